@@ -1,0 +1,26 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+
+# hearth_compile_options(target): warnings as errors, sanitizers, reproducible arithmetic.
+# -ffp-contract=off: the CPU reference must give the same bits with and without fused multiply-add
+# hardware, because it is what every kernel is compared with.
+function(hearth_compile_options target)
+    target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
+        -Wno-missing-field-initializers -Werror -ffp-contract=off)
+    foreach(sanitizer IN LISTS HEARTH_SANITIZE)
+        target_compile_options(${target} PRIVATE -fsanitize=${sanitizer} -fno-omit-frame-pointer)
+        target_link_options(${target} PUBLIC -fsanitize=${sanitizer})
+    endforeach()
+    if("undefined" IN_LIST HEARTH_SANITIZE)
+        target_compile_options(${target} PRIVATE -fno-sanitize-recover=undefined)
+    endif()
+endfunction()
+
+# The library neither throws nor uses RTTI: nothing may cross the host's edge as an exception.
+function(hearth_sdk_options target)
+    hearth_compile_options(${target})
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)
+    set_target_properties(${target} PROPERTIES
+        CXX_VISIBILITY_PRESET hidden C_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+        POSITION_INDEPENDENT_CODE ON)
+endfunction()
