@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How the compiler column reports what went wrong: no exceptions, one code and one sentence.
+
+#pragma once
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace hearth {
+
+/// Kinds of failure.  The C interface (`hearth.h`) has the same kinds as negative result codes.
+enum class StatusCode {
+    kOk,
+    kInvalidArgument,  ///< a shape, type, name or value that the call does not accept
+    kNotFound,         ///< a name that does not exist
+    kUnsupported,      ///< understood, but this build, device or profile cannot do it
+    kCorruptData,      ///< untrusted bytes that are not what they claim to be
+    kOutOfRange,       ///< a size beyond a stated limit
+    kInternal,         ///< a broken invariant inside Hearth
+};
+
+/// A code and a message that names what was expected and what was found.
+class [[nodiscard]] Status {
+  public:
+    Status() = default;
+    Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+
+    bool ok() const { return code_ == StatusCode::kOk; }
+    StatusCode code() const { return code_; }
+    const std::string& message() const { return message_; }
+
+    /// The same failure, told from one level further out: "context: message".
+    Status in(std::string_view context) const {
+        return ok() ? *this : Status(code_, std::string(context) + ": " + message_);
+    }
+
+  private:
+    StatusCode code_ = StatusCode::kOk;
+    std::string message_;
+};
+
+inline Status invalid_argument(std::string message) {
+    return {StatusCode::kInvalidArgument, std::move(message)};
+}
+inline Status not_found(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
+inline Status unsupported(std::string message) {
+    return {StatusCode::kUnsupported, std::move(message)};
+}
+inline Status corrupt_data(std::string message) {
+    return {StatusCode::kCorruptData, std::move(message)};
+}
+inline Status out_of_range(std::string message) {
+    return {StatusCode::kOutOfRange, std::move(message)};
+}
+inline Status internal_error(std::string message) {
+    return {StatusCode::kInternal, std::move(message)};
+}
+
+/// A value, or the Status that tells why there is none.
+template <class T>
+class [[nodiscard]] Result {
+  public:
+    Result(T value) : value_(std::move(value)) {}
+    Result(Status status) : status_(std::move(status)) {
+        if (status_.ok()) std::abort();  // a success must carry a value
+    }
+
+    bool ok() const { return value_.has_value(); }
+    const Status& status() const { return status_; }
+
+    /// The value.  Calling these on a failure is a programming error and aborts.
+    T& value() & { return check(), *value_; }
+    const T& value() const& { return check(), *value_; }
+    T&& value() && { return check(), std::move(*value_); }
+    T& operator*() & { return value(); }
+    const T& operator*() const& { return value(); }
+    T* operator->() { return &value(); }
+    const T* operator->() const { return &value(); }
+
+  private:
+    void check() const {
+        if (!value_) std::abort();
+    }
+    Status status_;
+    std::optional<T> value_;
+};
+
+}  // namespace hearth
+
+/// Returns from the enclosing function if `expression` is a failed Status.
+#define HEARTH_TRY(expression)                                                      \
+    do {                                                                            \
+        if (::hearth::Status hearth_status_ = (expression); !hearth_status_.ok()) \
+            return hearth_status_;                                                  \
+    } while (false)
+
+#define HEARTH_CONCAT_INNER_(a, b) a##b
+#define HEARTH_CONCAT_(a, b) HEARTH_CONCAT_INNER_(a, b)
+
+/// `HEARTH_ASSIGN(auto x, f());` - x is the value of f(), or the enclosing function returns its Status.
+#define HEARTH_ASSIGN(declaration, expression)                                     \
+    auto HEARTH_CONCAT_(hearth_result_, __LINE__) = (expression);                  \
+    if (!HEARTH_CONCAT_(hearth_result_, __LINE__).ok())                            \
+        return HEARTH_CONCAT_(hearth_result_, __LINE__).status();                  \
+    declaration = std::move(HEARTH_CONCAT_(hearth_result_, __LINE__)).value()

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Element types, shapes with a symbolic row count, and the description of a GPU as plain data.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include <hearth/status.hpp>
+
+namespace hearth {
+
+enum class DType : uint8_t { kF32, kF16, kBF16, kF64, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kBool };
+
+inline constexpr int kDTypeCount = 13;
+
+/// Bytes of one element in host memory.
+uint32_t size_bytes(DType dtype);
+/// "f32", "i64", "bool", ...
+std::string_view name_of(DType dtype);
+bool is_floating(DType dtype);
+bool is_integer(DType dtype);  ///< signed or unsigned; not bool
+bool is_unsigned(DType dtype);
+
+/// The type an element has in device memory: floats keep theirs (f16 and f32; the GPU has no f64),
+/// bool and the signed integers are held as i32, the unsigned as u32.  An i64 tensor therefore
+/// holds only values that fit 32 bits on a GPU; importers check that.
+DType device_dtype(DType dtype);
+
+/// One extent: `count`, or `count` times the live number of rows.
+///
+/// Rows are how many agents (or samples) there are this frame.  They are known only when a program
+/// is recorded; everything else about a shape is known when it is compiled.
+struct Dim {
+    int64_t count = 1;
+    bool per_row = false;
+
+    constexpr Dim() = default;
+    constexpr Dim(int64_t fixed) : count(fixed) {}
+    constexpr Dim(int64_t count_, bool per_row_) : count(count_), per_row(per_row_) {}
+
+    constexpr int64_t at(int64_t rows) const { return per_row ? count * rows : count; }
+    constexpr bool is_one() const { return count == 1 && !per_row; }
+    friend constexpr bool operator==(Dim, Dim) = default;
+};
+
+/// The symbolic extent: one element for each row.
+inline constexpr Dim kRows{1, true};
+
+inline constexpr int kMaxRank = 8;
+
+/// Extents from the outermost to the innermost dimension, at most kMaxRank of them.
+class Shape {
+  public:
+    Shape() = default;
+    Shape(std::initializer_list<Dim> dims) { for (Dim d : dims) push_back(d); }
+    explicit Shape(std::span<const int64_t> dims) { for (int64_t d : dims) push_back(Dim(d)); }
+
+    int rank() const { return rank_; }
+    Dim operator[](int axis) const { return dims_[static_cast<size_t>(axis)]; }
+    Dim& operator[](int axis) { return dims_[static_cast<size_t>(axis)]; }
+    std::span<const Dim> dims() const { return {dims_.data(), static_cast<size_t>(rank_)}; }
+    void push_back(Dim d);
+    void insert(int axis, Dim d);
+    void erase(int axis);
+
+    bool has_rows() const;
+    /// Elements when there are `rows` rows.
+    int64_t element_count(int64_t rows) const;
+    /// The number of elements as one extent.  At most one dimension of a shape may be symbolic.
+    Dim element_count() const;
+    /// The same shape with rows replaced by a number.
+    Shape at(int64_t rows) const;
+
+    friend bool operator==(const Shape& a, const Shape& b) {
+        if (a.rank_ != b.rank_) return false;
+        for (int i = 0; i < a.rank_; ++i)
+            if (a[i] != b[i]) return false;
+        return true;
+    }
+
+  private:
+    std::array<Dim, kMaxRank> dims_{};
+    int rank_ = 0;
+};
+
+/// "[rows, 64]", "[2*rows]", "[]".
+std::string to_string(const Shape& shape);
+std::string to_string(Dim dim);
+
+/// NumPy's broadcasting of two shapes.  Errors: kInvalidArgument if an axis differs and is not 1.
+Result<Shape> broadcast(const Shape& a, const Shape& b);
+
+/// `axis` counted from the front; negative counts from the back.  Errors: kOutOfRange.
+Result<int> normalize_axis(int64_t axis, int rank);
+
+/// How kernels find their operands.
+enum class BindingModel : uint8_t {
+    kDeviceAddress,  ///< 64-bit addresses in push constants (needs bufferDeviceAddress)
+    kDescriptor,     ///< push descriptors; lets validation layers see each buffer range
+};
+
+/// What the compiler needs to know of a GPU.  Plain data: made by the device column from a real
+/// device, by `baseline_caps()` for cooking, or by hand in tests.
+struct DeviceCaps {
+    std::string name = "baseline";
+    uint32_t subgroup_size = 32;
+    uint32_t max_workgroup_invocations = 256;
+    uint32_t max_workgroup_size_x = 256;
+    uint32_t max_workgroup_count_x = 65535;
+    uint32_t shared_memory_bytes = 16384;
+    uint32_t push_constant_bytes = 128;
+    uint64_t buffer_alignment = 256;  ///< of each value in the arena
+    uint64_t max_buffer_bytes = uint64_t{1} << 30;
+    bool fp16_arithmetic = false;
+    bool fp16_storage = false;
+    bool subgroup_arithmetic = false;
+
+    friend bool operator==(const DeviceCaps&, const DeviceCaps&) = default;
+};
+
+/// Limits that every Vulkan 1.2 desktop device has: programs cooked for it run anywhere.
+DeviceCaps baseline_caps();
+
+}  // namespace hearth

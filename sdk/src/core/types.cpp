@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include <hearth/types.hpp>
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+struct DTypeFacts {
+    std::string_view name;
+    uint32_t size;
+    bool floating;
+    bool integer;
+    bool is_unsigned;
+    DType device;
+};
+
+// In the order of DType.
+constexpr DTypeFacts kFacts[kDTypeCount] = {
+    {"f32", 4, true, false, false, DType::kF32},  {"f16", 2, true, false, false, DType::kF16},
+    {"bf16", 2, true, false, false, DType::kF32}, {"f64", 8, true, false, false, DType::kF32},
+    {"i8", 1, false, true, false, DType::kI32},   {"u8", 1, false, true, true, DType::kU32},
+    {"i16", 2, false, true, false, DType::kI32},  {"u16", 2, false, true, true, DType::kU32},
+    {"i32", 4, false, true, false, DType::kI32},  {"u32", 4, false, true, true, DType::kU32},
+    {"i64", 8, false, true, false, DType::kI32},  {"u64", 8, false, true, true, DType::kU32},
+    {"bool", 1, false, false, false, DType::kI32},
+};
+
+const DTypeFacts& facts(DType dtype) { return kFacts[static_cast<size_t>(dtype)]; }
+
+}  // namespace
+
+uint32_t size_bytes(DType dtype) { return facts(dtype).size; }
+std::string_view name_of(DType dtype) { return facts(dtype).name; }
+bool is_floating(DType dtype) { return facts(dtype).floating; }
+bool is_integer(DType dtype) { return facts(dtype).integer; }
+bool is_unsigned(DType dtype) { return facts(dtype).is_unsigned; }
+DType device_dtype(DType dtype) { return facts(dtype).device; }
+
+void Shape::push_back(Dim d) { insert(rank_, d); }
+
+void Shape::insert(int axis, Dim d) {
+    HEARTH_ASSERT(rank_ < kMaxRank && axis >= 0 && axis <= rank_);
+    for (int i = rank_; i > axis; --i) dims_[static_cast<size_t>(i)] = (*this)[i - 1];
+    dims_[static_cast<size_t>(axis)] = d;
+    ++rank_;
+}
+
+void Shape::erase(int axis) {
+    HEARTH_ASSERT(axis >= 0 && axis < rank_);
+    for (int i = axis; i + 1 < rank_; ++i) dims_[static_cast<size_t>(i)] = (*this)[i + 1];
+    --rank_;
+}
+
+bool Shape::has_rows() const {
+    for (Dim d : dims())
+        if (d.per_row) return true;
+    return false;
+}
+
+int64_t Shape::element_count(int64_t rows) const {
+    int64_t count = 1;
+    for (Dim d : dims()) count *= d.at(rows);
+    return count;
+}
+
+Dim Shape::element_count() const {
+    Dim total{1, false};
+    for (Dim d : dims()) {
+        HEARTH_ASSERT(!(total.per_row && d.per_row));
+        total = {total.count * d.count, total.per_row || d.per_row};
+    }
+    return total;
+}
+
+Shape Shape::at(int64_t rows) const {
+    Shape fixed;
+    for (Dim d : dims()) fixed.push_back(Dim(d.at(rows)));
+    return fixed;
+}
+
+std::string to_string(Dim dim) {
+    if (!dim.per_row) return std::to_string(dim.count);
+    return dim.count == 1 ? "rows" : std::to_string(dim.count) + "*rows";
+}
+
+std::string to_string(const Shape& shape) {
+    std::string text = "[";
+    for (int i = 0; i < shape.rank(); ++i) text += (i > 0 ? ", " : "") + to_string(shape[i]);
+    return text + "]";
+}
+
+Result<Shape> broadcast(const Shape& a, const Shape& b) {
+    const int rank = std::max(a.rank(), b.rank());
+    Shape out;
+    for (int i = 0; i < rank; ++i) {
+        const int ai = i - (rank - a.rank()), bi = i - (rank - b.rank());
+        const Dim da = ai >= 0 ? a[ai] : Dim(1), db = bi >= 0 ? b[bi] : Dim(1);
+        if (da != db && !da.is_one() && !db.is_one())
+            return invalid_argument("shapes " + to_string(a) + " and " + to_string(b) +
+                                    " do not broadcast: " + to_string(da) + " against " +
+                                    to_string(db));
+        out.push_back(da.is_one() ? db : da);
+    }
+    return out;
+}
+
+Result<int> normalize_axis(int64_t axis, int rank) {
+    if (axis < -rank || axis >= rank)
+        return out_of_range("axis " + std::to_string(axis) + " of a tensor of rank " +
+                            std::to_string(rank));
+    return static_cast<int>(axis < 0 ? axis + rank : axis);
+}
+
+DeviceCaps baseline_caps() { return {}; }
+
+}  // namespace hearth

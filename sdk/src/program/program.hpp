@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The compiled artefact: all that the compiler column and the device column share.
+//
+// A Program is flat tables and no pointers: every byte offset, every dispatch and every barrier is
+// decided.  It carries its SPIR-V.  Entries (`act`, `learn`, ...) share one set of weights; each has
+// an arena range of its own, so that one entry may run between two slices of another.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <hearth/status.hpp>
+#include <hearth/types.hpp>
+
+namespace hearth {
+
+/// Changes whenever the serialized layout or the meaning of a field changes.
+inline constexpr uint32_t kProgramFormatVersion = 1;
+
+/// Where an operand's bytes live.
+enum class Region : uint8_t {
+    kArena,     ///< intermediates of one recording of an entry
+    kWeights,   ///< params, states and constants: they persist between recordings
+    kExternal,  ///< a buffer of the host's, bound when recording
+    kRun,       ///< the RunBlock of this recording
+};
+
+/// Small per-recording values that kernels read, so that a recording can be replayed.
+struct RunBlock {
+    uint32_t rows;  ///< live rows, at most Program::rows_capacity
+    uint32_t reserved[3];
+};
+
+enum class Access : uint8_t { kRead = 1, kWrite = 2, kReadWrite = 3 };
+
+/// A byte count that may grow with the rows: fixed + per_row * rows.
+struct Extent {
+    uint64_t fixed = 0;
+    uint64_t per_row = 0;
+    uint64_t at(uint64_t rows) const { return fixed + per_row * rows; }
+    friend bool operator==(const Extent&, const Extent&) = default;
+};
+
+/// A byte range that a step touches.
+struct Operand {
+    Region region = Region::kArena;
+    Access access = Access::kRead;
+    uint32_t binding = 0;  ///< kExternal: index into Program::bindings
+    uint64_t offset = 0;   ///< bytes from the start of the region (0 in kExternal and kRun)
+    Extent bytes;
+};
+
+struct SpecConstant {
+    uint32_t id = 0;
+    uint32_t value = 0;
+};
+
+/// One compute pipeline's worth of shader.
+///
+/// Push constants: with BindingModel::kDeviceAddress the operands' addresses (8 bytes each, in
+/// operand order), then the step's words (4 bytes each).  With kDescriptor the operands are storage
+/// buffers 0..n-1 of set 0 and the push constants are the words alone.  Entry point "main".
+struct Kernel {
+    std::string name;
+    std::vector<uint32_t> spirv;
+    std::vector<SpecConstant> spec_constants;
+    uint32_t operand_count = 0;
+    uint32_t word_count = 0;
+    std::array<uint32_t, 3> local_size{1, 1, 1};
+    bool needs_fp16_storage = false;
+    bool needs_fp16_arithmetic = false;
+    bool needs_subgroup_arithmetic = false;
+    std::string source;  ///< GLSL, for people; may be stripped
+};
+
+/// Workgroups along one axis: ceil(work.at(rows) / tile).
+struct GridAxis {
+    Extent work{1, 0};
+    uint32_t tile = 1;
+    uint32_t groups(uint64_t rows) const {
+        return static_cast<uint32_t>((work.at(rows) + tile - 1) / tile);
+    }
+};
+
+enum class StepKind : uint8_t {
+    kDispatch,  ///< operands as the kernel declares them
+    kCopy,      ///< operand 0 to operand 1, same Extent
+    kFill,      ///< operand 0 with the word `words[first_word]`
+    kBarrier,   ///< everything before is finished and visible to everything after
+};
+
+struct Step {
+    StepKind kind = StepKind::kBarrier;
+    uint32_t kernel = 0;  ///< kDispatch: index into Program::kernels
+    uint32_t first_operand = 0, operand_count = 0;
+    uint32_t first_word = 0, word_count = 0;
+    std::array<GridAxis, 3> grid;
+    std::string label;       ///< what it computes, for debug labels and listings
+    uint64_t flops = 0;      ///< at capacity, for cost estimates
+    uint64_t bytes_moved = 0;
+    /// Values of the entry's graph that this step computes, in order (debug table; may be stripped).
+    std::vector<uint32_t> computes;
+    /// Value of the entry's graph that each operand holds; kNoValue for the run block.
+    std::vector<uint32_t> operand_values;
+};
+
+inline constexpr uint32_t kNoValue = 0xffffffffu;
+
+enum class Direction : uint8_t { kInput, kOutput };
+
+/// A tensor that the host binds when recording an entry.
+struct Binding {
+    std::string name;
+    Direction direction = Direction::kInput;
+    DType dtype = DType::kF32;  ///< logical; the bytes in the buffer are of device_dtype(dtype)
+    Shape shape;
+    Extent bytes;
+};
+
+enum class SlotKind : uint8_t { kParam, kState, kConstant };
+
+inline constexpr uint64_t kZeroFilled = ~uint64_t{0};
+
+/// A tensor in the weights region.
+struct Slot {
+    std::string name;
+    SlotKind kind = SlotKind::kParam;
+    DType dtype = DType::kF32;  ///< logical; stored as device_dtype(dtype)
+    Shape shape;
+    uint64_t offset = 0;
+    uint64_t bytes = 0;
+    uint64_t data_offset = kZeroFilled;  ///< initial bytes in Program::data
+};
+
+struct Entry {
+    std::string name;
+    uint32_t first_step = 0, step_count = 0;
+    uint64_t arena_offset = 0, arena_bytes = 0;  ///< its own part of the arena
+    std::vector<uint32_t> bindings;              ///< which of Program::bindings it uses
+};
+
+struct Program {
+    uint32_t format_version = kProgramFormatVersion;
+    uint64_t hash = 0;  ///< content hash of everything but source, labels and debug tables
+    std::string profile = "baseline";
+    BindingModel binding_model = BindingModel::kDeviceAddress;
+    uint64_t rows_capacity = 1;
+    uint64_t arena_bytes = 0;
+    uint64_t weights_bytes = 0;
+    std::vector<Kernel> kernels;
+    std::vector<Operand> operands;
+    std::vector<uint32_t> words;
+    std::vector<Step> steps;
+    std::vector<Entry> entries;
+    std::vector<Binding> bindings;
+    std::vector<Slot> slots;
+    std::vector<std::byte> data;  ///< initial contents of slots
+
+    std::span<const Operand> operands_of(const Step& step) const {
+        return std::span(operands).subspan(step.first_operand, step.operand_count);
+    }
+    std::span<const uint32_t> words_of(const Step& step) const {
+        return std::span(words).subspan(step.first_word, step.word_count);
+    }
+    std::span<const Step> steps_of(const Entry& entry) const {
+        return std::span(steps).subspan(entry.first_step, entry.step_count);
+    }
+    const Entry* find_entry(std::string_view name) const;
+    const Slot* find_slot(std::string_view name) const;
+};
+
+/// The content hash that belongs in Program::hash.
+uint64_t content_hash(const Program& program);
+
+/// Little-endian bytes of `program`; load_program of them gives an equal Program.
+std::vector<std::byte> save_program(const Program& program);
+
+/// Reads untrusted bytes.  Errors: kCorruptData naming the field, kUnsupported for another version.
+/// Every index, size and offset is checked here, so that the device column need not.
+Result<Program> load_program(std::span<const std::byte> bytes);
+
+/// Human-readable listing: slots, bindings, arena map, steps, barriers.
+std::string dump(const Program& program);
+
+}  // namespace hearth
