@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "device.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace hearth::standalone {
+namespace {
+
+/// Lower is better.
+int rank_of(VkPhysicalDeviceType type) {
+    switch (type) {
+        case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+            return 0;
+        case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+            return 1;
+        case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+            return 2;
+        default:
+            return 3;
+    }
+}
+
+Result<VkPhysicalDevice> choose_physical_device(const Instance& instance, int index) {
+    const std::span<const VkPhysicalDevice> devices = instance.physical_devices();
+    if (devices.empty()) {
+        return unsupported(
+            "no Vulkan device (on Debian: apt-get install mesa-vulkan-drivers gives a software "
+            "one)");
+    }
+    if (index >= 0) {
+        if (static_cast<size_t>(index) >= devices.size()) {
+            return not_found("device " + std::to_string(index) + ": there are only " +
+                             std::to_string(devices.size()));
+        }
+        return devices[static_cast<size_t>(index)];
+    }
+    const auto rank = [&](VkPhysicalDevice device) {
+        VkPhysicalDeviceProperties properties;
+        instance.vk().GetPhysicalDeviceProperties(device, &properties);
+        return rank_of(properties.deviceType);
+    };
+    return *std::ranges::min_element(devices, {}, rank);
+}
+
+std::vector<VkQueueFamilyProperties> queue_families(const VulkanApi& vk,
+                                                    VkPhysicalDevice physical_device) {
+    uint32_t count = 0;
+    vk.GetPhysicalDeviceQueueFamilyProperties(physical_device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vk.GetPhysicalDeviceQueueFamilyProperties(physical_device, &count, families.data());
+    return families;
+}
+
+std::vector<VkExtensionProperties> device_extensions(const VulkanApi& vk,
+                                                     VkPhysicalDevice physical_device) {
+    uint32_t count = 0;
+    vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count, nullptr);
+    std::vector<VkExtensionProperties> extensions(count);
+    vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count, extensions.data());
+    return extensions;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
+    HEARTH_ASSIGN(const VkPhysicalDevice physical_device,
+                  choose_physical_device(instance, options.index));
+    std::unique_ptr<Device> self(new Device);
+    self->vk_ = instance.vk();
+    self->instance_ = &instance;
+    self->physical_device_ = physical_device;
+    const VulkanApi& vk = self->vk_;
+    vk.GetPhysicalDeviceProperties(physical_device, &self->properties_);
+    vk.GetPhysicalDeviceMemoryProperties(physical_device, &self->memory_);
+    self->api_version_ = std::min(instance.api_version(), self->properties_.apiVersion);
+
+    const std::vector<VkQueueFamilyProperties> families = queue_families(vk, physical_device);
+    constexpr VkQueueFlags kBoth = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
+    auto family = std::ranges::find_if(
+        families, [](const VkQueueFamilyProperties& f) { return (f.queueFlags & kBoth) == kBoth; });
+    self->has_graphics_ = family != families.end();
+    if (!self->has_graphics_) {
+        family = std::ranges::find_if(families, [](const VkQueueFamilyProperties& f) {
+            return (f.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
+        });
+    }
+    if (family == families.end()) {
+        return unsupported(std::string(self->properties_.deviceName) + " has no compute queue");
+    }
+    self->queue_family_ = static_cast<uint32_t>(family - families.begin());
+    self->timestamp_valid_bits_ = family->timestampValidBits;
+
+    const std::vector<VkExtensionProperties> available = device_extensions(vk, physical_device);
+    for (const std::string& name : options.extensions) {
+        if (std::ranges::none_of(available, [&](const VkExtensionProperties& extension) {
+                return name == extension.extensionName;
+            })) {
+            return unsupported(std::string(self->properties_.deviceName) + " has no " + name);
+        }
+        self->extensions_.push_back(name);
+    }
+    for (const std::string& name : self->extensions_) {
+        self->extension_names_.push_back(name.c_str());
+    }
+
+    self->features_.pNext = &self->features11_;
+    self->features11_.pNext = &self->features12_;
+    if (self->api_version_ >= VK_API_VERSION_1_3) self->features12_.pNext = &self->features13_;
+    self->features12_.timelineSemaphore = VK_TRUE;
+    self->features12_.bufferDeviceAddress = VK_TRUE;
+
+    const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
+    queue.queueFamilyIndex = self->queue_family_;
+    queue.queueCount = 1;
+    queue.pQueuePriorities = &priority;
+    VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
+    info.pNext = &self->features_;
+    info.queueCreateInfoCount = 1;
+    info.pQueueCreateInfos = &queue;
+    info.enabledExtensionCount = static_cast<uint32_t>(self->extension_names_.size());
+    info.ppEnabledExtensionNames = self->extension_names_.data();
+    HEARTH_TRY(check_vulkan(vk.CreateDevice(physical_device, &info, nullptr, &self->handle_),
+                            "vkCreateDevice"));
+    self->vk_.load_device(self->handle_);
+    vk.GetDeviceQueue(self->handle_, self->queue_family_, 0, &self->queue_);
+
+    VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+    pool.queueFamilyIndex = self->queue_family_;
+    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(self->handle_, &pool, nullptr, &self->pool_),
+                            "vkCreateCommandPool"));
+    return self;
+}
+
+Device::~Device() {
+    if (!handle_) return;
+    vk_.DeviceWaitIdle(handle_);
+    if (pool_) vk_.DestroyCommandPool(handle_, pool_, nullptr);
+    vk_.DestroyDevice(handle_, nullptr);
+}
+
+uint32_t Device::find_memory_type(uint32_t type_bits, VkMemoryPropertyFlags flags) const {
+    for (uint32_t i = 0; i < memory_.memoryTypeCount; ++i) {
+        const bool is_allowed = (type_bits >> i & 1u) != 0;
+        if (is_allowed && (memory_.memoryTypes[i].propertyFlags & flags) == flags) return i;
+    }
+    return UINT32_MAX;
+}
+
+Status Device::run(const std::function<void(VkCommandBuffer)>& record) {
+    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    allocate.commandPool = pool_;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 1;
+    VkCommandBuffer cmd = VK_NULL_HANDLE;
+    HEARTH_TRY(check_vulkan(vk_.AllocateCommandBuffers(handle_, &allocate, &cmd),
+                            "vkAllocateCommandBuffers"));
+    const auto submit_and_wait = [&]() -> Status {
+        VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+        begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+        HEARTH_TRY(check_vulkan(vk_.BeginCommandBuffer(cmd, &begin), "vkBeginCommandBuffer"));
+        record(cmd);
+        HEARTH_TRY(check_vulkan(vk_.EndCommandBuffer(cmd), "vkEndCommandBuffer"));
+        VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+        submit.commandBufferCount = 1;
+        submit.pCommandBuffers = &cmd;
+        HEARTH_TRY(
+            check_vulkan(vk_.QueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit"));
+        return check_vulkan(vk_.QueueWaitIdle(queue_), "vkQueueWaitIdle");
+    };
+    Status status = submit_and_wait();
+    vk_.FreeCommandBuffers(handle_, pool_, 1, &cmd);
+    return status;
+}
+
+Result<Buffer> Buffer::create(Device& device, VkDeviceSize size_bytes, MemoryKind kind,
+                              VkBufferUsageFlags extra_usage) {
+    const VulkanApi& vk = device.vk();
+    Buffer buffer;
+    buffer.device_ = &device;
+    buffer.size_bytes_ = size_bytes;
+    buffer.usage_ = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                    VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                    extra_usage;
+    VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+    info.size = size_bytes;
+    info.usage = buffer.usage_;
+    HEARTH_TRY(check_vulkan(vk.CreateBuffer(device.handle(), &info, nullptr, &buffer.handle_),
+                            "vkCreateBuffer"));
+    VkMemoryRequirements needs;
+    vk.GetBufferMemoryRequirements(device.handle(), buffer.handle_, &needs);
+
+    constexpr VkMemoryPropertyFlags kMapped =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    uint32_t type = UINT32_MAX;
+    if (kind == MemoryKind::kDevice) {
+        type = device.find_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    } else if (kind == MemoryKind::kReadback) {
+        type = device.find_memory_type(needs.memoryTypeBits,
+                                       kMapped | VK_MEMORY_PROPERTY_HOST_CACHED_BIT);
+    }
+    if (type == UINT32_MAX) type = device.find_memory_type(needs.memoryTypeBits, kMapped);
+    if (type == UINT32_MAX) return unsupported("no memory type for a host-visible buffer");
+
+    VkMemoryAllocateFlagsInfo flags{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO};
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+    allocate.pNext = &flags;
+    allocate.allocationSize = needs.size;
+    allocate.memoryTypeIndex = type;
+    HEARTH_TRY(check_vulkan(vk.AllocateMemory(device.handle(), &allocate, nullptr, &buffer.memory_),
+                            "vkAllocateMemory"));
+    HEARTH_TRY(check_vulkan(vk.BindBufferMemory(device.handle(), buffer.handle_, buffer.memory_, 0),
+                            "vkBindBufferMemory"));
+    if (kind != MemoryKind::kDevice) {
+        HEARTH_TRY(check_vulkan(
+            vk.MapMemory(device.handle(), buffer.memory_, 0, VK_WHOLE_SIZE, 0, &buffer.data_),
+            "vkMapMemory"));
+    }
+    VkBufferDeviceAddressInfo address{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
+    address.buffer = buffer.handle_;
+    buffer.address_ = vk.GetBufferDeviceAddress(device.handle(), &address);
+    return buffer;
+}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(handle_, other.handle_);
+    std::swap(memory_, other.memory_);
+    std::swap(size_bytes_, other.size_bytes_);
+    std::swap(usage_, other.usage_);
+    std::swap(address_, other.address_);
+    std::swap(data_, other.data_);
+    return *this;
+}
+
+void Buffer::reset() {
+    if (!device_) return;
+    if (handle_) device_->vk().DestroyBuffer(device_->handle(), handle_, nullptr);
+    if (memory_) device_->vk().FreeMemory(device_->handle(), memory_, nullptr);
+    device_ = nullptr;
+    handle_ = VK_NULL_HANDLE;
+    memory_ = VK_NULL_HANDLE;
+    size_bytes_ = 0;
+    usage_ = 0;
+    address_ = 0;
+    data_ = nullptr;
+}
+
+}  // namespace hearth::standalone

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A VkDevice of our own, made as a game would make it for Hearth, with what tests, demos and tools
+// need around it: one queue, buffers, one-shot submissions.
+
+#pragma once
+
+#include "instance.hpp"
+
+#include <functional>
+
+namespace hearth::standalone {
+
+/// What to enable of the things that Hearth's requirement query lists.
+enum class FeatureLevel {
+    kRequired,             ///< exactly what Hearth cannot do without
+    kRequiredAndOptional,  ///< and whatever else it can use that the device has
+};
+
+struct DeviceOptions {
+    /// Index into Instance::physical_devices(); negative: the first discrete GPU, else an
+    /// integrated one, else any.
+    int index = -1;
+    FeatureLevel features = FeatureLevel::kRequiredAndOptional;
+    /// Device extensions of the caller's own, all of them needed (VK_KHR_swapchain, say).
+    std::vector<std::string> extensions;
+};
+
+/// Owns a VkDevice with one queue of a family that can do graphics and compute (or, on a device
+/// without graphics, compute alone).  Not thread-safe, as its queue is not.
+class Device {
+  public:
+    static Result<std::unique_ptr<Device>> create(Instance& instance,
+                                                  const DeviceOptions& options = {});
+    ~Device();
+    Device(const Device&) = delete;
+    Device& operator=(const Device&) = delete;
+
+    const VulkanApi& vk() const { return vk_; }
+    Instance& instance() const { return *instance_; }
+    VkDevice handle() const { return handle_; }
+    VkPhysicalDevice physical_device() const { return physical_device_; }
+    VkQueue queue() const { return queue_; }
+    uint32_t queue_family() const { return queue_family_; }
+    bool has_graphics() const { return has_graphics_; }
+    /// 0 if this queue cannot write timestamps.
+    uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
+    const VkPhysicalDeviceProperties& properties() const { return properties_; }
+    const VkPhysicalDeviceMemoryProperties& memory_properties() const { return memory_; }
+    /// The Vulkan version that may be used: the lower of the instance's and the device's.
+    uint32_t api_version() const { return api_version_; }
+    std::span<const char* const> enabled_extensions() const { return extension_names_; }
+    /// What was enabled; its chain is that of vkCreateDevice and lives as long as the device.
+    const VkPhysicalDeviceFeatures2& enabled_features() const { return features_; }
+
+    /// First memory type in `type_bits` with all of `flags`; UINT32_MAX if there is none.
+    uint32_t find_memory_type(uint32_t type_bits, VkMemoryPropertyFlags flags) const;
+
+    /// Records with `record`, submits, waits until the device is done.
+    Status run(const std::function<void(VkCommandBuffer)>& record);
+
+  private:
+    Device() = default;
+
+    VulkanApi vk_;
+    Instance* instance_ = nullptr;
+    VkPhysicalDevice physical_device_ = VK_NULL_HANDLE;
+    VkDevice handle_ = VK_NULL_HANDLE;
+    VkQueue queue_ = VK_NULL_HANDLE;
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    uint32_t queue_family_ = 0;
+    bool has_graphics_ = false;
+    uint32_t timestamp_valid_bits_ = 0;
+    uint32_t api_version_ = 0;
+    VkPhysicalDeviceProperties properties_{};
+    VkPhysicalDeviceMemoryProperties memory_{};
+    VkPhysicalDeviceFeatures2 features_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    VkPhysicalDeviceVulkan11Features features11_{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+    VkPhysicalDeviceVulkan12Features features12_{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
+    VkPhysicalDeviceVulkan13Features features13_{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    std::vector<std::string> extensions_;
+    std::vector<const char*> extension_names_;
+};
+
+/// Where a buffer's memory lies.
+enum class MemoryKind {
+    kDevice,    ///< fast for the GPU; not mapped
+    kUpload,    ///< mapped, coherent; the CPU writes
+    kReadback,  ///< mapped, coherent, cached where there is such a type; the CPU reads
+};
+
+/// A VkBuffer with memory of its own.  Storage, transfer and device-address usage are always set.
+class Buffer {
+  public:
+    static Result<Buffer> create(Device& device, VkDeviceSize size_bytes, MemoryKind kind,
+                                 VkBufferUsageFlags extra_usage = 0);
+    Buffer() = default;
+    Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+    Buffer& operator=(Buffer&& other) noexcept;
+    ~Buffer() { reset(); }
+
+    explicit operator bool() const { return handle_ != VK_NULL_HANDLE; }
+    VkBuffer handle() const { return handle_; }
+    VkDeviceSize size_bytes() const { return size_bytes_; }
+    VkBufferUsageFlags usage() const { return usage_; }
+    /// 0 where buffer device addresses are not enabled.
+    VkDeviceAddress address() const { return address_; }
+    /// Null for MemoryKind::kDevice.
+    void* data() const { return data_; }
+    template <class T>
+    std::span<T> as() const {
+        return {static_cast<T*>(data_), static_cast<size_t>(size_bytes_ / sizeof(T))};
+    }
+    void reset();
+
+  private:
+    Device* device_ = nullptr;
+    VkBuffer handle_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    VkDeviceSize size_bytes_ = 0;
+    VkBufferUsageFlags usage_ = 0;
+    VkDeviceAddress address_ = 0;
+    void* data_ = nullptr;
+};
+
+}  // namespace hearth::standalone

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "instance.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace hearth::standalone {
+namespace {
+
+constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+
+bool contains(std::span<const VkExtensionProperties> available, const char* name) {
+    return std::ranges::any_of(available, [name](const VkExtensionProperties& extension) {
+        return std::strcmp(extension.extensionName, name) == 0;
+    });
+}
+
+std::vector<VkExtensionProperties> instance_extensions(const VulkanApi& vk, const char* layer) {
+    uint32_t count = 0;
+    vk.EnumerateInstanceExtensionProperties(layer, &count, nullptr);
+    std::vector<VkExtensionProperties> extensions(count);
+    vk.EnumerateInstanceExtensionProperties(layer, &count, extensions.data());
+    extensions.resize(count);
+    return extensions;
+}
+
+bool has_layer(const VulkanApi& vk, const char* name) {
+    uint32_t count = 0;
+    vk.EnumerateInstanceLayerProperties(&count, nullptr);
+    std::vector<VkLayerProperties> layers(count);
+    vk.EnumerateInstanceLayerProperties(&count, layers.data());
+    return std::ranges::any_of(layers, [name](const VkLayerProperties& layer) {
+        return std::strcmp(layer.layerName, name) == 0;
+    });
+}
+
+}  // namespace
+
+void ValidationLog::add(ValidationMessage message) {
+    const std::scoped_lock lock(mutex_);
+    messages_.push_back(std::move(message));
+}
+
+uint32_t ValidationLog::count() const {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<uint32_t>(messages_.size());
+}
+
+std::vector<ValidationMessage> ValidationLog::take() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(messages_, {});
+}
+
+VkBool32 VKAPI_PTR Instance::on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                        VkDebugUtilsMessageTypeFlagsEXT types,
+                                        const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                        void* user_data) {
+    // The loader speaks here too ("general"), of drivers that do not fit this machine.
+    if (types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT) return VK_FALSE;
+    auto& self = *static_cast<Instance*>(user_data);
+    const bool is_error = (severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT) != 0;
+    if (self.print_messages_) std::fprintf(stderr, "validation: %s\n", data->pMessage);
+    self.messages_.add({.is_error = is_error,
+                        .id = data->pMessageIdName ? data->pMessageIdName : "",
+                        .text = data->pMessage ? data->pMessage : ""});
+    return VK_FALSE;
+}
+
+Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& options) {
+    HEARTH_ASSIGN(const VulkanApi vk, open_vulkan());
+    uint32_t loader_version = 0;
+    vk.EnumerateInstanceVersion(&loader_version);
+    if (loader_version < VK_API_VERSION_1_2) {
+        return unsupported("the Vulkan loader knows only Vulkan " +
+                           std::to_string(VK_API_VERSION_MAJOR(loader_version)) + "." +
+                           std::to_string(VK_API_VERSION_MINOR(loader_version)) +
+                           "; 1.2 is needed");
+    }
+
+    std::unique_ptr<Instance> self(new Instance);
+    self->vk_ = vk;
+    self->api_version_ = std::min(loader_version, VK_API_VERSION_1_3);
+    self->is_validating_ = options.validation;
+    self->print_messages_ = options.print_messages;
+
+    const std::vector<VkExtensionProperties> available = instance_extensions(vk, nullptr);
+    for (const std::string& name : options.extensions) {
+        if (!contains(available, name.c_str())) {
+            return unsupported("instance extension " + name + " is not available");
+        }
+        self->extensions_.push_back(name);
+    }
+    const auto enable_if_available = [&](const char* name) {
+        if (contains(available, name) &&
+            std::ranges::find(self->extensions_, name) == self->extensions_.end()) {
+            self->extensions_.emplace_back(name);
+        }
+    };
+    enable_if_available(VK_EXT_DEBUG_UTILS_EXTENSION_NAME);
+    if (options.headless_surface && contains(available, VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME)) {
+        enable_if_available(VK_KHR_SURFACE_EXTENSION_NAME);
+        enable_if_available(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME);
+    }
+    std::vector<const char*> layers;
+    if (options.validation) {
+        if (!has_layer(vk, kValidationLayer)) {
+            return unsupported(std::string(kValidationLayer) +
+                               " is not installed (on Debian: apt-get install "
+                               "vulkan-validationlayers)");
+        }
+        layers.push_back(kValidationLayer);
+        if (!contains(instance_extensions(vk, kValidationLayer),
+                      VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME)) {
+            return unsupported(std::string(kValidationLayer) + " has no " +
+                               VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+        }
+        self->extensions_.emplace_back(VK_EXT_VALIDATION_FEATURES_EXTENSION_NAME);
+    }
+    for (const std::string& name : self->extensions_) {
+        self->extension_names_.push_back(name.c_str());
+    }
+
+    // Core and thread-safety checks are on unless disabled; synchronization must be asked for.
+    const VkValidationFeatureEnableEXT enables[] = {
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT};
+    VkValidationFeaturesEXT features{VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT};
+    features.enabledValidationFeatureCount = 1;
+    features.pEnabledValidationFeatures = enables;
+    VkDebugUtilsMessengerCreateInfoEXT messenger{
+        VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT};
+    messenger.messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                                VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT;
+    messenger.messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                            VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT |
+                            VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT;
+    messenger.pfnUserCallback = on_message;
+    messenger.pUserData = self.get();
+    features.pNext = &messenger;
+
+    VkApplicationInfo application{VK_STRUCTURE_TYPE_APPLICATION_INFO};
+    application.pApplicationName = options.application_name;
+    application.apiVersion = self->api_version_;
+    VkInstanceCreateInfo info{VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO};
+    info.pNext = options.validation ? &features : nullptr;
+    info.pApplicationInfo = &application;
+    info.enabledLayerCount = static_cast<uint32_t>(layers.size());
+    info.ppEnabledLayerNames = layers.data();
+    info.enabledExtensionCount = static_cast<uint32_t>(self->extension_names_.size());
+    info.ppEnabledExtensionNames = self->extension_names_.data();
+    HEARTH_TRY(check_vulkan(vk.CreateInstance(&info, nullptr, &self->handle_), "vkCreateInstance"));
+    self->vk_.load_instance(self->handle_);
+
+    if (options.validation) {
+        HEARTH_TRY(check_vulkan(self->vk_.CreateDebugUtilsMessengerEXT(self->handle_, &messenger,
+                                                                       nullptr, &self->messenger_),
+                                "vkCreateDebugUtilsMessengerEXT"));
+    }
+    uint32_t count = 0;
+    HEARTH_TRY(check_vulkan(self->vk_.EnumeratePhysicalDevices(self->handle_, &count, nullptr),
+                            "vkEnumeratePhysicalDevices"));
+    self->physical_devices_.resize(count);
+    HEARTH_TRY(check_vulkan(
+        self->vk_.EnumeratePhysicalDevices(self->handle_, &count, self->physical_devices_.data()),
+        "vkEnumeratePhysicalDevices"));
+    return self;
+}
+
+Instance::~Instance() {
+    if (messenger_) vk_.DestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
+    if (handle_) vk_.DestroyInstance(handle_, nullptr);
+}
+
+bool Instance::has_extension(const char* name) const {
+    return std::ranges::find(extensions_, name) != extensions_.end();
+}
+
+}  // namespace hearth::standalone

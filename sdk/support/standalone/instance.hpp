@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A VkInstance of our own, with the validation layers on request and every message kept.
+
+#pragma once
+
+#include "vulkan_api.hpp"
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::standalone {
+
+/// One warning or error of the validation layers.
+struct ValidationMessage {
+    bool is_error = false;
+    std::string id;    ///< "VUID-..." or "SYNC-HAZARD-..."
+    std::string text;  ///< as the layer wrote it
+};
+
+/// Collects validation messages.  Any thread.
+class ValidationLog {
+  public:
+    void add(ValidationMessage message);
+    uint32_t count() const;
+    /// The messages so far; the log is empty afterwards.
+    std::vector<ValidationMessage> take();
+
+  private:
+    mutable std::mutex mutex_;
+    std::vector<ValidationMessage> messages_;
+};
+
+struct InstanceOptions {
+    /// Core, synchronization and thread-safety validation; an error if the layer is not installed.
+    bool validation = false;
+    /// Also print each validation message to stderr.
+    bool print_messages = true;
+    /// VK_KHR_surface and VK_EXT_headless_surface where the driver has them.
+    bool headless_surface = false;
+    /// Extensions the caller cannot do without (those of a window system, say).
+    std::vector<std::string> extensions;
+    const char* application_name = "hearth";
+};
+
+/// Owns a VkInstance.  Must outlive every Device made from it.
+class Instance {
+  public:
+    static Result<std::unique_ptr<Instance>> create(const InstanceOptions& options = {});
+    ~Instance();
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
+    const VulkanApi& vk() const { return vk_; }
+    VkInstance handle() const { return handle_; }
+    /// The version the instance was created for (VkApplicationInfo::apiVersion).
+    uint32_t api_version() const { return api_version_; }
+    std::span<const VkPhysicalDevice> physical_devices() const { return physical_devices_; }
+    std::span<const char* const> enabled_extensions() const { return extension_names_; }
+    bool has_extension(const char* name) const;
+    bool is_validating() const { return is_validating_; }
+    ValidationLog& messages() { return messages_; }
+
+  private:
+    Instance() = default;
+
+    VulkanApi vk_;
+    VkInstance handle_ = VK_NULL_HANDLE;
+    VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
+    uint32_t api_version_ = 0;
+    bool is_validating_ = false;
+    bool print_messages_ = true;
+    std::vector<VkPhysicalDevice> physical_devices_;
+    std::vector<std::string> extensions_;
+    std::vector<const char*> extension_names_;
+    ValidationLog messages_;
+
+    static VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+                                         VkDebugUtilsMessageTypeFlagsEXT types,
+                                         const VkDebugUtilsMessengerCallbackDataEXT* data,
+                                         void* user_data);
+};
+
+}  // namespace hearth::standalone
