@@ -1,0 +1,897 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* Hearth's runtime as a C interface: query, adopt, load, bind, record, read back, destroy.
+ *
+ * Hearth is a guest.  It borrows the host's VkInstance, VkDevice, memory and command buffers,
+ * records compute work into them and leaves everything else as it found it.  It creates no instance
+ * and no device, submits nothing, waits on nothing, starts no thread, and calls Vulkan only through
+ * the host's vkGetInstanceProcAddr.
+ *
+ * Conventions
+ *   Structs      begin with `type` and `size`.  Make them with their `..._default()` function,
+ * which fills both in; fields that later versions add at the end are then absent, not garbage.
+ *   Results      0 is success, positive is "not an error", negative is an error.  A call that
+ * returns an error has recorded nothing and changed nothing.  hearth_context_error and
+ *                hearth_session_error tell more, as one sentence.
+ *   Strings      UTF-8, zero-terminated.  Strings that Hearth returns live as long as the object
+ * that they were asked of; names in requirement lists live forever. Threads      no locks inside.
+ * Each function names what must not be used by two threads at once. Different contexts never need
+ * synchronizing with each other; nor do recordings of different sessions of one context. Serials
+ * hearth_begin_frame(serial, completed) is the only clock.  Work recorded after begin_frame(N, ...)
+ * belongs to serial N and counts as finished once a begin_frame says completed >= N.
+ *
+ * Compiles by itself and before or after vulkan.h, as C11 and as C++. */
+
+#ifndef HEARTH_H_
+#define HEARTH_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HEARTH_VERSION_MAJOR 0
+#define HEARTH_VERSION_MINOR 1
+#define HEARTH_VERSION_PATCH 0
+#define HEARTH_MAKE_VERSION(major, minor, patch) \
+    (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
+#define HEARTH_VERSION \
+    HEARTH_MAKE_VERSION(HEARTH_VERSION_MAJOR, HEARTH_VERSION_MINOR, HEARTH_VERSION_PATCH)
+
+#if defined(_WIN32)
+#define HEARTH_VKAPI_PTR __stdcall
+#if defined(HEARTH_BUILD_SHARED)
+#define HEARTH_API __declspec(dllexport)
+#else
+#define HEARTH_API
+#endif
+#else
+#define HEARTH_VKAPI_PTR
+#define HEARTH_API __attribute__((visibility("default")))
+#endif
+
+/* Vulkan's handles, word for word as vulkan_core.h declares them (repeating a typedef is allowed).
+ */
+#if !defined(VULKAN_CORE_H_)
+typedef struct VkInstance_T* VkInstance;
+typedef struct VkPhysicalDevice_T* VkPhysicalDevice;
+typedef struct VkDevice_T* VkDevice;
+typedef struct VkCommandBuffer_T* VkCommandBuffer;
+#if defined(__LP64__) || defined(_WIN64) || defined(__x86_64__) || defined(__aarch64__)
+typedef struct VkBuffer_T* VkBuffer;
+typedef struct VkDeviceMemory_T* VkDeviceMemory;
+typedef struct VkPipelineCache_T* VkPipelineCache;
+typedef struct VkQueryPool_T* VkQueryPool;
+#else
+typedef uint64_t VkBuffer;
+typedef uint64_t VkDeviceMemory;
+typedef uint64_t VkPipelineCache;
+typedef uint64_t VkQueryPool;
+#endif
+typedef struct VkAllocationCallbacks VkAllocationCallbacks;
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ------------------------------------------------------------------------------------------------
+ * Results
+ * --------------------------------------------------------------------------------------------- */
+
+typedef enum hearth_result {
+    HEARTH_OK = 0,
+    HEARTH_NOT_READY = 1,  /* pipelines still being built, or a readback not finished: ask later */
+    HEARTH_INCOMPLETE = 2, /* recorded up to a barrier; call again with the same cursor */
+
+    HEARTH_ERROR_INVALID_ARGUMENT = -1,
+    HEARTH_ERROR_NOT_FOUND = -2,        /* no entry, binding or slot of that name or index */
+    HEARTH_ERROR_UNSUPPORTED = -3,      /* a feature, extension or limit that the device lacks */
+    HEARTH_ERROR_CORRUPT_DATA = -4,     /* bytes that are not a program */
+    HEARTH_ERROR_VERSION_MISMATCH = -5, /* a program or header of another version */
+    HEARTH_ERROR_OUT_OF_RANGE = -6,     /* rows, offset or size beyond its limit */
+    HEARTH_ERROR_WRONG_ORDER = -7,      /* a call that something else must precede */
+    HEARTH_ERROR_RING_FULL = -8,        /* more in flight than the session was created for */
+    HEARTH_ERROR_BUDGET = -9,           /* beyond the host's budget; nothing was allocated */
+    HEARTH_ERROR_OUT_OF_HOST_MEMORY = -10,
+    HEARTH_ERROR_OUT_OF_DEVICE_MEMORY = -11,
+    HEARTH_ERROR_PIPELINE = -12, /* the driver refused to build a pipeline */
+    HEARTH_ERROR_DEVICE_LOST = -13,
+    HEARTH_ERROR_INTERNAL = -14,
+    HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
+} hearth_result;
+
+/* "HEARTH_ERROR_RING_FULL"; never NULL.  Any thread. */
+HEARTH_API const char* hearth_result_name(hearth_result result);
+
+/* HEARTH_VERSION of the library in use.  Any thread. */
+HEARTH_API uint32_t hearth_version(void);
+
+/* HEARTH_OK if a caller compiled against `header_version` can use this library: equal major, and
+ * while major is 0 equal minor.  Pass HEARTH_VERSION.  Any thread. */
+HEARTH_API hearth_result hearth_check_version(uint32_t header_version);
+
+/* How the library was built, for bug reports: "hearth 0.1.0 g++ 12.2.0 release".  Any thread. */
+HEARTH_API const char* hearth_build_info(void);
+
+/* All problems that a call found, one a line.  Optional wherever it is a parameter. */
+typedef struct hearth_report {
+    uint32_t problem_count;
+    char text[4092]; /* cut at the end if there is more */
+} hearth_report;
+
+typedef enum hearth_struct_type {
+    HEARTH_STRUCT_NONE = 0, /* a struct not made with its _default() function */
+    HEARTH_STRUCT_DEVICE_QUERY = 1,
+    HEARTH_STRUCT_REQUIREMENTS = 2,
+    HEARTH_STRUCT_DEVICE_CAPS = 3,
+    HEARTH_STRUCT_HOST_INFO = 4,
+    HEARTH_STRUCT_PROGRAM_LOAD_INFO = 5,
+    HEARTH_STRUCT_PROGRAM_INFO = 6,
+    HEARTH_STRUCT_ENTRY_INFO = 7,
+    HEARTH_STRUCT_BINDING_INFO = 8,
+    HEARTH_STRUCT_SLOT_INFO = 9,
+    HEARTH_STRUCT_SESSION_CREATE_INFO = 10,
+    HEARTH_STRUCT_MEMORY_NEEDS = 11,
+    HEARTH_STRUCT_SESSION_STATUS = 12,
+    HEARTH_STRUCT_RECORD_INFO = 13,
+    HEARTH_STRUCT_READBACK_INFO = 14,
+    HEARTH_STRUCT_BUFFER_RANGE = 15,
+    HEARTH_STRUCT_PROFILE = 16,
+    HEARTH_STRUCT_CONTEXT_STATS = 17,
+    HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
+} hearth_struct_type;
+
+/* ------------------------------------------------------------------------------------------------
+ * Before the device exists: what Hearth needs (any thread; nothing is created)
+ * --------------------------------------------------------------------------------------------- */
+
+typedef void(HEARTH_VKAPI_PTR* hearth_void_function)(void);
+/* The same types as PFN_vkGetInstanceProcAddr and PFN_vkGetDeviceProcAddr. */
+typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_instance_proc)(VkInstance, const char*);
+typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_device_proc)(VkDevice, const char*);
+
+/* Device features as bits.  Each is one boolean of a Vulkan feature struct, named the same there.
+ */
+typedef uint64_t hearth_features;
+#define HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS ((hearth_features)1 << 0)
+#define HEARTH_FEATURE_SYNCHRONIZATION_2 ((hearth_features)1 << 1)
+#define HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS ((hearth_features)1 << 2)
+#define HEARTH_FEATURE_SHADER_FLOAT16 ((hearth_features)1 << 3)
+#define HEARTH_FEATURE_SHADER_INT16 ((hearth_features)1 << 4)
+#define HEARTH_FEATURE_SHADER_INT64 ((hearth_features)1 << 5)
+#define HEARTH_FEATURE_HOST_QUERY_RESET ((hearth_features)1 << 6)
+#define HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL ((hearth_features)1 << 7)
+#define HEARTH_FEATURE_COUNT 8
+
+/* "bufferDeviceAddress" for a single bit; "" for anything else. */
+HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
+
+/* How kernels find their operands; a program is compiled for one of the two. */
+typedef enum hearth_binding_model {
+    HEARTH_BINDING_DEVICE_ADDRESS = 0,  /* needs bufferDeviceAddress */
+    HEARTH_BINDING_PUSH_DESCRIPTOR = 1, /* needs VK_KHR_push_descriptor */
+    HEARTH_BINDING_MODEL_FORCE_32_BITS = 0x7fffffff
+} hearth_binding_model;
+
+typedef struct hearth_device_query {
+    hearth_struct_type type;
+    uint32_t size;
+    VkInstance instance;
+    VkPhysicalDevice physical_device;
+    hearth_get_instance_proc get_instance_proc_addr;
+    /* The version that the host uses: the smaller of VkApplicationInfo::apiVersion and the
+     * device's. */
+    uint32_t api_version;
+    hearth_binding_model binding_model; /* of the programs to be run */
+} hearth_device_query;
+
+#define HEARTH_MAX_EXTENSIONS 16
+
+/* Lists of names are strings that live forever. */
+typedef struct hearth_requirements {
+    hearth_struct_type type;
+    uint32_t size;
+    uint32_t min_api_version; /* VK_API_VERSION_1_2 */
+    uint32_t required_extension_count;
+    uint32_t optional_extension_count;
+    uint32_t compute_queue_count; /* queues worth having in a family with VK_QUEUE_COMPUTE_BIT */
+    const char* required_extensions[HEARTH_MAX_EXTENSIONS];
+    const char* optional_extensions[HEARTH_MAX_EXTENSIONS]; /* only those that the device has */
+    hearth_features required_features;
+    hearth_features optional_features; /* only those that the device has */
+} hearth_requirements;
+
+/* Instance extensions worth enabling (all optional; enable those that the instance has). */
+HEARTH_API hearth_result hearth_query_instance(hearth_requirements* out);
+
+/* What to enable on this physical device.  HEARTH_ERROR_UNSUPPORTED if it lacks something required;
+ * `out` is then filled all the same and `report` names what is missing. */
+HEARTH_API hearth_result hearth_query_device(const hearth_device_query* query,
+                                             hearth_requirements* out, hearth_report* report);
+
+/* Sets the booleans of `features` in the host's own pNext chain for vkCreateDevice.
+ *
+ * features2  a VkPhysicalDeviceFeatures2 that heads the chain (so pEnabledFeatures must be NULL).
+ *            Structs already there are edited; missing ones are appended from `storage`.
+ * storage    8-byte aligned memory that must outlive vkCreateDevice; *storage_bytes says how much.
+ *            With storage NULL nothing is changed and *storage_bytes is set to what is needed.
+ * Errors: HEARTH_ERROR_OUT_OF_RANGE if storage is too small; nothing is changed then. */
+HEARTH_API hearth_result hearth_patch_features(hearth_features features, uint32_t api_version,
+                                               void* features2, void* storage,
+                                               size_t* storage_bytes);
+
+/* What a compiler needs to know of a device: the C face of hearth::DeviceCaps. */
+typedef struct hearth_device_caps {
+    hearth_struct_type type;
+    uint32_t size;
+    char name[256];
+    uint32_t subgroup_size;
+    uint32_t max_workgroup_invocations;
+    uint32_t max_workgroup_size_x;
+    uint32_t max_workgroup_count_x;
+    uint32_t shared_memory_bytes;
+    uint32_t push_constant_bytes;
+    uint64_t buffer_alignment;
+    uint64_t max_buffer_bytes;
+    uint32_t fp16_arithmetic;
+    uint32_t fp16_storage;
+    uint32_t subgroup_arithmetic;
+    uint32_t timestamps; /* the queue family can write them (only hearth_context_caps knows) */
+} hearth_device_caps;
+
+/* Caps of a physical device on which `enabled` will be (or was) enabled. */
+HEARTH_API hearth_result hearth_query_caps(const hearth_device_query* query,
+                                           hearth_features enabled, hearth_device_caps* out);
+
+/* ------------------------------------------------------------------------------------------------
+ * Context: a device adopted
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct hearth_context hearth_context;
+
+/* What a piece of device memory is for; the host's allocator may treat them differently. */
+typedef enum hearth_memory_usage {
+    HEARTH_MEMORY_WEIGHTS = 0,  /* parameters and states: lives as long as the session */
+    HEARTH_MEMORY_ARENA = 1,    /* intermediates: contents matter only while an entry runs */
+    HEARTH_MEMORY_RUN = 2,      /* small per-recording values, written by the CPU */
+    HEARTH_MEMORY_STAGING = 3,  /* initial weights and uploads, written by the CPU */
+    HEARTH_MEMORY_READBACK = 4, /* read by the CPU */
+    HEARTH_MEMORY_SHADOW = 5,   /* copies of host buffers that have no device address */
+    HEARTH_MEMORY_USAGE_COUNT = 6,
+    HEARTH_MEMORY_USAGE_FORCE_32_BITS = 0x7fffffff
+} hearth_memory_usage;
+
+typedef struct hearth_memory_request {
+    uint64_t size_bytes;
+    uint64_t alignment;
+    uint32_t memory_type_bits;     /* as in VkMemoryRequirements */
+    uint32_t required_properties;  /* VkMemoryPropertyFlags */
+    uint32_t preferred_properties; /* VkMemoryPropertyFlags, in addition, if there is such a type */
+    uint32_t device_address;       /* non-zero: VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT is needed */
+    hearth_memory_usage usage;
+    const char* name; /* valid during the call */
+} hearth_memory_request;
+
+typedef struct hearth_memory_block {
+    VkDeviceMemory memory;
+    uint64_t offset;
+    void* mapped;   /* address of `offset`, if required_properties has HOST_VISIBLE; else ignored */
+    uint64_t token; /* the host's own */
+} hearth_memory_block;
+
+/* Called from hearth_session_create, hearth_session_destroy, hearth_begin_frame and
+ * hearth_context_destroy only, on the calling thread. */
+typedef struct hearth_memory_hooks {
+    void* user_data;
+    /* Returns HEARTH_OK and fills *out, or an error that the caller of Hearth gets to see. */
+    hearth_result (*allocate)(void* user_data, const hearth_memory_request* request,
+                              hearth_memory_block* out);
+    void (*free)(void* user_data, const hearth_memory_block* block);
+} hearth_memory_hooks;
+
+typedef enum hearth_log_level {
+    HEARTH_LOG_ERROR = 0,
+    HEARTH_LOG_WARNING = 1,
+    HEARTH_LOG_INFO = 2,
+    HEARTH_LOG_LEVEL_FORCE_32_BITS = 0x7fffffff
+} hearth_log_level;
+
+/* `message` is valid during the call; on the thread that called Hearth. */
+typedef void (*hearth_log_callback)(void* user_data, hearth_log_level level, const char* category,
+                                    const char* message);
+
+/* Runs job(job_data) once, now or later, on any thread. */
+typedef void (*hearth_job_callback)(void* user_data, void (*job)(void* job_data), void* job_data);
+
+typedef struct hearth_host_info {
+    hearth_struct_type type;
+    uint32_t size;
+    VkInstance instance;
+    VkPhysicalDevice physical_device;
+    VkDevice device;
+    hearth_get_instance_proc get_instance_proc_addr;
+    hearth_get_device_proc get_device_proc_addr; /* NULL: asked of get_instance_proc_addr */
+    uint32_t api_version;                        /* in use: min(application's, device's) */
+    uint32_t queue_family_index; /* of the queues that recordings will be submitted to */
+    /* What the host ENABLED when it created instance and device, not what they support.  An
+     * extension or feature that is not in these lists is not used. */
+    uint32_t instance_extension_count;
+    uint32_t device_extension_count;
+    const char* const* instance_extensions;
+    const char* const* device_extensions;
+    hearth_features features;
+    hearth_binding_model binding_model; /* of the programs to be run; see hearth_device_query */
+    uint32_t reserved;
+    VkPipelineCache pipeline_cache;              /* optional; not destroyed */
+    const VkAllocationCallbacks* cpu_allocation; /* optional; copied; for Hearth and the driver */
+    const hearth_memory_hooks* memory_hooks;     /* optional; copied */
+    uint64_t device_memory_budget;               /* bytes; 0: no limit */
+    hearth_log_callback log;                     /* optional */
+    hearth_job_callback run_job;                 /* optional; see hearth_session_build_async */
+    void* callback_user_data;                    /* for log and run_job */
+} hearth_host_info;
+
+/* Adopts the host's device.  HEARTH_ERROR_INVALID_ARGUMENT or HEARTH_ERROR_UNSUPPORTED if the
+ * handshake has problems: `report` then lists all of them.
+ * Threads: any, as long as nobody destroys the device. */
+HEARTH_API hearth_result hearth_context_create(const hearth_host_info* info, hearth_context** out,
+                                               hearth_report* report);
+
+/* Frees everything at once.  The host guarantees that all recorded work has finished executing and
+ * that no job is running.  HEARTH_ERROR_WRONG_ORDER while sessions or programs have not been
+ * destroyed.  Threads: externally synchronized on `context` and all that came from it. */
+HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
+
+/* The clock.  `serial` numbers the frame that is about to be recorded and never decreases (it may
+ * repeat or skip); all work of serials <= completed_serial has finished executing.  Frees what was
+ * destroyed and is no longer in use.  Allocates nothing.
+ * Errors: HEARTH_ERROR_INVALID_ARGUMENT if serials go backwards or completed_serial > serial.
+ * Threads: externally synchronized on `context` and all that came from it. */
+HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
+                                            uint64_t completed_serial);
+
+/* The host saw VK_ERROR_DEVICE_LOST: from now on every call returns HEARTH_ERROR_DEVICE_LOST at
+ * once; destroying stays allowed.  Any thread. */
+HEARTH_API void hearth_context_device_lost(hearth_context* context);
+
+/* The last failure of a call on this context, "" if there was none.  Valid until the next call. */
+HEARTH_API const char* hearth_context_error(const hearth_context* context);
+
+/* Caps of the adopted device with the features that the host enabled. */
+HEARTH_API hearth_result hearth_context_caps(const hearth_context* context,
+                                             hearth_device_caps* out);
+
+typedef struct hearth_context_stats {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t cpu_bytes; /* held now by Hearth itself, through the host's callbacks */
+    uint64_t cpu_bytes_peak;
+    uint64_t device_bytes[HEARTH_MEMORY_USAGE_COUNT]; /* held now */
+    uint64_t device_bytes_total;
+    uint32_t session_count;
+    uint32_t pipeline_count; /* shared between sessions by content */
+} hearth_context_stats;
+
+HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
+                                                  hearth_context_stats* out);
+
+/* ------------------------------------------------------------------------------------------------
+ * Programs: what the compiler made
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct hearth_program hearth_program;
+
+typedef struct hearth_program_load_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const void* bytes;
+    uint64_t byte_count;
+    /* Non-zero: `bytes` (8-byte aligned, e.g. a mapped file) stays valid and unchanged until the
+     * program is destroyed and its sessions are gone, so that no copy is made. */
+    uint32_t borrow;
+    uint32_t reserved;
+} hearth_program_load_info;
+
+/* Checks untrusted bytes and makes a program of them.
+ * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, OUT_OF_HOST_MEMORY.
+ * Threads: externally synchronized on `context`. */
+HEARTH_API hearth_result hearth_program_load(hearth_context* context,
+                                             const hearth_program_load_info* info,
+                                             hearth_program** out);
+
+/* Sessions made from it keep what they need.  NULL is allowed. */
+HEARTH_API void hearth_program_destroy(hearth_program* program);
+
+/* Element types.  bf16, f64 and the narrow integers have a wider or narrower device form: see
+ * `device_dtype`. */
+typedef enum hearth_dtype {
+    HEARTH_F32 = 0,
+    HEARTH_F16 = 1,
+    HEARTH_BF16 = 2,
+    HEARTH_F64 = 3,
+    HEARTH_I8 = 4,
+    HEARTH_U8 = 5,
+    HEARTH_I16 = 6,
+    HEARTH_U16 = 7,
+    HEARTH_I32 = 8,
+    HEARTH_U32 = 9,
+    HEARTH_I64 = 10,
+    HEARTH_U64 = 11,
+    HEARTH_BOOL = 12,
+    HEARTH_DTYPE_FORCE_32_BITS = 0x7fffffff
+} hearth_dtype;
+
+#define HEARTH_MAX_RANK 8
+
+typedef struct hearth_dim {
+    int64_t count;
+    uint32_t per_row; /* non-zero: the extent is count * rows */
+    uint32_t reserved;
+} hearth_dim;
+
+typedef struct hearth_program_info {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t hash;
+    const char* profile;
+    uint64_t rows_capacity; /* rows of a recording: 1..rows_capacity */
+    uint64_t arena_bytes;
+    uint64_t weights_bytes;
+    hearth_binding_model binding_model;
+    uint32_t kernel_count;
+    uint32_t entry_count;
+    uint32_t binding_count;
+    uint32_t slot_count;
+    uint32_t step_count;
+} hearth_program_info;
+
+typedef struct hearth_entry_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const char* name;
+    const uint32_t* bindings; /* indices of the bindings that a recording of it must give */
+    uint32_t binding_count;
+    uint32_t step_count;
+    uint32_t dispatch_count;
+    uint32_t barrier_count;
+    uint64_t arena_bytes;
+    uint64_t flops; /* estimates at rows_capacity */
+    uint64_t bytes_moved;
+} hearth_entry_info;
+
+typedef struct hearth_binding_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const char* name;
+    uint32_t is_output;
+    hearth_dtype dtype;
+    hearth_dtype device_dtype; /* of the bytes in the buffer */
+    uint32_t rank;
+    hearth_dim dims[HEARTH_MAX_RANK];
+    uint64_t bytes_fixed; /* needs bytes_fixed + bytes_per_row * rows bytes */
+    uint64_t bytes_per_row;
+} hearth_binding_info;
+
+typedef enum hearth_slot_kind {
+    HEARTH_SLOT_PARAM = 0,
+    HEARTH_SLOT_STATE = 1,
+    HEARTH_SLOT_CONSTANT = 2,
+    HEARTH_SLOT_KIND_FORCE_32_BITS = 0x7fffffff
+} hearth_slot_kind;
+
+/* A tensor that persists between recordings. */
+typedef struct hearth_slot_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const char* name;
+    hearth_slot_kind kind;
+    hearth_dtype dtype;
+    hearth_dtype device_dtype;
+    uint32_t rank;
+    hearth_dim dims[HEARTH_MAX_RANK];
+    uint64_t bytes;
+} hearth_slot_info;
+
+/* Queries: any thread.  HEARTH_ERROR_NOT_FOUND if there is no such index or name. */
+HEARTH_API hearth_result hearth_program_get_info(const hearth_program* program,
+                                                 hearth_program_info* out);
+HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
+                                                  hearth_entry_info* out);
+HEARTH_API hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
+                                                    hearth_binding_info* out);
+HEARTH_API hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
+                                                 hearth_slot_info* out);
+HEARTH_API hearth_result hearth_program_find_entry(const hearth_program* program, const char* name,
+                                                   uint32_t* index);
+/* Names of bindings are unique within an entry, not within a program. */
+HEARTH_API hearth_result hearth_program_find_binding(const hearth_program* program, uint32_t entry,
+                                                     const char* name, uint32_t* index);
+HEARTH_API hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
+                                                  uint32_t* index);
+
+/* ------------------------------------------------------------------------------------------------
+ * Sessions: a program with memory
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct hearth_session hearth_session;
+
+typedef uint32_t hearth_session_flags;
+/* Host buffers that kernels cannot address are copied in and out by recorded copies, through memory
+ * of the session.  Without it such a buffer is an error. */
+#define HEARTH_SESSION_COPY_BINDINGS 0x1u
+/* Timestamps around each recording; see hearth_profile_next. */
+#define HEARTH_SESSION_PROFILE_ENTRIES 0x2u
+/* Timestamps around each step as well.  They keep steps from overlapping in the measurement: read
+ * them as upper bounds. */
+#define HEARTH_SESSION_PROFILE_STEPS 0x4u
+/* Keeps the initial weights staged, so that hearth_record_setup can be recorded again to reset. */
+#define HEARTH_SESSION_KEEP_INITIAL 0x8u
+
+typedef struct hearth_session_create_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const hearth_program* program;
+    const char* name; /* optional; for debug labels and messages; copied */
+    hearth_session_flags flags;
+    /* hearth_record calls (each slice counts) that may be in flight, over all frames. */
+    uint32_t recordings_in_flight;
+    /* Bytes of by-value bindings that one recording may carry; each is rounded up to 256. */
+    uint32_t inline_bytes;
+    uint32_t upload_count;   /* hearth_record_upload calls in flight */
+    uint64_t upload_bytes;   /* and their bytes; 0: no uploads */
+    uint64_t readback_bytes; /* bytes of readbacks requested and not yet released; 0: none */
+    uint32_t readback_count;
+    uint32_t profile_recordings; /* recordings whose timestamps may be waiting to be read */
+    /* Optional: timestamp queries of the host's.  Null: the session makes a pool of its own. */
+    VkQueryPool query_pool;
+    uint32_t first_query;
+    uint32_t query_count;
+} hearth_session_create_info;
+
+typedef struct hearth_memory_needs {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t bytes[HEARTH_MEMORY_USAGE_COUNT];
+    uint64_t alignment[HEARTH_MEMORY_USAGE_COUNT];
+    uint32_t memory_type_bits[HEARTH_MEMORY_USAGE_COUNT];
+    uint32_t reserved[2];
+    uint64_t total_bytes;
+} hearth_memory_needs;
+
+/* The device memory that hearth_session_create with this info allocates, by usage.
+ * Threads: externally synchronized on `context`. */
+HEARTH_API hearth_result hearth_session_query_memory(hearth_context* context,
+                                                     const hearth_session_create_info* info,
+                                                     hearth_memory_needs* out);
+
+/* Allocates all that the session will ever use.  Builds no pipelines.
+ * Threads: externally synchronized on `context`. */
+HEARTH_API hearth_result hearth_session_create(hearth_context* context,
+                                               const hearth_session_create_info* info,
+                                               hearth_session** out);
+
+/* Callable at any time: memory is freed by the begin_frame that says the current serial has
+ * completed.  Readbacks are cancelled.  NULL is allowed.
+ * Threads: externally synchronized on `session` and its context. */
+HEARTH_API void hearth_session_destroy(hearth_session* session);
+
+/* The last failure of a call on this session, "" if there was none.  Valid until the next call. */
+HEARTH_API const char* hearth_session_error(const hearth_session* session);
+
+/* Builds up to `max_pipelines` pipelines (0: all that are left), here and now, which can take
+ * seconds.  HEARTH_NOT_READY if some are left or are being built elsewhere.
+ * Threads: any; not while the session is being created or destroyed. */
+HEARTH_API hearth_result hearth_session_build(hearth_session* session, uint32_t max_pipelines);
+
+/* Builds through hearth_host_info::run_job, one job for each pipeline.
+ * HEARTH_ERROR_WRONG_ORDER if the host gave no run_job.  Threads: as hearth_session_build. */
+HEARTH_API hearth_result hearth_session_build_async(hearth_session* session);
+
+typedef struct hearth_session_status {
+    hearth_struct_type type;
+    uint32_t size;
+    hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or what the driver failed with */
+    uint32_t pipeline_count;
+    uint32_t pipelines_ready;
+    uint32_t setup_recorded; /* non-zero after hearth_record_setup */
+    uint64_t setup_serial;
+    uint32_t recordings_in_flight;
+    uint32_t readbacks_in_flight;
+} hearth_session_status;
+
+HEARTH_API hearth_result hearth_session_get_status(const hearth_session* session,
+                                                   hearth_session_status* out);
+
+/* A range of a buffer, to be used by shaders or copies of the host's own. */
+typedef struct hearth_buffer_range {
+    hearth_struct_type type;
+    uint32_t size;
+    VkBuffer buffer;
+    uint64_t offset;
+    uint64_t bytes;
+    uint64_t device_address; /* of `offset`; 0 without bufferDeviceAddress */
+} hearth_buffer_range;
+
+/* Where a slot lives.  The host orders its accesses against recordings itself: recordings access it
+ * with COMPUTE_SHADER (storage read/write) and TRANSFER (read/write). */
+HEARTH_API hearth_result hearth_session_get_slot_buffer(const hearth_session* session,
+                                                        uint32_t slot, hearth_buffer_range* out);
+
+/* ------------------------------------------------------------------------------------------------
+ * Recording
+ *
+ * Precondition of every hearth_record... function: `command_buffer` is in the recording state,
+ * outside a render pass, of a pool whose family is hearth_host_info::queue_family_index.  Primary
+ * or secondary.  Afterwards the compute bind point's pipeline, descriptor sets and push constants
+ * are undefined; everything else is untouched.
+ *
+ * All recordings of one session must execute in the order in which they were recorded: on one
+ * queue, or ordered by the host's semaphores.  A session orders its own memory between recordings
+ * with one leading barrier; the host never needs a barrier for it.
+ *
+ * They allocate nothing, lock nothing and call no driver function but vkCmd... and
+ * vkGetBufferDeviceAddress.
+ *
+ * Threads: externally synchronized on `session` and the command buffer; not during
+ * hearth_begin_frame.  Different sessions may record at the same time.
+ * --------------------------------------------------------------------------------------------- */
+
+/* Stages and accesses as VkPipelineStageFlags2 and VkAccessFlags2.  Without synchronization2 they
+ * are mapped to the older flags. */
+typedef struct hearth_scope {
+    uint64_t stages; /* 0: nothing to wait for, or nothing waits */
+    uint64_t access;
+    uint32_t queue_family; /* that owns the buffer; HEARTH_QUEUE_FAMILY_SAME: no transfer */
+    uint32_t reserved;
+} hearth_scope;
+
+#define HEARTH_QUEUE_FAMILY_SAME 0xffffffffu
+
+/* What a recording is given for one binding: a buffer of the host's, or bytes.
+ * Make it with hearth_bind_buffer or hearth_bind_bytes. */
+typedef struct hearth_bound {
+    uint32_t binding; /* index of the program's binding */
+    uint32_t usage;   /* VkBufferUsageFlags that the buffer was created with */
+    VkBuffer buffer;
+    uint64_t offset;
+    uint64_t bytes;          /* from offset; at least what the binding needs at these rows */
+    uint64_t device_address; /* of the buffer's start; 0: asked of Vulkan */
+    const void* data;        /* by value, for inputs: buffer is null; copied during the call */
+    hearth_scope before;     /* HEARTH_BARRIERS_SDK: how the host used it before */
+    hearth_scope after;      /* and how it will use it afterwards */
+} hearth_bound;
+
+typedef enum hearth_barriers {
+    /* Hearth waits for each binding's `before` and releases it to its `after`: one barrier before
+     * and one after, all bindings merged. */
+    HEARTH_BARRIERS_SDK = 0,
+    /* The host has put hearth_session_get_binding_scope's scopes into barriers of its own. */
+    HEARTH_BARRIERS_HOST = 1,
+    HEARTH_BARRIERS_FORCE_32_BITS = 0x7fffffff
+} hearth_barriers;
+
+typedef struct hearth_record_info {
+    hearth_struct_type type;
+    uint32_t size;
+    VkCommandBuffer command_buffer;
+    uint32_t entry;
+    uint32_t bound_count;
+    const hearth_bound* bound; /* each binding of the entry once, in any order */
+    uint64_t rows;             /* live rows, 1..rows_capacity */
+    hearth_barriers barriers;
+    uint32_t reserved;
+    /* Optional: the row count is read by the GPU from this buffer instead: four uint32_t, {rows, 0,
+     * 0, 0}, at a multiple of 256 bytes; it may be less than `rows`, never more.  With it and with
+     * no by-value bindings the command buffer refers to nothing transient and may be executed again
+     * and again, as long as the session and the buffers exist.  `binding` is ignored. */
+    const hearth_bound* run_block;
+    /* Slicing: stop at the last barrier before a limit would be exceeded (0: no limit); what lies
+     * between two barriers is never split. */
+    uint32_t max_dispatches;
+    uint32_t reserved2;
+    uint64_t max_flops;
+    uint64_t max_bytes_moved;
+} hearth_record_info;
+
+/* Where a sliced recording stopped.  Zero-initialize it to start.  It is the host's: forgetting it
+ * abandons the rest, which is always safe. */
+typedef struct hearth_cursor {
+    uint32_t entry;
+    uint32_t next_step;   /* 0: at the start */
+    uint64_t epoch;       /* which run of the entry it belongs to */
+    uint64_t fingerprint; /* of rows and bindings, which must be the same for each slice */
+} hearth_cursor;
+
+/* Records an entry, or the next slice of it.
+ *
+ * cursor  NULL: the whole entry.  HEARTH_INCOMPLETE: call again with it, with the same rows and
+ *         bindings, into a later command buffer.  HEARTH_OK: finished, and reset to the start.
+ * Returns HEARTH_NOT_READY if a pipeline is not built yet; nothing is recorded.
+ * Errors: HEARTH_ERROR_WRONG_ORDER before setup or begin_frame, or for a cursor whose entry was
+ * started anew meanwhile; HEARTH_ERROR_RING_FULL; HEARTH_ERROR_OUT_OF_RANGE for rows or a buffer
+ * that is too small; HEARTH_ERROR_INVALID_ARGUMENT. */
+HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
+                                       hearth_cursor* cursor);
+
+/* Copies the initial contents of all slots; must execute before the first recording.  The staged
+ * copy is freed when its serial has completed. */
+HEARTH_API hearth_result hearth_record_setup(hearth_session* session,
+                                             VkCommandBuffer command_buffer);
+
+/* Overwrites bytes [offset, offset + byte_count) of a slot; `data` is copied during the call.
+ * offset and byte_count are multiples of 4. */
+HEARTH_API hearth_result hearth_record_upload(hearth_session* session,
+                                              VkCommandBuffer command_buffer, uint32_t slot,
+                                              uint64_t offset, const void* data,
+                                              uint64_t byte_count);
+
+/* The stages and accesses with which recordings of `entry` touch `binding` when it is bound to a
+ * buffer with these usage flags: what a host that barriers itself (HEARTH_BARRIERS_HOST) must make
+ * visible before and may wait for after. */
+HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* session,
+                                                          uint32_t entry, uint32_t binding,
+                                                          uint32_t buffer_usage, hearth_scope* out);
+
+/* ------------------------------------------------------------------------------------------------
+ * Readback: request -> recorded copy -> poll -> read -> release
+ * --------------------------------------------------------------------------------------------- */
+
+/* A request; never 0.  Stale ids are recognized. */
+typedef uint64_t hearth_readback;
+
+typedef struct hearth_readback_info {
+    hearth_struct_type type;
+    uint32_t size;
+    VkCommandBuffer command_buffer;
+    VkBuffer buffer; /* a buffer of the host's with TRANSFER_SRC usage, or null: a slot */
+    uint32_t slot;
+    uint32_t reserved;
+    uint64_t offset;     /* within buffer or slot; a multiple of 4 */
+    uint64_t byte_count; /* 0 with a slot: to its end */
+    hearth_scope before; /* buffer only: how it was written.  stages 0: already visible to copies */
+} hearth_readback_info;
+
+HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
+                                                const hearth_readback_info* info,
+                                                hearth_readback* out);
+
+/* HEARTH_OK: *data and *byte_count are the bytes, valid until released; *serial is the serial they
+ * belong to.  HEARTH_NOT_READY: later.  HEARTH_ERROR_NOT_FOUND: no such request.
+ * Never waits.  Threads: externally synchronized on `session`. */
+HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
+                                              const void** data, uint64_t* byte_count,
+                                              uint64_t* serial);
+
+/* Gives the bytes back, or cancels a request that has not finished.  Unknown ids are ignored. */
+HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
+
+/* ------------------------------------------------------------------------------------------------
+ * Profile
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct hearth_profile {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t serial;
+    uint64_t rows;
+    uint32_t entry;
+    uint32_t first_step; /* of the slice, counted within the entry */
+    uint32_t step_count; /* of step_ns and step_labels; 0 without HEARTH_SESSION_PROFILE_STEPS */
+    uint32_t reserved;
+    double total_ns;
+    const double* step_ns; /* valid until the next call on the session */
+    const char* const* step_labels;
+} hearth_profile;
+
+/* The oldest recording whose timestamps have arrived and have not been read yet.
+ * HEARTH_NOT_READY: none.  HEARTH_ERROR_UNSUPPORTED: the queue family has no timestamps.
+ * Recordings made while profile_recordings are waiting to be read are not measured. */
+HEARTH_API hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out);
+
+/* ------------------------------------------------------------------------------------------------
+ * Defaults
+ * --------------------------------------------------------------------------------------------- */
+
+#if defined(__cplusplus)
+#define HEARTH_DEFAULT_FUNCTION(name, tag) \
+    inline name name##_default(void) {     \
+        name value = {};                   \
+        value.type = tag;                  \
+        value.size = (uint32_t)sizeof(name);
+#else
+#define HEARTH_DEFAULT_FUNCTION(name, tag)    \
+    static inline name name##_default(void) { \
+        name value = {0};                     \
+        value.type = tag;                     \
+        value.size = (uint32_t)sizeof(name);
+#endif
+#define HEARTH_DEFAULT_END \
+    return value;          \
+    }
+
+/* clang-format off */
+HEARTH_DEFAULT_FUNCTION(hearth_device_query, HEARTH_STRUCT_DEVICE_QUERY) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_requirements, HEARTH_STRUCT_REQUIREMENTS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_host_info, HEARTH_STRUCT_HOST_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_context_stats, HEARTH_STRUCT_CONTEXT_STATS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_program_info, HEARTH_STRUCT_PROGRAM_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_entry_info, HEARTH_STRUCT_ENTRY_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_binding_info, HEARTH_STRUCT_BINDING_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_slot_info, HEARTH_STRUCT_SLOT_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE_INFO)
+    value.recordings_in_flight = 64;
+    value.inline_bytes = 1024;
+    value.upload_count = 64;
+    value.upload_bytes = 1u << 20;
+    value.readback_bytes = 1u << 20;
+    value.readback_count = 64;
+    value.profile_recordings = 16;
+HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_memory_needs, HEARTH_STRUCT_MEMORY_NEEDS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_session_status, HEARTH_STRUCT_SESSION_STATUS) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_buffer_range, HEARTH_STRUCT_BUFFER_RANGE) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_record_info, HEARTH_STRUCT_RECORD_INFO)
+    value.rows = 1;
+HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO)
+    value.before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_END
+/* clang-format on */
+
+#undef HEARTH_DEFAULT_FUNCTION
+#undef HEARTH_DEFAULT_END
+
+#if defined(__cplusplus)
+#define HEARTH_INLINE inline
+#else
+#define HEARTH_INLINE static inline
+#endif
+
+    /* {stages, access}, staying in the same queue family. */
+    HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
+    hearth_scope scope;
+    scope.stages = stages;
+    scope.access = access;
+    scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    scope.reserved = 0;
+    return scope;
+}
+
+/* Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
+ * Set `before` and `after` unless the host barriers itself. */
+HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
+                                              uint64_t byte_count, uint32_t usage) {
+    hearth_bound bound;
+    bound.binding = binding;
+    bound.usage = usage;
+    bound.buffer = buffer;
+    bound.offset = offset;
+    bound.bytes = byte_count;
+    bound.device_address = 0;
+    bound.data = NULL;
+    bound.before = hearth_make_scope(0, 0);
+    bound.after = hearth_make_scope(0, 0);
+    return bound;
+}
+
+/* Binds `byte_count` bytes by value (inputs only). */
+HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
+                                             uint64_t byte_count) {
+    hearth_bound bound = hearth_bind_buffer(binding, 0, 0, byte_count, 0);
+    bound.data = data;
+    return bound;
+}
+
+#undef HEARTH_INLINE
+
+#ifdef __cplusplus
+} /* extern "C" */
+static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4, "enums must be 32 bits");
+#else
+_Static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4, "enums must be 32 bits");
+#endif
+
+#endif /* HEARTH_H_ */

@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth.h for C++20: move-only handles, spans and Results.  Header-only; adds nothing to the ABI.
+//
+// The three names of a C++ host's life with Hearth are Context (a device adopted), LoadedProgram
+// (what the compiler made) and Session (a program with memory, which records).  What hearth.h says
+// of threads, order and lifetime holds here.
+
+#pragma once
+
+#include <hearth/hearth.h>
+#include <hearth/status.hpp>
+#include <hearth/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace hearth {
+
+/// The Status of a C result; positive results are successes.
+inline Status to_status(hearth_result result, std::string_view detail = {}) {
+    if (result >= 0) return {};
+    const auto code = [&] {
+        switch (result) {
+            case HEARTH_ERROR_INVALID_ARGUMENT:
+            case HEARTH_ERROR_WRONG_ORDER:
+                return StatusCode::kInvalidArgument;
+            case HEARTH_ERROR_NOT_FOUND:
+                return StatusCode::kNotFound;
+            case HEARTH_ERROR_UNSUPPORTED:
+            case HEARTH_ERROR_VERSION_MISMATCH:
+                return StatusCode::kUnsupported;
+            case HEARTH_ERROR_CORRUPT_DATA:
+                return StatusCode::kCorruptData;
+            case HEARTH_ERROR_OUT_OF_RANGE:
+            case HEARTH_ERROR_RING_FULL:
+            case HEARTH_ERROR_BUDGET:
+            case HEARTH_ERROR_OUT_OF_HOST_MEMORY:
+            case HEARTH_ERROR_OUT_OF_DEVICE_MEMORY:
+                return StatusCode::kOutOfRange;
+            default:
+                return StatusCode::kInternal;
+        }
+    }();
+    std::string text = hearth_result_name(result);
+    if (!detail.empty()) text.append(": ").append(detail);
+    return {code, std::move(text)};
+}
+
+/// What to enable on a device.  Errors: kUnsupported, naming all that it lacks.
+inline Result<hearth_requirements> query_device(const hearth_device_query& query) {
+    hearth_requirements out = hearth_requirements_default();
+    hearth_report report{};
+    const hearth_result result = hearth_query_device(&query, &out, &report);
+    if (result != HEARTH_OK) return to_status(result, report.text);
+    return out;
+}
+
+inline DeviceCaps to_caps(const hearth_device_caps& c) {
+    DeviceCaps caps;
+    caps.name = c.name;
+    caps.subgroup_size = c.subgroup_size;
+    caps.max_workgroup_invocations = c.max_workgroup_invocations;
+    caps.max_workgroup_size_x = c.max_workgroup_size_x;
+    caps.max_workgroup_count_x = c.max_workgroup_count_x;
+    caps.shared_memory_bytes = c.shared_memory_bytes;
+    caps.push_constant_bytes = c.push_constant_bytes;
+    caps.buffer_alignment = c.buffer_alignment;
+    caps.max_buffer_bytes = c.max_buffer_bytes;
+    caps.fp16_arithmetic = c.fp16_arithmetic != 0;
+    caps.fp16_storage = c.fp16_storage != 0;
+    caps.subgroup_arithmetic = c.subgroup_arithmetic != 0;
+    return caps;
+}
+
+/// Caps of a device on which `enabled` features are enabled.
+inline Result<DeviceCaps> query_caps(const hearth_device_query& query, hearth_features enabled) {
+    hearth_device_caps caps = hearth_device_caps_default();
+    if (const hearth_result result = hearth_query_caps(&query, enabled, &caps); result != HEARTH_OK)
+        return to_status(result);
+    return to_caps(caps);
+}
+
+/// A device adopted.  Destroy it last, when the GPU has finished all that was recorded.
+class Context {
+  public:
+    static Result<Context> create(const hearth_host_info& info) {
+        hearth_context* context = nullptr;
+        hearth_report report{};
+        const hearth_result result = hearth_context_create(&info, &context, &report);
+        if (result != HEARTH_OK) return to_status(result, report.text);
+        return Context(context);
+    }
+    Context() = default;
+    Context(Context&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Context& operator=(Context&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Context() {
+        if (handle_ != nullptr) (void)hearth_context_destroy(handle_);
+    }
+
+    hearth_context* handle() const { return handle_; }
+    std::string_view error() const { return hearth_context_error(handle_); }
+
+    Status begin_frame(uint64_t serial, uint64_t completed_serial) {
+        return check(hearth_begin_frame(handle_, serial, completed_serial));
+    }
+    Result<DeviceCaps> caps() const {
+        hearth_device_caps caps = hearth_device_caps_default();
+        HEARTH_TRY(check(hearth_context_caps(handle_, &caps)));
+        return to_caps(caps);
+    }
+    hearth_context_stats stats() const {
+        hearth_context_stats stats = hearth_context_stats_default();
+        (void)hearth_context_get_stats(handle_, &stats);
+        return stats;
+    }
+
+  private:
+    explicit Context(hearth_context* handle) : handle_(handle) {}
+    Status check(hearth_result result) const {
+        return result >= 0 ? Status() : to_status(result, error());
+    }
+    hearth_context* handle_ = nullptr;
+};
+
+/// A checked program, ready for sessions.  May be destroyed before its sessions.
+class LoadedProgram {
+  public:
+    /// borrow  `bytes` outlive this and its sessions: no copy is made.
+    static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
+                                      bool borrow = false) {
+        hearth_program_load_info info = hearth_program_load_info_default();
+        info.bytes = bytes.data();
+        info.byte_count = bytes.size();
+        info.borrow = borrow ? 1u : 0u;
+        hearth_program* program = nullptr;
+        const hearth_result result = hearth_program_load(context.handle(), &info, &program);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        return LoadedProgram(program);
+    }
+    LoadedProgram() = default;
+    LoadedProgram(LoadedProgram&& other) noexcept
+        : handle_(std::exchange(other.handle_, nullptr)) {}
+    LoadedProgram& operator=(LoadedProgram&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~LoadedProgram() { hearth_program_destroy(handle_); }
+
+    hearth_program* handle() const { return handle_; }
+
+    hearth_program_info info() const {
+        hearth_program_info out = hearth_program_info_default();
+        (void)hearth_program_get_info(handle_, &out);
+        return out;
+    }
+    Result<hearth_entry_info> entry(uint32_t index) const {
+        hearth_entry_info out = hearth_entry_info_default();
+        HEARTH_TRY(to_status(hearth_program_get_entry(handle_, index, &out)));
+        return out;
+    }
+    Result<hearth_binding_info> binding(uint32_t index) const {
+        hearth_binding_info out = hearth_binding_info_default();
+        HEARTH_TRY(to_status(hearth_program_get_binding(handle_, index, &out)));
+        return out;
+    }
+    Result<hearth_slot_info> slot(uint32_t index) const {
+        hearth_slot_info out = hearth_slot_info_default();
+        HEARTH_TRY(to_status(hearth_program_get_slot(handle_, index, &out)));
+        return out;
+    }
+    Result<uint32_t> find_entry(const char* name) const {
+        uint32_t index = 0;
+        HEARTH_TRY(to_status(hearth_program_find_entry(handle_, name, &index), name));
+        return index;
+    }
+    Result<uint32_t> find_binding(uint32_t entry, const char* name) const {
+        uint32_t index = 0;
+        HEARTH_TRY(to_status(hearth_program_find_binding(handle_, entry, name, &index), name));
+        return index;
+    }
+    Result<uint32_t> find_slot(const char* name) const {
+        uint32_t index = 0;
+        HEARTH_TRY(to_status(hearth_program_find_slot(handle_, name, &index), name));
+        return index;
+    }
+
+  private:
+    explicit LoadedProgram(hearth_program* handle) : handle_(handle) {}
+    hearth_program* handle_ = nullptr;
+};
+
+/// By-value binding of an array of plain values.
+template <class T>
+hearth_bound bind_values(uint32_t binding, std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    return hearth_bind_bytes(binding, values.data(), values.size_bytes());
+}
+
+/// How far a recording got.
+enum class Progress {
+    kDone,
+    kIncomplete,  ///< stopped at a barrier: record again with the same cursor
+    kNotReady,    ///< pipelines are still being built: nothing was recorded
+};
+
+/// The bytes of a finished readback; valid until it is released.
+struct ReadbackData {
+    std::span<const std::byte> bytes;
+    uint64_t serial = 0;
+
+    template <class T>
+    std::span<const T> as() const {
+        static_assert(std::is_trivially_copyable_v<T>);
+        return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
+    }
+};
+
+/// A program with memory.  Callable at any time: destruction defers freeing until the GPU is done.
+class Session {
+  public:
+    /// info.program is set by this call; see hearth_session_create_info_default().
+    static Result<Session> create(const Context& context, const LoadedProgram& program,
+                                  hearth_session_create_info info) {
+        info.program = program.handle();
+        hearth_session* session = nullptr;
+        const hearth_result result = hearth_session_create(context.handle(), &info, &session);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        return Session(session);
+    }
+    static Result<Session> create(const Context& context, const LoadedProgram& program) {
+        return create(context, program, hearth_session_create_info_default());
+    }
+    static Result<hearth_memory_needs> query_memory(const Context& context,
+                                                    const LoadedProgram& program,
+                                                    hearth_session_create_info info) {
+        info.program = program.handle();
+        hearth_memory_needs needs = hearth_memory_needs_default();
+        const hearth_result result = hearth_session_query_memory(context.handle(), &info, &needs);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        return needs;
+    }
+    Session() = default;
+    Session(Session&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Session& operator=(Session&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Session() { hearth_session_destroy(handle_); }
+
+    hearth_session* handle() const { return handle_; }
+    std::string_view error() const { return hearth_session_error(handle_); }
+
+    /// Builds all pipelines here and now.
+    Status build() { return check(hearth_session_build(handle_, 0)); }
+    /// Builds through the host's job callback; poll status().pipelines.
+    Status build_async() { return check(hearth_session_build_async(handle_)); }
+    hearth_session_status status() const {
+        hearth_session_status status = hearth_session_status_default();
+        (void)hearth_session_get_status(handle_, &status);
+        return status;
+    }
+
+    Status record_setup(VkCommandBuffer command_buffer) {
+        return check(hearth_record_setup(handle_, command_buffer));
+    }
+    Status record_upload(VkCommandBuffer command_buffer, uint32_t slot,
+                         std::span<const std::byte> bytes, uint64_t offset = 0) {
+        return check(hearth_record_upload(handle_, command_buffer, slot, offset, bytes.data(),
+                                          bytes.size()));
+    }
+    /// With a cursor: the next slice within info's limits.  Without: the whole entry.
+    Result<Progress> record(const hearth_record_info& info, hearth_cursor* cursor = nullptr) {
+        const hearth_result result = hearth_record(handle_, &info, cursor);
+        if (result == HEARTH_OK) return Progress::kDone;
+        if (result == HEARTH_INCOMPLETE) return Progress::kIncomplete;
+        if (result == HEARTH_NOT_READY) return Progress::kNotReady;
+        return to_status(result, error());
+    }
+    /// The whole entry, with Hearth's own barriers.
+    Result<Progress> record(VkCommandBuffer command_buffer, uint32_t entry, uint64_t rows,
+                            std::span<const hearth_bound> bound) {
+        hearth_record_info info = hearth_record_info_default();
+        info.command_buffer = command_buffer;
+        info.entry = entry;
+        info.rows = rows;
+        info.bound = bound.data();
+        info.bound_count = static_cast<uint32_t>(bound.size());
+        return record(info);
+    }
+
+    Result<hearth_readback> record_readback(const hearth_readback_info& info) {
+        hearth_readback id = 0;
+        HEARTH_TRY(check(hearth_record_readback(handle_, &info, &id)));
+        return id;
+    }
+    /// A whole slot.
+    Result<hearth_readback> record_readback(VkCommandBuffer command_buffer, uint32_t slot) {
+        hearth_readback_info info = hearth_readback_info_default();
+        info.command_buffer = command_buffer;
+        info.slot = slot;
+        return record_readback(info);
+    }
+    /// The bytes, or nothing yet.
+    Result<std::optional<ReadbackData>> poll(hearth_readback id) {
+        const void* data = nullptr;
+        uint64_t byte_count = 0, serial = 0;
+        const hearth_result result = hearth_readback_poll(handle_, id, &data, &byte_count, &serial);
+        if (result == HEARTH_NOT_READY) return std::optional<ReadbackData>();
+        HEARTH_TRY(check(result));
+        const auto* bytes = static_cast<const std::byte*>(data);
+        return std::optional(ReadbackData{{bytes, static_cast<size_t>(byte_count)}, serial});
+    }
+    void release(hearth_readback id) { hearth_readback_release(handle_, id); }
+
+    Result<hearth_buffer_range> slot_buffer(uint32_t slot) const {
+        hearth_buffer_range range = hearth_buffer_range_default();
+        HEARTH_TRY(check(hearth_session_get_slot_buffer(handle_, slot, &range)));
+        return range;
+    }
+    Result<hearth_scope> binding_scope(uint32_t entry, uint32_t binding, uint32_t usage) const {
+        hearth_scope scope{};
+        HEARTH_TRY(check(hearth_session_get_binding_scope(handle_, entry, binding, usage, &scope)));
+        return scope;
+    }
+    /// The oldest unread timings, or nothing.
+    Result<std::optional<hearth_profile>> next_profile() {
+        hearth_profile profile = hearth_profile_default();
+        const hearth_result result = hearth_profile_next(handle_, &profile);
+        if (result == HEARTH_NOT_READY) return std::optional<hearth_profile>();
+        HEARTH_TRY(check(result));
+        return std::optional(profile);
+    }
+
+  private:
+    explicit Session(hearth_session* handle) : handle_(handle) {}
+    Status check(hearth_result result) const {
+        return result >= 0 ? Status() : to_status(result, error());
+    }
+    hearth_session* handle_ = nullptr;
+};
+
+}  // namespace hearth
