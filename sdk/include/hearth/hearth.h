@@ -788,6 +788,49 @@ typedef struct hearth_profile {
  * Recordings made while profile_recordings are waiting to be read are not measured. */
 HEARTH_API hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out);
 
+#if defined(__cplusplus)
+#define HEARTH_INLINE inline
+#else
+#define HEARTH_INLINE static inline
+#endif
+
+/* {stages, access}, staying in the same queue family. */
+HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
+    hearth_scope scope;
+    scope.stages = stages;
+    scope.access = access;
+    scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    scope.reserved = 0;
+    return scope;
+}
+
+/* Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
+ * Set `before` and `after` unless the host barriers itself. */
+HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
+                                              uint64_t byte_count, uint32_t usage) {
+    hearth_bound bound;
+    bound.binding = binding;
+    bound.usage = usage;
+    bound.buffer = buffer;
+    bound.offset = offset;
+    bound.bytes = byte_count;
+    bound.device_address = 0;
+    bound.data = NULL;
+    bound.before = hearth_make_scope(0, 0);
+    bound.after = hearth_make_scope(0, 0);
+    return bound;
+}
+
+/* Binds `byte_count` bytes by value (inputs only). */
+HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
+                                             uint64_t byte_count) {
+    hearth_bound bound = hearth_bind_buffer(binding, 0, 0, byte_count, 0);
+    bound.data = data;
+    return bound;
+}
+
+#undef HEARTH_INLINE
+
 /* ------------------------------------------------------------------------------------------------
  * Defaults
  * --------------------------------------------------------------------------------------------- */
@@ -844,54 +887,12 @@ HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_EN
 #undef HEARTH_DEFAULT_FUNCTION
 #undef HEARTH_DEFAULT_END
 
-#if defined(__cplusplus)
-#define HEARTH_INLINE inline
-#else
-#define HEARTH_INLINE static inline
-#endif
-
-    /* {stages, access}, staying in the same queue family. */
-    HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
-    hearth_scope scope;
-    scope.stages = stages;
-    scope.access = access;
-    scope.queue_family = HEARTH_QUEUE_FAMILY_SAME;
-    scope.reserved = 0;
-    return scope;
-}
-
-/* Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
- * Set `before` and `after` unless the host barriers itself. */
-HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
-                                              uint64_t byte_count, uint32_t usage) {
-    hearth_bound bound;
-    bound.binding = binding;
-    bound.usage = usage;
-    bound.buffer = buffer;
-    bound.offset = offset;
-    bound.bytes = byte_count;
-    bound.device_address = 0;
-    bound.data = NULL;
-    bound.before = hearth_make_scope(0, 0);
-    bound.after = hearth_make_scope(0, 0);
-    return bound;
-}
-
-/* Binds `byte_count` bytes by value (inputs only). */
-HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
-                                             uint64_t byte_count) {
-    hearth_bound bound = hearth_bind_buffer(binding, 0, 0, byte_count, 0);
-    bound.data = data;
-    return bound;
-}
-
-#undef HEARTH_INLINE
-
 #ifdef __cplusplus
 } /* extern "C" */
 static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4, "enums must be 32 bits");
 #else
-_Static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4, "enums must be 32 bits");
+    _Static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4,
+                   "enums must be 32 bits");
 #endif
 
 #endif /* HEARTH_H_ */
