@@ -1,0 +1,36 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+
+# The compiler column: hearth::compiler, and hearth::import on top of it.  It never includes Vulkan.
+find_package(glslang REQUIRED)
+include(HearthOps)
+include(HearthKernels)
+
+set(compiler_folders kernels ir ops cpu autodiff passes codegen plan compile nn optim)
+set(compiler_objects "")
+foreach(folder IN LISTS compiler_folders)
+    hearth_folder(${folder})
+    list(APPEND compiler_objects $<TARGET_OBJECTS:hearth_${folder}>)
+endforeach()
+
+set(op_table ${CMAKE_CURRENT_BINARY_DIR}/generated/op_table.gen.cpp)
+hearth_op_table(${op_table})
+target_sources(hearth_ops PRIVATE ${op_table})
+
+set(kernel_sources ${CMAKE_CURRENT_BINARY_DIR}/generated/kernels.gen.cpp)
+hearth_kernel_sources(${kernel_sources})
+target_sources(hearth_kernels PRIVATE ${kernel_sources})
+
+add_library(hearth_compiler STATIC ${compiler_objects})
+add_library(hearth::compiler ALIAS hearth_compiler)
+target_include_directories(hearth_compiler PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_link_libraries(hearth_compiler PUBLIC hearth_runtime PRIVATE
+    glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
+
+if(HEARTH_IMPORT)
+    find_package(Protobuf REQUIRED)
+    hearth_folder(io)
+    add_library(hearth_import STATIC $<TARGET_OBJECTS:hearth_io>)
+    add_library(hearth::import ALIAS hearth_import)
+    target_link_libraries(hearth_import PUBLIC hearth_compiler PRIVATE onnx_proto protobuf::libprotobuf)
+endif()

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Tracing: write tensor code in C++, get a graph.
+//
+//     Trace trace("act");
+//     Tensor x = trace.input("observation", {kRows, 8});
+//     Tensor w = trace.param("w", {2, 8}, Init::uniform(-0.1, 0.1));
+//     trace.output("action", tanh(matmul(x, transpose(w))));
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/status.hpp>
+#include <hearth/types.hpp>
+
+namespace hearth {
+
+struct Graph;
+class Trace;
+
+/// A value of a trace.  It holds no data: using it appends to the trace.  Copying it is cheap; it is
+/// valid as long as its trace.  A Tensor made after the trace's first error has that error and
+/// passes it on, so code needs no check between operations.
+class Tensor {
+  public:
+    Tensor() = default;
+    Tensor(Trace* trace, uint32_t value) : trace_(trace), value_(value) {}
+
+    bool ok() const;
+    Trace* trace() const { return trace_; }
+    uint32_t value() const { return value_; }
+    /// Of a tensor that is not ok(): an empty shape and f32.
+    const Shape& shape() const;
+    DType dtype() const;
+    int rank() const { return shape().rank(); }
+    Dim dim(int axis) const;  ///< negative axes count from the back
+
+  private:
+    Trace* trace_ = nullptr;
+    uint32_t value_ = 0xffffffffu;
+};
+
+/// How a param or state gets its first contents.  Random contents depend on the seed given here and
+/// on the param's name alone, never on the order of declarations.
+struct Init {
+    enum class Kind { kZeros, kConstant, kUniform, kNormal, kData };
+    Kind kind = Kind::kZeros;
+    double a = 0;  ///< the constant, the lower bound or the mean
+    double b = 0;  ///< the upper bound or the standard deviation
+    uint64_t seed = 0;
+    std::shared_ptr<const HostTensor> data;
+
+    static Init zeros() { return {}; }
+    static Init constant(double value) { return {Kind::kConstant, value, 0, 0, nullptr}; }
+    static Init uniform(double low, double high, uint64_t seed = 0) {
+        return {Kind::kUniform, low, high, seed, nullptr};
+    }
+    static Init normal(double mean, double deviation, uint64_t seed = 0) {
+        return {Kind::kNormal, mean, deviation, seed, nullptr};
+    }
+    static Init from(HostTensor data);
+
+    /// The contents for a tensor of this name, type and shape.
+    HostTensor make(std::string_view name, DType dtype, const Shape& shape) const;
+};
+
+/// One capture: owns the graph being built and its first error.  Not copied, not moved: tensors
+/// point to it.  One thread at a time.
+class Trace {
+  public:
+    explicit Trace(std::string name);
+    ~Trace();
+    Trace(const Trace&) = delete;
+    Trace& operator=(const Trace&) = delete;
+
+    /// A tensor that the host binds at each recording.  Only the first extent may be kRows-like.
+    Tensor input(std::string_view name, const Shape& shape, DType dtype = DType::kF32);
+    /// A trained tensor.  Asking again for the same name gives the same tensor (shapes must agree).
+    Tensor param(std::string_view name, const Shape& shape, const Init& init = {},
+                 DType dtype = DType::kF32);
+    /// A tensor that persists between recordings and changes only by assign().
+    Tensor state(std::string_view name, const Shape& shape, const Init& init = {},
+                 DType dtype = DType::kF32);
+    Tensor constant(HostTensor data);
+    Tensor constant(double value, DType dtype = DType::kF32);
+
+    /// Names a result that the host can bind.
+    void output(std::string_view name, const Tensor& value);
+    /// After the recording runs, `target` (a param or state) holds `value`.  Reads of `target` in
+    /// this trace see the old contents.
+    void assign(const Tensor& target, const Tensor& value);
+
+    /// All params so far, in the order of declaration.
+    std::vector<Tensor> params() const;
+
+    /// Keeps the first error; later ones are consequences.
+    void fail(Status status);
+    const Status& status() const;
+
+    /// The finished graph, canonical and verified, or the first error.
+    Result<Graph> finish();
+
+    /// The graph as built so far (for transformations such as autodiff).
+    Graph& graph();
+    const Graph& graph() const;
+
+  private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+Tensor operator+(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a, const Tensor& b);
+Tensor operator*(const Tensor& a, const Tensor& b);
+Tensor operator/(const Tensor& a, const Tensor& b);
+Tensor operator-(const Tensor& a);
+Tensor operator+(const Tensor& a, double b);
+Tensor operator-(const Tensor& a, double b);
+Tensor operator*(const Tensor& a, double b);
+Tensor operator/(const Tensor& a, double b);
+Tensor operator+(double a, const Tensor& b);
+Tensor operator-(double a, const Tensor& b);
+Tensor operator*(double a, const Tensor& b);
+Tensor operator/(double a, const Tensor& b);
+
+}  // namespace hearth

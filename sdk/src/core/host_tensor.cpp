@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include <hearth/host_tensor.hpp>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "core/assert.hpp"
+
+namespace hearth {
+
+namespace {
+
+// Rounds a double to a binary float with `mantissa_bits` stored bits and 8 - or fewer - exponent
+// bits, to nearest even, straight from the double: rounding through f32 first would round twice.
+uint32_t round_to_float(double value, int mantissa_bits, int exponent_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const uint32_t infinity = ((1u << exponent_bits) - 1) << mantissa_bits;
+    const uint32_t sign = std::signbit(value) ? 1u << (mantissa_bits + exponent_bits) : 0;
+    if (std::isnan(value)) return sign | infinity | (1u << (mantissa_bits - 1));
+    const double magnitude = std::fabs(value);
+    if (std::isinf(magnitude)) return sign | infinity;
+    if (magnitude == 0) return sign;
+    int exponent = 0;
+    std::frexp(magnitude, &exponent);  // magnitude = m * 2^exponent, m in [0.5, 1)
+    exponent = std::max(exponent - 1, 1 - bias);
+    // The number in units of the last place; nearbyint rounds to nearest even.
+    const double units = std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent));
+    const auto mantissa = static_cast<uint32_t>(units);
+    // A carry out of the mantissa moves into the exponent by itself; so does a subnormal's.
+    const uint32_t bits =
+        mantissa + (static_cast<uint32_t>(exponent + bias - 1) << mantissa_bits);
+    return sign | std::min(bits, infinity);
+}
+
+double float_to_double(uint32_t bits, int mantissa_bits, int exponent_bits) {
+    const int bias = (1 << (exponent_bits - 1)) - 1;
+    const uint32_t mantissa = bits & ((1u << mantissa_bits) - 1);
+    const uint32_t exponent = (bits >> mantissa_bits) & ((1u << exponent_bits) - 1);
+    const double sign = (bits >> (mantissa_bits + exponent_bits)) != 0 ? -1 : 1;
+    if (exponent == (1u << exponent_bits) - 1)
+        return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
+    if (exponent == 0) return sign * std::ldexp(mantissa, 1 - bias - mantissa_bits);
+    return sign * std::ldexp(mantissa + (1u << mantissa_bits),
+                             static_cast<int>(exponent) - bias - mantissa_bits);
+}
+
+template <class T>
+T load(const std::byte* at) {
+    T value;
+    std::memcpy(&value, at, sizeof value);
+    return value;
+}
+
+template <class T>
+void store(std::byte* at, T value) {
+    std::memcpy(at, &value, sizeof value);
+}
+
+int64_t saturate(double value, DType dtype) {
+    if (std::isnan(value)) return 0;
+    const int bits = static_cast<int>(size_bytes(dtype)) * 8;
+    const double low = is_unsigned(dtype) ? 0 : -std::ldexp(1.0, bits - 1);
+    const double high = std::ldexp(1.0, is_unsigned(dtype) ? bits : bits - 1);
+    value = std::trunc(value);
+    if (value < low) value = low;
+    if (value < high)
+        return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value))
+                               : static_cast<int64_t>(value);
+    // The type's largest value.
+    return static_cast<int64_t>(is_unsigned(dtype) ? ~uint64_t{0} >> (64 - bits)
+                                                   : ~uint64_t{0} >> (65 - bits));
+}
+
+}  // namespace
+
+uint16_t f16_from(double value) { return static_cast<uint16_t>(round_to_float(value, 10, 5)); }
+double f16_to(uint16_t bits) { return float_to_double(bits, 10, 5); }
+uint16_t bf16_from(double value) { return static_cast<uint16_t>(round_to_float(value, 7, 8)); }
+double bf16_to(uint16_t bits) { return float_to_double(bits, 7, 8); }
+
+HostTensor::HostTensor(DType dtype, const Shape& shape)
+    : dtype_(dtype), shape_(shape), count_(shape.element_count(1)) {
+    HEARTH_ASSERT(!shape.has_rows());
+    bytes_.resize(static_cast<size_t>(count_) * size_bytes(dtype));
+}
+
+HostTensor HostTensor::of(const Shape& shape, std::span<const double> values, DType dtype) {
+    HostTensor t(dtype, shape);
+    HEARTH_ASSERT(static_cast<int64_t>(values.size()) == t.count_);
+    for (int64_t i = 0; i < t.count_; ++i) t.set(i, values[static_cast<size_t>(i)]);
+    return t;
+}
+
+HostTensor HostTensor::of(const Shape& shape, std::span<const float> values) {
+    HostTensor t(DType::kF32, shape);
+    HEARTH_ASSERT(static_cast<int64_t>(values.size()) == t.count_);
+    if (!values.empty()) std::memcpy(t.bytes_.data(), values.data(), t.bytes_.size());
+    return t;
+}
+
+HostTensor HostTensor::scalar(double value, DType dtype) {
+    HostTensor t(dtype, Shape{});
+    t.set(0, value);
+    return t;
+}
+
+double HostTensor::get(int64_t i) const {
+    const std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
+    switch (dtype_) {
+        case DType::kF32: return static_cast<double>(load<float>(at));
+        case DType::kF64: return load<double>(at);
+        case DType::kF16: return f16_to(load<uint16_t>(at));
+        case DType::kBF16: return bf16_to(load<uint16_t>(at));
+        case DType::kU64: return static_cast<double>(load<uint64_t>(at));
+        default: return static_cast<double>(get_int(i));
+    }
+}
+
+int64_t HostTensor::get_int(int64_t i) const {
+    const std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
+    switch (dtype_) {
+        case DType::kI8: return load<int8_t>(at);
+        case DType::kU8: return load<uint8_t>(at);
+        case DType::kBool: return load<uint8_t>(at) != 0;
+        case DType::kI16: return load<int16_t>(at);
+        case DType::kU16: return load<uint16_t>(at);
+        case DType::kI32: return load<int32_t>(at);
+        case DType::kU32: return load<uint32_t>(at);
+        case DType::kI64: return load<int64_t>(at);
+        case DType::kU64: return static_cast<int64_t>(load<uint64_t>(at));
+        default: return saturate(get(i), DType::kI64);
+    }
+}
+
+void HostTensor::set(int64_t i, double value) {
+    std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
+    switch (dtype_) {
+        case DType::kF32: store(at, static_cast<float>(value)); return;
+        case DType::kF64: store(at, value); return;
+        case DType::kF16: store(at, f16_from(value)); return;
+        case DType::kBF16: store(at, bf16_from(value)); return;
+        case DType::kBool: store<uint8_t>(at, value != 0); return;
+        default: set_int(i, saturate(value, dtype_)); return;
+    }
+}
+
+void HostTensor::set_int(int64_t i, int64_t value) {
+    std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
+    switch (dtype_) {
+        case DType::kI8:
+        case DType::kU8: store(at, static_cast<uint8_t>(value)); return;
+        case DType::kBool: store<uint8_t>(at, value != 0); return;
+        case DType::kI16:
+        case DType::kU16: store(at, static_cast<uint16_t>(value)); return;
+        case DType::kI32:
+        case DType::kU32: store(at, static_cast<uint32_t>(value)); return;
+        case DType::kI64:
+        case DType::kU64: store(at, static_cast<uint64_t>(value)); return;
+        default: set(i, static_cast<double>(value)); return;
+    }
+}
+
+HostTensor HostTensor::cast(DType dtype) const {
+    if (dtype == dtype_) return *this;
+    HostTensor out(dtype, shape_);
+    for (int64_t i = 0; i < count_; ++i) {
+        if (is_floating(dtype_) || is_floating(dtype))
+            out.set(i, get(i));
+        else
+            out.set_int(i, get_int(i));
+    }
+    return out;
+}
+
+HostTensor HostTensor::reshaped(const Shape& shape) const {
+    HEARTH_ASSERT(shape.element_count(1) == count_);
+    HostTensor out = *this;
+    out.shape_ = shape;
+    return out;
+}
+
+}  // namespace hearth

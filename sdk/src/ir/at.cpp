@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "ir/at.hpp"
+
+namespace hearth {
+
+Scalar extent(ScalarArena& arena, Dim dim) {
+    const Scalar count = arena.index(dim.count);
+    return dim.per_row ? arena.rows() * count : count;
+}
+
+Coords<Scalar> coords_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape) {
+    if (place.coords) return *place.coords;
+    Coords<Scalar> at;
+    for (int i = 0; i < shape.rank(); ++i) at.axis.push_back(arena.index(0));
+    Scalar rest = *place.linear;
+    // The outermost coordinate that can be other than zero is what remains: it needs no modulo.
+    int outermost = 0;
+    while (outermost < shape.rank() && shape[outermost].is_one()) ++outermost;
+    for (int i = shape.rank() - 1; i >= outermost; --i) {
+        if (shape[i].is_one()) continue;
+        at[i] = i == outermost ? rest : rest % extent(arena, shape[i]);
+        rest = rest / extent(arena, shape[i]);
+    }
+    return at;
+}
+
+Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape) {
+    if (place.linear) return *place.linear;
+    Scalar linear = arena.index(0);
+    for (int i = 0; i < shape.rank(); ++i) {
+        if (shape[i].is_one()) continue;
+        linear = linear * extent(arena, shape[i]) + (*place.coords)[i];
+    }
+    return linear;
+}
+
+Coords<Scalar> GpuAt::coords() {
+    if (!place_.coords) place_.coords = coords_of(arena_, place_, shape_);
+    return *place_.coords;
+}
+
+Scalar GpuAt::linear() {
+    if (!place_.linear) place_.linear = linear_of(arena_, place_, shape_);
+    return *place_.linear;
+}
+
+Scalar GpuAt::x(int k) {
+    const Shape& from = in_shape(k);
+    if (from == shape_) return reader_.read(k, place_);
+    const Coords<Scalar> here = coords();
+    Coords<Scalar> at;
+    for (int i = 0; i < from.rank(); ++i)
+        at.axis.push_back(from[i].is_one() ? arena_.index(0) : here[i + rank() - from.rank()]);
+    return reader_.read(k, {{}, at});
+}
+
+}  // namespace hearth

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// OpDef: the one record that defines an operator.  Its shape rule, CPU reference, gradient, GPU
+// lowering, ONNX mapping and test samples are all here; nothing else in Hearth lists operators.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/tensor.hpp>
+#include <hearth/types.hpp>
+
+#include "core/fixed_list.hpp"
+#include "ir/at.hpp"
+#include "ir/attrs.hpp"
+#include "ir/graph.hpp"
+
+namespace hearth {
+
+/// Element types an operand may have.
+enum class TypeClass : uint8_t { kFloating, kInteger, kBool, kNumber /* floating or integer */, kAny };
+
+struct InputSpec {
+    std::string_view name;
+    TypeClass types = TypeClass::kFloating;
+    bool variadic = false;  ///< this and all further inputs
+};
+
+/// Attribute kinds, in the order of AttrValue's alternatives.
+enum class AttrType : uint8_t { kInteger, kReal, kText, kIntegers, kReals, kDType, kShape };
+
+struct AttrSpec {
+    std::string_view name;
+    AttrType type = AttrType::kInteger;
+    /// Used when a call leaves the attribute out (kInteger and kReal); NaN: it must be given.
+    double fallback = kRequired;
+    static constexpr double kRequired = std::numeric_limits<double>::quiet_NaN();
+};
+
+struct TensorType {
+    DType dtype = DType::kF32;
+    Shape shape;
+};
+
+/// What a shape rule sees.
+struct InferCall {
+    const Attrs& attrs;
+    std::span<const TensorType> inputs;
+    std::vector<TensorType>& outputs;
+
+    const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
+    DType dtype(int k) const { return inputs[static_cast<size_t>(k)].dtype; }
+    Status one(DType dtype, const Shape& shape) {
+        outputs.push_back({dtype, shape});
+        return {};
+    }
+};
+
+/// What a CPU reference sees.  Outputs are allocated with the inferred types.
+struct ReferenceCall {
+    const Attrs& attrs;
+    std::span<const HostTensor> inputs;
+    std::span<HostTensor> outputs;
+};
+
+/// What a decomposition sees: it returns one tensor for each output, built of other operators.
+struct DecomposeCall {
+    Trace& trace;
+    const Attrs& attrs;
+    std::span<const Tensor> inputs;
+    const Tensor& in(size_t k) const { return inputs[k]; }
+};
+
+/// What a gradient rule sees.  It returns, for each input, the cotangent or an empty Tensor where
+/// there is none (integers, conditions).
+struct VjpCall {
+    Trace& trace;
+    const Attrs& attrs;
+    std::span<const Tensor> inputs;
+    std::span<const Tensor> outputs;
+    std::span<const Tensor> cotangents;  ///< one for each output; empty Tensor: zero
+    const Tensor& in(size_t k) const { return inputs[k]; }
+    const Tensor& out(size_t k = 0) const { return outputs[k]; }
+    const Tensor& cotangent(size_t k = 0) const { return cotangents[k]; }
+};
+
+/// How code generation treats a node.
+enum class OpClass : uint8_t {
+    kElementwise,  ///< `at` reads each input only through c.x(k)
+    kIndexed,      ///< `at` reads anywhere; cheap ones (views) are recomputed in each reader
+    kReduce,       ///< folds `axes` (attribute; kept with extent 1) with `fold`
+    kMatmul,       ///< batched matrix product with transpose flags
+    kComposite,    ///< has no kernel of its own: decomposed before code generation
+};
+
+enum class Fold : uint8_t { kSum, kProduct, kMax, kMin };
+
+/// One call that tests, benchmarks and documentation use.
+struct Sample {
+    std::vector<TensorType> inputs;
+    Attrs attrs;
+    double low = -2, high = 2;  ///< range of random inputs; integers: [low, high)
+    int64_t rows = 3;           ///< what kRows stands for
+    bool gradient = true;       ///< away from kinks, so finite differences hold
+    bool is_perf = false;
+};
+
+class Samples {
+  public:
+    Sample& add(std::initializer_list<Shape> shapes, Attrs attrs = {}) {
+        Sample& s = list_.emplace_back();
+        for (const Shape& shape : shapes) s.inputs.push_back({DType::kF32, shape});
+        s.attrs = std::move(attrs);
+        return s;
+    }
+    Sample& add_typed(std::initializer_list<TensorType> inputs, Attrs attrs = {}) {
+        Sample& s = list_.emplace_back();
+        s.inputs.assign(inputs.begin(), inputs.end());
+        s.attrs = std::move(attrs);
+        return s;
+    }
+    std::span<const Sample> all() const { return list_; }
+
+  private:
+    std::vector<Sample> list_;
+};
+
+/// Reads one ONNX node of the operator's kind; see io/onnx_import.hpp.
+struct OnnxCall;
+
+struct OnnxMapping {
+    std::string_view op_type;
+    int since_opset = 1;
+    /// Returns the outputs; null: inputs and equally named attributes are passed on as they are.
+    std::vector<Tensor> (*import)(OnnxCall&) = nullptr;
+};
+
+struct Tolerance {
+    double f32 = 1e-5;  ///< relative to max(1, |reference|)
+    double f16 = 2e-3;
+};
+
+struct OpDef {
+    std::string_view name;
+    std::string_view summary;  ///< one sentence with the formula
+    FixedList<InputSpec, 8> inputs;
+    FixedList<AttrSpec, 12> attrs;
+    OpClass op_class = OpClass::kElementwise;
+    bool is_view = false;  ///< kIndexed: moves elements without arithmetic, cheap to recompute
+    Fold fold = Fold::kSum;
+
+    Status (*infer)(InferCall&) = nullptr;
+    AtRule at;
+    void (*reference)(ReferenceCall&) = nullptr;  ///< null: the CPU runs `at` (or the fold)
+    std::vector<Tensor> (*decompose)(DecomposeCall&) = nullptr;
+    /// Null: the operator has no gradient (asking for one is an error); stops_gradient: it is zero.
+    std::vector<Tensor> (*vjp)(VjpCall&) = nullptr;
+    bool stops_gradient = false;
+
+    FixedList<OnnxMapping, 6> onnx;
+    void (*samples)(Samples&) = nullptr;
+    Tolerance tolerance;
+};
+
+/// Checks the operands and attributes against `op`, fills in attribute defaults, infers the types and
+/// appends a node.  One tensor for each output; all failed after an error, which names the operator,
+/// the expectation and the shapes found.
+std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs = {});
+
+/// The same for an operator of one output.
+Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs attrs = {});
+
+/// Infers output types from input types (attributes complete).  Used by apply and verify.
+Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+                   std::vector<TensorType>& outputs);
+
+/// Appends the nodes of `graph` to `trace`, with `inputs[i]` in place of graph.inputs[i]; params and
+/// states are unified by name.  Returns the new tensor of each of the graph's values.
+std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs);
+
+}  // namespace hearth

@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "ir/scalar.hpp"
+
+#include <bit>
+#include <cmath>
+
+#include "core/assert.hpp"
+#include "core/hash.hpp"
+
+namespace hearth {
+
+namespace {
+
+bool is_commutative(ScalarOp op) {
+    switch (op) {
+        case ScalarOp::kAdd:
+        case ScalarOp::kMul:
+        case ScalarOp::kEqual:
+        case ScalarOp::kNotEqual:
+        case ScalarOp::kAnd:
+        case ScalarOp::kOr:
+        case ScalarOp::kXor:
+        case ScalarOp::kBitAnd:
+        case ScalarOp::kBitOr:
+        case ScalarOp::kBitXor: return true;
+        default: return false;
+    }
+}
+
+bool is_comparison(ScalarOp op) { return op >= ScalarOp::kLess && op <= ScalarOp::kNotEqual; }
+bool is_logic(ScalarOp op) { return op >= ScalarOp::kAnd && op <= ScalarOp::kXor; }
+
+bool is_integer(ScalarType type) { return type == ScalarType::kI32 || type == ScalarType::kU32; }
+
+ScalarType unary_type(ScalarOp op, ScalarType a) {
+    switch (op) {
+        case ScalarOp::kNot:
+        case ScalarOp::kIsNan:
+        case ScalarOp::kIsInf:
+        case ScalarOp::kToBool: return ScalarType::kBool;
+        case ScalarOp::kToF32:
+        case ScalarOp::kBitsToUniform: return ScalarType::kF32;
+        case ScalarOp::kToI32: return ScalarType::kI32;
+        case ScalarOp::kToU32: return ScalarType::kU32;
+        default: return a;
+    }
+}
+
+int64_t fold_integers(ScalarOp op, int64_t a, int64_t b) {
+    switch (op) {
+        case ScalarOp::kAdd: return a + b;
+        case ScalarOp::kSub: return a - b;
+        case ScalarOp::kMul: return a * b;
+        case ScalarOp::kDiv: return a / b;
+        case ScalarOp::kMod: return a % b;
+        case ScalarOp::kMin: return a < b ? a : b;
+        case ScalarOp::kMax: return a > b ? a : b;
+        case ScalarOp::kLess: return a < b;
+        case ScalarOp::kLessEqual: return a <= b;
+        case ScalarOp::kEqual: return a == b;
+        case ScalarOp::kNotEqual: return a != b;
+        case ScalarOp::kAnd: return a & b;
+        case ScalarOp::kOr: return a | b;
+        case ScalarOp::kXor: return a ^ b;
+        default: HEARTH_ASSERT(false); return 0;
+    }
+}
+
+bool folds_integers(ScalarOp op) {
+    return (op >= ScalarOp::kAdd && op <= ScalarOp::kMod) || op == ScalarOp::kMin ||
+           op == ScalarOp::kMax || is_comparison(op) || is_logic(op);
+}
+
+}  // namespace
+
+ScalarType scalar_type(DType dtype) {
+    if (is_floating(dtype)) return ScalarType::kF32;
+    return is_unsigned(dtype) ? ScalarType::kU32 : ScalarType::kI32;
+}
+
+ScalarType Scalar::type() const { return node().type; }
+const ScalarNode& Scalar::node() const { return arena->node(id); }
+bool Scalar::is_const() const { return node().op == ScalarOp::kConst; }
+
+double Scalar::const_value() const {
+    const uint32_t bits = node().bits;
+    switch (type()) {
+        case ScalarType::kF32: return static_cast<double>(std::bit_cast<float>(bits));
+        case ScalarType::kI32: return std::bit_cast<int32_t>(bits);
+        default: return bits;
+    }
+}
+
+size_t ScalarArena::NodeHash::operator()(const ScalarNode& n) const {
+    return Hash()
+        .number(static_cast<uint32_t>(n.op) * 4 + static_cast<uint32_t>(n.type))
+        .number(n.bits)
+        .number((uint64_t{n.a} << 32) | n.b)
+        .number(n.c)
+        .value();
+}
+
+Scalar ScalarArena::intern(const ScalarNode& node) {
+    auto [at, is_new] = known_.try_emplace(node, static_cast<uint32_t>(nodes_.size()));
+    if (is_new) {
+        nodes_.push_back(node);
+        const bool is_leaf = node.op <= ScalarOp::kRowCount;
+        Hash hash;
+        hash.number(static_cast<uint32_t>(node.op) * 4 + static_cast<uint32_t>(node.type))
+            .number(node.bits);
+        if (!is_leaf) hash.number(hashes_[node.a]).number(hashes_[node.b]).number(hashes_[node.c]);
+        hashes_.push_back(hash.value());
+    }
+    return {this, at->second};
+}
+
+Scalar ScalarArena::constant(double value, ScalarType type) {
+    uint32_t bits = 0;
+    switch (type) {
+        case ScalarType::kF32: bits = std::bit_cast<uint32_t>(static_cast<float>(value)); break;
+        case ScalarType::kI32:
+            bits = static_cast<uint32_t>(static_cast<int32_t>(static_cast<int64_t>(value)));
+            break;
+        case ScalarType::kU32: bits = static_cast<uint32_t>(static_cast<int64_t>(value)); break;
+        case ScalarType::kBool: bits = value != 0; break;
+    }
+    return intern({ScalarOp::kConst, type, bits});
+}
+
+Scalar ScalarArena::variable(ScalarType type) {
+    return intern({ScalarOp::kVariable, type, variables_++});
+}
+
+Scalar ScalarArena::rows() { return intern({ScalarOp::kRowCount, ScalarType::kI32}); }
+
+Scalar ScalarArena::load(uint32_t value, Scalar element, ScalarType type) {
+    return intern({ScalarOp::kLoad, type, value, element.id});
+}
+
+Scalar ScalarArena::unary(ScalarOp op, Scalar a) {
+    const ScalarNode n = a.node();
+    if (op == ScalarOp::kNot) {
+        if (a.is_const()) return boolean(a.const_value() == 0);
+        if (n.op == ScalarOp::kNot) return {this, n.a};
+    }
+    if (op == ScalarOp::kNeg) {
+        if (a.is_const()) return constant(-a.const_value(), n.type);
+        if (n.op == ScalarOp::kNeg) return {this, n.a};
+    }
+    return intern({op, unary_type(op, n.type), 0, a.id});
+}
+
+Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
+    HEARTH_ASSERT(a.type() == b.type() || op == ScalarOp::kShiftLeft ||
+                  op == ScalarOp::kShiftRight);
+    const ScalarType type = is_comparison(op) || is_logic(op) ? ScalarType::kBool : a.type();
+    if (a.is_const() && b.is_const() && a.type() != ScalarType::kF32 && folds_integers(op)) {
+        const auto left = static_cast<int64_t>(a.const_value());
+        const auto right = static_cast<int64_t>(b.const_value());
+        if ((op != ScalarOp::kDiv && op != ScalarOp::kMod) || (left >= 0 && right > 0))
+            return constant(static_cast<double>(fold_integers(op, left, right)), type);
+    }
+    // C++ leaves open which side of `f(a) * g(b)` is built first, so the order of creation must not
+    // decide: constants come second, the rest goes by structure.
+    if (is_commutative(op) &&
+        (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
+        std::swap(a, b);
+    if (b.is_const()) {
+        const double v = b.const_value();
+        // x + 0 would turn -0.0 into 0.0, and x * 0 would lose NaN: floats keep those.
+        if (is_integer(a.type())) {
+            if (v == 0 && (op == ScalarOp::kAdd || op == ScalarOp::kSub)) return a;
+            if (v == 0 && op == ScalarOp::kMul) return b;
+            if (v == 1 && op == ScalarOp::kMod) return constant(0, type);
+        }
+        if (v == 1 && (op == ScalarOp::kMul || op == ScalarOp::kDiv)) return a;
+        if (a.type() == ScalarType::kBool) {
+            if (op == ScalarOp::kAnd) return v != 0 ? a : b;
+            if (op == ScalarOp::kOr) return v != 0 ? b : a;
+        }
+        // A bool that went through a tensor's i32 comes back as itself.
+        if (op == ScalarOp::kNotEqual && v == 0 && a.node().op == ScalarOp::kToI32) {
+            const Scalar inner{this, a.node().a};
+            if (inner.type() == ScalarType::kBool) return inner;
+        }
+    }
+    if (is_integer(a.type()) && a.is_const() && a.const_value() == 0 &&
+        (op == ScalarOp::kDiv || op == ScalarOp::kMod))
+        return a;
+    return intern({op, type, 0, a.id, b.id});
+}
+
+Scalar ScalarArena::select(Scalar condition, Scalar yes, Scalar no) {
+    HEARTH_ASSERT(condition.type() == ScalarType::kBool && yes.type() == no.type());
+    if (condition.is_const()) return condition.const_value() != 0 ? yes : no;
+    if (yes.id == no.id) return yes;
+    return intern({ScalarOp::kSelect, yes.type(), 0, condition.id, yes.id, no.id});
+}
+
+Scalar ScalarArena::philox(uint64_t key, Scalar step, Scalar element) {
+    uint32_t index = 0;
+    while (index < keys_.size() && keys_[index] != key) ++index;
+    if (index == keys_.size()) keys_.push_back(key);
+    return intern({ScalarOp::kPhilox, ScalarType::kU32, index, step.id, element.id});
+}
+
+Scalar ScalarArena::loop(ScalarOp op, Scalar counter, Scalar extent, Scalar body) {
+    const bool is_arg = op == ScalarOp::kLoopArgMax || op == ScalarOp::kLoopArgMin;
+    return intern({op, is_arg ? ScalarType::kI32 : body.type(), counter.node().bits, extent.id,
+                   body.id, counter.id});
+}
+
+Scalar ScalarArena::convert(Scalar a, ScalarType type) {
+    if (a.type() == type) return a;
+    if (a.is_const()) return constant(a.const_value(), type);
+    switch (type) {
+        case ScalarType::kF32: return unary(ScalarOp::kToF32, a);
+        case ScalarType::kI32: return unary(ScalarOp::kToI32, a);
+        case ScalarType::kU32: return unary(ScalarOp::kToU32, a);
+        case ScalarType::kBool: break;
+    }
+    return binary(ScalarOp::kNotEqual, a, constant(0, a.type()));
+}
+
+}  // namespace hearth

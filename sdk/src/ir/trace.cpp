@@ -1,0 +1,378 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include <hearth/tensor.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <unordered_map>
+
+#include "core/assert.hpp"
+#include "core/philox.hpp"
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+namespace hearth {
+
+namespace {
+
+const Shape kNoShape;
+
+std::string typed(DType dtype, const Shape& shape) {
+    return std::string(name_of(dtype)) + to_string(shape);
+}
+
+std::string_view words_for(TypeClass types) {
+    switch (types) {
+        case TypeClass::kFloating: return "floating-point";
+        case TypeClass::kInteger: return "integer";
+        case TypeClass::kBool: return "bool";
+        case TypeClass::kNumber: return "floating-point or integer";
+        case TypeClass::kAny: return "any";
+    }
+    return "?";
+}
+
+bool accepts(TypeClass types, DType dtype) {
+    switch (types) {
+        case TypeClass::kFloating: return is_floating(dtype);
+        case TypeClass::kInteger: return is_integer(dtype);
+        case TypeClass::kBool: return dtype == DType::kBool;
+        case TypeClass::kNumber: return dtype != DType::kBool;
+        case TypeClass::kAny: return true;
+    }
+    return false;
+}
+
+}  // namespace
+
+struct Trace::Impl {
+    Graph graph;
+    Status status;
+    std::unordered_map<std::string, ValueId> by_name;
+    std::unordered_map<uint64_t, ValueId> scalar_constants;  ///< by dtype and bits
+};
+
+bool Tensor::ok() const { return trace_ != nullptr && value_ != kNone; }
+const Shape& Tensor::shape() const { return ok() ? trace_->graph().values[value_].shape : kNoShape; }
+DType Tensor::dtype() const {
+    return ok() ? trace_->graph().values[value_].dtype : DType::kF32;
+}
+Dim Tensor::dim(int axis) const {
+    const int at = axis < 0 ? axis + rank() : axis;
+    return at >= 0 && at < rank() ? shape()[at] : Dim(1);
+}
+
+Init Init::from(HostTensor tensor) {
+    Init init;
+    init.kind = Kind::kData;
+    init.data = std::make_shared<const HostTensor>(std::move(tensor));
+    return init;
+}
+
+HostTensor Init::make(std::string_view name, DType dtype, const Shape& shape) const {
+    if (kind == Kind::kData) return *data;
+    HostTensor out(dtype, shape);
+    const uint64_t key = stream_key(name, seed);
+    for (int64_t i = 0; i < out.element_count(); ++i) {
+        const auto element = static_cast<uint32_t>(i);
+        const double u = uniform_from_bits(philox_bits(key, 0, element));
+        switch (kind) {
+            case Kind::kConstant: out.set(i, a); break;
+            case Kind::kUniform: out.set(i, a + (b - a) * u); break;
+            case Kind::kNormal: {
+                // Box and Muller, 1958; 1 - u is never zero.
+                const double v = uniform_from_bits(philox_bits(key, 1, element));
+                out.set(i, a + b * std::sqrt(-2 * std::log(1 - u)) *
+                                   std::cos(2 * std::numbers::pi * v));
+                break;
+            }
+            default: break;
+        }
+    }
+    return out;
+}
+
+Trace::Trace(std::string name) : impl_(std::make_unique<Impl>()) {
+    impl_->graph.name = std::move(name);
+}
+Trace::~Trace() = default;
+
+void Trace::fail(Status status) {
+    if (impl_->status.ok()) impl_->status = std::move(status);
+}
+const Status& Trace::status() const { return impl_->status; }
+Graph& Trace::graph() { return impl_->graph; }
+const Graph& Trace::graph() const { return impl_->graph; }
+
+namespace {
+
+Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype,
+                const Shape& shape) {
+    Graph& graph = trace.graph();
+    const auto id = static_cast<ValueId>(graph.values.size());
+    Value v;
+    v.kind = kind;
+    v.dtype = dtype;
+    v.shape = shape;
+    v.name = name;
+    graph.values.push_back(std::move(v));
+    return {&trace, id};
+}
+
+}  // namespace
+
+Tensor Trace::input(std::string_view name, const Shape& shape, DType dtype) {
+    if (!impl_->by_name.try_emplace(std::string(name), kNone).second) {
+        fail(invalid_argument("input '" + std::string(name) + "' is declared twice"));
+        return {this, kNone};
+    }
+    int symbolic = 0;
+    for (Dim d : shape.dims()) symbolic += d.per_row;
+    if (symbolic > 1) {
+        fail(invalid_argument("input '" + std::string(name) + "' has " + to_string(shape) +
+                              ": at most one extent may be symbolic"));
+        return {this, kNone};
+    }
+    const Tensor t = add_leaf(*this, ValueKind::kInput, name, dtype, shape);
+    impl_->by_name[std::string(name)] = t.value();
+    impl_->graph.inputs.push_back(t.value());
+    return t;
+}
+
+namespace {
+
+Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_name, ValueKind kind,
+                  std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+    const std::string what =
+        (kind == ValueKind::kParam ? "param '" : "state '") + std::string(name) + "'";
+    if (auto known = by_name.find(std::string(name)); known != by_name.end()) {
+        const Value& v = trace.graph().values[known->second];
+        if (v.kind == kind && v.shape == shape && v.dtype == dtype) return {&trace, known->second};
+        trace.fail(invalid_argument(what + " " + typed(dtype, shape) +
+                                    " is already declared with " + typed(v.dtype, v.shape)));
+        return {&trace, kNone};
+    }
+    if (shape.has_rows()) {
+        trace.fail(invalid_argument(what + " has " + to_string(shape) +
+                                    ": what persists has a fixed shape"));
+        return {&trace, kNone};
+    }
+    if (init.kind == Init::Kind::kData &&
+        (init.data->shape() != shape || init.data->dtype() != dtype)) {
+        trace.fail(invalid_argument(what + " is " + typed(dtype, shape) + ", its data is " +
+                                    typed(init.data->dtype(), init.data->shape())));
+        return {&trace, kNone};
+    }
+    const Tensor t = add_leaf(trace, kind, name, dtype, shape);
+    if (init.kind == Init::Kind::kData)
+        trace.graph().values[t.value()].data = init.data;
+    else if (init.kind != Init::Kind::kZeros)
+        trace.graph().values[t.value()].data =
+            std::make_shared<const HostTensor>(init.make(name, dtype, shape));
+    by_name[std::string(name)] = t.value();
+    return t;
+}
+
+}  // namespace
+
+Tensor Trace::param(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+    return persistent(*this, impl_->by_name, ValueKind::kParam, name, shape, init, dtype);
+}
+
+Tensor Trace::state(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+    return persistent(*this, impl_->by_name, ValueKind::kState, name, shape, init, dtype);
+}
+
+Tensor Trace::constant(HostTensor data) {
+    // Scalars are shared: traces are full of the same few numbers.
+    uint64_t key = 0;
+    if (data.shape().rank() == 0) {
+        key = Hash().number(static_cast<int>(data.dtype())).bytes(data.bytes()).value();
+        if (auto known = impl_->scalar_constants.find(key); known != impl_->scalar_constants.end())
+            return {this, known->second};
+    }
+    const Tensor t = add_leaf(*this, ValueKind::kConstant, "", data.dtype(), data.shape());
+    if (data.shape().rank() == 0) impl_->scalar_constants[key] = t.value();
+    impl_->graph.values[t.value()].data = std::make_shared<const HostTensor>(std::move(data));
+    return t;
+}
+
+Tensor Trace::constant(double value, DType dtype) {
+    return constant(HostTensor::scalar(value, dtype));
+}
+
+void Trace::output(std::string_view name, const Tensor& value) {
+    if (!value.ok()) return;
+    for (const GraphOutput& o : impl_->graph.outputs)
+        if (o.name == name)
+            return fail(invalid_argument("output '" + std::string(name) + "' is named twice"));
+    impl_->graph.outputs.push_back({std::string(name), value.value()});
+}
+
+void Trace::assign(const Tensor& target, const Tensor& value) {
+    if (!target.ok() || !value.ok()) return;
+    const Value& t = impl_->graph.values[target.value()];
+    if (t.kind != ValueKind::kParam && t.kind != ValueKind::kState)
+        return fail(invalid_argument("assign: the target is no param or state"));
+    if (t.shape != value.shape() || t.dtype != value.dtype())
+        return fail(invalid_argument("assign: '" + t.name + "' is " + typed(t.dtype, t.shape) +
+                                     ", the value is " + typed(value.dtype(), value.shape())));
+    for (const GraphUpdate& u : impl_->graph.updates)
+        if (u.target == target.value())
+            return fail(invalid_argument("assign: '" + t.name + "' is assigned twice"));
+    impl_->graph.updates.push_back({target.value(), value.value()});
+}
+
+std::vector<Tensor> Trace::params() const {
+    std::vector<Tensor> all;
+    for (ValueId id = 0; id < impl_->graph.values.size(); ++id)
+        if (impl_->graph.values[id].kind == ValueKind::kParam)
+            all.emplace_back(const_cast<Trace*>(this), id);
+    return all;
+}
+
+Result<Graph> Trace::finish() {
+    if (!impl_->status.ok()) return impl_->status.in("trace '" + impl_->graph.name + "'");
+    Graph graph = canonical(impl_->graph);
+    if (Status s = verify(graph); !s.ok()) return s.in("trace '" + graph.name + "'");
+    return graph;
+}
+
+namespace {
+
+std::string shapes_of(std::span<const TensorType> inputs) {
+    std::string text;
+    for (const TensorType& t : inputs)
+        text += (text.empty() ? "" : ", ") + typed(t.dtype, t.shape);
+    return text;
+}
+
+Status check_operands(const OpDef& op, std::span<const TensorType> inputs) {
+    const bool variadic = !op.inputs.empty() && op.inputs[op.inputs.size() - 1].variadic;
+    if (variadic ? inputs.size() < op.inputs.size() : inputs.size() != op.inputs.size())
+        return invalid_argument("takes " + std::string(variadic ? "at least " : "") +
+                                std::to_string(op.inputs.size()) + " inputs, found " +
+                                std::to_string(inputs.size()));
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const InputSpec& spec = op.inputs[std::min(i, op.inputs.size() - 1)];
+        if (!accepts(spec.types, inputs[i].dtype))
+            return invalid_argument(std::string(spec.name) + " must be " +
+                                    std::string(words_for(spec.types)) + ", found " +
+                                    std::string(name_of(inputs[i].dtype)));
+    }
+    return {};
+}
+
+Status check_attrs(const OpDef& op, const Attrs& attrs) {
+    for (const Attr& a : attrs.all()) {
+        const AttrSpec* spec = nullptr;
+        for (const AttrSpec& s : op.attrs)
+            if (s.name == a.name) spec = &s;
+        if (spec == nullptr) return invalid_argument("has no attribute '" + a.name + "'");
+        if (static_cast<size_t>(spec->type) != a.value.index())
+            return invalid_argument("attribute '" + a.name + "' has the wrong type");
+    }
+    for (const AttrSpec& s : op.attrs)
+        if (!attrs.has(s.name))
+            return invalid_argument("needs the attribute '" + std::string(s.name) + "'");
+    return {};
+}
+
+void add_defaults(const OpDef& op, Attrs& attrs) {
+    for (const AttrSpec& s : op.attrs) {
+        if (attrs.has(s.name) || std::isnan(s.fallback)) continue;
+        if (s.type == AttrType::kInteger) attrs.set(s.name, static_cast<int64_t>(s.fallback));
+        if (s.type == AttrType::kReal) attrs.set(s.name, s.fallback);
+    }
+}
+
+}  // namespace
+
+Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
+                   std::vector<TensorType>& outputs) {
+    HEARTH_TRY(check_operands(op, inputs));
+    HEARTH_TRY(check_attrs(op, attrs));
+    InferCall call{attrs, inputs, outputs};
+    return op.infer(call);
+}
+
+std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs) {
+    Trace* trace = nullptr;
+    bool all_ok = true;
+    for (const Tensor& t : inputs) {
+        if (trace == nullptr) trace = t.trace();
+        all_ok = all_ok && t.ok();
+    }
+    // Eight is more than any operator returns; a failed call's outputs are all failed tensors.
+    const std::vector<Tensor> failed(8, Tensor(trace, kNone));
+    if (trace == nullptr || !all_ok) return failed;
+
+    std::vector<TensorType> types, results;
+    for (const Tensor& t : inputs) {
+        if (t.trace() != trace) {
+            trace->fail(invalid_argument(std::string(op.name) +
+                                         ": the inputs come from different traces"));
+            return failed;
+        }
+        types.push_back({t.dtype(), t.shape()});
+    }
+    add_defaults(op, attrs);
+    if (Status s = infer_types(op, attrs, types, results); !s.ok()) {
+        trace->fail(Status(s.code(), std::string(op.name) + ": " + s.message() + " (inputs " +
+                                         shapes_of(types) + ")"));
+        return failed;
+    }
+    // A composite without a gradient rule is nothing but its decomposition.
+    if (op.op_class == OpClass::kComposite && op.vjp == nullptr) {
+        DecomposeCall call{*trace, attrs, inputs};
+        std::vector<Tensor> outputs = op.decompose(call);
+        return trace->status().ok() ? outputs : failed;
+    }
+    Graph& graph = trace->graph();
+    Node node;
+    node.op = &op;
+    node.attrs = std::move(attrs);
+    for (const Tensor& t : inputs) node.inputs.push_back(t.value());
+    std::vector<Tensor> outputs;
+    for (const TensorType& type : results) {
+        const auto id = static_cast<ValueId>(graph.values.size());
+        Value v;
+        v.dtype = type.dtype;
+        v.shape = type.shape;
+        v.node = static_cast<NodeId>(graph.nodes.size());
+        v.output = static_cast<uint32_t>(outputs.size());
+        graph.values.push_back(std::move(v));
+        node.outputs.push_back(id);
+        outputs.emplace_back(trace, id);
+    }
+    graph.nodes.push_back(std::move(node));
+    return outputs;
+}
+
+Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs attrs) {
+    return apply(op, std::span(inputs.begin(), inputs.size()), std::move(attrs))[0];
+}
+
+std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs) {
+    HEARTH_ASSERT(inputs.size() == graph.inputs.size());
+    std::vector<Tensor> now(graph.values.size());
+    for (size_t i = 0; i < inputs.size(); ++i) now[graph.inputs[i]] = inputs[i];
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        const Value& v = graph.values[id];
+        const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
+        if (v.kind == ValueKind::kParam) now[id] = trace.param(v.name, v.shape, init, v.dtype);
+        if (v.kind == ValueKind::kState) now[id] = trace.state(v.name, v.shape, init, v.dtype);
+        if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
+    }
+    for (const Node& n : graph.nodes) {
+        std::vector<Tensor> operands;
+        for (ValueId v : n.inputs) operands.push_back(now[v]);
+        const std::vector<Tensor> results = apply(*n.op, operands, n.attrs);
+        for (size_t i = 0; i < n.outputs.size(); ++i) now[n.outputs[i]] = results[i];
+    }
+    return now;
+}
+
+}  // namespace hearth

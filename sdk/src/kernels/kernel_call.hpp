@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What code generation hands to planning: kernels, and calls of them on values of a graph.
+// No offsets and no order yet; those are the planner's.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "program/program.hpp"
+
+namespace hearth {
+
+/// One value of the graph (or the run block) as a kernel's operand.
+struct CallOperand {
+    uint32_t value = kNoValue;  ///< value of the entry's graph; kNoValue: the run block
+    Access access = Access::kRead;
+    /// Each thread reads this operand only at the element that it also writes, so that a written
+    /// operand of the same size may take over its bytes.
+    bool is_elementwise = false;
+};
+
+/// One dispatch.
+struct KernelCall {
+    uint32_t kernel = 0;  ///< index into LoweredProgram::kernels
+    std::vector<CallOperand> operands;
+    std::vector<uint32_t> words;
+    std::array<GridAxis, 3> grid;
+    std::string label;
+    uint64_t flops = 0;
+    uint64_t bytes_moved = 0;
+    std::vector<uint32_t> computes;  ///< values it computes, in order, intermediates included
+};
+
+/// The calls of one entry, in an order that respects data flow.
+struct LoweredEntry {
+    std::string name;
+    std::vector<KernelCall> calls;
+    /// One per value of the graph: the value whose bytes it shares (a reshape), or itself.
+    std::vector<uint32_t> alias_of;
+};
+
+struct LoweredProgram {
+    std::vector<Kernel> kernels;
+    std::vector<LoweredEntry> entries;
+    BindingModel binding_model = BindingModel::kDeviceAddress;
+    std::string profile;
+};
+
+}  // namespace hearth

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "ir/op_def.hpp"
+
+namespace hearth {
+
+/// All operator records, family by family (generated from the *.ops.cpp files by HearthOps.cmake).
+std::span<const std::span<const OpDef>> op_families();
+
+/// The record with this name, or null.
+const OpDef* find_op(std::string_view name);
+
+/// The record with this name; it must exist.
+const OpDef& op(std::string_view name);
+
+}  // namespace hearth
