@@ -4,19 +4,19 @@
 // The compiled artefact: all that the compiler column and the device column share.
 //
 // A Program is flat tables and no pointers: every byte offset, every dispatch and every barrier is
-// decided.  It carries its SPIR-V.  Entries (`act`, `learn`, ...) share one set of weights; each has
-// an arena range of its own, so that one entry may run between two slices of another.
+// decided.  It carries its SPIR-V.  Entries (`act`, `learn`, ...) share one set of weights; each
+// has an arena range of its own, so that one entry may run between two slices of another.
 
 #pragma once
+
+#include <hearth/status.hpp>
+#include <hearth/types.hpp>
 
 #include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <hearth/status.hpp>
-#include <hearth/types.hpp>
 
 namespace hearth {
 
@@ -101,10 +101,11 @@ struct Step {
     uint32_t first_operand = 0, operand_count = 0;
     uint32_t first_word = 0, word_count = 0;
     std::array<GridAxis, 3> grid;
-    std::string label;       ///< what it computes, for debug labels and listings
-    uint64_t flops = 0;      ///< at capacity, for cost estimates
+    std::string label;   ///< what it computes, for debug labels and listings
+    uint64_t flops = 0;  ///< at capacity, for cost estimates
     uint64_t bytes_moved = 0;
-    /// Values of the entry's graph that this step computes, in order (debug table; may be stripped).
+    /// Values of the entry's graph that this step computes, in order (debug table; may be
+    /// stripped).
     std::vector<uint32_t> computes;
     /// Value of the entry's graph that each operand holds; kNoValue for the run block.
     std::vector<uint32_t> operand_values;

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "core/alloc.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace hearth {
+
+namespace {
+
+void* allocate_from_c(void*, size_t bytes, size_t alignment) {
+    if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes);
+    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+void free_to_c(void*, void* memory) {
+    std::free(memory);
+}
+
+}  // namespace
+
+HostAllocator::HostAllocator() : allocate_(allocate_from_c), free_(free_to_c) {}
+
+void* HostAllocator::allocate(size_t bytes, size_t alignment) {
+    void* memory = allocate_(user_data_, bytes, alignment);
+    if (memory == nullptr) return nullptr;
+    held_ += bytes;
+    peak_ = std::max(peak_, held_);
+    return memory;
+}
+
+void HostAllocator::free(void* memory, size_t bytes) {
+    if (memory == nullptr) return;
+    held_ -= bytes;
+    free_(user_data_, memory);
+}
+
+}  // namespace hearth

@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "program/program.hpp"
+
+#include <cstdarg>
+#include <cstdio>
+
+namespace hearth {
+
+namespace {
+
+__attribute__((format(printf, 2, 3))) void line(std::string& out, const char* format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    out.append(text).append("\n");
+}
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+/// "256", "64*rows", "16 + 64*rows".
+std::string to_string(const Extent& extent) {
+    if (extent.per_row == 0) return std::to_string(extent.fixed);
+    const std::string rows = std::to_string(extent.per_row) + "*rows";
+    return extent.fixed == 0 ? rows : std::to_string(extent.fixed) + " + " + rows;
+}
+
+const char* name_of(SlotKind kind) {
+    switch (kind) {
+        case SlotKind::kParam:
+            return "param";
+        case SlotKind::kState:
+            return "state";
+        case SlotKind::kConstant:
+            return "constant";
+    }
+    return "?";
+}
+
+/// "r arena[256, +1024)", "w out", "rw weights[0, +64)".
+std::string to_string(const Program& program, const Operand& operand) {
+    const char* access = operand.access == Access::kRead    ? "r "
+                         : operand.access == Access::kWrite ? "w "
+                                                            : "rw ";
+    const std::string bytes = ", +" + to_string(operand.bytes) + ")";
+    const std::string place = "[" + std::to_string(operand.offset) + bytes;
+    switch (operand.region) {
+        case Region::kArena:
+            return access + ("arena" + place);
+        case Region::kWeights:
+            return access + ("weights" + place);
+        case Region::kExternal:
+            return access + program.bindings[operand.binding].name;
+        case Region::kRun:
+            return access + std::string("run");
+    }
+    return access;
+}
+
+std::string to_string(const GridAxis& axis) {
+    if (axis.work == Extent{1, 0} && axis.tile == 1) return "1";
+    return "ceil((" + to_string(axis.work) + ")/" + std::to_string(axis.tile) + ")";
+}
+
+void dump_step(std::string& out, const Program& program, const Step& step, uint32_t index) {
+    if (step.kind == StepKind::kBarrier) return line(out, "  %4u -------- barrier", index);
+    const char* what = step.kind == StepKind::kDispatch ? program.kernels[step.kernel].name.c_str()
+                       : step.kind == StepKind::kCopy   ? "copy"
+                                                        : "fill";
+    line(out, "  %4u %s  %s", index, what, step.label.c_str());
+    std::string operands;
+    for (const Operand& operand : program.operands_of(step))
+        operands += (operands.empty() ? "" : "; ") + to_string(program, operand);
+    line(out, "         %s", operands.c_str());
+    if (step.kind == StepKind::kDispatch)
+        line(out, "         grid %s x %s x %s, %llu flops, %llu bytes",
+             to_string(step.grid[0]).c_str(), to_string(step.grid[1]).c_str(),
+             to_string(step.grid[2]).c_str(), wide(step.flops), wide(step.bytes_moved));
+}
+
+}  // namespace
+
+std::string dump(const Program& program) {
+    std::string out;
+    line(out, "program %016llx  profile %s  rows 1..%llu  %s", wide(program.hash),
+         program.profile.c_str(), wide(program.rows_capacity),
+         program.binding_model == BindingModel::kDeviceAddress ? "device addresses"
+                                                               : "push descriptors");
+    line(out, "arena %llu bytes, weights %llu bytes, initial data %zu bytes",
+         wide(program.arena_bytes), wide(program.weights_bytes), program.data.size());
+    line(out, "slots");
+    for (const Slot& slot : program.slots)
+        line(out, "  %-8s [%llu, +%llu) %s %s %s%s", name_of(slot.kind), wide(slot.offset),
+             wide(slot.bytes), std::string(name_of(slot.dtype)).c_str(),
+             to_string(slot.shape).c_str(), slot.name.c_str(),
+             slot.data_offset == kZeroFilled ? " (zeros)" : "");
+    line(out, "bindings");
+    for (const Binding& binding : program.bindings)
+        line(out, "  %-6s %s %s %s, %s bytes",
+             binding.direction == Direction::kInput ? "input" : "output",
+             std::string(name_of(binding.dtype)).c_str(), to_string(binding.shape).c_str(),
+             binding.name.c_str(), to_string(binding.bytes).c_str());
+    line(out, "kernels");
+    for (const Kernel& kernel : program.kernels)
+        line(out, "  %s  %u operands, %u words, local size %ux%ux%u, %zu words of SPIR-V",
+             kernel.name.c_str(), kernel.operand_count, kernel.word_count, kernel.local_size[0],
+             kernel.local_size[1], kernel.local_size[2], kernel.spirv.size());
+    for (const Entry& entry : program.entries) {
+        uint32_t dispatches = 0, barriers = 0;
+        for (const Step& step : program.steps_of(entry)) {
+            dispatches += step.kind == StepKind::kDispatch;
+            barriers += step.kind == StepKind::kBarrier;
+        }
+        line(out, "entry %s  arena [%llu, +%llu)  %u dispatches, %u barriers", entry.name.c_str(),
+             wide(entry.arena_offset), wide(entry.arena_bytes), dispatches, barriers);
+        for (uint32_t i = 0; i < entry.step_count; ++i)
+            dump_step(out, program, program.steps[entry.first_step + i], i);
+    }
+    return out;
+}
+
+}  // namespace hearth

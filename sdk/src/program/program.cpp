@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "program/program.hpp"
+
+#include "core/hash.hpp"
+
+namespace hearth {
+
+namespace {
+
+void add(Hash& hash, const Extent& extent) {
+    hash.number(extent.fixed).number(extent.per_row);
+}
+
+void add(Hash& hash, const Shape& shape) {
+    hash.number(shape.rank());
+    for (Dim d : shape.dims()) hash.number(d.count).number(d.per_row);
+}
+
+void add(Hash& hash, const Kernel& k) {
+    hash.text(k.name).number(k.spirv.size()).bytes(std::as_bytes(std::span(k.spirv)));
+    hash.number(k.spec_constants.size());
+    for (const SpecConstant& c : k.spec_constants) hash.number(c.id).number(c.value);
+    hash.number(k.operand_count).number(k.word_count);
+    for (uint32_t extent : k.local_size) hash.number(extent);
+    hash.number(k.needs_fp16_storage).number(k.needs_fp16_arithmetic);
+    hash.number(k.needs_subgroup_arithmetic);
+}
+
+void add(Hash& hash, const Operand& o) {
+    hash.number(static_cast<uint8_t>(o.region)).number(static_cast<uint8_t>(o.access));
+    hash.number(o.binding).number(o.offset);
+    add(hash, o.bytes);
+}
+
+void add(Hash& hash, const Step& s) {
+    hash.number(static_cast<uint8_t>(s.kind)).number(s.kernel);
+    hash.number(s.first_operand).number(s.operand_count);
+    hash.number(s.first_word).number(s.word_count);
+    for (const GridAxis& axis : s.grid) {
+        add(hash, axis.work);
+        hash.number(axis.tile);
+    }
+}
+
+void add(Hash& hash, const Entry& e) {
+    hash.text(e.name).number(e.first_step).number(e.step_count);
+    hash.number(e.arena_offset).number(e.arena_bytes).number(e.bindings.size());
+    for (uint32_t binding : e.bindings) hash.number(binding);
+}
+
+void add(Hash& hash, const Binding& b) {
+    hash.text(b.name).number(static_cast<uint8_t>(b.direction));
+    hash.number(static_cast<uint8_t>(b.dtype));
+    add(hash, b.shape);
+    add(hash, b.bytes);
+}
+
+void add(Hash& hash, const Slot& s) {
+    hash.text(s.name).number(static_cast<uint8_t>(s.kind)).number(static_cast<uint8_t>(s.dtype));
+    add(hash, s.shape);
+    hash.number(s.offset).number(s.bytes).number(s.data_offset);
+}
+
+template <class T>
+void add_all(Hash& hash, const std::vector<T>& values) {
+    hash.number(values.size());
+    for (const T& value : values) add(hash, value);
+}
+
+template <class T>
+const T* find_named(const std::vector<T>& values, std::string_view name) {
+    for (const T& value : values)
+        if (value.name == name) return &value;
+    return nullptr;
+}
+
+}  // namespace
+
+const Entry* Program::find_entry(std::string_view name) const {
+    return find_named(entries, name);
+}
+const Slot* Program::find_slot(std::string_view name) const {
+    return find_named(slots, name);
+}
+
+uint64_t content_hash(const Program& program) {
+    Hash hash;
+    hash.number(program.format_version).text(program.profile);
+    hash.number(static_cast<uint8_t>(program.binding_model));
+    hash.number(program.rows_capacity).number(program.arena_bytes).number(program.weights_bytes);
+    add_all(hash, program.kernels);
+    add_all(hash, program.operands);
+    hash.number(program.words.size()).bytes(std::as_bytes(std::span(program.words)));
+    add_all(hash, program.steps);
+    add_all(hash, program.entries);
+    add_all(hash, program.bindings);
+    add_all(hash, program.slots);
+    hash.number(program.data.size()).bytes(program.data);
+    return hash.value();
+}
+
+}  // namespace hearth

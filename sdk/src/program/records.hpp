@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A Program as bytes: the layout of the file, which is also what the device column works on.
+//
+// Little-endian.  A FileHeader, then one section for each table: an array of the plain records
+// below, each section at a multiple of 16 bytes.  Texts lie in one section, each followed by a zero
+// byte; lists lie in shared sections and are referred to by position.  Reserved fields are zero.
+// Any change here changes kProgramFormatVersion.
+
+#pragma once
+
+#include "program/program.hpp"
+
+#include <cstdint>
+
+namespace hearth::file {
+
+inline constexpr uint32_t kMagic = 0x47505248;  // "HRPG"
+inline constexpr uint64_t kSectionAlignment = 16;
+
+/// Characters [offset, offset + size) of the text section, then a zero byte.
+struct TextRef {
+    uint32_t offset, size;
+};
+
+/// Elements [first, first + count) of some section.
+struct ListRef {
+    uint32_t first, count;
+};
+
+struct ExtentRecord {
+    uint64_t fixed, per_row;
+};
+
+struct ShapeRecord {
+    int64_t counts[kMaxRank];
+    uint32_t rank;
+    uint32_t per_row_mask;  ///< bit i: dimension i counts rows
+};
+
+enum KernelFlags : uint32_t {
+    kNeedsFp16Storage = 1,
+    kNeedsFp16Arithmetic = 2,
+    kNeedsSubgroupArithmetic = 4,
+    kAllKernelFlags = 7,
+};
+
+struct KernelRecord {
+    TextRef name, source;
+    ListRef spirv;           ///< kSpirv
+    ListRef spec_constants;  ///< kSpecConstants
+    uint32_t operand_count, word_count;
+    uint32_t local_size[3];
+    uint32_t flags;
+};
+
+struct SpecConstantRecord {
+    uint32_t id, value;
+};
+
+struct OperandRecord {
+    uint32_t region, access;
+    uint32_t binding;
+    uint32_t reserved;
+    uint64_t offset;
+    ExtentRecord bytes;
+};
+
+struct GridAxisRecord {
+    ExtentRecord work;
+    uint32_t tile;
+    uint32_t reserved;
+};
+
+struct StepRecord {
+    uint32_t kind;
+    uint32_t kernel;
+    ListRef operands;  ///< kOperands
+    ListRef words;     ///< kWords
+    GridAxisRecord grid[3];
+    TextRef label;
+    uint64_t flops, bytes_moved;
+    ListRef computes;        ///< kValues
+    ListRef operand_values;  ///< kValues
+};
+
+struct EntryRecord {
+    TextRef name;
+    ListRef steps;     ///< kSteps
+    ListRef bindings;  ///< kEntryBindings
+    uint64_t arena_offset, arena_bytes;
+};
+
+struct BindingRecord {
+    TextRef name;
+    uint32_t direction, dtype;
+    ShapeRecord shape;
+    ExtentRecord bytes;
+};
+
+struct SlotRecord {
+    TextRef name;
+    uint32_t kind, dtype;
+    ShapeRecord shape;
+    uint64_t offset, bytes, data_offset;
+};
+
+enum Section : uint32_t {
+    kKernels,
+    kSpirv,
+    kSpecConstants,
+    kOperands,
+    kWords,
+    kSteps,
+    kValues,
+    kEntries,
+    kEntryBindings,
+    kBindings,
+    kSlots,
+    kTexts,
+    kData,
+    kSectionCount,
+};
+
+/// Byte size of one element of each Section.
+inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
+                                                          4,
+                                                          sizeof(SpecConstantRecord),
+                                                          sizeof(OperandRecord),
+                                                          4,
+                                                          sizeof(StepRecord),
+                                                          4,
+                                                          sizeof(EntryRecord),
+                                                          4,
+                                                          sizeof(BindingRecord),
+                                                          sizeof(SlotRecord),
+                                                          1,
+                                                          1};
+
+struct SectionRef {
+    uint64_t offset, count;  ///< bytes from the start of the file; elements
+};
+
+struct FileHeader {
+    uint32_t magic, format_version;
+    uint64_t total_bytes;
+    uint64_t checksum;  ///< Hash of every byte after this field
+    uint64_t content_hash;
+    uint32_t binding_model;
+    uint32_t reserved;
+    uint64_t rows_capacity, arena_bytes, weights_bytes;
+    TextRef profile;
+    SectionRef sections[kSectionCount];
+};
+
+inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes begin
+
+static_assert(sizeof(KernelRecord) == 56 && sizeof(OperandRecord) == 40 &&
+              sizeof(StepRecord) == 136 && sizeof(EntryRecord) == 40 &&
+              sizeof(BindingRecord) == 104 && sizeof(SlotRecord) == 112 &&
+              sizeof(FileHeader) == 72 + 16 * kSectionCount);
+
+}  // namespace hearth::file

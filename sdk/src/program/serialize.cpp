@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Program <-> bytes.  The layout is records.hpp; reading goes through ProgramView, which does all
+// the checking.
+
+#include "core/hash.hpp"
+#include "program/view.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+using namespace file;
+
+/// Collects records section by section and lays the sections out.
+class Writer {
+  public:
+    TextRef text(std::string_view value) {
+        const TextRef ref{static_cast<uint32_t>(bytes_[kTexts].size()),
+                          static_cast<uint32_t>(value.size())};
+        append(kTexts, value.data(), value.size());
+        bytes_[kTexts].push_back(std::byte{0});
+        return ref;
+    }
+    template <class T>
+    ListRef list(Section section, std::span<const T> values) {
+        const ListRef ref{static_cast<uint32_t>(bytes_[section].size() / sizeof(T)),
+                          static_cast<uint32_t>(values.size())};
+        append(section, values.data(), values.size_bytes());
+        return ref;
+    }
+    template <class T>
+    void record(Section section, const T& value) {
+        append(section, &value, sizeof value);
+    }
+
+    std::vector<std::byte> finish(FileHeader header) {
+        uint64_t at = aligned(sizeof header);
+        for (uint32_t i = 0; i < kSectionCount; ++i) {
+            header.sections[i] = {at, bytes_[i].size() / kElementBytes[i]};
+            at = aligned(at + bytes_[i].size());
+        }
+        header.total_bytes = at;
+        std::vector<std::byte> file(static_cast<size_t>(at));
+        for (uint32_t i = 0; i < kSectionCount; ++i)
+            std::copy(bytes_[i].begin(), bytes_[i].end(),
+                      file.begin() + static_cast<ptrdiff_t>(header.sections[i].offset));
+        std::memcpy(file.data(), &header, sizeof header);
+        header.checksum = Hash().bytes(std::span(file).subspan(kChecksumEnd)).value();
+        std::memcpy(file.data(), &header, sizeof header);
+        return file;
+    }
+
+  private:
+    static uint64_t aligned(uint64_t at) {
+        return (at + kSectionAlignment - 1) / kSectionAlignment * kSectionAlignment;
+    }
+    void append(Section section, const void* data, size_t size) {
+        const auto* first = static_cast<const std::byte*>(data);
+        bytes_[section].insert(bytes_[section].end(), first, first + size);
+    }
+    std::vector<std::byte> bytes_[kSectionCount];
+};
+
+ExtentRecord to_record(const Extent& extent) {
+    return {extent.fixed, extent.per_row};
+}
+Extent from_record(const ExtentRecord& extent) {
+    return {extent.fixed, extent.per_row};
+}
+
+ShapeRecord to_record(const Shape& shape) {
+    ShapeRecord record{};
+    record.rank = static_cast<uint32_t>(shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) {
+        record.counts[i] = shape[i].count;
+        if (shape[i].per_row) record.per_row_mask |= 1u << i;
+    }
+    return record;
+}
+
+void write(Writer& writer, const Kernel& k) {
+    std::vector<SpecConstantRecord> constants;
+    for (const SpecConstant& c : k.spec_constants) constants.push_back({c.id, c.value});
+    KernelRecord record{};
+    record.name = writer.text(k.name);
+    record.source = writer.text(k.source);
+    record.spirv = writer.list(kSpirv, std::span(k.spirv));
+    record.spec_constants =
+        writer.list(kSpecConstants, std::span<const SpecConstantRecord>(constants));
+    record.operand_count = k.operand_count;
+    record.word_count = k.word_count;
+    std::copy(k.local_size.begin(), k.local_size.end(), record.local_size);
+    record.flags = (k.needs_fp16_storage ? kNeedsFp16Storage : 0u) |
+                   (k.needs_fp16_arithmetic ? kNeedsFp16Arithmetic : 0u) |
+                   (k.needs_subgroup_arithmetic ? kNeedsSubgroupArithmetic : 0u);
+    writer.record(kKernels, record);
+}
+
+void write(Writer& writer, const Operand& o) {
+    writer.record(kOperands,
+                  OperandRecord{static_cast<uint32_t>(o.region), static_cast<uint32_t>(o.access),
+                                o.binding, 0, o.offset, to_record(o.bytes)});
+}
+
+void write(Writer& writer, const Step& s) {
+    StepRecord record{};
+    record.kind = static_cast<uint32_t>(s.kind);
+    record.kernel = s.kernel;
+    record.operands = {s.first_operand, s.operand_count};
+    record.words = {s.first_word, s.word_count};
+    for (size_t i = 0; i < 3; ++i) record.grid[i] = {to_record(s.grid[i].work), s.grid[i].tile, 0};
+    record.label = writer.text(s.label);
+    record.flops = s.flops;
+    record.bytes_moved = s.bytes_moved;
+    record.computes = writer.list(kValues, std::span(s.computes));
+    record.operand_values = writer.list(kValues, std::span(s.operand_values));
+    writer.record(kSteps, record);
+}
+
+void write(Writer& writer, const Entry& e) {
+    writer.record(kEntries, EntryRecord{writer.text(e.name),
+                                        {e.first_step, e.step_count},
+                                        writer.list(kEntryBindings, std::span(e.bindings)),
+                                        e.arena_offset,
+                                        e.arena_bytes});
+}
+
+void write(Writer& writer, const Binding& b) {
+    writer.record(kBindings, BindingRecord{writer.text(b.name), static_cast<uint32_t>(b.direction),
+                                           static_cast<uint32_t>(b.dtype), to_record(b.shape),
+                                           to_record(b.bytes)});
+}
+
+void write(Writer& writer, const Slot& s) {
+    writer.record(kSlots, SlotRecord{writer.text(s.name), static_cast<uint32_t>(s.kind),
+                                     static_cast<uint32_t>(s.dtype), to_record(s.shape), s.offset,
+                                     s.bytes, s.data_offset});
+}
+
+template <class T>
+std::vector<T> to_vector(std::span<const T> values) {
+    return {values.begin(), values.end()};
+}
+
+Kernel read(const ProgramView& view, const KernelRecord& k) {
+    Kernel kernel;
+    kernel.name = view.text_view(k.name);
+    kernel.source = view.text_view(k.source);
+    kernel.spirv = to_vector(view.spirv_of(k));
+    for (const SpecConstantRecord& c : view.spec_constants_of(k))
+        kernel.spec_constants.push_back({c.id, c.value});
+    kernel.operand_count = k.operand_count;
+    kernel.word_count = k.word_count;
+    std::copy(k.local_size, k.local_size + 3, kernel.local_size.begin());
+    kernel.needs_fp16_storage = (k.flags & kNeedsFp16Storage) != 0;
+    kernel.needs_fp16_arithmetic = (k.flags & kNeedsFp16Arithmetic) != 0;
+    kernel.needs_subgroup_arithmetic = (k.flags & kNeedsSubgroupArithmetic) != 0;
+    return kernel;
+}
+
+Operand read(const ProgramView&, const OperandRecord& o) {
+    return {static_cast<Region>(o.region), static_cast<Access>(o.access), o.binding, o.offset,
+            from_record(o.bytes)};
+}
+
+Step read(const ProgramView& view, const StepRecord& s) {
+    Step step;
+    step.kind = static_cast<StepKind>(s.kind);
+    step.kernel = s.kernel;
+    step.first_operand = s.operands.first;
+    step.operand_count = s.operands.count;
+    step.first_word = s.words.first;
+    step.word_count = s.words.count;
+    for (size_t i = 0; i < 3; ++i) step.grid[i] = {from_record(s.grid[i].work), s.grid[i].tile};
+    step.label = view.text_view(s.label);
+    step.flops = s.flops;
+    step.bytes_moved = s.bytes_moved;
+    step.computes = to_vector(view.values(s.computes));
+    step.operand_values = to_vector(view.values(s.operand_values));
+    return step;
+}
+
+Entry read(const ProgramView& view, const EntryRecord& e) {
+    return {std::string(view.text_view(e.name)),
+            e.steps.first,
+            e.steps.count,
+            e.arena_offset,
+            e.arena_bytes,
+            to_vector(view.bindings_of(e))};
+}
+
+Binding read(const ProgramView& view, const BindingRecord& b) {
+    return {std::string(view.text_view(b.name)), static_cast<Direction>(b.direction),
+            static_cast<DType>(b.dtype), to_shape(b.shape), from_record(b.bytes)};
+}
+
+Slot read(const ProgramView& view, const SlotRecord& s) {
+    return {std::string(view.text_view(s.name)),
+            static_cast<SlotKind>(s.kind),
+            static_cast<DType>(s.dtype),
+            to_shape(s.shape),
+            s.offset,
+            s.bytes,
+            s.data_offset};
+}
+
+template <class T, class Record>
+void read_all(const ProgramView& view, std::span<const Record> records, std::vector<T>& out) {
+    out.reserve(records.size());
+    for (const Record& record : records) out.push_back(read(view, record));
+}
+
+}  // namespace
+
+std::vector<std::byte> save_program(const Program& program) {
+    Writer writer;
+    FileHeader header{};
+    header.magic = kMagic;
+    header.format_version = program.format_version;
+    header.content_hash = program.hash;
+    header.binding_model = static_cast<uint32_t>(program.binding_model);
+    header.rows_capacity = program.rows_capacity;
+    header.arena_bytes = program.arena_bytes;
+    header.weights_bytes = program.weights_bytes;
+    header.profile = writer.text(program.profile);
+    for (const Kernel& kernel : program.kernels) write(writer, kernel);
+    for (const Operand& operand : program.operands) write(writer, operand);
+    writer.list(kWords, std::span(program.words));
+    for (const Step& step : program.steps) write(writer, step);
+    for (const Entry& entry : program.entries) write(writer, entry);
+    for (const Binding& binding : program.bindings) write(writer, binding);
+    for (const Slot& slot : program.slots) write(writer, slot);
+    writer.list(kData, std::span(program.data));
+    return writer.finish(header);
+}
+
+Result<Program> load_program(std::span<const std::byte> bytes) {
+    // The view reads in place, so it wants alignment, which the caller's bytes may lack.
+    std::vector<uint64_t> copy;
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(FileHeader) != 0) {
+        copy.resize((bytes.size() + 7) / 8);
+        std::memcpy(copy.data(), bytes.data(), bytes.size());
+        bytes = std::as_bytes(std::span(copy)).first(bytes.size());
+    }
+    ProgramView view;
+    ViewError error;
+    if (!view.open(bytes, &error)) return Status(error.code, error.text.c_str());
+
+    const FileHeader& header = view.header();
+    Program program;
+    program.format_version = header.format_version;
+    program.hash = header.content_hash;
+    program.profile = view.text_view(header.profile);
+    program.binding_model = view.binding_model();
+    program.rows_capacity = header.rows_capacity;
+    program.arena_bytes = header.arena_bytes;
+    program.weights_bytes = header.weights_bytes;
+    read_all(view, view.kernels(), program.kernels);
+    read_all(view, view.operands(), program.operands);
+    program.words = to_vector(view.words());
+    read_all(view, view.steps(), program.steps);
+    read_all(view, view.entries(), program.entries);
+    read_all(view, view.bindings(), program.bindings);
+    read_all(view, view.slots(), program.slots);
+    program.data = to_vector(view.data());
+    return program;
+}
+
+}  // namespace hearth

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Reads a serialized Program in place.  open() checks everything once; afterwards every index,
+// offset and size in the records may be trusted.  Allocates nothing.
+
+#pragma once
+
+#include "core/fixed_text.hpp"
+#include "program/records.hpp"
+
+#include <cstring>
+#include <span>
+#include <string_view>
+
+namespace hearth {
+
+/// Why bytes are not a program.
+struct ViewError {
+    StatusCode code = StatusCode::kOk;
+    FixedText<256> text;
+};
+
+class ProgramView {
+  public:
+    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
+    ///
+    /// Checked: magic, version, size, checksum; each section inside the file; each index, text and
+    /// list in its section; each operand inside its region, its entry's part of the arena, its
+    /// binding; extents without overflow at rows_capacity; push constants within 128 bytes; grids
+    /// of 32 bits; SPIR-V's header and instruction lengths.  Not checked: what the SPIR-V does.
+    [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
+
+    const file::FileHeader& header() const { return *header_; }
+    BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+    std::span<const file::KernelRecord> kernels() const {
+        return section<file::KernelRecord>(file::kKernels);
+    }
+    std::span<const file::OperandRecord> operands() const {
+        return section<file::OperandRecord>(file::kOperands);
+    }
+    std::span<const file::StepRecord> steps() const {
+        return section<file::StepRecord>(file::kSteps);
+    }
+    std::span<const file::EntryRecord> entries() const {
+        return section<file::EntryRecord>(file::kEntries);
+    }
+    std::span<const file::BindingRecord> bindings() const {
+        return section<file::BindingRecord>(file::kBindings);
+    }
+    std::span<const file::SlotRecord> slots() const {
+        return section<file::SlotRecord>(file::kSlots);
+    }
+    std::span<const uint32_t> words() const { return section<uint32_t>(file::kWords); }
+    std::span<const std::byte> data() const { return section<std::byte>(file::kData); }
+
+    /// Zero-terminated.
+    const char* text(file::TextRef ref) const {
+        return reinterpret_cast<const char*>(section<char>(file::kTexts).data()) + ref.offset;
+    }
+    std::string_view text_view(file::TextRef ref) const { return {text(ref), ref.size}; }
+    std::span<const uint32_t> spirv_of(const file::KernelRecord& kernel) const {
+        return list<uint32_t>(file::kSpirv, kernel.spirv);
+    }
+    std::span<const file::SpecConstantRecord> spec_constants_of(
+        const file::KernelRecord& kernel) const {
+        return list<file::SpecConstantRecord>(file::kSpecConstants, kernel.spec_constants);
+    }
+    std::span<const file::StepRecord> steps_of(const file::EntryRecord& entry) const {
+        return list<file::StepRecord>(file::kSteps, entry.steps);
+    }
+    std::span<const uint32_t> bindings_of(const file::EntryRecord& entry) const {
+        return list<uint32_t>(file::kEntryBindings, entry.bindings);
+    }
+    std::span<const file::OperandRecord> operands_of(const file::StepRecord& step) const {
+        return list<file::OperandRecord>(file::kOperands, step.operands);
+    }
+    std::span<const uint32_t> words_of(const file::StepRecord& step) const {
+        return list<uint32_t>(file::kWords, step.words);
+    }
+    std::span<const uint32_t> values(file::ListRef ref) const {
+        return list<uint32_t>(file::kValues, ref);
+    }
+
+  private:
+    template <class T>
+    std::span<const T> section(file::Section id) const {
+        const file::SectionRef ref = header_->sections[id];
+        return {reinterpret_cast<const T*>(bytes_.data() + ref.offset),
+                static_cast<size_t>(ref.count)};
+    }
+    template <class T>
+    std::span<const T> list(file::Section id, file::ListRef ref) const {
+        return section<T>(id).subspan(ref.first, ref.count);
+    }
+
+    std::span<const std::byte> bytes_;
+    const file::FileHeader* header_ = nullptr;
+};
+
+/// fixed + per_row * rows, as the records have it.
+inline uint64_t extent_at(const file::ExtentRecord& extent, uint64_t rows) {
+    return extent.fixed + extent.per_row * rows;
+}
+
+/// Workgroups along an axis at `rows` live rows.
+inline uint32_t groups_at(const file::GridAxisRecord& axis, uint64_t rows) {
+    return static_cast<uint32_t>((extent_at(axis.work, rows) + axis.tile - 1) / axis.tile);
+}
+
+Shape to_shape(const file::ShapeRecord& record);
+
+}  // namespace hearth
