@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include <glm/vec2.hpp>
+
+namespace hearth::ghost_lap {
+
+constexpr int kFramesPerSecond = 60;
+constexpr float kFrameSeconds = 1.0f / kFramesPerSecond;
+
+/// What a driver does with wheel and pedals, each in [-1, 1].
+struct Action {
+    float steer = 0.0f;     ///< positive turns left
+    float throttle = 0.0f;  ///< negative brakes
+};
+
+/// The car: a point with a heading that always moves where it points.
+struct Car {
+    glm::vec2 position{0.0f, 0.0f};  ///< metres
+    float heading = 0.0f;            ///< radians, counter-clockwise from +x, not wrapped
+    float speed = 0.0f;              ///< metres per second, >= 0: there is no reverse gear
+};
+
+constexpr float kGrip = 28.0f;      // m/s^2, the most sideways acceleration the tyres give
+constexpr float kBraking = 30.0f;   // m/s^2 at full brake
+constexpr float kTopSpeed = 34.0f;  // m/s, where drag eats the whole engine
+
+/// `action` with both values brought into [-1, 1]; a value that is not finite becomes 0.
+Action clamp_action(Action action);
+
+/// Moves the car by one frame.  Asking for more curvature than the grip allows makes it run wide
+/// and scrub off speed; off the track there is less grip and a strong drag.
+Car step_car(const Car& car, Action action, bool is_on_track);
+
+/// The steer that asks for a path of `curvature` (1/m) at `speed`; beyond [-1, 1] if impossible.
+float steer_for_curvature(float curvature, float speed);
+
+}  // namespace hearth::ghost_lap

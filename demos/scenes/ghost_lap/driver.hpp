@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include "ghost_lap/racer.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hearth::ghost_lap {
+
+/// Whoever holds the wheel of the player's car: a person, a script, a recording.
+class Driver {
+  public:
+    virtual ~Driver() = default;
+    /// What the driver does in `frame`, seeing `racer` as it stands before that frame.
+    virtual Action drive(const Racer& racer, uint64_t frame) = 0;
+};
+
+/// The habits of a scripted driver.
+struct DrivingStyle {
+    std::string_view name;
+    float line;         ///< lateral offset held on the straights, half-widths, positive is left
+    float apex;         ///< half-widths moved to the inside of a corner
+    float corner_grip;  ///< share of the grip used in corners: how fast they are taken
+    float braking;      ///< share of the brakes used: high brakes late and hard
+    float top_speed;    ///< m/s, where the driver lifts off
+    float wobble;       ///< steering noise: the wheel is off by up to this
+};
+
+/// Every scripted style; the first two are `smooth` and `late`.
+std::span<const DrivingStyle> driving_styles();
+
+/// The style called `name`, or null.
+const DrivingStyle* find_driving_style(std::string_view name);
+
+/// Drives a style: pure pursuit of its line, at the speeds from which it can still brake for every
+/// corner.  Sees the track only as far as the ghost does.  Its wobble is drawn anew every
+/// kWobbleFrames frames from Stream::kDriver, keyed by the frame.
+class ScriptedDriver final : public Driver {
+  public:
+    static constexpr int kWobbleFrames = 6;
+
+    /// track  must outlive the driver.
+    ScriptedDriver(const Track& track, const DrivingStyle& style, uint64_t seed);
+
+    Action drive(const Racer& racer, uint64_t frame) override;
+
+    /// The lateral offset the driver aims for.
+    float line_at(float progress) const;
+
+  private:
+    float target_speed(float progress) const;
+
+    const Track* track_;
+    DrivingStyle style_;
+    uint64_t seed_;
+    std::vector<float> line_;   // aimed-for offset at equal steps of progress
+    std::vector<float> speed_;  // m/s, at the same steps
+};
+
+}  // namespace hearth::ghost_lap

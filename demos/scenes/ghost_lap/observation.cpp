@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "ghost_lap/observation.hpp"
+
+#include <cmath>
+#include <numbers>
+
+namespace hearth::ghost_lap {
+namespace {
+
+constexpr float kMeanSpeed = 20.0f;    // m/s, observed as 0
+constexpr float kSpeedScale = 0.1f;    // per m/s
+constexpr float kLateralScale = 2.0f;  // per half-width
+constexpr float kErrorScale = 5.0f;    // per radian
+constexpr float kTurnScale =
+    14.0f;  // metres: what is seen is the mean curvature up to a point ahead
+
+}  // namespace
+
+float heading_error(const Car& car, const Track& track, const TrackPoint& where) {
+    return std::remainder(car.heading - track.heading(where.progress),
+                          2.0f * std::numbers::pi_v<float>);
+}
+
+Observation observe(const Car& car, const Track& track, const TrackPoint& where) {
+    Observation out = {(car.speed - kMeanSpeed) * kSpeedScale, where.lateral * kLateralScale,
+                       heading_error(car, track, where) * kErrorScale};
+    const float here = track.heading(where.progress);
+    for (int i = 0; i < kLookAheadCount; ++i) {
+        const float ahead = track.heading(where.progress + kLookAheadMetres[i]);
+        out[3 + i] = (ahead - here) * kTurnScale / kLookAheadMetres[i];
+    }
+    return out;
+}
+
+}  // namespace hearth::ghost_lap
