@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What an operator record sees of one ONNX node: plain data, no protobuf.
+//
+//     std::vector<Tensor> import_flatten(OnnxCall& c) {
+//         return {flatten(c.in(0), c.integer("axis", 1))};
+//     }
+
+#pragma once
+
+#include "ir/attrs.hpp"
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/tensor.hpp>
+#include <hearth/types.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+/// One operand of an ONNX node.
+struct OnnxInput {
+    Tensor tensor;                      ///< not ok() when absent or known only as extents
+    const HostTensor* value = nullptr;  ///< contents, where they are known at import
+    /// A list of extents that depends on the number of rows: it exists at import only, to be used
+    /// as a shape.
+    const std::vector<Dim>* extents = nullptr;
+};
+
+/// One ONNX node, as its import function sees it.  Accessors that find something else than they
+/// were asked for fail the trace with a message that names the input or attribute, and return a
+/// default; the importer adds the node's name.
+struct OnnxCall {
+    Trace& trace;
+    std::string_view op_type;
+    int opset = 0;
+    const Attrs& attrs;  ///< integers, reals, texts and lists of the first two
+    std::span<const OnnxInput> inputs;
+    size_t output_count = 1;
+
+    size_t input_count() const { return inputs.size(); }
+    bool has(size_t k) const {
+        return k < inputs.size() &&
+               (inputs[k].tensor.trace() != nullptr || inputs[k].extents != nullptr);
+    }
+    /// Input k as a tensor; it must be present.
+    Tensor in(size_t k);
+    /// All inputs; none may be absent.
+    std::vector<Tensor> all();
+
+    int64_t integer(std::string_view name, int64_t fallback);
+    bool flag(std::string_view name, bool fallback) { return integer(name, fallback) != 0; }
+    double real(std::string_view name, double fallback);
+    std::string text(std::string_view name, std::string_view fallback);
+    std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> fallback = {});
+    std::vector<double> reals(std::string_view name, std::vector<double> fallback = {});
+
+    /// The contents of input k, which must be known at import.
+    const HostTensor* value(size_t k);
+    std::vector<int64_t> integers_in(size_t k);
+    std::vector<double> reals_in(size_t k);
+    double real_in(size_t k, double fallback);  ///< one element; the fallback when absent
+    /// A shape given as data: constants, or extents that depend on the number of rows.
+    std::vector<Dim> extents_in(size_t k);
+    /// A list that older versions give as an attribute, newer ones as an input; nothing if neither.
+    std::optional<std::vector<int64_t>> list(std::string_view name, size_t k);
+
+    /// Fails the trace: the model may be right, but this is not supported.
+    std::vector<Tensor> unsupported(std::string_view what);
+    /// Fails the trace: the model breaks a rule of ONNX.
+    std::vector<Tensor> invalid(std::string_view what);
+};
+
+/// The element type with this number in ONNX's TensorProto.DataType; nothing for types (strings,
+/// complex numbers, floats of 8 bits and less, ...) that Hearth does not have.
+std::optional<DType> dtype_from_onnx(int64_t number);
+
+/// Its name in words, for messages; known also for types that Hearth does not have.
+std::string onnx_type_name(int64_t number);
+
+}  // namespace hearth
