@@ -24,24 +24,41 @@ int rank_of(VkPhysicalDeviceType type) {
     }
 }
 
-Result<VkPhysicalDevice> choose_physical_device(const Instance& instance, int index) {
+hearth_device_query device_query(const Instance& instance, VkPhysicalDevice physical_device,
+                                 hearth_binding_model binding_model) {
+    VkPhysicalDeviceProperties properties;
+    instance.vk().GetPhysicalDeviceProperties(physical_device, &properties);
+    hearth_device_query query = hearth_device_query_default();
+    query.instance = instance.handle();
+    query.physical_device = physical_device;
+    query.get_instance_proc_addr = instance.vk().GetInstanceProcAddr;
+    query.api_version = std::min(instance.api_version(), properties.apiVersion);
+    query.binding_model = binding_model;
+    return query;
+}
+
+Result<VkPhysicalDevice> choose_physical_device(const Instance& instance,
+                                                const DeviceOptions& options) {
     const std::span<const VkPhysicalDevice> devices = instance.physical_devices();
     if (devices.empty()) {
         return unsupported(
             "no Vulkan device (on Debian: apt-get install mesa-vulkan-drivers gives a software "
             "one)");
     }
-    if (index >= 0) {
-        if (static_cast<size_t>(index) >= devices.size()) {
-            return not_found("device " + std::to_string(index) + ": there are only " +
+    if (options.index >= 0) {
+        if (static_cast<size_t>(options.index) >= devices.size()) {
+            return not_found("device " + std::to_string(options.index) + ": there are only " +
                              std::to_string(devices.size()));
         }
-        return devices[static_cast<size_t>(index)];
+        return devices[static_cast<size_t>(options.index)];
     }
+    // A device that lacks something is chosen only if all do, so that its lack is reported.
     const auto rank = [&](VkPhysicalDevice device) {
         VkPhysicalDeviceProperties properties;
         instance.vk().GetPhysicalDeviceProperties(device, &properties);
-        return rank_of(properties.deviceType);
+        const bool is_fit =
+            query_device(device_query(instance, device, options.binding_model)).ok();
+        return rank_of(properties.deviceType) + (is_fit ? 0 : 100);
     };
     return *std::ranges::min_element(devices, {}, rank);
 }
@@ -68,7 +85,10 @@ std::vector<VkExtensionProperties> device_extensions(const VulkanApi& vk,
 
 Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
     HEARTH_ASSIGN(const VkPhysicalDevice physical_device,
-                  choose_physical_device(instance, options.index));
+                  choose_physical_device(instance, options));
+    const hearth_device_query query =
+        device_query(instance, physical_device, options.binding_model);
+    HEARTH_ASSIGN(const hearth_requirements requirements, query_device(query));
     std::unique_ptr<Device> self(new Device);
     self->vk_ = instance.vk();
     self->instance_ = &instance;
@@ -76,7 +96,8 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     const VulkanApi& vk = self->vk_;
     vk.GetPhysicalDeviceProperties(physical_device, &self->properties_);
     vk.GetPhysicalDeviceMemoryProperties(physical_device, &self->memory_);
-    self->api_version_ = std::min(instance.api_version(), self->properties_.apiVersion);
+    self->api_version_ = query.api_version;
+    self->binding_model_ = options.binding_model;
 
     const std::vector<VkQueueFamilyProperties> families = queue_families(vk, physical_device);
     constexpr VkQueueFlags kBoth = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
@@ -94,24 +115,39 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     self->queue_family_ = static_cast<uint32_t>(family - families.begin());
     self->timestamp_valid_bits_ = family->timestampValidBits;
 
+    const bool wants_optional = options.features == FeatureLevel::kRequiredAndOptional;
+    std::vector<std::string> names(
+        requirements.required_extensions,
+        requirements.required_extensions + requirements.required_extension_count);
+    if (wants_optional) {
+        names.insert(names.end(), requirements.optional_extensions,
+                     requirements.optional_extensions + requirements.optional_extension_count);
+    }
+    names.insert(names.end(), options.extensions.begin(), options.extensions.end());
     const std::vector<VkExtensionProperties> available = device_extensions(vk, physical_device);
-    for (const std::string& name : options.extensions) {
+    for (const std::string& name : names) {
         if (std::ranges::none_of(available, [&](const VkExtensionProperties& extension) {
                 return name == extension.extensionName;
             })) {
             return unsupported(std::string(self->properties_.deviceName) + " has no " + name);
         }
-        self->extensions_.push_back(name);
+        if (std::ranges::find(self->extensions_, name) == self->extensions_.end()) {
+            self->extensions_.push_back(name);
+        }
     }
     for (const std::string& name : self->extensions_) {
         self->extension_names_.push_back(name.c_str());
     }
 
-    self->features_.pNext = &self->features11_;
-    self->features11_.pNext = &self->features12_;
-    if (self->api_version_ >= VK_API_VERSION_1_3) self->features12_.pNext = &self->features13_;
-    self->features12_.timelineSemaphore = VK_TRUE;
-    self->features12_.bufferDeviceAddress = VK_TRUE;
+    self->features_ = requirements.required_features;
+    if (wants_optional) self->features_ |= requirements.optional_features;
+    VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    size_t storage_bytes = 0;
+    HEARTH_TRY(to_status(hearth_patch_features(self->features_, self->api_version_, &features,
+                                               nullptr, &storage_bytes)));
+    std::vector<uint64_t> storage((storage_bytes + 7) / 8);
+    HEARTH_TRY(to_status(hearth_patch_features(self->features_, self->api_version_, &features,
+                                               storage.data(), &storage_bytes)));
 
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
@@ -119,7 +155,7 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     queue.queueCount = 1;
     queue.pQueuePriorities = &priority;
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
-    info.pNext = &self->features_;
+    info.pNext = &features;
     info.queueCreateInfoCount = 1;
     info.pQueueCreateInfos = &queue;
     info.enabledExtensionCount = static_cast<uint32_t>(self->extension_names_.size());
@@ -150,6 +186,45 @@ uint32_t Device::find_memory_type(uint32_t type_bits, VkMemoryPropertyFlags flag
         if (is_allowed && (memory_.memoryTypes[i].propertyFlags & flags) == flags) return i;
     }
     return UINT32_MAX;
+}
+
+hearth_host_info Device::host_info() const {
+    hearth_host_info info = hearth_host_info_default();
+    info.instance = instance_->handle();
+    info.physical_device = physical_device_;
+    info.device = handle_;
+    info.get_instance_proc_addr = vk_.GetInstanceProcAddr;
+    info.get_device_proc_addr = vk_.GetDeviceProcAddr;
+    info.api_version = api_version_;
+    info.queue_family_index = queue_family_;
+    info.instance_extension_count = static_cast<uint32_t>(instance_->enabled_extensions().size());
+    info.instance_extensions = instance_->enabled_extensions().data();
+    info.device_extension_count = static_cast<uint32_t>(extension_names_.size());
+    info.device_extensions = extension_names_.data();
+    info.features = features_;
+    info.binding_model = binding_model_;
+    return info;
+}
+
+Result<DeviceCaps> Device::caps() const {
+    return query_caps(device_query(*instance_, physical_device_, binding_model_), features_);
+}
+
+Result<VkDeviceMemory> Device::allocate(VkImage image) const {
+    VkMemoryRequirements needs;
+    vk_.GetImageMemoryRequirements(handle_, image, &needs);
+    uint32_t type = find_memory_type(needs.memoryTypeBits, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT);
+    if (type == UINT32_MAX) type = find_memory_type(needs.memoryTypeBits, 0);
+    VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+    info.allocationSize = needs.size;
+    info.memoryTypeIndex = type;
+    VkDeviceMemory memory = VK_NULL_HANDLE;
+    HEARTH_TRY(check_vulkan(vk_.AllocateMemory(handle_, &info, nullptr, &memory),
+                            "vkAllocateMemory for an image"));
+    const VkResult result = vk_.BindImageMemory(handle_, image, memory, 0);
+    if (result != VK_SUCCESS) vk_.FreeMemory(handle_, memory, nullptr);
+    HEARTH_TRY(check_vulkan(result, "vkBindImageMemory"));
+    return memory;
 }
 
 Status Device::run(const std::function<void(VkCommandBuffer)>& record) {
@@ -185,8 +260,10 @@ Result<Buffer> Buffer::create(Device& device, VkDeviceSize size_bytes, MemoryKin
     buffer.device_ = &device;
     buffer.size_bytes_ = size_bytes;
     buffer.usage_ = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                    VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                    extra_usage;
+                    VK_BUFFER_USAGE_TRANSFER_DST_BIT | extra_usage;
+    const bool has_address =
+        (device.enabled_features() & HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) != 0;
+    if (has_address) buffer.usage_ |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = size_bytes;
     info.usage = buffer.usage_;
@@ -210,7 +287,7 @@ Result<Buffer> Buffer::create(Device& device, VkDeviceSize size_bytes, MemoryKin
     VkMemoryAllocateFlagsInfo flags{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO};
     flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
     VkMemoryAllocateInfo allocate{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
-    allocate.pNext = &flags;
+    allocate.pNext = has_address ? &flags : nullptr;
     allocate.allocationSize = needs.size;
     allocate.memoryTypeIndex = type;
     HEARTH_TRY(check_vulkan(vk.AllocateMemory(device.handle(), &allocate, nullptr, &buffer.memory_),
@@ -222,9 +299,11 @@ Result<Buffer> Buffer::create(Device& device, VkDeviceSize size_bytes, MemoryKin
             vk.MapMemory(device.handle(), buffer.memory_, 0, VK_WHOLE_SIZE, 0, &buffer.data_),
             "vkMapMemory"));
     }
-    VkBufferDeviceAddressInfo address{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
-    address.buffer = buffer.handle_;
-    buffer.address_ = vk.GetBufferDeviceAddress(device.handle(), &address);
+    if (has_address) {
+        VkBufferDeviceAddressInfo address{VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO};
+        address.buffer = buffer.handle_;
+        buffer.address_ = vk.GetBufferDeviceAddress(device.handle(), &address);
+    }
     return buffer;
 }
 

@@ -8,6 +8,8 @@
 
 #include "instance.hpp"
 
+#include <hearth/hearth_runtime.hpp>
+
 #include <functional>
 
 namespace hearth::standalone {
@@ -23,6 +25,8 @@ struct DeviceOptions {
     /// integrated one, else any.
     int index = -1;
     FeatureLevel features = FeatureLevel::kRequiredAndOptional;
+    /// How the programs to be run find their operands.
+    hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
     /// Device extensions of the caller's own, all of them needed (VK_KHR_swapchain, say).
     std::vector<std::string> extensions;
 };
@@ -51,11 +55,20 @@ class Device {
     /// The Vulkan version that may be used: the lower of the instance's and the device's.
     uint32_t api_version() const { return api_version_; }
     std::span<const char* const> enabled_extensions() const { return extension_names_; }
-    /// What was enabled; its chain is that of vkCreateDevice and lives as long as the device.
-    const VkPhysicalDeviceFeatures2& enabled_features() const { return features_; }
+    /// The features enabled for Hearth.
+    hearth_features enabled_features() const { return features_; }
+
+    /// What Hearth is told of this device; the lists belong to the device.  Callers add hooks, a
+    /// pipeline cache and callbacks of their own before hearth::Context::create.
+    hearth_host_info host_info() const;
+    /// Caps of the device with what is enabled, for the compiler.
+    Result<DeviceCaps> caps() const;
 
     /// First memory type in `type_bits` with all of `flags`; UINT32_MAX if there is none.
     uint32_t find_memory_type(uint32_t type_bits, VkMemoryPropertyFlags flags) const;
+
+    /// Memory for the whole of `image`, on the device, bound to it.  The caller frees it.
+    Result<VkDeviceMemory> allocate(VkImage image) const;
 
     /// Records with `record`, submits, waits until the device is done.
     Status run(const std::function<void(VkCommandBuffer)>& record);
@@ -75,13 +88,8 @@ class Device {
     uint32_t api_version_ = 0;
     VkPhysicalDeviceProperties properties_{};
     VkPhysicalDeviceMemoryProperties memory_{};
-    VkPhysicalDeviceFeatures2 features_{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
-    VkPhysicalDeviceVulkan11Features features11_{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
-    VkPhysicalDeviceVulkan12Features features12_{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
-    VkPhysicalDeviceVulkan13Features features13_{
-        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES};
+    hearth_binding_model binding_model_ = HEARTH_BINDING_DEVICE_ADDRESS;
+    hearth_features features_ = 0;
     std::vector<std::string> extensions_;
     std::vector<const char*> extension_names_;
 };
@@ -93,7 +101,8 @@ enum class MemoryKind {
     kReadback,  ///< mapped, coherent, cached where there is such a type; the CPU reads
 };
 
-/// A VkBuffer with memory of its own.  Storage, transfer and device-address usage are always set.
+/// A VkBuffer with memory of its own.  Storage and transfer usage are always set, and
+/// device-address usage where that feature is enabled.
 class Buffer {
   public:
     static Result<Buffer> create(Device& device, VkDeviceSize size_bytes, MemoryKind kind,

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "host.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+namespace hearth::demo {
+namespace {
+
+constexpr uint32_t kRingImages = 3;
+
+bool has_display() {
+    return std::getenv("DISPLAY") != nullptr || std::getenv("WAYLAND_DISPLAY") != nullptr;
+}
+
+/// Creates a surface on `instance` that nobody sees.
+Result<VkSurfaceKHR> create_headless_surface(const standalone::Instance& instance) {
+    const VkHeadlessSurfaceCreateInfoEXT info{VK_STRUCTURE_TYPE_HEADLESS_SURFACE_CREATE_INFO_EXT};
+    VkSurfaceKHR surface = VK_NULL_HANDLE;
+    HEARTH_TRY(standalone::check_vulkan(
+        instance.vk().CreateHeadlessSurfaceEXT(instance.handle(), &info, nullptr, &surface),
+        "vkCreateHeadlessSurfaceEXT"));
+    return surface;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* title,
+                                           uint32_t span_count) {
+    std::unique_ptr<Host> self(new Host);
+    self->options_ = options;
+    const VkExtent2D extent{options.width, options.height};
+    const bool wants_window = !options.headless && has_display();
+    if (!options.headless && !wants_window) {
+        std::fprintf(stderr, "no display: running headless\n");
+    }
+
+    standalone::InstanceOptions instance_options;
+    instance_options.validation = options.validate;
+    instance_options.application_name = title;
+    instance_options.headless_surface = !wants_window;
+    if (wants_window) {
+        HEARTH_ASSIGN(self->window_, Window::create(title, extent));
+        HEARTH_ASSIGN(instance_options.extensions, self->window_->instance_extensions());
+    }
+    HEARTH_ASSIGN(self->instance_, standalone::Instance::create(instance_options));
+
+    const bool has_surface =
+        wants_window || self->instance_->has_extension(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME);
+    standalone::DeviceOptions device_options;
+    device_options.index = options.device;
+    if (has_surface) device_options.extensions.emplace_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
+    HEARTH_ASSIGN(self->device_, standalone::Device::create(*self->instance_, device_options));
+    if (!self->device_->has_graphics()) {
+        return unsupported(std::string(self->device_->properties().deviceName) +
+                           " has no graphics queue");
+    }
+    HEARTH_TRY(self->create_presenter(extent));
+
+    HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count));
+    const VkExtent2D actual = self->presenter_->extent();
+    self->ui_ = Ui::create(static_cast<float>(actual.height) / 720.0f);
+    HEARTH_ASSIGN(self->renderer_,
+                  Renderer::create(*self->device_, self->presenter_->format(), self->ui_->atlas(),
+                                   FrameLoop::kFramesInFlight));
+    HEARTH_TRY(self->renderer_->create_targets(self->targets_, actual, self->presenter_->views()));
+    self->next_frame_time_ = std::chrono::steady_clock::now();
+    return self;
+}
+
+Host::~Host() {
+    if (device_) device_->vk().DeviceWaitIdle(device_->handle());
+}
+
+Status Host::create_presenter(VkExtent2D extent) {
+    if (window_) {
+        HEARTH_ASSIGN(const VkSurfaceKHR surface, window_->create_surface(*instance_));
+        HEARTH_ASSIGN(presenter_, create_swapchain_presenter(*device_, surface, window_->extent(),
+                                                             "swapchain of a window"));
+        return {};
+    }
+    if (instance_->has_extension(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME)) {
+        HEARTH_ASSIGN(const VkSurfaceKHR surface, create_headless_surface(*instance_));
+        HEARTH_ASSIGN(presenter_, create_swapchain_presenter(*device_, surface, extent,
+                                                             "swapchain of a headless surface"));
+        return {};
+    }
+    HEARTH_ASSIGN(presenter_, create_ring_presenter(*device_, extent, kRingImages));
+    return {};
+}
+
+Input Host::poll() {
+    return window_ ? window_->poll() : Input();
+}
+
+Result<std::optional<Frame>> Host::begin_frame() {
+    if (!options_.turbo) {
+        std::this_thread::sleep_until(next_frame_time_);
+        // After a hitch the game goes on from now; it does not race to catch up.
+        const auto period = std::chrono::duration_cast<std::chrono::steady_clock::duration>(
+            std::chrono::duration<double>(kFrameSeconds));
+        next_frame_time_ = std::max(next_frame_time_ + period, std::chrono::steady_clock::now());
+    }
+    const VkExtent2D size = window_ ? window_->extent() : presenter_->extent();
+    if (size.width == 0 || size.height == 0) return std::optional<Frame>();
+    const bool was_resized =
+        size.width != presenter_->extent().width || size.height != presenter_->extent().height;
+    if (presenter_->is_outdated() || was_resized) {
+        HEARTH_TRY(loop_->wait());
+        HEARTH_TRY(standalone::check_vulkan(device_->vk().DeviceWaitIdle(device_->handle()),
+                                            "vkDeviceWaitIdle"));
+        HEARTH_TRY(presenter_->recreate(size));
+        if (presenter_->is_outdated()) return std::optional<Frame>();
+        HEARTH_TRY(renderer_->create_targets(targets_, presenter_->extent(), presenter_->views()));
+    }
+    return loop_->begin(*presenter_);
+}
+
+void Host::begin_picture(const Frame& frame, const Input& input, Color background) {
+    ui_->begin(presenter_->extent(), kFrameSeconds, input);
+    renderer_->begin(frame.cmd, frame.slot, targets_, frame.image_index, background);
+}
+
+void Host::end_picture() {
+    renderer_->draw(ui_->end());
+    renderer_->end();
+}
+
+Status Host::write_picture(VkExtent2D extent, const std::string& path,
+                           const std::function<void()>& draw) {
+    HEARTH_TRY(loop_->wait());
+    HEARTH_ASSIGN(const auto ring, create_ring_presenter(*device_, extent, 1));
+    HEARTH_ASSIGN(const auto renderer, Renderer::create(*device_, ring->format(), ui_->atlas(), 1));
+    HEARTH_ASSIGN(const auto loop, FrameLoop::create(*device_, 0));
+    RenderTargets targets;
+    HEARTH_TRY(renderer->create_targets(targets, extent, ring->views()));
+    HEARTH_ASSIGN(const auto frame, loop->begin(*ring));
+    ui_->begin(extent, kFrameSeconds, {});
+    renderer->begin(frame->cmd, 0, targets, frame->image_index, Color::hex(0x0f1318));
+    draw();
+    renderer->draw(ui_->end());
+    renderer->end();
+    HEARTH_TRY(loop->record_screenshot(*frame, *ring, path));
+    HEARTH_TRY(loop->end(*frame, *ring));
+    return loop->wait();
+}
+
+}  // namespace hearth::demo

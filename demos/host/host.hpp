@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What every demo with pictures starts from: window or none, instance, device, presenter, frames,
+// renderer and user interface.  The demo's own loop stays in the demo's main.
+
+#pragma once
+
+#include "frame_loop.hpp"
+#include "options.hpp"
+#include "renderer.hpp"
+#include "ui.hpp"
+#include "window.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace hearth::demo {
+
+class Host {
+  public:
+    static constexpr float kFrameSeconds = 1.0f / 60.0f;
+
+    /// `span_count`: kinds of GPU time that the demo measures (see FrameLoop).
+    static Result<std::unique_ptr<Host>> create(const Options& options, const char* title,
+                                                uint32_t span_count);
+    ~Host();
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+
+    standalone::Instance& instance() { return *instance_; }
+    standalone::Device& device() { return *device_; }
+    Presenter& presenter() { return *presenter_; }
+    FrameLoop& loop() { return *loop_; }
+    Renderer& renderer() { return *renderer_; }
+    Ui& ui() { return *ui_; }
+    bool is_headless() const { return window_ == nullptr; }
+
+    /// What the player does now; nothing without a window.
+    Input poll();
+    /// The next frame, after waiting for its turn at 60 a second (unless in turbo) and recreating
+    /// the images if the window changed.  Nothing while the window is minimized.
+    Result<std::optional<Frame>> begin_frame();
+    /// Starts, within `frame`, the picture and the user interface.
+    void begin_picture(const Frame& frame, const Input& input, Color background);
+    /// Draws the user interface and ends the picture.
+    void end_picture();
+    Status end_frame(const Frame& frame) { return loop_->end(frame, *presenter_); }
+
+    /// A picture of `extent` that `draw` fills with user interface, into a PNG: charts and reports.
+    Status write_picture(VkExtent2D extent, const std::string& path,
+                         const std::function<void()>& draw);
+
+  private:
+    Host() = default;
+    Status create_presenter(VkExtent2D extent);
+
+    // In the order of creation: each is destroyed before those above it.
+    Options options_;
+    std::unique_ptr<Window> window_;
+    std::unique_ptr<standalone::Instance> instance_;
+    std::unique_ptr<standalone::Device> device_;
+    std::unique_ptr<Presenter> presenter_;
+    std::unique_ptr<FrameLoop> loop_;
+    std::unique_ptr<Ui> ui_;
+    std::unique_ptr<Renderer> renderer_;
+    RenderTargets targets_;
+    std::chrono::steady_clock::time_point next_frame_time_;
+};
+
+}  // namespace hearth::demo

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The command line that all demos share.
+
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include <cstdint>
+#include <string>
+
+namespace hearth::demo {
+
+struct Options {
+    bool headless = false;  ///< no window; also what happens where there is no display
+    bool turbo = false;     ///< do not wait for the clock between frames
+    bool validate = false;  ///< with validation layers; a message is a failure
+    uint64_t seed = 1;
+    uint64_t frames = 0;  ///< to run; 0: until the window closes
+    int device = -1;      ///< index; negative: the best one
+    uint32_t width = 1280;
+    uint32_t height = 720;
+    std::string input;        ///< a recorded drive to replay
+    std::string out;          ///< JSON lines to write
+    std::string screenshots;  ///< folder for pictures
+};
+
+/// Adds the options to a demo's own command line.
+inline void add_options(CLI::App& app, Options& options) {
+    app.add_flag("--headless", options.headless, "Run without a window");
+    app.add_flag("--turbo", options.turbo, "Run as fast as the device can");
+    app.add_flag("--validate", options.validate, "Run with validation layers; any message fails");
+    app.add_option("--seed", options.seed, "Seed of all random numbers");
+    app.add_option("--frames", options.frames, "Frames of 1/60 s to run (0: until closed)");
+    app.add_option("--device", options.device, "Index of the Vulkan device");
+    app.add_option("--width", options.width, "Width of the picture")->check(CLI::Range(320, 7680));
+    app.add_option("--height", options.height, "Height of the picture")
+        ->check(CLI::Range(240, 4320));
+    app.add_option("--input", options.input, "Replay the controls in this file")
+        ->check(CLI::ExistingFile);
+    app.add_option("--out", options.out, "Write one JSON line for each lap and report here");
+    app.add_option("--screenshots", options.screenshots, "Write pictures into this folder");
+}
+
+}  // namespace hearth::demo

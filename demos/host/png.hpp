@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include <hearth/status.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace hearth::demo {
+
+/// Writes an opaque PNG of `height` rows of `width` pixels, four bytes each; alpha is ignored.
+/// `is_bgra`: the bytes are in the order blue, green, red.
+Status write_png(const std::string& path, uint32_t width, uint32_t height,
+                 std::span<const uint8_t> pixels, bool is_bgra);
+
+}  // namespace hearth::demo

@@ -1,0 +1,515 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "renderer.hpp"
+
+#include <glm/geometric.hpp>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+
+namespace hearth::demo {
+namespace {
+
+using standalone::check_vulkan;
+using standalone::VulkanApi;
+
+#include "canvas.frag.spv.h"
+#include "canvas.vert.spv.h"
+
+constexpr VkSampleCountFlagBits kSamples = VK_SAMPLE_COUNT_4_BIT;  // every device has it
+constexpr uint32_t kVerticesPerFrame = 1u << 17;
+constexpr uint32_t kIndicesPerFrame = 1u << 18;
+
+// User interface geometry is copied as it is.
+static_assert(sizeof(Vertex) == sizeof(ImDrawVert));
+static_assert(offsetof(Vertex, uv) == offsetof(ImDrawVert, uv));
+static_assert(offsetof(Vertex, rgba) == offsetof(ImDrawVert, col));
+
+struct PushConstants {
+    float x_axis_and_offset[4];
+    float y_axis[4];
+};
+
+VkImageCreateInfo image_info(VkFormat format, VkExtent2D extent, VkSampleCountFlagBits samples,
+                             VkImageUsageFlags usage) {
+    VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+    info.imageType = VK_IMAGE_TYPE_2D;
+    info.format = format;
+    info.extent = {extent.width, extent.height, 1};
+    info.mipLevels = 1;
+    info.arrayLayers = 1;
+    info.samples = samples;
+    info.tiling = VK_IMAGE_TILING_OPTIMAL;
+    info.usage = usage;
+    return info;
+}
+
+VkImageViewCreateInfo view_info(VkImage image, VkFormat format) {
+    VkImageViewCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+    info.image = image;
+    info.viewType = VK_IMAGE_VIEW_TYPE_2D;
+    info.format = format;
+    info.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    return info;
+}
+
+Result<VkShaderModule> create_shader(standalone::Device& device, std::span<const uint32_t> words) {
+    VkShaderModuleCreateInfo info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+    info.codeSize = words.size_bytes();
+    info.pCode = words.data();
+    VkShaderModule shader = VK_NULL_HANDLE;
+    HEARTH_TRY(
+        check_vulkan(device.vk().CreateShaderModule(device.handle(), &info, nullptr, &shader),
+                     "vkCreateShaderModule"));
+    return shader;
+}
+
+}  // namespace
+
+View View::pixels(VkExtent2D extent) {
+    return {.center = {static_cast<float>(extent.width) * 0.5f,
+                       static_cast<float>(extent.height) * 0.5f},
+            .up = {0.0f, -1.0f}};
+}
+
+void RenderTargets::reset() {
+    if (!device_) return;
+    const VulkanApi& vk = device_->vk();
+    for (VkFramebuffer framebuffer : framebuffers_) {
+        vk.DestroyFramebuffer(device_->handle(), framebuffer, nullptr);
+    }
+    framebuffers_.clear();
+    vk.DestroyImageView(device_->handle(), std::exchange(samples_view_, {}), nullptr);
+    vk.DestroyImage(device_->handle(), std::exchange(samples_, {}), nullptr);
+    vk.FreeMemory(device_->handle(), std::exchange(memory_, {}), nullptr);
+    device_ = nullptr;
+}
+
+Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, VkFormat format,
+                                                   const Atlas& atlas, uint32_t slots) {
+    std::unique_ptr<Renderer> self(new Renderer);
+    self->device_ = &device;
+    self->format_ = format;
+    HEARTH_TRY(self->create_atlas(atlas));
+    HEARTH_TRY(self->create_render_pass(format));
+    HEARTH_TRY(self->create_pipeline());
+    for (uint32_t i = 0; i < slots; ++i) {
+        HEARTH_ASSIGN(auto vertices,
+                      standalone::Buffer::create(device, kVerticesPerFrame * sizeof(Vertex),
+                                                 standalone::MemoryKind::kUpload,
+                                                 VK_BUFFER_USAGE_VERTEX_BUFFER_BIT));
+        HEARTH_ASSIGN(auto indices,
+                      standalone::Buffer::create(device, kIndicesPerFrame * sizeof(uint32_t),
+                                                 standalone::MemoryKind::kUpload,
+                                                 VK_BUFFER_USAGE_INDEX_BUFFER_BIT));
+        self->slots_.push_back({std::move(vertices), std::move(indices)});
+    }
+    return self;
+}
+
+Renderer::~Renderer() {
+    const VulkanApi& vk = device_->vk();
+    const VkDevice device = device_->handle();
+    vk.DestroyPipeline(device, pipeline_, nullptr);
+    vk.DestroyPipelineLayout(device, layout_, nullptr);
+    vk.DestroyRenderPass(device, render_pass_, nullptr);
+    vk.DestroyDescriptorPool(device, descriptor_pool_, nullptr);
+    vk.DestroyDescriptorSetLayout(device, set_layout_, nullptr);
+    vk.DestroySampler(device, sampler_, nullptr);
+    vk.DestroyImageView(device, atlas_view_, nullptr);
+    vk.DestroyImage(device, atlas_image_, nullptr);
+    vk.FreeMemory(device, atlas_memory_, nullptr);
+}
+
+Status Renderer::create_atlas(const Atlas& atlas) {
+    const VulkanApi& vk = device_->vk();
+    const VkDevice device = device_->handle();
+    const VkExtent2D extent{atlas.width, atlas.height};
+    const VkImageCreateInfo image =
+        image_info(VK_FORMAT_R8_UNORM, extent, VK_SAMPLE_COUNT_1_BIT,
+                   VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT);
+    HEARTH_TRY(check_vulkan(vk.CreateImage(device, &image, nullptr, &atlas_image_),
+                            "vkCreateImage for the glyph atlas"));
+    HEARTH_ASSIGN(atlas_memory_, device_->allocate(atlas_image_));
+    const VkImageViewCreateInfo view = view_info(atlas_image_, VK_FORMAT_R8_UNORM);
+    HEARTH_TRY(check_vulkan(vk.CreateImageView(device, &view, nullptr, &atlas_view_),
+                            "vkCreateImageView"));
+    VkSamplerCreateInfo sampler{VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO};
+    sampler.magFilter = VK_FILTER_LINEAR;
+    sampler.minFilter = VK_FILTER_LINEAR;
+    sampler.addressModeU = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    sampler.addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE;
+    HEARTH_TRY(
+        check_vulkan(vk.CreateSampler(device, &sampler, nullptr, &sampler_), "vkCreateSampler"));
+
+    HEARTH_ASSIGN(const auto staging,
+                  standalone::Buffer::create(*device_, atlas.coverage.size_bytes(),
+                                             standalone::MemoryKind::kUpload));
+    std::memcpy(staging.data(), atlas.coverage.data(), atlas.coverage.size_bytes());
+    HEARTH_TRY(device_->run([&](VkCommandBuffer cmd) {
+        VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+        barrier.dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        barrier.newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+        barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+        barrier.image = atlas_image_;
+        barrier.subresourceRange = view.subresourceRange;
+        vk.CmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                              VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, 1,
+                              &barrier);
+        VkBufferImageCopy copy{};
+        copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+        copy.imageExtent = image.extent;
+        vk.CmdCopyBufferToImage(cmd, staging.handle(), atlas_image_,
+                                VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+        barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
+        barrier.oldLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+        barrier.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+        vk.CmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                              VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0, 0, nullptr, 0, nullptr, 1,
+                              &barrier);
+    }));
+
+    VkDescriptorSetLayoutBinding binding{};
+    binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    binding.descriptorCount = 1;
+    binding.stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT;
+    VkDescriptorSetLayoutCreateInfo layout{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+    layout.bindingCount = 1;
+    layout.pBindings = &binding;
+    HEARTH_TRY(check_vulkan(vk.CreateDescriptorSetLayout(device, &layout, nullptr, &set_layout_),
+                            "vkCreateDescriptorSetLayout"));
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1};
+    VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+    pool.maxSets = 1;
+    pool.poolSizeCount = 1;
+    pool.pPoolSizes = &size;
+    HEARTH_TRY(check_vulkan(vk.CreateDescriptorPool(device, &pool, nullptr, &descriptor_pool_),
+                            "vkCreateDescriptorPool"));
+    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+    allocate.descriptorPool = descriptor_pool_;
+    allocate.descriptorSetCount = 1;
+    allocate.pSetLayouts = &set_layout_;
+    HEARTH_TRY(check_vulkan(vk.AllocateDescriptorSets(device, &allocate, &atlas_set_),
+                            "vkAllocateDescriptorSets"));
+    const VkDescriptorImageInfo content{sampler_, atlas_view_,
+                                        VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    write.dstSet = atlas_set_;
+    write.descriptorCount = 1;
+    write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    write.pImageInfo = &content;
+    vk.UpdateDescriptorSets(device, 1, &write, 0, nullptr);
+    return {};
+}
+
+Status Renderer::create_render_pass(VkFormat format) {
+    std::array<VkAttachmentDescription, 2> attachments{};
+    VkAttachmentDescription& samples = attachments[0];
+    samples.format = format;
+    samples.samples = kSamples;
+    samples.loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR;
+    samples.storeOp = VK_ATTACHMENT_STORE_OP_DONT_CARE;
+    samples.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+    samples.finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
+    VkAttachmentDescription& picture = attachments[1];
+    picture.format = format;
+    picture.samples = VK_SAMPLE_COUNT_1_BIT;
+    picture.loadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE;
+    picture.storeOp = VK_ATTACHMENT_STORE_OP_STORE;
+    picture.initialLayout = VK_IMAGE_LAYOUT_UNDEFINED;
+    picture.finalLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
+    const VkAttachmentReference color{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    const VkAttachmentReference resolve{1, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
+    VkSubpassDescription subpass{};
+    subpass.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS;
+    subpass.colorAttachmentCount = 1;
+    subpass.pColorAttachments = &color;
+    subpass.pResolveAttachments = &resolve;
+    // The sample image is shared by all frames in flight, and a presented image is free only once
+    // the acquire semaphore, waited for at this stage, has fired.
+    VkSubpassDependency before{};
+    before.srcSubpass = VK_SUBPASS_EXTERNAL;
+    before.srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    before.dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    before.srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+    before.dstAccessMask =
+        VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+    VkRenderPassCreateInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO};
+    info.attachmentCount = static_cast<uint32_t>(attachments.size());
+    info.pAttachments = attachments.data();
+    info.subpassCount = 1;
+    info.pSubpasses = &subpass;
+    info.dependencyCount = 1;
+    info.pDependencies = &before;
+    return check_vulkan(
+        device_->vk().CreateRenderPass(device_->handle(), &info, nullptr, &render_pass_),
+        "vkCreateRenderPass");
+}
+
+Status Renderer::create_pipeline() {
+    const VulkanApi& vk = device_->vk();
+    const VkPushConstantRange range{VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(PushConstants)};
+    VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+    layout.setLayoutCount = 1;
+    layout.pSetLayouts = &set_layout_;
+    layout.pushConstantRangeCount = 1;
+    layout.pPushConstantRanges = &range;
+    HEARTH_TRY(check_vulkan(vk.CreatePipelineLayout(device_->handle(), &layout, nullptr, &layout_),
+                            "vkCreatePipelineLayout"));
+
+    HEARTH_ASSIGN(const VkShaderModule vertex_shader, create_shader(*device_, canvas_vert_spv));
+    HEARTH_ASSIGN(const VkShaderModule fragment_shader, create_shader(*device_, canvas_frag_spv));
+    std::array<VkPipelineShaderStageCreateInfo, 2> stages{};
+    for (VkPipelineShaderStageCreateInfo& stage : stages) {
+        stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+        stage.pName = "main";
+    }
+    stages[0].stage = VK_SHADER_STAGE_VERTEX_BIT;
+    stages[0].module = vertex_shader;
+    stages[1].stage = VK_SHADER_STAGE_FRAGMENT_BIT;
+    stages[1].module = fragment_shader;
+
+    const VkVertexInputBindingDescription stride{0, sizeof(Vertex), VK_VERTEX_INPUT_RATE_VERTEX};
+    const VkVertexInputAttributeDescription attributes[] = {
+        {0, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(Vertex, position)},
+        {1, 0, VK_FORMAT_R32G32_SFLOAT, offsetof(Vertex, uv)},
+        {2, 0, VK_FORMAT_R8G8B8A8_UNORM, offsetof(Vertex, rgba)}};
+    VkPipelineVertexInputStateCreateInfo vertices{
+        VK_STRUCTURE_TYPE_PIPELINE_VERTEX_INPUT_STATE_CREATE_INFO};
+    vertices.vertexBindingDescriptionCount = 1;
+    vertices.pVertexBindingDescriptions = &stride;
+    vertices.vertexAttributeDescriptionCount = static_cast<uint32_t>(std::size(attributes));
+    vertices.pVertexAttributeDescriptions = attributes;
+    VkPipelineInputAssemblyStateCreateInfo assembly{
+        VK_STRUCTURE_TYPE_PIPELINE_INPUT_ASSEMBLY_STATE_CREATE_INFO};
+    assembly.topology = VK_PRIMITIVE_TOPOLOGY_TRIANGLE_LIST;
+    VkPipelineViewportStateCreateInfo viewport{
+        VK_STRUCTURE_TYPE_PIPELINE_VIEWPORT_STATE_CREATE_INFO};
+    viewport.viewportCount = 1;
+    viewport.scissorCount = 1;
+    VkPipelineRasterizationStateCreateInfo raster{
+        VK_STRUCTURE_TYPE_PIPELINE_RASTERIZATION_STATE_CREATE_INFO};
+    raster.cullMode = VK_CULL_MODE_NONE;
+    raster.lineWidth = 1.0f;
+    VkPipelineMultisampleStateCreateInfo multisample{
+        VK_STRUCTURE_TYPE_PIPELINE_MULTISAMPLE_STATE_CREATE_INFO};
+    multisample.rasterizationSamples = kSamples;
+    VkPipelineColorBlendAttachmentState blend{};
+    blend.blendEnable = VK_TRUE;
+    blend.srcColorBlendFactor = VK_BLEND_FACTOR_SRC_ALPHA;
+    blend.dstColorBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    blend.srcAlphaBlendFactor = VK_BLEND_FACTOR_ONE;
+    blend.dstAlphaBlendFactor = VK_BLEND_FACTOR_ONE_MINUS_SRC_ALPHA;
+    blend.colorWriteMask = VK_COLOR_COMPONENT_R_BIT | VK_COLOR_COMPONENT_G_BIT |
+                           VK_COLOR_COMPONENT_B_BIT | VK_COLOR_COMPONENT_A_BIT;
+    VkPipelineColorBlendStateCreateInfo blending{
+        VK_STRUCTURE_TYPE_PIPELINE_COLOR_BLEND_STATE_CREATE_INFO};
+    blending.attachmentCount = 1;
+    blending.pAttachments = &blend;
+    const VkDynamicState dynamics[] = {VK_DYNAMIC_STATE_VIEWPORT, VK_DYNAMIC_STATE_SCISSOR};
+    VkPipelineDynamicStateCreateInfo dynamic{VK_STRUCTURE_TYPE_PIPELINE_DYNAMIC_STATE_CREATE_INFO};
+    dynamic.dynamicStateCount = static_cast<uint32_t>(std::size(dynamics));
+    dynamic.pDynamicStates = dynamics;
+
+    VkGraphicsPipelineCreateInfo info{VK_STRUCTURE_TYPE_GRAPHICS_PIPELINE_CREATE_INFO};
+    info.stageCount = static_cast<uint32_t>(stages.size());
+    info.pStages = stages.data();
+    info.pVertexInputState = &vertices;
+    info.pInputAssemblyState = &assembly;
+    info.pViewportState = &viewport;
+    info.pRasterizationState = &raster;
+    info.pMultisampleState = &multisample;
+    info.pColorBlendState = &blending;
+    info.pDynamicState = &dynamic;
+    info.layout = layout_;
+    info.renderPass = render_pass_;
+    const VkResult result = vk.CreateGraphicsPipelines(device_->handle(), VK_NULL_HANDLE, 1, &info,
+                                                       nullptr, &pipeline_);
+    vk.DestroyShaderModule(device_->handle(), vertex_shader, nullptr);
+    vk.DestroyShaderModule(device_->handle(), fragment_shader, nullptr);
+    return check_vulkan(result, "vkCreateGraphicsPipelines");
+}
+
+Status Renderer::create_targets(RenderTargets& targets, VkExtent2D extent,
+                                std::span<const VkImageView> views) {
+    targets.reset();
+    targets.device_ = device_;
+    targets.extent_ = extent;
+    const VulkanApi& vk = device_->vk();
+    const VkDevice device = device_->handle();
+    const VkImageCreateInfo image =
+        image_info(format_, extent, kSamples,
+                   VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSIENT_ATTACHMENT_BIT);
+    HEARTH_TRY(check_vulkan(vk.CreateImage(device, &image, nullptr, &targets.samples_),
+                            "vkCreateImage for the samples"));
+    HEARTH_ASSIGN(targets.memory_, device_->allocate(targets.samples_));
+    const VkImageViewCreateInfo view = view_info(targets.samples_, format_);
+    HEARTH_TRY(check_vulkan(vk.CreateImageView(device, &view, nullptr, &targets.samples_view_),
+                            "vkCreateImageView"));
+    for (const VkImageView picture : views) {
+        const VkImageView attachments[] = {targets.samples_view_, picture};
+        VkFramebufferCreateInfo info{VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO};
+        info.renderPass = render_pass_;
+        info.attachmentCount = 2;
+        info.pAttachments = attachments;
+        info.width = extent.width;
+        info.height = extent.height;
+        info.layers = 1;
+        VkFramebuffer framebuffer = VK_NULL_HANDLE;
+        HEARTH_TRY(check_vulkan(vk.CreateFramebuffer(device, &info, nullptr, &framebuffer),
+                                "vkCreateFramebuffer"));
+        targets.framebuffers_.push_back(framebuffer);
+    }
+    return {};
+}
+
+Result<StaticMesh> Renderer::upload(const Canvas& canvas) {
+    StaticMesh mesh;
+    mesh.index_count = static_cast<uint32_t>(canvas.indices().size());
+    HEARTH_ASSIGN(mesh.vertices,
+                  standalone::Buffer::create(*device_, canvas.vertices().size_bytes(),
+                                             standalone::MemoryKind::kDevice,
+                                             VK_BUFFER_USAGE_VERTEX_BUFFER_BIT));
+    HEARTH_ASSIGN(mesh.indices, standalone::Buffer::create(*device_, canvas.indices().size_bytes(),
+                                                           standalone::MemoryKind::kDevice,
+                                                           VK_BUFFER_USAGE_INDEX_BUFFER_BIT));
+    const VkDeviceSize vertex_bytes = canvas.vertices().size_bytes();
+    const VkDeviceSize index_bytes = canvas.indices().size_bytes();
+    HEARTH_ASSIGN(const auto staging,
+                  standalone::Buffer::create(*device_, vertex_bytes + index_bytes,
+                                             standalone::MemoryKind::kUpload));
+    std::byte* const bytes = static_cast<std::byte*>(staging.data());
+    std::memcpy(bytes, canvas.vertices().data(), vertex_bytes);
+    std::memcpy(bytes + vertex_bytes, canvas.indices().data(), index_bytes);
+    HEARTH_TRY(device_->run([&](VkCommandBuffer cmd) {
+        const VkBufferCopy vertices{0, 0, vertex_bytes};
+        const VkBufferCopy indices{vertex_bytes, 0, index_bytes};
+        device_->vk().CmdCopyBuffer(cmd, staging.handle(), mesh.vertices.handle(), 1, &vertices);
+        device_->vk().CmdCopyBuffer(cmd, staging.handle(), mesh.indices.handle(), 1, &indices);
+    }));
+    return mesh;
+}
+
+void Renderer::begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& targets,
+                     uint32_t image_index, Color background) {
+    const VulkanApi& vk = device_->vk();
+    cmd_ = cmd;
+    slot_ = slot;
+    extent_ = targets.extent_;
+    used_vertices_ = 0;
+    used_indices_ = 0;
+
+    std::array<VkClearValue, 2> clear{};
+    clear[0].color = {{background.r, background.g, background.b, 1.0f}};
+    VkRenderPassBeginInfo info{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
+    info.renderPass = render_pass_;
+    info.framebuffer = targets.framebuffers_[image_index];
+    info.renderArea.extent = extent_;
+    info.clearValueCount = static_cast<uint32_t>(clear.size());
+    info.pClearValues = clear.data();
+    vk.CmdBeginRenderPass(cmd, &info, VK_SUBPASS_CONTENTS_INLINE);
+    vk.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
+    vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &atlas_set_, 0,
+                             nullptr);
+    const VkViewport viewport{
+        0.0f, 0.0f, static_cast<float>(extent_.width), static_cast<float>(extent_.height),
+        0.0f, 1.0f};
+    vk.CmdSetViewport(cmd, 0, 1, &viewport);
+    const VkRect2D everything{{0, 0}, extent_};
+    vk.CmdSetScissor(cmd, 0, 1, &everything);
+}
+
+void Renderer::set_view(const View& view) {
+    // Clip space has x pointing right and y pointing down.
+    const glm::vec2 x =
+        view.right * (2.0f / (static_cast<float>(extent_.width) * view.units_per_pixel));
+    const glm::vec2 y =
+        view.up * (-2.0f / (static_cast<float>(extent_.height) * view.units_per_pixel));
+    const PushConstants constants{{x.x, y.x, -glm::dot(x, view.center), -glm::dot(y, view.center)},
+                                  {x.y, y.y, 0.0f, 0.0f}};
+    device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(constants),
+                                   &constants);
+}
+
+void Renderer::draw_range(VkBuffer vertices, VkBuffer indices, uint32_t first_index,
+                          uint32_t index_count, int32_t vertex_offset) {
+    const VulkanApi& vk = device_->vk();
+    const VkDeviceSize offset = 0;
+    vk.CmdBindVertexBuffers(cmd_, 0, 1, &vertices, &offset);
+    vk.CmdBindIndexBuffer(cmd_, indices, 0, VK_INDEX_TYPE_UINT32);
+    vk.CmdDrawIndexed(cmd_, index_count, 1, first_index, vertex_offset, 0);
+}
+
+void Renderer::draw(const StaticMesh& mesh, const View& view) {
+    set_view(view);
+    draw_range(mesh.vertices.handle(), mesh.indices.handle(), 0, mesh.index_count, 0);
+}
+
+void Renderer::draw(const Canvas& canvas, const View& view) {
+    const std::span<const Vertex> vertices = canvas.vertices();
+    const std::span<const uint32_t> indices = canvas.indices();
+    // A picture too rich for the buffers loses what comes last rather than the frame.
+    if (indices.empty() || used_vertices_ + vertices.size() > kVerticesPerFrame ||
+        used_indices_ + indices.size() > kIndicesPerFrame) {
+        return;
+    }
+    const Slot& slot = slots_[slot_];
+    std::ranges::copy(vertices, slot.vertices.as<Vertex>().begin() + used_vertices_);
+    std::ranges::copy(indices, slot.indices.as<uint32_t>().begin() + used_indices_);
+    set_view(view);
+    draw_range(slot.vertices.handle(), slot.indices.handle(), used_indices_,
+               static_cast<uint32_t>(indices.size()), static_cast<int32_t>(used_vertices_));
+    used_vertices_ += static_cast<uint32_t>(vertices.size());
+    used_indices_ += static_cast<uint32_t>(indices.size());
+}
+
+void Renderer::draw(const ImDrawData& ui) {
+    const VulkanApi& vk = device_->vk();
+    const Slot& slot = slots_[slot_];
+    set_view(View::pixels(extent_));
+    for (int n = 0; n < ui.CmdListsCount; ++n) {
+        const ImDrawList& list = *ui.CmdLists[n];
+        const auto vertex_count = static_cast<uint32_t>(list.VtxBuffer.Size);
+        const auto index_count = static_cast<uint32_t>(list.IdxBuffer.Size);
+        if (used_vertices_ + vertex_count > kVerticesPerFrame ||
+            used_indices_ + index_count > kIndicesPerFrame) {
+            return;
+        }
+        std::memcpy(slot.vertices.as<Vertex>().data() + used_vertices_, list.VtxBuffer.Data,
+                    vertex_count * sizeof(Vertex));
+        std::copy_n(list.IdxBuffer.Data, index_count,
+                    slot.indices.as<uint32_t>().begin() + used_indices_);
+        for (const ImDrawCmd& command : list.CmdBuffer) {
+            const auto edge = [](float x, uint32_t limit) {
+                return static_cast<int32_t>(std::clamp(x, 0.0f, static_cast<float>(limit)));
+            };
+            const int32_t left = edge(command.ClipRect.x, extent_.width);
+            const int32_t top = edge(command.ClipRect.y, extent_.height);
+            const int32_t right = edge(command.ClipRect.z, extent_.width);
+            const int32_t bottom = edge(command.ClipRect.w, extent_.height);
+            if (right <= left || bottom <= top) continue;
+            const VkRect2D clip{
+                {left, top},
+                {static_cast<uint32_t>(right - left), static_cast<uint32_t>(bottom - top)}};
+            vk.CmdSetScissor(cmd_, 0, 1, &clip);
+            draw_range(slot.vertices.handle(), slot.indices.handle(),
+                       used_indices_ + command.IdxOffset, command.ElemCount,
+                       static_cast<int32_t>(used_vertices_ + command.VtxOffset));
+        }
+        used_vertices_ += vertex_count;
+        used_indices_ += index_count;
+    }
+    const VkRect2D everything{{0, 0}, extent_};
+    vk.CmdSetScissor(cmd_, 0, 1, &everything);
+}
+
+void Renderer::end() {
+    device_->vk().CmdEndRenderPass(cmd_);
+}
+
+}  // namespace hearth::demo

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Dear ImGui without a backend: the host's renderer draws it and the host's input feeds it, so a
+// headless run has the same panels as a window.
+
+#pragma once
+
+#include "input.hpp"
+#include "renderer.hpp"
+
+#include <imgui.h>
+
+#include <memory>
+
+namespace hearth::demo {
+
+class Ui {
+  public:
+    /// `scale`: 1 at a picture height of 720.  One Ui at a time.
+    static std::unique_ptr<Ui> create(float scale);
+    ~Ui();
+    Ui(const Ui&) = delete;
+    Ui& operator=(const Ui&) = delete;
+
+    Atlas atlas() const;
+    /// Texture coordinates where the atlas is white, for canvases.
+    glm::vec2 white_uv() const;
+
+    /// Text, heading and small print; push them with ImGui::PushFont.
+    ImFont* body() const { return body_; }
+    ImFont* heading() const { return heading_; }
+    ImFont* display() const { return display_; }
+    ImFont* small() const { return small_; }
+
+    void begin(VkExtent2D extent, float seconds, const Input& input);
+    /// What to draw; valid until the next begin().
+    const ImDrawData& end();
+
+  private:
+    Ui() = default;
+
+    ImGuiContext* context_ = nullptr;
+    ImFont* body_ = nullptr;
+    ImFont* heading_ = nullptr;
+    ImFont* display_ = nullptr;
+    ImFont* small_ = nullptr;
+};
+
+}  // namespace hearth::demo
