@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A test with a device of its own, in which any validation message is a failure.
+//
+// The same suite runs on other hosts by environment variables:
+//   HEARTH_TEST_DEVICE      index of the physical device (default: the best one)
+//   HEARTH_TEST_FEATURES    "required": exactly what Hearth cannot do without (default: also the
+//                           optional ones)
+//   HEARTH_TEST_BINDING     "descriptor": programs with push descriptors (default: "address")
+//   HEARTH_TEST_VALIDATION  "off": without the layers, where they are not installed
+
+#pragma once
+
+#include <gtest/gtest.h>
+#include <standalone/device.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace hearth::testing {
+
+inline std::string_view test_setting(const char* name) {
+    const char* const value = std::getenv(name);
+    return value ? value : "";
+}
+
+/// The device options that the environment asks for.
+inline standalone::DeviceOptions test_device_options() {
+    standalone::DeviceOptions options;
+    if (const std::string_view index = test_setting("HEARTH_TEST_DEVICE"); !index.empty()) {
+        options.index = std::atoi(index.data());
+    }
+    if (test_setting("HEARTH_TEST_FEATURES") == "required") {
+        options.features = standalone::FeatureLevel::kRequired;
+    }
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor") {
+        options.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    }
+    return options;
+}
+
+/// Derive from it, or use it as it is: TEST_F(VulkanTest, ...).
+class VulkanTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        standalone::InstanceOptions options;
+        options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
+        options.print_messages = false;  // TearDown tells them
+        auto instance = standalone::Instance::create(options);
+        ASSERT_TRUE(instance.ok()) << instance.status().message();
+        instance_ = std::move(instance).value();
+        device_ = make_device(test_device_options());
+        ASSERT_NE(device_, nullptr);
+    }
+
+    /// Destroy everything made from the device before this runs: a leak is a message, too.
+    void TearDown() override {
+        device_.reset();
+        if (!instance_) return;
+        for (const standalone::ValidationMessage& message : instance_->messages().take()) {
+            ADD_FAILURE() << "validation: " << message.text;
+        }
+    }
+
+    standalone::Instance& instance() { return *instance_; }
+    standalone::Device& device() { return *device_; }
+    const standalone::VulkanApi& vk() { return device_->vk(); }
+
+    /// Another device of the same instance; null after a reported failure.
+    std::unique_ptr<standalone::Device> make_device(const standalone::DeviceOptions& options) {
+        auto device = standalone::Device::create(*instance_, options);
+        if (!device.ok()) {
+            ADD_FAILURE() << device.status().message();
+            return nullptr;
+        }
+        return std::move(device).value();
+    }
+
+    /// A buffer, or an empty one after a reported failure.
+    standalone::Buffer make_buffer(VkDeviceSize size_bytes, standalone::MemoryKind kind) {
+        auto buffer = standalone::Buffer::create(*device_, size_bytes, kind);
+        if (!buffer.ok()) {
+            ADD_FAILURE() << buffer.status().message();
+            return {};
+        }
+        return std::move(buffer).value();
+    }
+
+    /// The messages so far, which then no longer fail the test: for tests that expect some.
+    std::vector<standalone::ValidationMessage> take_messages() {
+        return instance_->messages().take();
+    }
+
+  private:
+    std::unique_ptr<standalone::Instance> instance_;
+    std::unique_ptr<standalone::Device> device_;
+};
+
+}  // namespace hearth::testing
