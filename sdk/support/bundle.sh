@@ -18,11 +18,15 @@ set -euo pipefail
 programs=(hearth hearth_perf ghost_lap hello_inference hello_training 'hearth_tests*')
 # Libraries that no ldd shows because they are opened while running.
 opened_libraries=(libvulkan.so.1 libVkLayer_khronos_validation.so)
+# Debian packages of what is compiled into the programs; their licences go along.
+compiled_in=(fonts-dejavu-core glslang-dev libcli11-dev libfmt-dev libglm-dev libgtest-dev libimgui-dev
+    libonnx-dev libprotobuf-dev libstb-dev nlohmann-json3-dev)
 layer_manifest=/usr/share/vulkan/explicit_layer.d/VkLayer_khronos_validation.json
 
 # Not carried: the C library belongs to the kernel and the driver of the machine it runs on.
 c_library='^(ld-linux-x86-64|libc|libm|libpthread|libdl|librt|libresolv|libutil|libanl|libmvec)\.so'
-# Carried apart: a driver is loaded into the same process and may need a newer one than ours.
+# Carried apart: a driver is loaded into the same process and may need a newer one than ours. (Tried: with
+# this libstdc++ in first place, Debian 13's Mesa does not load, "GLIBCXX_3.4.31 not found".)
 shared_with_drivers='^(libstdc\+\+|libgcc_s|libz|libzstd|libexpat|libelf|libffi|libxml2|liblzma|libdrm.*)\.so'
 # The headless programs must start where there is no display system at all.
 display_library='^(libX|libxcb|libxkb|libwayland|libSDL|libGL|libEGL|libdecor|libgbm)'
@@ -80,8 +84,11 @@ copy_libraries() {
 keep_licence() {
     local package
     package=$(dpkg-query -S "*/x86_64-linux-gnu/$(basename "$(readlink -f "$1")")" 2>/dev/null | sed -n '1s/:.*//p') || true
-    [ -n "$package" ] || return 0  # built here
-    install -m 644 "/usr/share/doc/$package/copyright" "$to/share/licences/$package"
+    [ -z "$package" ] || keep_licence_of_package "$package"  # else built here
+}
+
+keep_licence_of_package() {
+    install -m 644 "/usr/share/doc/$1/copyright" "$to/share/licences/$1"
 }
 
 set_library_paths() {
@@ -116,7 +123,7 @@ reference cases are if you have them:
 
   export VK_LAYER_PATH=\$PWD/share/vulkan/explicit_layer.d HEARTH_CASES=/path/to/cases
 
-share/licences/ holds the licences of the libraries in lib/.
+share/licences/ holds the licences of the libraries in lib/ and of what is compiled into the programs.
 README
 }
 
@@ -155,6 +162,7 @@ touch "$to/$mark"
 
 copy_programs
 copy_libraries
+for package in "${compiled_in[@]}"; do keep_licence_of_package "$package"; done
 set_library_paths
 copy_layer_manifest
 write_readme
