@@ -5,13 +5,13 @@
 
 #pragma once
 
+#include <hearth/types.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <hearth/types.hpp>
 
 namespace hearth {
 

@@ -47,7 +47,9 @@ class [[nodiscard]] Status {
 inline Status invalid_argument(std::string message) {
     return {StatusCode::kInvalidArgument, std::move(message)};
 }
-inline Status not_found(std::string message) { return {StatusCode::kNotFound, std::move(message)}; }
+inline Status not_found(std::string message) {
+    return {StatusCode::kNotFound, std::move(message)};
+}
 inline Status unsupported(std::string message) {
     return {StatusCode::kUnsupported, std::move(message)};
 }
@@ -93,18 +95,19 @@ class [[nodiscard]] Result {
 }  // namespace hearth
 
 /// Returns from the enclosing function if `expression` is a failed Status.
-#define HEARTH_TRY(expression)                                                      \
-    do {                                                                            \
+#define HEARTH_TRY(expression)                                                    \
+    do {                                                                          \
         if (::hearth::Status hearth_status_ = (expression); !hearth_status_.ok()) \
-            return hearth_status_;                                                  \
+            return hearth_status_;                                                \
     } while (false)
 
 #define HEARTH_CONCAT_INNER_(a, b) a##b
 #define HEARTH_CONCAT_(a, b) HEARTH_CONCAT_INNER_(a, b)
 
-/// `HEARTH_ASSIGN(auto x, f());` - x is the value of f(), or the enclosing function returns its Status.
-#define HEARTH_ASSIGN(declaration, expression)                                     \
-    auto HEARTH_CONCAT_(hearth_result_, __LINE__) = (expression);                  \
-    if (!HEARTH_CONCAT_(hearth_result_, __LINE__).ok())                            \
-        return HEARTH_CONCAT_(hearth_result_, __LINE__).status();                  \
+/// `HEARTH_ASSIGN(auto x, f());` - x is the value of f(), or the enclosing function returns its
+/// Status.
+#define HEARTH_ASSIGN(declaration, expression)                    \
+    auto HEARTH_CONCAT_(hearth_result_, __LINE__) = (expression); \
+    if (!HEARTH_CONCAT_(hearth_result_, __LINE__).ok())           \
+        return HEARTH_CONCAT_(hearth_result_, __LINE__).status(); \
     declaration = std::move(HEARTH_CONCAT_(hearth_result_, __LINE__)).value()

@@ -10,6 +10,10 @@
 
 #pragma once
 
+#include <hearth/host_tensor.hpp>
+#include <hearth/status.hpp>
+#include <hearth/types.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -18,17 +22,13 @@
 #include <string_view>
 #include <vector>
 
-#include <hearth/host_tensor.hpp>
-#include <hearth/status.hpp>
-#include <hearth/types.hpp>
-
 namespace hearth {
 
 struct Graph;
 class Trace;
 
-/// A value of a trace.  It holds no data: using it appends to the trace.  Copying it is cheap; it is
-/// valid as long as its trace.  A Tensor made after the trace's first error has that error and
+/// A value of a trace.  It holds no data: using it appends to the trace.  Copying it is cheap; it
+/// is valid as long as its trace.  A Tensor made after the trace's first error has that error and
 /// passes it on, so code needs no check between operations.
 class Tensor {
   public:

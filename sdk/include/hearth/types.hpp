@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <hearth/status.hpp>
+
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -12,11 +14,23 @@
 #include <string>
 #include <string_view>
 
-#include <hearth/status.hpp>
-
 namespace hearth {
 
-enum class DType : uint8_t { kF32, kF16, kBF16, kF64, kI8, kU8, kI16, kU16, kI32, kU32, kI64, kU64, kBool };
+enum class DType : uint8_t {
+    kF32,
+    kF16,
+    kBF16,
+    kF64,
+    kI8,
+    kU8,
+    kI16,
+    kU16,
+    kI32,
+    kU32,
+    kI64,
+    kU64,
+    kBool
+};
 
 inline constexpr int kDTypeCount = 13;
 
@@ -59,8 +73,12 @@ inline constexpr int kMaxRank = 8;
 class Shape {
   public:
     Shape() = default;
-    Shape(std::initializer_list<Dim> dims) { for (Dim d : dims) push_back(d); }
-    explicit Shape(std::span<const int64_t> dims) { for (int64_t d : dims) push_back(Dim(d)); }
+    Shape(std::initializer_list<Dim> dims) {
+        for (Dim d : dims) push_back(d);
+    }
+    explicit Shape(std::span<const int64_t> dims) {
+        for (int64_t d : dims) push_back(Dim(d));
+    }
 
     int rank() const { return rank_; }
     Dim operator[](int axis) const { return dims_[static_cast<size_t>(axis)]; }

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "core/assert.hpp"
+
 #include <hearth/host_tensor.hpp>
 
 #include <bit>
 #include <cmath>
 #include <cstring>
-
-#include "core/assert.hpp"
 
 namespace hearth {
 
@@ -30,8 +30,7 @@ uint32_t round_to_float(double value, int mantissa_bits, int exponent_bits) {
     const double units = std::nearbyint(std::ldexp(magnitude, mantissa_bits - exponent));
     const auto mantissa = static_cast<uint32_t>(units);
     // A carry out of the mantissa moves into the exponent by itself; so does a subnormal's.
-    const uint32_t bits =
-        mantissa + (static_cast<uint32_t>(exponent + bias - 1) << mantissa_bits);
+    const uint32_t bits = mantissa + (static_cast<uint32_t>(exponent + bias - 1) << mantissa_bits);
     return sign | std::min(bits, infinity);
 }
 
@@ -76,10 +75,18 @@ int64_t saturate(double value, DType dtype) {
 
 }  // namespace
 
-uint16_t f16_from(double value) { return static_cast<uint16_t>(round_to_float(value, 10, 5)); }
-double f16_to(uint16_t bits) { return float_to_double(bits, 10, 5); }
-uint16_t bf16_from(double value) { return static_cast<uint16_t>(round_to_float(value, 7, 8)); }
-double bf16_to(uint16_t bits) { return float_to_double(bits, 7, 8); }
+uint16_t f16_from(double value) {
+    return static_cast<uint16_t>(round_to_float(value, 10, 5));
+}
+double f16_to(uint16_t bits) {
+    return float_to_double(bits, 10, 5);
+}
+uint16_t bf16_from(double value) {
+    return static_cast<uint16_t>(round_to_float(value, 7, 8));
+}
+double bf16_to(uint16_t bits) {
+    return float_to_double(bits, 7, 8);
+}
 
 HostTensor::HostTensor(DType dtype, const Shape& shape)
     : dtype_(dtype), shape_(shape), count_(shape.element_count(1)) {
@@ -110,40 +117,68 @@ HostTensor HostTensor::scalar(double value, DType dtype) {
 double HostTensor::get(int64_t i) const {
     const std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
     switch (dtype_) {
-        case DType::kF32: return static_cast<double>(load<float>(at));
-        case DType::kF64: return load<double>(at);
-        case DType::kF16: return f16_to(load<uint16_t>(at));
-        case DType::kBF16: return bf16_to(load<uint16_t>(at));
-        case DType::kU64: return static_cast<double>(load<uint64_t>(at));
-        default: return static_cast<double>(get_int(i));
+        case DType::kF32:
+            return static_cast<double>(load<float>(at));
+        case DType::kF64:
+            return load<double>(at);
+        case DType::kF16:
+            return f16_to(load<uint16_t>(at));
+        case DType::kBF16:
+            return bf16_to(load<uint16_t>(at));
+        case DType::kU64:
+            return static_cast<double>(load<uint64_t>(at));
+        default:
+            return static_cast<double>(get_int(i));
     }
 }
 
 int64_t HostTensor::get_int(int64_t i) const {
     const std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
     switch (dtype_) {
-        case DType::kI8: return load<int8_t>(at);
-        case DType::kU8: return load<uint8_t>(at);
-        case DType::kBool: return load<uint8_t>(at) != 0;
-        case DType::kI16: return load<int16_t>(at);
-        case DType::kU16: return load<uint16_t>(at);
-        case DType::kI32: return load<int32_t>(at);
-        case DType::kU32: return load<uint32_t>(at);
-        case DType::kI64: return load<int64_t>(at);
-        case DType::kU64: return static_cast<int64_t>(load<uint64_t>(at));
-        default: return saturate(get(i), DType::kI64);
+        case DType::kI8:
+            return load<int8_t>(at);
+        case DType::kU8:
+            return load<uint8_t>(at);
+        case DType::kBool:
+            return load<uint8_t>(at) != 0;
+        case DType::kI16:
+            return load<int16_t>(at);
+        case DType::kU16:
+            return load<uint16_t>(at);
+        case DType::kI32:
+            return load<int32_t>(at);
+        case DType::kU32:
+            return load<uint32_t>(at);
+        case DType::kI64:
+            return load<int64_t>(at);
+        case DType::kU64:
+            return static_cast<int64_t>(load<uint64_t>(at));
+        default:
+            return saturate(get(i), DType::kI64);
     }
 }
 
 void HostTensor::set(int64_t i, double value) {
     std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
     switch (dtype_) {
-        case DType::kF32: store(at, static_cast<float>(value)); return;
-        case DType::kF64: store(at, value); return;
-        case DType::kF16: store(at, f16_from(value)); return;
-        case DType::kBF16: store(at, bf16_from(value)); return;
-        case DType::kBool: store<uint8_t>(at, value != 0); return;
-        default: set_int(i, saturate(value, dtype_)); return;
+        case DType::kF32:
+            store(at, static_cast<float>(value));
+            return;
+        case DType::kF64:
+            store(at, value);
+            return;
+        case DType::kF16:
+            store(at, f16_from(value));
+            return;
+        case DType::kBF16:
+            store(at, bf16_from(value));
+            return;
+        case DType::kBool:
+            store<uint8_t>(at, value != 0);
+            return;
+        default:
+            set_int(i, saturate(value, dtype_));
+            return;
     }
 }
 
@@ -151,15 +186,27 @@ void HostTensor::set_int(int64_t i, int64_t value) {
     std::byte* at = bytes_.data() + static_cast<size_t>(i) * size_bytes(dtype_);
     switch (dtype_) {
         case DType::kI8:
-        case DType::kU8: store(at, static_cast<uint8_t>(value)); return;
-        case DType::kBool: store<uint8_t>(at, value != 0); return;
+        case DType::kU8:
+            store(at, static_cast<uint8_t>(value));
+            return;
+        case DType::kBool:
+            store<uint8_t>(at, value != 0);
+            return;
         case DType::kI16:
-        case DType::kU16: store(at, static_cast<uint16_t>(value)); return;
+        case DType::kU16:
+            store(at, static_cast<uint16_t>(value));
+            return;
         case DType::kI32:
-        case DType::kU32: store(at, static_cast<uint32_t>(value)); return;
+        case DType::kU32:
+            store(at, static_cast<uint32_t>(value));
+            return;
         case DType::kI64:
-        case DType::kU64: store(at, static_cast<uint64_t>(value)); return;
-        default: set(i, static_cast<double>(value)); return;
+        case DType::kU64:
+            store(at, static_cast<uint64_t>(value));
+            return;
+        default:
+            set(i, static_cast<double>(value));
+            return;
     }
 }
 

@@ -7,11 +7,11 @@
 
 #pragma once
 
+#include "core/hash.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string_view>
-
-#include "core/hash.hpp"
 
 namespace hearth {
 
@@ -21,7 +21,8 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
         const uint64_t p0 = uint64_t{0xD2511F53u} * counter[0];
         const uint64_t p1 = uint64_t{0xCD9E8D57u} * counter[2];
         counter = {static_cast<uint32_t>(p1 >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(p1),
-                   static_cast<uint32_t>(p0 >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(p0)};
+                   static_cast<uint32_t>(p0 >> 32) ^ counter[3] ^ key[1],
+                   static_cast<uint32_t>(p0)};
         key[0] += 0x9E3779B9u;
         key[1] += 0xBB67AE85u;
     }
@@ -35,7 +36,9 @@ inline uint32_t philox_bits(uint64_t key, uint32_t step, uint32_t index) {
 }
 
 /// A multiple of 2^-24 in [0, 1) from 32 random bits: exact in f32, so equal on every device.
-inline double uniform_from_bits(uint32_t bits) { return (bits >> 8) * 0x1p-24; }
+inline double uniform_from_bits(uint32_t bits) {
+    return (bits >> 8) * 0x1p-24;
+}
 
 /// The stream that belongs to a name under a seed.
 inline uint64_t stream_key(std::string_view name, uint64_t seed) {

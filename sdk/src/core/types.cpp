@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include <hearth/types.hpp>
-
 #include "core/assert.hpp"
+
+#include <hearth/types.hpp>
 
 #include <algorithm>
 
@@ -22,27 +22,43 @@ struct DTypeFacts {
 
 // In the order of DType.
 constexpr DTypeFacts kFacts[kDTypeCount] = {
-    {"f32", 4, true, false, false, DType::kF32},  {"f16", 2, true, false, false, DType::kF16},
-    {"bf16", 2, true, false, false, DType::kF32}, {"f64", 8, true, false, false, DType::kF32},
-    {"i8", 1, false, true, false, DType::kI32},   {"u8", 1, false, true, true, DType::kU32},
-    {"i16", 2, false, true, false, DType::kI32},  {"u16", 2, false, true, true, DType::kU32},
-    {"i32", 4, false, true, false, DType::kI32},  {"u32", 4, false, true, true, DType::kU32},
-    {"i64", 8, false, true, false, DType::kI32},  {"u64", 8, false, true, true, DType::kU32},
+    {"f32", 4, true, false, false, DType::kF32},   {"f16", 2, true, false, false, DType::kF16},
+    {"bf16", 2, true, false, false, DType::kF32},  {"f64", 8, true, false, false, DType::kF32},
+    {"i8", 1, false, true, false, DType::kI32},    {"u8", 1, false, true, true, DType::kU32},
+    {"i16", 2, false, true, false, DType::kI32},   {"u16", 2, false, true, true, DType::kU32},
+    {"i32", 4, false, true, false, DType::kI32},   {"u32", 4, false, true, true, DType::kU32},
+    {"i64", 8, false, true, false, DType::kI32},   {"u64", 8, false, true, true, DType::kU32},
     {"bool", 1, false, false, false, DType::kI32},
 };
 
-const DTypeFacts& facts(DType dtype) { return kFacts[static_cast<size_t>(dtype)]; }
+const DTypeFacts& facts(DType dtype) {
+    return kFacts[static_cast<size_t>(dtype)];
+}
 
 }  // namespace
 
-uint32_t size_bytes(DType dtype) { return facts(dtype).size; }
-std::string_view name_of(DType dtype) { return facts(dtype).name; }
-bool is_floating(DType dtype) { return facts(dtype).floating; }
-bool is_integer(DType dtype) { return facts(dtype).integer; }
-bool is_unsigned(DType dtype) { return facts(dtype).is_unsigned; }
-DType device_dtype(DType dtype) { return facts(dtype).device; }
+uint32_t size_bytes(DType dtype) {
+    return facts(dtype).size;
+}
+std::string_view name_of(DType dtype) {
+    return facts(dtype).name;
+}
+bool is_floating(DType dtype) {
+    return facts(dtype).floating;
+}
+bool is_integer(DType dtype) {
+    return facts(dtype).integer;
+}
+bool is_unsigned(DType dtype) {
+    return facts(dtype).is_unsigned;
+}
+DType device_dtype(DType dtype) {
+    return facts(dtype).device;
+}
 
-void Shape::push_back(Dim d) { insert(rank_, d); }
+void Shape::push_back(Dim d) {
+    insert(rank_, d);
+}
 
 void Shape::insert(int axis, Dim d) {
     HEARTH_ASSERT(rank_ < kMaxRank && axis >= 0 && axis <= rank_);
@@ -117,6 +133,8 @@ Result<int> normalize_axis(int64_t axis, int rank) {
     return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
 
-DeviceCaps baseline_caps() { return {}; }
+DeviceCaps baseline_caps() {
+    return {};
+}
 
 }  // namespace hearth

@@ -12,19 +12,19 @@
 
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <optional>
-#include <span>
-#include <type_traits>
-
-#include <hearth/types.hpp>
-
 #include "core/assert.hpp"
 #include "core/fixed_list.hpp"
 #include "core/philox.hpp"
 #include "ir/attrs.hpp"
 #include "ir/scalar.hpp"
+
+#include <hearth/types.hpp>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
 
 namespace hearth {
 
@@ -33,26 +33,66 @@ namespace hearth {
 using std::abs, std::floor, std::ceil, std::trunc, std::sqrt, std::exp, std::log, std::sin,
     std::cos, std::tan, std::asin, std::acos, std::atan, std::sinh, std::cosh, std::tanh,
     std::asinh, std::acosh, std::atanh, std::erf, std::pow, std::atan2;
-inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
-inline double round_even(double x) { return std::nearbyint(x); }
-inline double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x; }
-inline int64_t sign(int64_t x) { return (x > 0) - (x < 0); }
-inline bool is_nan(double x) { return std::isnan(x); }
-inline bool is_inf(double x) { return std::isinf(x); }
-inline double min(double a, double b) { return std::isnan(a) || a < b ? a : b; }
-inline double max(double a, double b) { return std::isnan(a) || a > b ? a : b; }
-inline int64_t min(int64_t a, int64_t b) { return a < b ? a : b; }
-inline int64_t max(int64_t a, int64_t b) { return a > b ? a : b; }
-inline bool negate(bool a) { return !a; }
-inline bool both(bool a, bool b) { return a && b; }
-inline bool either(bool a, bool b) { return a || b; }
-inline bool exactly_one(bool a, bool b) { return a != b; }
-inline int64_t bit_not(int64_t a) { return ~a; }
-inline int64_t bit_and(int64_t a, int64_t b) { return a & b; }
-inline int64_t bit_or(int64_t a, int64_t b) { return a | b; }
-inline int64_t bit_xor(int64_t a, int64_t b) { return a ^ b; }
-inline double select(bool condition, double yes, double no) { return condition ? yes : no; }
-inline int64_t select(bool condition, int64_t yes, int64_t no) { return condition ? yes : no; }
+inline double rsqrt(double x) {
+    return 1.0 / std::sqrt(x);
+}
+inline double round_even(double x) {
+    return std::nearbyint(x);
+}
+inline double sign(double x) {
+    return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
+}
+inline int64_t sign(int64_t x) {
+    return (x > 0) - (x < 0);
+}
+inline bool is_nan(double x) {
+    return std::isnan(x);
+}
+inline bool is_inf(double x) {
+    return std::isinf(x);
+}
+inline double min(double a, double b) {
+    return std::isnan(a) || a < b ? a : b;
+}
+inline double max(double a, double b) {
+    return std::isnan(a) || a > b ? a : b;
+}
+inline int64_t min(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+inline int64_t max(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+inline bool negate(bool a) {
+    return !a;
+}
+inline bool both(bool a, bool b) {
+    return a && b;
+}
+inline bool either(bool a, bool b) {
+    return a || b;
+}
+inline bool exactly_one(bool a, bool b) {
+    return a != b;
+}
+inline int64_t bit_not(int64_t a) {
+    return ~a;
+}
+inline int64_t bit_and(int64_t a, int64_t b) {
+    return a & b;
+}
+inline int64_t bit_or(int64_t a, int64_t b) {
+    return a | b;
+}
+inline int64_t bit_xor(int64_t a, int64_t b) {
+    return a ^ b;
+}
+inline double select(bool condition, double yes, double no) {
+    return condition ? yes : no;
+}
+inline int64_t select(bool condition, int64_t yes, int64_t no) {
+    return condition ? yes : no;
+}
 
 inline constexpr int kMaxInputs = 16;
 
@@ -174,8 +214,9 @@ class CpuAt {
 
     /// A multiple of 2^-24 in [0, 1) for element `linear()` of draw `step`.
     V uniform(uint64_t key, V step) const {
-        return static_cast<V>(uniform_from_bits(
-            philox_bits(key, static_cast<uint32_t>(static_cast<int64_t>(step)), static_cast<uint32_t>(linear_))));
+        return static_cast<V>(
+            uniform_from_bits(philox_bits(key, static_cast<uint32_t>(static_cast<int64_t>(step)),
+                                          static_cast<uint32_t>(linear_))));
     }
 
   private:
@@ -220,8 +261,13 @@ class GpuAt {
 
     GpuAt(const Attrs& attrs, std::span<const Shape> input_shapes, const Shape& output_shape,
           DType output_dtype, const ScalarPlace& place, ScalarReader& reader)
-        : attrs_(attrs), in_shapes_(input_shapes), shape_(output_shape), dtype_(output_dtype),
-          place_(place), reader_(reader), arena_(reader.arena()) {}
+        : attrs_(attrs),
+          in_shapes_(input_shapes),
+          shape_(output_shape),
+          dtype_(output_dtype),
+          place_(place),
+          reader_(reader),
+          arena_(reader.arena()) {}
 
     const Attrs& attrs() const { return attrs_; }
     int input_count() const { return static_cast<int>(in_shapes_.size()); }
@@ -245,12 +291,30 @@ class GpuAt {
     Scalar in(int k, const Coords<Index>& at) { return reader_.read(k, {{}, at}); }
     Scalar in_linear(int k, Index linear) { return reader_.read(k, {linear, {}}); }
 
-    template <class F> Scalar sum(Index n, F body) { return loop(ScalarOp::kLoopSum, n, body); }
-    template <class F> Scalar product(Index n, F body) { return loop(ScalarOp::kLoopProd, n, body); }
-    template <class F> Scalar largest(Index n, F body) { return loop(ScalarOp::kLoopMax, n, body); }
-    template <class F> Scalar smallest(Index n, F body) { return loop(ScalarOp::kLoopMin, n, body); }
-    template <class F> Scalar arg_largest(Index n, F body) { return loop(ScalarOp::kLoopArgMax, n, body); }
-    template <class F> Scalar arg_smallest(Index n, F body) { return loop(ScalarOp::kLoopArgMin, n, body); }
+    template <class F>
+    Scalar sum(Index n, F body) {
+        return loop(ScalarOp::kLoopSum, n, body);
+    }
+    template <class F>
+    Scalar product(Index n, F body) {
+        return loop(ScalarOp::kLoopProd, n, body);
+    }
+    template <class F>
+    Scalar largest(Index n, F body) {
+        return loop(ScalarOp::kLoopMax, n, body);
+    }
+    template <class F>
+    Scalar smallest(Index n, F body) {
+        return loop(ScalarOp::kLoopMin, n, body);
+    }
+    template <class F>
+    Scalar arg_largest(Index n, F body) {
+        return loop(ScalarOp::kLoopArgMax, n, body);
+    }
+    template <class F>
+    Scalar arg_smallest(Index n, F body) {
+        return loop(ScalarOp::kLoopArgMin, n, body);
+    }
 
     Scalar uniform(uint64_t key, Scalar step) {
         return arena_.unary(ScalarOp::kBitsToUniform,

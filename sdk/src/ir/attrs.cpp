@@ -3,11 +3,11 @@
 
 #include "ir/attrs.hpp"
 
+#include "core/assert.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
-
-#include "core/assert.hpp"
 
 namespace hearth {
 
@@ -43,8 +43,12 @@ const AttrValue* Attrs::find(std::string_view name) const {
     return nullptr;
 }
 
-int64_t Attrs::integer(std::string_view name) const { return get<int64_t>(*this, name); }
-double Attrs::real(std::string_view name) const { return get<double>(*this, name); }
+int64_t Attrs::integer(std::string_view name) const {
+    return get<int64_t>(*this, name);
+}
+double Attrs::real(std::string_view name) const {
+    return get<double>(*this, name);
+}
 const std::string& Attrs::text(std::string_view name) const {
     return get<std::string>(*this, name);
 }
@@ -54,8 +58,12 @@ const std::vector<int64_t>& Attrs::integers(std::string_view name) const {
 const std::vector<double>& Attrs::reals(std::string_view name) const {
     return get<std::vector<double>>(*this, name);
 }
-DType Attrs::dtype(std::string_view name) const { return get<DType>(*this, name); }
-const Shape& Attrs::shape(std::string_view name) const { return get<Shape>(*this, name); }
+DType Attrs::dtype(std::string_view name) const {
+    return get<DType>(*this, name);
+}
+const Shape& Attrs::shape(std::string_view name) const {
+    return get<Shape>(*this, name);
+}
 
 void add_to(Hash& hash, const Attrs& attrs) {
     hash.number(attrs.all().size());

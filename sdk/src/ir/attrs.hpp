@@ -1,19 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Named, typed attributes of a node.  They are data: hashed, compared, printed and saved in one place.
+// Named, typed attributes of a node.  They are data: hashed, compared, printed and saved in one
+// place.
 
 #pragma once
+
+#include "core/hash.hpp"
+
+#include <hearth/types.hpp>
 
 #include <initializer_list>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
-
-#include <hearth/types.hpp>
-
-#include "core/hash.hpp"
 
 namespace hearth {
 

@@ -3,11 +3,11 @@
 
 #include "ir/graph.hpp"
 
-#include <algorithm>
-#include <functional>
-
 #include "core/assert.hpp"
 #include "ir/op_def.hpp"
+
+#include <algorithm>
+#include <functional>
 
 namespace hearth {
 
@@ -110,11 +110,16 @@ std::string value_name(const Graph& graph, ValueId id) {
 
 std::string_view kind_name(ValueKind kind) {
     switch (kind) {
-        case ValueKind::kNode: return "node";
-        case ValueKind::kInput: return "input";
-        case ValueKind::kParam: return "param";
-        case ValueKind::kState: return "state";
-        case ValueKind::kConstant: return "constant";
+        case ValueKind::kNode:
+            return "node";
+        case ValueKind::kInput:
+            return "input";
+        case ValueKind::kParam:
+            return "param";
+        case ValueKind::kState:
+            return "state";
+        case ValueKind::kConstant:
+            return "constant";
     }
     return "?";
 }
@@ -125,7 +130,9 @@ std::string typed(const Value& v) {
 
 }  // namespace
 
-Graph canonical(const Graph& graph) { return Canonicalizer(graph).run(); }
+Graph canonical(const Graph& graph) {
+    return Canonicalizer(graph).run();
+}
 
 uint64_t content_hash(const Graph& graph) {
     Hash hash;
@@ -153,8 +160,8 @@ std::string print(const Graph& graph) {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
         if (v.kind == ValueKind::kNode) continue;
-        text += "  " + std::string(kind_name(v.kind)) + " " + value_name(graph, id) + " : " +
-                typed(v);
+        text +=
+            "  " + std::string(kind_name(v.kind)) + " " + value_name(graph, id) + " : " + typed(v);
         if (v.kind == ValueKind::kConstant && v.data && v.data->element_count() == 1)
             text += " = " + to_string(AttrValue(v.data->get(0)));
         text += "\n";
@@ -174,8 +181,8 @@ std::string print(const Graph& graph) {
     for (const GraphOutput& o : graph.outputs)
         text += "  output " + o.name + " = " + value_name(graph, o.value) + "\n";
     for (const GraphUpdate& u : graph.updates)
-        text += "  update " + value_name(graph, u.target) + " := " + value_name(graph, u.value) +
-                "\n";
+        text +=
+            "  update " + value_name(graph, u.target) + " := " + value_name(graph, u.value) + "\n";
     return text;
 }
 
@@ -194,8 +201,7 @@ Status verify_value(const Graph& graph, ValueId id) {
     }
     if (v.data && (v.data->dtype() != v.dtype || v.data->shape() != v.shape))
         return internal_error(what + " is " + typed(v) + " but its data is " +
-                              std::string(name_of(v.data->dtype())) +
-                              to_string(v.data->shape()));
+                              std::string(name_of(v.data->dtype())) + to_string(v.data->shape()));
     if (v.kind == ValueKind::kConstant && !v.data)
         return internal_error(what + " is a constant without data");
     int symbolic = 0;
@@ -209,8 +215,7 @@ Status verify_value(const Graph& graph, ValueId id) {
 
 Status verify_node(const Graph& graph, NodeId index) {
     const Node& n = graph.nodes[index];
-    const std::string what =
-        "node " + std::to_string(index) + " (" + std::string(n.op->name) + ")";
+    const std::string what = "node " + std::to_string(index) + " (" + std::string(n.op->name) + ")";
     std::vector<TensorType> inputs, outputs;
     for (ValueId v : n.inputs) {
         if (v >= graph.values.size()) return internal_error(what + " reads a missing value");

@@ -5,16 +5,16 @@
 
 #pragma once
 
+#include "ir/attrs.hpp"
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/types.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
-
-#include <hearth/host_tensor.hpp>
-#include <hearth/types.hpp>
-
-#include "ir/attrs.hpp"
 
 namespace hearth {
 
@@ -36,9 +36,9 @@ struct Value {
     ValueKind kind = ValueKind::kNode;
     DType dtype = DType::kF32;
     Shape shape;
-    NodeId node = kNone;   ///< producer, for kNode
-    uint32_t output = 0;   ///< which of the producer's outputs
-    std::string name;      ///< for all kinds but kNode
+    NodeId node = kNone;  ///< producer, for kNode
+    uint32_t output = 0;  ///< which of the producer's outputs
+    std::string name;     ///< for all kinds but kNode
     /// Contents of a constant, first contents of a param or state (null: zeros).
     std::shared_ptr<const HostTensor> data;
 };
@@ -93,8 +93,8 @@ uint64_t content_hash(const Graph& graph);
 /// Text form, one node a line.
 std::string print(const Graph& graph);
 
-/// Checks everything a graph must satisfy: references in range and in order, one producer per value,
-/// shapes and types equal to what the operators' rules infer, updates of equal shape.
+/// Checks everything a graph must satisfy: references in range and in order, one producer per
+/// value, shapes and types equal to what the operators' rules infer, updates of equal shape.
 Status verify(const Graph& graph);
 
 }  // namespace hearth

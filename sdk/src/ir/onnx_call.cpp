@@ -3,14 +3,36 @@
 
 #include "ir/onnx_call.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace hearth {
+
+Status check_extents(const Shape& shape) {
+    int64_t left = kMaxExtent;
+    int symbolic = 0;
+    for (Dim d : shape.dims()) {
+        if (d.count < 0)
+            return invalid_argument("shape " + to_string(shape) + " has a negative extent");
+        if (d.count > left) return out_of_range("shape " + to_string(shape) + " is too large");
+        left /= std::max<int64_t>(d.count, 1);
+        if (d.per_row) left >>= 16;
+        symbolic += d.per_row;
+    }
+    if (left == 0) return out_of_range("shape " + to_string(shape) + " is too large");
+    if (symbolic > 1)
+        return unsupported("shape " + to_string(shape) + " has more than one symbolic extent");
+    return {};
+}
 
 namespace {
 
 std::string input_text(size_t k) {
     return "input " + std::to_string(k);
+}
+
+int64_t saturated(int64_t n) {
+    return std::clamp(n, -kMaxExtent, kMaxExtent);
 }
 
 /// The attribute as a T, the fallback when it is absent or (an error) of another type.
@@ -57,7 +79,10 @@ std::string OnnxCall::text(std::string_view name, std::string_view fallback) {
 }
 
 std::vector<int64_t> OnnxCall::integers(std::string_view name, std::vector<int64_t> fallback) {
-    return attribute<std::vector<int64_t>>(*this, name, "a list of integers", std::move(fallback));
+    std::vector<int64_t> list =
+        attribute<std::vector<int64_t>>(*this, name, "a list of integers", std::move(fallback));
+    for (int64_t& n : list) n = saturated(n);
+    return list;
 }
 
 std::vector<double> OnnxCall::reals(std::string_view name, std::vector<double> fallback) {
@@ -82,7 +107,8 @@ std::vector<int64_t> OnnxCall::integers_in(size_t k) {
         invalid(input_text(k) + " must hold integers, not " + std::string(name_of(found->dtype())));
         return list;
     }
-    for (int64_t i = 0; i < found->element_count(); ++i) list.push_back(found->get_int(i));
+    for (int64_t i = 0; i < found->element_count(); ++i)
+        list.push_back(saturated(found->get_int(i)));
     return list;
 }
 
@@ -107,6 +133,21 @@ std::vector<Dim> OnnxCall::extents_in(size_t k) {
     std::vector<Dim> dims;
     for (int64_t n : integers_in(k)) dims.emplace_back(n);
     return dims;
+}
+
+std::optional<Shape> OnnxCall::shape(std::span<const Dim> dims) {
+    if (dims.size() > static_cast<size_t>(kMaxRank)) {
+        unsupported("rank " + std::to_string(dims.size()) + " is more than " +
+                    std::to_string(kMaxRank));
+        return {};
+    }
+    Shape made;
+    for (Dim d : dims) made.push_back(d);
+    if (Status s = check_extents(made); !s.ok()) {
+        trace.fail(s);
+        return {};
+    }
+    return made;
 }
 
 std::optional<std::vector<int64_t>> OnnxCall::list(std::string_view name, size_t k) {

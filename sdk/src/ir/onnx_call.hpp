@@ -24,6 +24,13 @@
 
 namespace hearth {
 
+/// No shape in an imported model, computed ones included, has more elements than this, counting
+/// extents of zero as ones and rows as 2^16; element counts can then be multiplied freely.
+inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
+
+/// Error unless `shape` stays within kMaxExtent and has no negative extent.
+Status check_extents(const Shape& shape);
+
 /// One operand of an ONNX node.
 struct OnnxInput {
     Tensor tensor;                      ///< not ok() when absent or known only as extents
@@ -58,6 +65,8 @@ struct OnnxCall {
     bool flag(std::string_view name, bool fallback) { return integer(name, fallback) != 0; }
     double real(std::string_view name, double fallback);
     std::string text(std::string_view name, std::string_view fallback);
+    /// Values beyond +-kMaxExtent become that: extents end there, so "to the end" stays what it is
+    /// and sums of a few cannot overflow.  The same in integers_in and list.
     std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> fallback = {});
     std::vector<double> reals(std::string_view name, std::vector<double> fallback = {});
 
@@ -68,6 +77,8 @@ struct OnnxCall {
     double real_in(size_t k, double fallback);  ///< one element; the fallback when absent
     /// A shape given as data: constants, or extents that depend on the number of rows.
     std::vector<Dim> extents_in(size_t k);
+    /// `dims` as a shape, if it has no negative extents, not too many and not too large ones.
+    std::optional<Shape> shape(std::span<const Dim> dims);
     /// A list that older versions give as an attribute, newer ones as an input; nothing if neither.
     std::optional<std::vector<int64_t>> list(std::string_view name, size_t k);
 

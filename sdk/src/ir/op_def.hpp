@@ -6,6 +6,15 @@
 
 #pragma once
 
+#include "core/fixed_list.hpp"
+#include "ir/at.hpp"
+#include "ir/attrs.hpp"
+#include "ir/graph.hpp"
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/tensor.hpp>
+#include <hearth/types.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -14,19 +23,16 @@
 #include <string_view>
 #include <vector>
 
-#include <hearth/host_tensor.hpp>
-#include <hearth/tensor.hpp>
-#include <hearth/types.hpp>
-
-#include "core/fixed_list.hpp"
-#include "ir/at.hpp"
-#include "ir/attrs.hpp"
-#include "ir/graph.hpp"
-
 namespace hearth {
 
 /// Element types an operand may have.
-enum class TypeClass : uint8_t { kFloating, kInteger, kBool, kNumber /* floating or integer */, kAny };
+enum class TypeClass : uint8_t {
+    kFloating,
+    kInteger,
+    kBool,
+    kNumber /* floating or integer */,
+    kAny
+};
 
 struct InputSpec {
     std::string_view name;
@@ -170,9 +176,9 @@ struct OpDef {
     Tolerance tolerance;
 };
 
-/// Checks the operands and attributes against `op`, fills in attribute defaults, infers the types and
-/// appends a node.  One tensor for each output; all failed after an error, which names the operator,
-/// the expectation and the shapes found.
+/// Checks the operands and attributes against `op`, fills in attribute defaults, infers the types
+/// and appends a node.  One tensor for each output; all failed after an error, which names the
+/// operator, the expectation and the shapes found.
 std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs = {});
 
 /// The same for an operator of one output.
@@ -182,8 +188,8 @@ Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs at
 Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
                    std::vector<TensorType>& outputs);
 
-/// Appends the nodes of `graph` to `trace`, with `inputs[i]` in place of graph.inputs[i]; params and
-/// states are unified by name.  Returns the new tensor of each of the graph's values.
+/// Appends the nodes of `graph` to `trace`, with `inputs[i]` in place of graph.inputs[i]; params
+/// and states are unified by name.  Returns the new tensor of each of the graph's values.
 std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs);
 
 }  // namespace hearth

@@ -3,11 +3,11 @@
 
 #include "ir/scalar.hpp"
 
-#include <bit>
-#include <cmath>
-
 #include "core/assert.hpp"
 #include "core/hash.hpp"
+
+#include <bit>
+#include <cmath>
 
 namespace hearth {
 
@@ -24,47 +24,76 @@ bool is_commutative(ScalarOp op) {
         case ScalarOp::kXor:
         case ScalarOp::kBitAnd:
         case ScalarOp::kBitOr:
-        case ScalarOp::kBitXor: return true;
-        default: return false;
+        case ScalarOp::kBitXor:
+            return true;
+        default:
+            return false;
     }
 }
 
-bool is_comparison(ScalarOp op) { return op >= ScalarOp::kLess && op <= ScalarOp::kNotEqual; }
-bool is_logic(ScalarOp op) { return op >= ScalarOp::kAnd && op <= ScalarOp::kXor; }
+bool is_comparison(ScalarOp op) {
+    return op >= ScalarOp::kLess && op <= ScalarOp::kNotEqual;
+}
+bool is_logic(ScalarOp op) {
+    return op >= ScalarOp::kAnd && op <= ScalarOp::kXor;
+}
 
-bool is_integer(ScalarType type) { return type == ScalarType::kI32 || type == ScalarType::kU32; }
+bool is_integer(ScalarType type) {
+    return type == ScalarType::kI32 || type == ScalarType::kU32;
+}
 
 ScalarType unary_type(ScalarOp op, ScalarType a) {
     switch (op) {
         case ScalarOp::kNot:
         case ScalarOp::kIsNan:
         case ScalarOp::kIsInf:
-        case ScalarOp::kToBool: return ScalarType::kBool;
+        case ScalarOp::kToBool:
+            return ScalarType::kBool;
         case ScalarOp::kToF32:
-        case ScalarOp::kBitsToUniform: return ScalarType::kF32;
-        case ScalarOp::kToI32: return ScalarType::kI32;
-        case ScalarOp::kToU32: return ScalarType::kU32;
-        default: return a;
+        case ScalarOp::kBitsToUniform:
+            return ScalarType::kF32;
+        case ScalarOp::kToI32:
+            return ScalarType::kI32;
+        case ScalarOp::kToU32:
+            return ScalarType::kU32;
+        default:
+            return a;
     }
 }
 
 int64_t fold_integers(ScalarOp op, int64_t a, int64_t b) {
     switch (op) {
-        case ScalarOp::kAdd: return a + b;
-        case ScalarOp::kSub: return a - b;
-        case ScalarOp::kMul: return a * b;
-        case ScalarOp::kDiv: return a / b;
-        case ScalarOp::kMod: return a % b;
-        case ScalarOp::kMin: return a < b ? a : b;
-        case ScalarOp::kMax: return a > b ? a : b;
-        case ScalarOp::kLess: return a < b;
-        case ScalarOp::kLessEqual: return a <= b;
-        case ScalarOp::kEqual: return a == b;
-        case ScalarOp::kNotEqual: return a != b;
-        case ScalarOp::kAnd: return a & b;
-        case ScalarOp::kOr: return a | b;
-        case ScalarOp::kXor: return a ^ b;
-        default: HEARTH_ASSERT(false); return 0;
+        case ScalarOp::kAdd:
+            return a + b;
+        case ScalarOp::kSub:
+            return a - b;
+        case ScalarOp::kMul:
+            return a * b;
+        case ScalarOp::kDiv:
+            return a / b;
+        case ScalarOp::kMod:
+            return a % b;
+        case ScalarOp::kMin:
+            return a < b ? a : b;
+        case ScalarOp::kMax:
+            return a > b ? a : b;
+        case ScalarOp::kLess:
+            return a < b;
+        case ScalarOp::kLessEqual:
+            return a <= b;
+        case ScalarOp::kEqual:
+            return a == b;
+        case ScalarOp::kNotEqual:
+            return a != b;
+        case ScalarOp::kAnd:
+            return a & b;
+        case ScalarOp::kOr:
+            return a | b;
+        case ScalarOp::kXor:
+            return a ^ b;
+        default:
+            HEARTH_ASSERT(false);
+            return 0;
     }
 }
 
@@ -80,16 +109,25 @@ ScalarType scalar_type(DType dtype) {
     return is_unsigned(dtype) ? ScalarType::kU32 : ScalarType::kI32;
 }
 
-ScalarType Scalar::type() const { return node().type; }
-const ScalarNode& Scalar::node() const { return arena->node(id); }
-bool Scalar::is_const() const { return node().op == ScalarOp::kConst; }
+ScalarType Scalar::type() const {
+    return node().type;
+}
+const ScalarNode& Scalar::node() const {
+    return arena->node(id);
+}
+bool Scalar::is_const() const {
+    return node().op == ScalarOp::kConst;
+}
 
 double Scalar::const_value() const {
     const uint32_t bits = node().bits;
     switch (type()) {
-        case ScalarType::kF32: return static_cast<double>(std::bit_cast<float>(bits));
-        case ScalarType::kI32: return std::bit_cast<int32_t>(bits);
-        default: return bits;
+        case ScalarType::kF32:
+            return static_cast<double>(std::bit_cast<float>(bits));
+        case ScalarType::kI32:
+            return std::bit_cast<int32_t>(bits);
+        default:
+            return bits;
     }
 }
 
@@ -119,12 +157,18 @@ Scalar ScalarArena::intern(const ScalarNode& node) {
 Scalar ScalarArena::constant(double value, ScalarType type) {
     uint32_t bits = 0;
     switch (type) {
-        case ScalarType::kF32: bits = std::bit_cast<uint32_t>(static_cast<float>(value)); break;
+        case ScalarType::kF32:
+            bits = std::bit_cast<uint32_t>(static_cast<float>(value));
+            break;
         case ScalarType::kI32:
             bits = static_cast<uint32_t>(static_cast<int32_t>(static_cast<int64_t>(value)));
             break;
-        case ScalarType::kU32: bits = static_cast<uint32_t>(static_cast<int64_t>(value)); break;
-        case ScalarType::kBool: bits = value != 0; break;
+        case ScalarType::kU32:
+            bits = static_cast<uint32_t>(static_cast<int64_t>(value));
+            break;
+        case ScalarType::kBool:
+            bits = value != 0;
+            break;
     }
     return intern({ScalarOp::kConst, type, bits});
 }
@@ -133,7 +177,9 @@ Scalar ScalarArena::variable(ScalarType type) {
     return intern({ScalarOp::kVariable, type, variables_++});
 }
 
-Scalar ScalarArena::rows() { return intern({ScalarOp::kRowCount, ScalarType::kI32}); }
+Scalar ScalarArena::rows() {
+    return intern({ScalarOp::kRowCount, ScalarType::kI32});
+}
 
 Scalar ScalarArena::load(uint32_t value, Scalar element, ScalarType type) {
     return intern({ScalarOp::kLoad, type, value, element.id});
@@ -164,8 +210,7 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
     }
     // C++ leaves open which side of `f(a) * g(b)` is built first, so the order of creation must not
     // decide: constants come second, the rest goes by structure.
-    if (is_commutative(op) &&
-        (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
+    if (is_commutative(op) && (a.is_const() || (!b.is_const() && hashes_[b.id] < hashes_[a.id])))
         std::swap(a, b);
     if (b.is_const()) {
         const double v = b.const_value();
@@ -216,10 +261,14 @@ Scalar ScalarArena::convert(Scalar a, ScalarType type) {
     if (a.type() == type) return a;
     if (a.is_const()) return constant(a.const_value(), type);
     switch (type) {
-        case ScalarType::kF32: return unary(ScalarOp::kToF32, a);
-        case ScalarType::kI32: return unary(ScalarOp::kToI32, a);
-        case ScalarType::kU32: return unary(ScalarOp::kToU32, a);
-        case ScalarType::kBool: break;
+        case ScalarType::kF32:
+            return unary(ScalarOp::kToF32, a);
+        case ScalarType::kI32:
+            return unary(ScalarOp::kToI32, a);
+        case ScalarType::kU32:
+            return unary(ScalarOp::kToU32, a);
+        case ScalarType::kBool:
+            break;
     }
     return binary(ScalarOp::kNotEqual, a, constant(0, a.type()));
 }

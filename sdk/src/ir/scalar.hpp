@@ -9,12 +9,12 @@
 
 #pragma once
 
+#include <hearth/types.hpp>
+
 #include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
-
-#include <hearth/types.hpp>
 
 namespace hearth {
 
@@ -30,17 +30,71 @@ enum class ScalarOp : uint8_t {
     kRowCount,  ///< the live row count, i32
     kLoad,      ///< bits: value of the graph; a: element index
     // unary (a)
-    kNeg, kNot, kAbs, kSign, kFloor, kCeil, kRound, kTrunc, kSqrt, kRsqrt, kExp, kLog, kSin, kCos,
-    kTan, kAsin, kAcos, kAtan, kSinh, kCosh, kTanh, kAsinh, kAcosh, kAtanh, kErf, kIsNan, kIsInf,
-    kToF32, kToI32, kToU32, kToBool, kBitNot, kBitsToUniform,
+    kNeg,
+    kNot,
+    kAbs,
+    kSign,
+    kFloor,
+    kCeil,
+    kRound,
+    kTrunc,
+    kSqrt,
+    kRsqrt,
+    kExp,
+    kLog,
+    kSin,
+    kCos,
+    kTan,
+    kAsin,
+    kAcos,
+    kAtan,
+    kSinh,
+    kCosh,
+    kTanh,
+    kAsinh,
+    kAcosh,
+    kAtanh,
+    kErf,
+    kIsNan,
+    kIsInf,
+    kToF32,
+    kToI32,
+    kToU32,
+    kToBool,
+    kBitNot,
+    kBitsToUniform,
     // binary (a, b)
-    kAdd, kSub, kMul, kDiv, kMod, kPow, kAtan2, kMin, kMax, kLess, kLessEqual, kEqual, kNotEqual,
-    kAnd, kOr, kXor, kBitAnd, kBitOr, kBitXor, kShiftLeft, kShiftRight,
+    kAdd,
+    kSub,
+    kMul,
+    kDiv,
+    kMod,
+    kPow,
+    kAtan2,
+    kMin,
+    kMax,
+    kLess,
+    kLessEqual,
+    kEqual,
+    kNotEqual,
+    kAnd,
+    kOr,
+    kXor,
+    kBitAnd,
+    kBitOr,
+    kBitXor,
+    kShiftLeft,
+    kShiftRight,
     // ternary (a, b, c)
     kSelect,  ///< a ? b : c
     kPhilox,  ///< 32 random bits of key (bits: index into `keys`), step a, element b
     // loops: bits = loop counter's variable, a = extent, b = body
-    kLoopSum, kLoopProd, kLoopMax, kLoopMin, kLoopArgMax, kLoopArgMin,
+    kLoopSum,
+    kLoopProd,
+    kLoopMax,
+    kLoopMin,
+    kLoopArgMax,
+    kLoopArgMin,
 };
 
 struct ScalarNode {
@@ -98,10 +152,16 @@ class ScalarArena {
 };
 
 // Arithmetic in the notation of the mathematics.  Literals take the other side's type.
-#define HEARTH_SCALAR_BINARY(name, scalar_op)                                              \
-    inline Scalar name(Scalar a, Scalar b) { return a.arena->binary(scalar_op, a, b); }    \
-    inline Scalar name(Scalar a, double b) { return name(a, a.arena->constant(b, a.type())); } \
-    inline Scalar name(double a, Scalar b) { return name(b.arena->constant(a, b.type()), b); }
+#define HEARTH_SCALAR_BINARY(name, scalar_op)           \
+    inline Scalar name(Scalar a, Scalar b) {            \
+        return a.arena->binary(scalar_op, a, b);        \
+    }                                                   \
+    inline Scalar name(Scalar a, double b) {            \
+        return name(a, a.arena->constant(b, a.type())); \
+    }                                                   \
+    inline Scalar name(double a, Scalar b) {            \
+        return name(b.arena->constant(a, b.type()), b); \
+    }
 
 HEARTH_SCALAR_BINARY(operator+, ScalarOp::kAdd)
 HEARTH_SCALAR_BINARY(operator-, ScalarOp::kSub)
@@ -117,14 +177,26 @@ HEARTH_SCALAR_BINARY(atan2, ScalarOp::kAtan2)
 HEARTH_SCALAR_BINARY(min, ScalarOp::kMin)
 HEARTH_SCALAR_BINARY(max, ScalarOp::kMax)
 #undef HEARTH_SCALAR_BINARY
-inline Scalar operator>(Scalar a, Scalar b) { return b < a; }
-inline Scalar operator>(Scalar a, double b) { return b < a; }
-inline Scalar operator>=(Scalar a, Scalar b) { return b <= a; }
-inline Scalar operator>=(Scalar a, double b) { return b <= a; }
-inline Scalar operator-(Scalar a) { return a.arena->unary(ScalarOp::kNeg, a); }
+inline Scalar operator>(Scalar a, Scalar b) {
+    return b < a;
+}
+inline Scalar operator>(Scalar a, double b) {
+    return b < a;
+}
+inline Scalar operator>=(Scalar a, Scalar b) {
+    return b <= a;
+}
+inline Scalar operator>=(Scalar a, double b) {
+    return b <= a;
+}
+inline Scalar operator-(Scalar a) {
+    return a.arena->unary(ScalarOp::kNeg, a);
+}
 
 #define HEARTH_SCALAR_UNARY(name, scalar_op) \
-    inline Scalar name(Scalar a) { return a.arena->unary(scalar_op, a); }
+    inline Scalar name(Scalar a) {           \
+        return a.arena->unary(scalar_op, a); \
+    }
 HEARTH_SCALAR_UNARY(abs, ScalarOp::kAbs)
 HEARTH_SCALAR_UNARY(sign, ScalarOp::kSign)
 HEARTH_SCALAR_UNARY(floor, ScalarOp::kFloor)
@@ -154,8 +226,10 @@ HEARTH_SCALAR_UNARY(bit_not, ScalarOp::kBitNot)
 HEARTH_SCALAR_UNARY(negate, ScalarOp::kNot)
 #undef HEARTH_SCALAR_UNARY
 
-#define HEARTH_SCALAR_LOGIC(name, scalar_op) \
-    inline Scalar name(Scalar a, Scalar b) { return a.arena->binary(scalar_op, a, b); }
+#define HEARTH_SCALAR_LOGIC(name, scalar_op)     \
+    inline Scalar name(Scalar a, Scalar b) {     \
+        return a.arena->binary(scalar_op, a, b); \
+    }
 HEARTH_SCALAR_LOGIC(both, ScalarOp::kAnd)
 HEARTH_SCALAR_LOGIC(either, ScalarOp::kOr)
 HEARTH_SCALAR_LOGIC(exactly_one, ScalarOp::kXor)

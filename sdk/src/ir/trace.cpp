@@ -1,17 +1,17 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "core/assert.hpp"
+#include "core/philox.hpp"
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
 #include <hearth/tensor.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <unordered_map>
-
-#include "core/assert.hpp"
-#include "core/philox.hpp"
-#include "ir/graph.hpp"
-#include "ir/op_def.hpp"
 
 namespace hearth {
 
@@ -25,22 +25,32 @@ std::string typed(DType dtype, const Shape& shape) {
 
 std::string_view words_for(TypeClass types) {
     switch (types) {
-        case TypeClass::kFloating: return "floating-point";
-        case TypeClass::kInteger: return "integer";
-        case TypeClass::kBool: return "bool";
-        case TypeClass::kNumber: return "floating-point or integer";
-        case TypeClass::kAny: return "any";
+        case TypeClass::kFloating:
+            return "floating-point";
+        case TypeClass::kInteger:
+            return "integer";
+        case TypeClass::kBool:
+            return "bool";
+        case TypeClass::kNumber:
+            return "floating-point or integer";
+        case TypeClass::kAny:
+            return "any";
     }
     return "?";
 }
 
 bool accepts(TypeClass types, DType dtype) {
     switch (types) {
-        case TypeClass::kFloating: return is_floating(dtype);
-        case TypeClass::kInteger: return is_integer(dtype);
-        case TypeClass::kBool: return dtype == DType::kBool;
-        case TypeClass::kNumber: return dtype != DType::kBool;
-        case TypeClass::kAny: return true;
+        case TypeClass::kFloating:
+            return is_floating(dtype);
+        case TypeClass::kInteger:
+            return is_integer(dtype);
+        case TypeClass::kBool:
+            return dtype == DType::kBool;
+        case TypeClass::kNumber:
+            return dtype != DType::kBool;
+        case TypeClass::kAny:
+            return true;
     }
     return false;
 }
@@ -54,8 +64,12 @@ struct Trace::Impl {
     std::unordered_map<uint64_t, ValueId> scalar_constants;  ///< by dtype and bits
 };
 
-bool Tensor::ok() const { return trace_ != nullptr && value_ != kNone; }
-const Shape& Tensor::shape() const { return ok() ? trace_->graph().values[value_].shape : kNoShape; }
+bool Tensor::ok() const {
+    return trace_ != nullptr && value_ != kNone;
+}
+const Shape& Tensor::shape() const {
+    return ok() ? trace_->graph().values[value_].shape : kNoShape;
+}
 DType Tensor::dtype() const {
     return ok() ? trace_->graph().values[value_].dtype : DType::kF32;
 }
@@ -79,8 +93,12 @@ HostTensor Init::make(std::string_view name, DType dtype, const Shape& shape) co
         const auto element = static_cast<uint32_t>(i);
         const double u = uniform_from_bits(philox_bits(key, 0, element));
         switch (kind) {
-            case Kind::kConstant: out.set(i, a); break;
-            case Kind::kUniform: out.set(i, a + (b - a) * u); break;
+            case Kind::kConstant:
+                out.set(i, a);
+                break;
+            case Kind::kUniform:
+                out.set(i, a + (b - a) * u);
+                break;
             case Kind::kNormal: {
                 // Box and Muller, 1958; 1 - u is never zero.
                 const double v = uniform_from_bits(philox_bits(key, 1, element));
@@ -88,7 +106,8 @@ HostTensor Init::make(std::string_view name, DType dtype, const Shape& shape) co
                                    std::cos(2 * std::numbers::pi * v));
                 break;
             }
-            default: break;
+            default:
+                break;
         }
     }
     return out;
@@ -102,9 +121,15 @@ Trace::~Trace() = default;
 void Trace::fail(Status status) {
     if (impl_->status.ok()) impl_->status = std::move(status);
 }
-const Status& Trace::status() const { return impl_->status; }
-Graph& Trace::graph() { return impl_->graph; }
-const Graph& Trace::graph() const { return impl_->graph; }
+const Status& Trace::status() const {
+    return impl_->status;
+}
+Graph& Trace::graph() {
+    return impl_->graph;
+}
+const Graph& Trace::graph() const {
+    return impl_->graph;
+}
 
 namespace {
 
@@ -244,8 +269,7 @@ namespace {
 
 std::string shapes_of(std::span<const TensorType> inputs) {
     std::string text;
-    for (const TensorType& t : inputs)
-        text += (text.empty() ? "" : ", ") + typed(t.dtype, t.shape);
+    for (const TensorType& t : inputs) text += (text.empty() ? "" : ", ") + typed(t.dtype, t.shape);
     return text;
 }
 
@@ -312,8 +336,8 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
     std::vector<TensorType> types, results;
     for (const Tensor& t : inputs) {
         if (t.trace() != trace) {
-            trace->fail(invalid_argument(std::string(op.name) +
-                                         ": the inputs come from different traces"));
+            trace->fail(
+                invalid_argument(std::string(op.name) + ": the inputs come from different traces"));
             return failed;
         }
         types.push_back({t.dtype(), t.shape()});

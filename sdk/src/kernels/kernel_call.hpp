@@ -6,11 +6,11 @@
 
 #pragma once
 
+#include "program/program.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "program/program.hpp"
 
 namespace hearth {
 

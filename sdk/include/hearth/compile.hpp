@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// From traces to a Program: the one call that runs the compiler column.
+//
+//     Trace act("act"), learn("learn");
+//     ... build both; params of the same name are the same weights ...
+//     auto compiled = compile({&act, &learn}, {.rows_capacity = 256, .caps = caps});
+//     auto program = LoadedProgram::load(context, compiled->bytes);   // hearth_runtime.hpp
+
+#pragma once
+
+#include <hearth/status.hpp>
+#include <hearth/tensor.hpp>
+#include <hearth/types.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+struct CompileOptions {
+    /// The GPU to compile for: query_caps() of a device, or baseline_caps() for any.
+    DeviceCaps caps = baseline_caps();
+    BindingModel binding_model = BindingModel::kDeviceAddress;
+    /// The most rows (agents, samples) that a recording of any entry may have.
+    uint64_t rows_capacity = 1;
+    /// Off: one kernel for each operator.  For finding out what fusion does.
+    bool fuse = true;
+    /// Lets entries share scratch memory.  Then none may run between two slices of another.
+    bool share_arena = false;
+    /// Keep each kernel's GLSL in the Program, for people to read.
+    bool keep_source = true;
+    /// Sees each entry's graph after tracing ("trace") and after each pass, as text.
+    std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
+        observer;
+};
+
+/// What compile() makes.
+struct Compiled {
+    std::vector<std::byte> bytes;  ///< the serialized Program, for hearth_program_load
+    uint64_t hash = 0;             ///< equal for equal Programs on every platform
+    std::string listing;           ///< weights, arena map, steps and barriers, for people
+    uint64_t weights_bytes = 0, arena_bytes = 0;
+    uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
+};
+
+/// Compiles the entries of one Program.  Params and states with one name are one tensor and must
+/// agree in shape, type and first contents' size; the first entry that declares it initializes it.
+///
+/// Errors: the first error of a trace; kUnsupported naming an operator without a kernel;
+/// kOutOfRange for memory beyond the device's limits.
+/// Threads: any; calls are independent.  Deterministic.
+Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options);
+inline Result<Compiled> compile(std::initializer_list<Trace*> entries,
+                                const CompileOptions& options) {
+    return compile(std::span<Trace* const>(entries.begin(), entries.size()), options);
+}
+
+}  // namespace hearth

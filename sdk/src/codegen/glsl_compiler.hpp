@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// GLSL text to SPIR-V, through the glslang library.  In the compiler column only.
+
+#pragma once
+
+#include <hearth/status.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// Compiles a compute shader for Vulkan 1.2.  Errors: kInternal with the compiler's log and the
+/// numbered source (generated text that does not compile is a bug of the generator).
+/// Any thread; calls are independent.
+Result<std::vector<uint32_t>> compile_glsl(const std::string& source, const std::string& name);
+
+}  // namespace hearth

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Writes scalar expressions as GLSL statements.
+//
+// Each expression that is used becomes one `const` local, in the outermost scope in which all that
+// it depends on is known: what does not depend on a loop's counter is computed before the loop.
+
+#pragma once
+
+#include "ir/scalar.hpp"
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth {
+
+std::string_view glsl_type(ScalarType type);
+
+/// A literal of exactly this value (infinities and NaN included).
+std::string glsl_literal(double value, ScalarType type);
+
+/// The buffers that one kernel touches, in the order in which its text first names them.  They are
+/// named by position, so that equal kernels on different values have equal text.
+struct BufferTable {
+    std::vector<uint32_t> values;
+    bool uses_rows = false;
+
+    std::string name_of(uint32_t value);
+};
+
+class GlslWriter {
+  public:
+    GlslWriter(ScalarArena& arena, BufferTable& buffers) : arena_(arena), buffers_(buffers) {
+        scopes_.emplace_back();
+    }
+
+    /// Declares that `variable` is written as `name` from the current scope inward.
+    void bind(Scalar variable, std::string name);
+
+    /// Opens `header {`; close_scope() ends it.  What is emitted between lands inside unless it can
+    /// stand outside.
+    void open_scope(std::string header);
+    void close_scope();
+
+    /// A name or literal for the expression's value, after emitting what it needs.
+    std::string emit(Scalar value);
+
+    /// Adds a statement to the current scope.
+    void line(const std::string& text);
+
+    /// The finished text.  All scopes but the first must be closed.
+    std::string text() const;
+
+  private:
+    struct Scope {
+        std::string header;
+        std::string body;
+        std::unordered_map<uint32_t, std::string> names;  ///< expression id -> local or literal
+    };
+
+    std::string emit_node(uint32_t id);
+    std::string emit_loop(uint32_t id);
+    std::string expression(const ScalarNode& node);
+    const std::string* known(uint32_t id) const;
+    size_t depth_of(uint32_t id);
+    void remember(uint32_t id, size_t depth, std::string name);
+    std::string indent(size_t depth) const { return std::string(4 * (depth + 1), ' '); }
+
+    ScalarArena& arena_;
+    BufferTable& buffers_;
+    std::vector<Scope> scopes_;
+    std::unordered_map<uint32_t, size_t>
+        variable_depth_;  ///< variable number -> scope that binds it
+    uint32_t locals_ = 0;
+};
+
+}  // namespace hearth

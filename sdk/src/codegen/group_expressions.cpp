@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "codegen/group_expressions.hpp"
+
+#include "core/assert.hpp"
+#include "ir/op_def.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+/// Where the `at` rule of one node finds its inputs.
+class NodeReader final : public ScalarReader {
+  public:
+    NodeReader(GroupExpressions& group, const Node& node) : group_(group), node_(node) {}
+    Scalar read(int input, const ScalarPlace& place) override {
+        return group_.read(node_.inputs[static_cast<size_t>(input)], place);
+    }
+    ScalarArena& arena() override { return group_.arena(); }
+
+  private:
+    GroupExpressions& group_;
+    const Node& node_;
+};
+
+std::vector<uint32_t> key_of(ValueId value, const ScalarPlace& place) {
+    std::vector<uint32_t> key{value, place.linear ? place.linear->id + 1 : 0};
+    if (place.coords)
+        for (const Scalar& c : place.coords->axis) key.push_back(c.id);
+    return key;
+}
+
+}  // namespace
+
+bool GroupExpressions::is_computed_here(ValueId value) const {
+    const Value& v = graph_.values[value];
+    if (v.kind != ValueKind::kNode) return false;
+    return inlined_[v.node] || std::binary_search(group_.nodes.begin(), group_.nodes.end(), v.node);
+}
+
+Scalar GroupExpressions::read(ValueId value, const ScalarPlace& place) {
+    if (auto at = defined_.find(value); at != defined_.end()) return at->second;
+    const Value& v = graph_.values[value];
+    const ScalarType type = scalar_type(v.dtype);
+    const Dim count = v.shape.element_count();
+    const bool is_single = !count.per_row && count.count == 1;
+    if (v.kind == ValueKind::kConstant && is_single) return arena_.constant(v.data->get(0), type);
+    if (!is_computed_here(value))
+        return arena_.load(value, is_single ? arena_.index(0) : linear_of(arena_, place, v.shape),
+                           type);
+    auto [known, is_new] = known_.try_emplace(key_of(value, place));
+    if (!is_new) return known->second;
+    // The map may grow while the expression is built, so the entry is looked up again.
+    const Scalar result = arena_.convert(compute(value, place), type);
+    known_[key_of(value, place)] = result;
+    return result;
+}
+
+Scalar GroupExpressions::compute(ValueId value, const ScalarPlace& place) {
+    const Value& v = graph_.values[value];
+    const Node& node = graph_.nodes[v.node];
+    HEARTH_ASSERT(node.op->at);
+    std::vector<Shape> shapes;
+    for (ValueId in : node.inputs) shapes.push_back(graph_.values[in].shape);
+    NodeReader reader(*this, node);
+    GpuAt context(node.attrs, shapes, v.shape, v.dtype, place, reader);
+    return node.op->at.on_scalars(context);
+}
+
+}  // namespace hearth

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Builds the expressions of one group by running the `at` rules of its nodes.
+
+#pragma once
+
+#include "ir/at.hpp"
+#include "ir/graph.hpp"
+#include "passes/fuse.hpp"
+
+#include <map>
+#include <vector>
+
+namespace hearth {
+
+class GroupExpressions {
+  public:
+    GroupExpressions(const Graph& graph, const Group& group, const std::vector<bool>& inlined)
+        : graph_(graph), group_(group), inlined_(inlined) {}
+
+    ScalarArena& arena() { return arena_; }
+
+    /// Makes every read of `value` within the group be `scalar`, wherever it is read (a matrix
+    /// product's sum, a row's reduction).
+    void define(ValueId value, Scalar scalar) { defined_[value] = scalar; }
+
+    /// The expression of a value at a place: of its node if it is computed here, else a load.
+    Scalar read(ValueId value, const ScalarPlace& place);
+
+  private:
+    bool is_computed_here(ValueId value) const;
+    Scalar compute(ValueId value, const ScalarPlace& place);
+
+    const Graph& graph_;
+    const Group& group_;
+    const std::vector<bool>& inlined_;
+    ScalarArena arena_;
+    std::map<ValueId, Scalar> defined_;
+    /// (value, place) -> expression; keeps shared sub-graphs from being expanded again and again.
+    std::map<std::vector<uint32_t>, Scalar> known_;
+};
+
+}  // namespace hearth

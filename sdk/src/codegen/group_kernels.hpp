@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Kernels of the three kinds of groups, as GLSL.
+//
+//   map      one thread for each element (several in turn when there are more than the grid holds)
+//   rows     each row belongs to one thread (short rows) or one workgroup (long ones).  For each
+//            reduction: a loop over the row, then a tree through shared memory; then one more loop
+//            writes what has the row's full length.  Trees are fixed: results are deterministic.
+//   matmul   shaders/matmul/matmul_tiled.comp with the group's reads and writes as functions
+//
+// Depth-first recomputation inside a loop costs arithmetic instead of memory; see passes/fuse.hpp.
+
+#pragma once
+
+#include "codegen/glsl_writer.hpp"
+#include "codegen/lower.hpp"
+#include "kernels/kernel_call.hpp"
+#include "passes/fuse.hpp"
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// A kernel before compilation, with its one call.
+struct GroupKernel {
+    std::string name;
+    std::string body;  ///< everything from the functions to the end of main()
+    BufferTable buffers;
+    std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
+    std::array<uint32_t, 3> local_size{1, 1, 1};
+    std::array<GridAxis, 3> grid;
+    uint64_t flops = 0;
+};
+
+GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const LowerOptions& options);
+GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                        const LowerOptions& options);
+GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                          const LowerOptions& options);
+
+/// Elements as bytes-free work: Extent of a count.
+Extent work_of(Dim count);
+
+/// The count in GLSL: "64", "rows", "(4 * rows)".
+std::string glsl_count(Dim count, BufferTable& buffers);
+
+/// For each buffer, whether all loads of it are of the element that the thread also writes.
+std::vector<bool> elementwise_buffers(const ScalarArena& arena, const BufferTable& buffers,
+                                      Scalar element);
+
+/// One work item a thread or group, at most `limit` of them: how many items each takes in turn.
+uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit);
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// From graphs to kernels: fuses each graph into groups and turns each group into one kernel call.
+
+#pragma once
+
+#include "ir/graph.hpp"
+#include "kernels/kernel_call.hpp"
+#include "passes/fuse.hpp"
+
+#include <span>
+
+namespace hearth {
+
+struct LowerOptions {
+    DeviceCaps caps;
+    BindingModel binding_model = BindingModel::kDeviceAddress;
+    uint64_t rows_capacity = 1;
+    bool fuse = true;
+    bool keep_source = true;  ///< keep the GLSL in the Program, for people to read
+};
+
+/// Lowers graphs without composites.  Kernels with equal text are shared among all entries.
+/// Errors: kUnsupported naming the operator that has no kernel, or the type no kernel can hold.
+Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& options);
+
+}  // namespace hearth

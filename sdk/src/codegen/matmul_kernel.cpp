@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "codegen/group_expressions.hpp"
+#include "codegen/group_kernels.hpp"
+#include "core/assert.hpp"
+#include "ir/op_def.hpp"
+#include "kernels/library.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+struct Tile {
+    int bm, bn, bk, tm, tn;
+    int threads() const { return (bm / tm) * (bn / tn); }
+};
+
+// Largest first.  The first is for products that fill a GPU, the last for a handful of rows.
+constexpr Tile kTiles[] = {
+    {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 2},
+    {64, 16, 16, 2, 2},  {16, 16, 16, 1, 1},
+};
+
+int64_t tiles_for(const Tile& t, int64_t m, int64_t n) {
+    return ((m + t.bm - 1) / t.bm) * ((n + t.bn - 1) / t.bn);
+}
+
+/// The largest tile that is not mostly empty and still makes work for a whole GPU.
+Tile choose_tile(int64_t m, int64_t n, int64_t batch, const DeviceCaps& caps) {
+    constexpr int64_t kEnoughGroups = 128;  // about one for each multiprocessor of a large GPU
+    const Tile* best = &kTiles[std::size(kTiles) - 1];
+    for (const Tile& t : kTiles) {
+        const auto shared = static_cast<uint32_t>(t.bk * (t.bm + t.bn + 2) * 4);
+        if (shared > caps.shared_memory_bytes) continue;
+        if (t.threads() > static_cast<int>(caps.max_workgroup_invocations)) continue;
+        if (2 * n <= t.bn || (2 * m <= t.bm && t.bm > 32)) continue;
+        if (tiles_for(t, m, n) * batch < kEnoughGroups && t.bm > 32) continue;
+        best = &t;
+        break;
+    }
+    return *best;
+}
+
+class MatmulKernel {
+  public:
+    MatmulKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                 const LowerOptions& options)
+        : graph_(graph),
+          group_(group),
+          options_(options),
+          node_(*find_matmul()),
+          expressions_(graph, group, inlined),
+          arena_(expressions_.arena()) {
+        const Shape& out = graph.values[node_.outputs[0]].shape;
+        for (int i = 0; i + 2 < out.rank(); ++i) batch_.push_back(out[i]);
+        m_ = out[out.rank() - 2];
+        n_ = out[out.rank() - 1];
+        const Shape& a = graph.values[node_.inputs[0]].shape;
+        k_ = a[a.rank() - (node_.attrs.flag("transpose_a") ? 2 : 1)];
+    }
+
+    GroupKernel run() {
+        kernel_.name = "matmul";
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        const int64_t m = m_.at(rows), n = n_.at(rows), k = k_.at(rows);
+        const int64_t batch = batch_.element_count(rows);
+        const Tile tile = choose_tile(m, n, batch, options_.caps);
+        std::string text = constants(tile);
+        text += load_function("load_a", 0, "m", "k");
+        text += load_function("load_b", 1, "k", "n");
+        text += store_function();
+        kernel_.body = text + std::string(shader_text("matmul/matmul_tiled.comp"));
+        kernel_.local_size = {static_cast<uint32_t>(tile.threads()), 1, 1};
+        kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
+        kernel_.grid[1] = {work_of(m_), static_cast<uint32_t>(tile.bm)};
+        kernel_.grid[2] = {work_of(batch_.element_count()), 1};
+        kernel_.flops = static_cast<uint64_t>(2 * m * n * k * batch);
+        return std::move(kernel_);
+    }
+
+  private:
+    const Node* find_matmul() const {
+        for (NodeId n : group_.nodes)
+            if (graph_.nodes[n].op->op_class == OpClass::kMatmul) return &graph_.nodes[n];
+        HEARTH_ASSERT(!"a matmul group without a matmul");
+        return nullptr;
+    }
+
+    std::string constants(const Tile& t) {
+        auto constant = [](const char* name, const std::string& value) {
+            return std::string("#define ") + name + " " + value + "\n";
+        };
+        return constant("BM", std::to_string(t.bm)) + constant("BN", std::to_string(t.bn)) +
+               constant("BK", std::to_string(t.bk)) + constant("TM", std::to_string(t.tm)) +
+               constant("TN", std::to_string(t.tn)) +
+               constant("M", glsl_count(m_, kernel_.buffers)) +
+               constant("N", glsl_count(n_, kernel_.buffers)) +
+               constant("K", glsl_count(k_, kernel_.buffers)) +
+               constant("A_K_IS_CONTIGUOUS", is_swapped(0) ? "false" : "true") +
+               constant("B_K_IS_CONTIGUOUS", is_swapped(1) ? "true" : "false");
+    }
+
+    /// Whether the operand's last two axes lie the other way round in memory.
+    bool is_swapped(size_t input) const {
+        bool swapped = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
+        const Node* producer = graph_.producer(node_.inputs[input]);
+        if (producer != nullptr && producer->op->name == "transpose") {
+            const std::vector<int64_t>& perm = producer->attrs.integers("perm");
+            if (!perm.empty() && perm.back() != static_cast<int64_t>(perm.size()) - 1)
+                swapped = !swapped;
+        }
+        return swapped;
+    }
+
+    /// "float NAME(int batch, int FIRST, int SECOND)": the operand's element as the product sees
+    /// it.
+    std::string load_function(const char* name, size_t input, const char* first,
+                              const char* second) {
+        GlslWriter writer(arena_, kernel_.buffers);
+        const Scalar batch = arena_.variable(ScalarType::kI32);
+        const Scalar i = arena_.variable(ScalarType::kI32);
+        const Scalar j = arena_.variable(ScalarType::kI32);
+        writer.bind(batch, "batch");
+        writer.bind(i, first);
+        writer.bind(j, second);
+        const Shape& shape = graph_.values[node_.inputs[input]].shape;
+        const Coords<Scalar> batch_coords = coords_of(arena_, {batch, {}}, batch_);
+        Coords<Scalar> at;
+        for (int axis = 0; axis + 2 < shape.rank(); ++axis) {
+            const int from = axis + batch_.rank() - (shape.rank() - 2);
+            at.axis.push_back(shape[axis].is_one() ? arena_.index(0) : batch_coords[from]);
+        }
+        const bool transposed = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
+        at.axis.push_back(transposed ? j : i);
+        at.axis.push_back(transposed ? i : j);
+        const std::string value = writer.emit(expressions_.read(node_.inputs[input], {{}, at}));
+        return std::string("float ") + name + "(int batch, int " + first + ", int " + second +
+               ") {\n" + writer.text() + "    return " + value + ";\n}\n";
+    }
+
+    std::string store_function() {
+        GlslWriter writer(arena_, kernel_.buffers);
+        const Scalar batch = arena_.variable(ScalarType::kI32);
+        const Scalar m = arena_.variable(ScalarType::kI32);
+        const Scalar n = arena_.variable(ScalarType::kI32);
+        const Scalar sum = arena_.variable(ScalarType::kF32);
+        writer.bind(batch, "batch");
+        writer.bind(m, "m");
+        writer.bind(n, "n");
+        writer.bind(sum, "sum");
+        expressions_.define(node_.outputs[0], sum);
+        ScalarPlace place;
+        place.coords = coords_of(arena_, {batch, {}}, batch_);
+        place.coords->axis.push_back(m);
+        place.coords->axis.push_back(n);
+        place.linear = (batch * extent(arena_, m_) + m) * extent(arena_, n_) + n;
+        for (ValueId v : group_.stores) {
+            const std::string what = writer.emit(expressions_.read(v, place));
+            const std::string where = writer.emit(*place.linear);
+            writer.line(kernel_.buffers.name_of(v) + ".at[" + where + "] = " + what + ";");
+        }
+        kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
+        return "void store(int batch, int m, int n, float sum) {\n" + writer.text() + "}\n";
+    }
+
+    const Graph& graph_;
+    const Group& group_;
+    const LowerOptions& options_;
+    const Node& node_;
+    GroupKernel kernel_;
+    GroupExpressions expressions_;
+    ScalarArena& arena_;
+    Shape batch_;
+    Dim m_, n_, k_;
+};
+
+}  // namespace
+
+GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                          const LowerOptions& options) {
+    return MatmulKernel(graph, group, inlined, options).run();
+}
+
+}  // namespace hearth

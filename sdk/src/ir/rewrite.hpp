@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Building a graph anew, node by node: the frame that passes share.
+
+#pragma once
+
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace hearth {
+
+/// What to put in place of a node whose inputs are already rewritten: one tensor for each output,
+/// or nothing to keep the node as it is.
+using RewriteRule = std::function<std::optional<std::vector<Tensor>>(
+    Trace& trace, const Node& node, std::span<const Tensor> inputs)>;
+
+/// Replays `graph` with `rule` applied to each node.  The result is canonical and verified; inputs,
+/// outputs, params and states keep their names.
+Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule);
+
+}  // namespace hearth

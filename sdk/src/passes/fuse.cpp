@@ -1,0 +1,376 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "passes/fuse.hpp"
+
+#include "core/assert.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+constexpr int64_t kMaxFusedRow = 8192;  // longer rows are read again for each phase: no gain
+
+const Shape& output_shape(const Graph& graph, const Node& node) {
+    return graph.values[node.outputs[0]].shape;
+}
+
+bool is_single_number(const Shape& shape) {
+    const Dim count = shape.element_count();
+    return !count.per_row && count.count == 1;
+}
+
+bool is_reshape(const Node& node) {
+    return node.op->name == "reshape";
+}
+
+bool is_view(const Node& node) {
+    return node.op->op_class == OpClass::kIndexed && node.op->is_view;
+}
+
+/// Whether each reader computes the node again.
+bool should_inline(const Graph& graph, const Node& node) {
+    if (node.outputs.size() != 1) return false;
+    if (is_view(node)) return true;
+    return node.op->op_class == OpClass::kElementwise &&
+           is_single_number(output_shape(graph, node));
+}
+
+class Fuser {
+  public:
+    Fuser(const Graph& graph, const FusionOptions& options)
+        : graph_(graph),
+          options_(options),
+          readers_(readers_of(graph)),
+          leaves_(leaves_graph(graph)),
+          group_of_(graph.nodes.size(), kNone) {
+        plan_.inlined.resize(graph.nodes.size());
+    }
+
+    FusionPlan run() {
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+            plan_.inlined[n] = options_.enabled && should_inline(graph_, graph_.nodes[n]);
+        for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
+            if (!plan_.inlined[n] || leaves(n)) place(n);
+        finish();
+        return std::move(plan_);
+    }
+
+  private:
+    bool leaves(NodeId n) const {
+        for (ValueId v : graph_.nodes[n].outputs)
+            if (leaves_[v]) return true;
+        return false;
+    }
+
+    void place(NodeId n) {
+        if (options_.enabled)
+            for (uint32_t g : aligned_reader_groups(n))
+                if (join(n, g)) return;
+        group_of_[n] = static_cast<uint32_t>(plan_.groups.size());
+        plan_.groups.push_back(new_group(n));
+    }
+
+    Group new_group(NodeId n) const {
+        const Node& node = graph_.nodes[n];
+        Group group;
+        group.space = output_shape(graph_, node);
+        group.nodes = {n};
+        if (node.op->op_class == OpClass::kMatmul) group.kind = GroupKind::kMatmul;
+        if (node.op->op_class == OpClass::kReduce) {
+            group.kind = GroupKind::kRowwise;
+            group.space = graph_.values[node.inputs[0]].shape;
+            group.axes = node.attrs.integers("axes");
+        }
+        return group;
+    }
+
+    /// Groups that read `n` at the element that they compute: through element-wise operators of the
+    /// same shape and through reshapes; and, for a reduction, those that broadcast it along its
+    /// rows.
+    std::vector<uint32_t> aligned_reader_groups(NodeId n) const {
+        std::vector<uint32_t> groups;
+        for (ValueId v : graph_.nodes[n].outputs) add_aligned(n, v, groups);
+        std::sort(groups.begin(), groups.end());
+        groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+        return groups;
+    }
+
+    void add_aligned(NodeId origin, ValueId v, std::vector<uint32_t>& groups) const {
+        for (NodeId r : readers_[v]) {
+            if (group_of_[r] != kNone && reads_aligned(origin, v, r))
+                groups.push_back(group_of_[r]);
+            if (is_reshape(graph_.nodes[r]) && plan_.inlined[r])
+                add_aligned(origin, graph_.nodes[r].outputs[0], groups);
+        }
+    }
+
+    bool reads_aligned(NodeId origin, ValueId v, NodeId reader) const {
+        const Node& r = graph_.nodes[reader];
+        if (is_reshape(r)) return true;
+        const Shape& from = graph_.values[v].shape;
+        if (r.op->op_class == OpClass::kReduce) return from == graph_.values[r.inputs[0]].shape;
+        if (r.op->op_class != OpClass::kElementwise) return false;
+        const Shape& to = output_shape(graph_, r);
+        if (from == to) return true;
+        const Node& o = graph_.nodes[origin];
+        return o.op->op_class == OpClass::kReduce && v == o.outputs[0] &&
+               to == graph_.values[o.inputs[0]].shape;
+    }
+
+    bool join(NodeId n, uint32_t g) {
+        const Node& node = graph_.nodes[n];
+        Group merged = plan_.groups[g];
+        if (!reshape_group(node, merged)) return false;
+        if (!all_reads_aligned(n, g) || reaches(n, g)) return false;
+        merged.nodes.insert(merged.nodes.begin(), n);
+        find_stores(merged);
+        if (operand_count(merged) > options_.max_operands) return false;
+        if (stores_along_few_rows(node, merged)) return false;
+        plan_.groups[g] = std::move(merged);
+        group_of_[n] = g;
+        return true;
+    }
+
+    /// Whether `node` fits the group's iteration space; changes the group's kind where it must.
+    bool reshape_group(const Node& node, Group& group) const {
+        if (node.outputs.size() != 1) return false;
+        const Shape& shape = output_shape(graph_, node);
+        const Dim count = shape.element_count();
+        switch (node.op->op_class) {
+            case OpClass::kElementwise:
+            case OpClass::kIndexed:
+                if (group.kind != GroupKind::kRowwise) return count == group.space.element_count();
+                // Within a row everything is computed again in each phase: only cheap arithmetic.
+                return (node.op->op_class == OpClass::kElementwise && shape == group.space) ||
+                       count == outer_count(group);
+            case OpClass::kMatmul:
+                if (group.kind != GroupKind::kMap || count != group.space.element_count())
+                    return false;
+                group.kind = GroupKind::kMatmul;
+                group.space = shape;
+                return true;
+            case OpClass::kReduce:
+                return reshape_to_rows(node, group);
+            case OpClass::kComposite:
+                return false;
+        }
+        return false;
+    }
+
+    bool reshape_to_rows(const Node& node, Group& group) const {
+        const Shape& space = graph_.values[node.inputs[0]].shape;
+        const std::vector<int64_t>& axes = node.attrs.integers("axes");
+        if (group.kind == GroupKind::kRowwise) return group.space == space && group.axes == axes;
+        if (group.kind != GroupKind::kMap) return false;
+        const bool is_epilogue =
+            group.space.element_count() == output_shape(graph_, node).element_count();
+        const Dim row = row_length(space, axes);
+        const bool is_broadcast = members_have_shape(group, space) && !row.per_row &&
+                                  row.count <= kMaxFusedRow &&
+                                  !is_single_number(output_shape(graph_, node));
+        if (!is_epilogue && !is_broadcast) return false;
+        group.kind = GroupKind::kRowwise;
+        group.space = space;
+        group.axes = axes;
+        return true;
+    }
+
+    bool members_have_shape(const Group& group, const Shape& shape) const {
+        return std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
+            return graph_.nodes[n].op->op_class == OpClass::kElementwise &&
+                   output_shape(graph_, graph_.nodes[n]) == shape;
+        });
+    }
+
+    static Dim row_length(const Shape& space, const std::vector<int64_t>& axes) {
+        Shape reduced;
+        for (int64_t a : axes) reduced.push_back(space[static_cast<int>(a)]);
+        return reduced.element_count();
+    }
+
+    static Dim outer_count(const Group& group) {
+        Shape outer = group.space;
+        for (int64_t a : group.axes) outer[static_cast<int>(a)] = Dim(1);
+        return outer.element_count();
+    }
+
+    /// Within group g, `n` must be read only where it is computed.
+    bool all_reads_aligned(NodeId n, uint32_t g) const {
+        for (ValueId v : graph_.nodes[n].outputs)
+            if (!value_reads_aligned(n, v, g)) return false;
+        return true;
+    }
+
+    bool value_reads_aligned(NodeId origin, ValueId v, uint32_t g) const {
+        for (NodeId r : readers_[v]) {
+            const Node& reader = graph_.nodes[r];
+            if (group_of_[r] == g && !reads_aligned(origin, v, r)) return false;
+            if (!plan_.inlined[r]) continue;
+            const bool passes_on = is_reshape(reader)
+                                       ? value_reads_aligned(origin, reader.outputs[0], g)
+                                       : !inlined_reaches_group(reader.outputs[0], g);
+            if (!passes_on) return false;
+        }
+        return true;
+    }
+
+    bool inlined_reaches_group(ValueId v, uint32_t g) const {
+        for (NodeId r : readers_[v]) {
+            if (group_of_[r] == g) return true;
+            if (plan_.inlined[r] && inlined_reaches_group(graph_.nodes[r].outputs[0], g))
+                return true;
+        }
+        return false;
+    }
+
+    /// Whether a path leads from `n` through a node outside group `g` into it: fusing would make
+    /// the group wait for itself.
+    bool reaches(NodeId n, uint32_t g) const {
+        std::vector<bool> seen(graph_.nodes.size());
+        std::vector<NodeId> stack;
+        auto push_readers = [&](NodeId of) {
+            for (ValueId v : graph_.nodes[of].outputs)
+                for (NodeId r : readers_[v])
+                    if (!seen[r]) {
+                        seen[r] = true;
+                        stack.push_back(r);
+                    }
+        };
+        push_readers(n);
+        // Direct reads from within the group are what is being fused.
+        std::erase_if(stack, [&](NodeId r) { return group_of_[r] == g; });
+        // So are those through reshapes that the group computes again.
+        std::vector<NodeId> outside;
+        for (NodeId r : stack)
+            if (!(plan_.inlined[r] && group_of_[r] == kNone)) outside.push_back(r);
+        std::vector<NodeId> through;
+        for (NodeId r : stack)
+            if (plan_.inlined[r] && group_of_[r] == kNone) through.push_back(r);
+        while (!through.empty()) {
+            const NodeId t = through.back();
+            through.pop_back();
+            for (NodeId r : readers_[graph_.nodes[t].outputs[0]]) {
+                if (seen[r] || group_of_[r] == g) continue;
+                seen[r] = true;
+                (plan_.inlined[r] && group_of_[r] == kNone ? through : outside).push_back(r);
+            }
+        }
+        stack = std::move(outside);
+        while (!stack.empty()) {
+            const NodeId at = stack.back();
+            stack.pop_back();
+            if (group_of_[at] == g) return true;
+            push_readers(at);
+            // A kernel runs as a whole: having to wait for it is having to wait for all of it.
+            if (group_of_[at] != kNone)
+                for (NodeId member : plan_.groups[group_of_[at]].nodes) push_readers(member);
+        }
+        return false;
+    }
+
+    int operand_count(const Group& group) const {
+        return static_cast<int>(loads_of(graph_, group, plan_.inlined).size() +
+                                group.stores.size());
+    }
+
+    /// A sum over all agents has few results, so few workgroups: a kernel of its own writes what
+    /// it sums faster than the summing kernel would on the side.
+    bool stores_along_few_rows(const Node& node, const Group& group) const {
+        return group.kind == GroupKind::kRowwise && node.op->op_class != OpClass::kReduce &&
+               output_shape(graph_, node) == group.space &&
+               row_length(group.space, group.axes).per_row &&
+               std::find(group.stores.begin(), group.stores.end(), node.outputs[0]) !=
+                   group.stores.end();
+    }
+
+    void find_stores(Group& group) const {
+        group.stores.clear();
+        for (NodeId n : group.nodes)
+            for (ValueId v : graph_.nodes[n].outputs)
+                if (leaves_[v] || is_read_outside(v, group.nodes)) group.stores.push_back(v);
+    }
+
+    bool is_read_outside(ValueId v, const std::vector<NodeId>& nodes) const {
+        for (NodeId r : readers_[v]) {
+            if (std::binary_search(nodes.begin(), nodes.end(), r)) continue;
+            if (!plan_.inlined[r]) return true;
+            if (is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
+        }
+        return false;
+    }
+
+    void finish() {
+        // A node that is inlined and also stored was placed in a group of its own; readers still
+        // compute it again rather than wait for it.
+        for (Group& group : plan_.groups) find_stores(group);
+        sort_groups();
+    }
+
+    /// Orders groups so that each comes after those whose stores it loads.
+    void sort_groups() {
+        std::vector<uint32_t> maker(graph_.values.size(), kNone);
+        for (uint32_t g = 0; g < plan_.groups.size(); ++g)
+            for (ValueId v : plan_.groups[g].stores) maker[v] = g;
+        std::vector<Group> ordered;
+        std::vector<uint8_t> state(plan_.groups.size());  // 0 new, 1 being visited, 2 done
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+            if (group_of_[n] != kNone) visit(group_of_[n], maker, state, ordered);
+        plan_.groups = std::move(ordered);
+    }
+
+    void visit(uint32_t g, const std::vector<uint32_t>& maker, std::vector<uint8_t>& state,
+               std::vector<Group>& ordered) {
+        if (state[g] == 2) return;
+        HEARTH_ASSERT(state[g] == 0);  // a cycle between groups: reaches() is wrong
+        state[g] = 1;
+        for (ValueId v : loads_of(graph_, plan_.groups[g], plan_.inlined))
+            if (maker[v] != kNone) visit(maker[v], maker, state, ordered);
+        state[g] = 2;
+        ordered.push_back(std::move(plan_.groups[g]));
+    }
+
+    const Graph& graph_;
+    FusionOptions options_;
+    std::vector<std::vector<NodeId>> readers_;
+    std::vector<bool> leaves_;
+    std::vector<uint32_t> group_of_;
+    FusionPlan plan_;
+};
+
+}  // namespace
+
+FusionPlan fuse(const Graph& graph, const FusionOptions& options) {
+    return Fuser(graph, options).run();
+}
+
+std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined) {
+    std::vector<ValueId> loads;
+    std::vector<bool> seen(graph.values.size());
+    std::vector<NodeId> stack(group.nodes.rbegin(), group.nodes.rend());
+    while (!stack.empty()) {
+        const NodeId n = stack.back();
+        stack.pop_back();
+        for (ValueId v : graph.nodes[n].inputs) {
+            if (seen[v]) continue;
+            seen[v] = true;
+            const Value& value = graph.values[v];
+            if (value.kind != ValueKind::kNode) {
+                const bool is_literal =
+                    value.kind == ValueKind::kConstant && is_single_number(value.shape);
+                if (!is_literal) loads.push_back(v);
+            } else if (inlined[value.node]) {
+                stack.push_back(value.node);
+            } else if (!std::binary_search(group.nodes.begin(), group.nodes.end(), value.node)) {
+                loads.push_back(v);
+            }
+        }
+    }
+    std::sort(loads.begin(), loads.end());
+    return loads;
+}
+
+}  // namespace hearth

@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Divides a graph into groups, each of which becomes one kernel.
+//
+// A group has one iteration space and one of three shapes:
+//   map     one thread for each element
+//   rows    one workgroup (or thread) for each row: reductions over the row, then the row again
+//   matmul  a matrix product, with what follows it element by element
+// Nodes join the group of a node that reads them at the very element they were computed for.  Views
+// (slice, transpose, ...) and single-number arithmetic belong to no group: each reader computes
+// them again, which is cheaper than a trip through memory and a barrier.
+
+#pragma once
+
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+#include <vector>
+
+namespace hearth {
+
+enum class GroupKind : uint8_t { kMap, kRowwise, kMatmul };
+
+struct Group {
+    GroupKind kind = GroupKind::kMap;
+    /// map, matmul: the shape of the elements.  rows: the shape before the reduction.
+    Shape space;
+    std::vector<int64_t> axes;    ///< rows: the reduced axes of `space`
+    std::vector<NodeId> nodes;    ///< in the graph's order
+    std::vector<ValueId> stores;  ///< values read by others, in the graph's order
+};
+
+struct FusionOptions {
+    bool enabled = true;    ///< off: every node that can be a kernel of its own is one
+    int max_operands = 14;  ///< buffers that one kernel may touch
+};
+
+struct FusionPlan {
+    std::vector<Group> groups;  ///< in an order that respects data flow
+    std::vector<bool> inlined;  ///< per node: computed again by each reader
+};
+
+/// The graph must hold no composites.
+FusionPlan fuse(const Graph& graph, const FusionOptions& options);
+
+/// Values that a group's kernel reads from memory, in a deterministic order.
+std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined);
+
+}  // namespace hearth

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The passes between tracing and code generation, each Graph -> Graph.
+
+#pragma once
+
+#include "ir/graph.hpp"
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+namespace hearth {
+
+struct Pass {
+    std::string_view name;
+    Result<Graph> (*run)(const Graph&);
+};
+
+/// In the order in which they run.
+std::span<const Pass> passes();
+
+/// Called with the graph after each pass, e.g. to print it.
+using PassObserver = std::function<void(std::string_view pass, const Graph&)>;
+
+/// Runs all passes with verify() between.  Errors name the pass.
+Result<Graph> run_passes(Graph graph, const PassObserver& observer = {});
+
+/// Replaces composites by their decompositions, until none is left.
+Result<Graph> decompose(const Graph& graph);
+
+/// Lets equal nodes on equal inputs be one node.
+Result<Graph> share_common(const Graph& graph);
+
+}  // namespace hearth

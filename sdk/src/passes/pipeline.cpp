@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "passes/pass.hpp"
+
+#include <array>
+
+namespace hearth {
+
+std::span<const Pass> passes() {
+    static constexpr std::array<Pass, 2> kPasses = {{
+        {"decompose", decompose},
+        {"share_common", share_common},
+    }};
+    return kPasses;
+}
+
+Result<Graph> run_passes(Graph graph, const PassObserver& observer) {
+    for (const Pass& pass : passes()) {
+        Result<Graph> next = pass.run(graph);
+        if (!next.ok()) return next.status().in(pass.name);
+        graph = std::move(next).value();
+        if (Status s = verify(graph); !s.ok()) return s.in(pass.name);
+        if (observer) observer(pass.name, graph);
+    }
+    return graph;
+}
+
+}  // namespace hearth

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// f32 functions that GLSL lacks, or that Vulkan leaves too inexact to compare with a reference
+// (sin and cos may be off by 2^-11, atan by 4096 ulp).  Minimax polynomials: Cephes Mathematical
+// Library (Moshier), single precision; erfc: Press et al., "Numerical Recipes", section 6.2
+// (fractional error below 1.2e-7).
+
+float hearth_tanh(float x) {
+    float a = abs(x);
+    if (a < 0.625) {
+        float z = x * x;
+        return ((((-5.70498872745e-3 * z + 2.06390887954e-2) * z - 5.37397155531e-2) * z +
+                 1.33314422036e-1) * z - 3.33332819422e-1) * z * x + x;
+    }
+    // exp overflows beyond 88; tanh is 1 to the last bit from 9 on.
+    float y = 1.0 - 2.0 / (exp(2.0 * min(a, 20.0)) + 1.0);
+    return isnan(x) ? x : (x < 0.0 ? -y : y);
+}
+
+// x reduced to [-pi/4, pi/4] and the quadrant, with pi/2 in three parts (Cody and Waite).
+float hearth_reduce(float x, out int quadrant) {
+    float j = roundEven(x * 0.636619772367581343);
+    quadrant = int(j) & 3;
+    precise float r = x - j * 1.5703125;
+    r = r - j * 4.837512969970703125e-4;
+    r = r - j * 7.549789948768648e-8;
+    return r;
+}
+float hearth_sin_kernel(float r) {
+    float z = r * r;
+    return ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * r + r;
+}
+float hearth_cos_kernel(float r) {
+    float z = r * r;
+    return ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z -
+           0.5 * z + 1.0;
+}
+float hearth_sin(float x) {
+    int q;
+    float r = hearth_reduce(x, q);
+    float y = (q & 1) == 0 ? hearth_sin_kernel(r) : hearth_cos_kernel(r);
+    return (q & 2) == 0 ? y : -y;
+}
+float hearth_cos(float x) {
+    int q;
+    float r = hearth_reduce(x, q);
+    float y = (q & 1) == 0 ? hearth_cos_kernel(r) : hearth_sin_kernel(r);
+    return q == 1 || q == 2 ? -y : y;
+}
+float hearth_tan(float x) { return hearth_sin(x) / hearth_cos(x); }
+
+float hearth_atan(float x) {
+    float a = abs(x);
+    float base = 0.0;
+    if (a > 2.414213562373095) {
+        base = 1.5707963267948966;
+        a = -1.0 / a;
+    } else if (a > 0.4142135623730950) {
+        base = 0.7853981633974483;
+        a = (a - 1.0) / (a + 1.0);
+    }
+    float z = a * a;
+    float y = base + ((((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z -
+                       3.33329491539e-1) * z * a + a);
+    return isnan(x) ? x : (x < 0.0 ? -y : y);
+}
+float hearth_atan2(float y, float x) {
+    const float pi = 3.14159265358979;
+    if (x == 0.0 && y == 0.0) return floatBitsToInt(x) < 0 ? (floatBitsToInt(y) < 0 ? -pi : pi) : y;
+    if (isinf(x) && isinf(y)) {
+        float a = x > 0.0 ? 0.25 * pi : 0.75 * pi;
+        return y < 0.0 ? -a : a;
+    }
+    if (x == 0.0) return y > 0.0 ? 0.5 * pi : -0.5 * pi;
+    float a = hearth_atan(y / x);
+    if (x > 0.0) return a;
+    return floatBitsToInt(y) < 0 ? a - pi : a + pi;
+}
+float hearth_asin(float x) {
+    float a = abs(x);
+    bool far = a > 0.5;
+    float z = far ? 0.5 * (1.0 - a) : a * a;
+    float s = far ? sqrt(z) : a;
+    float y = ((((4.2163199048e-2 * z + 2.4181311049e-2) * z + 4.5470025998e-2) * z +
+                7.4953002686e-2) * z + 1.6666752422e-1) * z * s + s;
+    if (far) y = 1.5707963267948966 - 2.0 * y;
+    return x < 0.0 ? -y : y;
+}
+float hearth_acos(float x) {
+    if (x > 0.5) return 2.0 * hearth_asin(sqrt(0.5 * (1.0 - x)));
+    if (x < -0.5) return 3.14159265358979 - 2.0 * hearth_asin(sqrt(0.5 * (1.0 + x)));
+    return 1.5707963267948966 - hearth_asin(x);
+}
+
+float hearth_sinh(float x) {
+    float a = abs(x);
+    if (a < 1.0) {
+        float z = x * x;
+        return ((2.03721912945e-4 * z + 8.33028376239e-3) * z + 1.66667160211e-1) * z * x + x;
+    }
+    // exp(a) / 2 as a product, so that it overflows no earlier than the result does.
+    float h = exp(0.5 * a);
+    float y = 0.5 * h * h - 0.5 / (h * h);
+    return x < 0.0 ? -y : y;
+}
+float hearth_cosh(float x) {
+    float h = exp(0.5 * abs(x));
+    return 0.5 * h * h + 0.5 / (h * h);
+}
+// log(1 + x) without losing small x (Kahan's correction).
+float hearth_log1p(float x) {
+    precise float u = 1.0 + x;
+    precise float d = u - 1.0;
+    return d == 0.0 ? x : log(u) * (x / d);
+}
+float hearth_asinh(float x) {
+    float a = abs(x);
+    float y = a > 1.0e4 ? log(a) + 0.6931471805599453
+                        : hearth_log1p(a + a * a / (1.0 + sqrt(1.0 + a * a)));
+    return x < 0.0 ? -y : y;
+}
+float hearth_acosh(float x) {
+    if (x > 1.0e4) return log(x) + 0.6931471805599453;
+    float t = x - 1.0;
+    return hearth_log1p(t + sqrt(2.0 * t + t * t));
+}
+float hearth_atanh(float x) {
+    float a = abs(x);
+    float y = 0.5 * hearth_log1p(2.0 * a / (1.0 - a));
+    return x < 0.0 ? -y : y;
+}
+
+float hearth_erf(float x) {
+    float z = abs(x);
+    if (z < 0.5) {
+        // Series of 2/sqrt(pi) * integral exp(-t^2): five terms are exact to f32 below 0.5.
+        float q = x * x;
+        return 1.1283791670955126 * x *
+               (1.0 + q * (-0.3333333333 + q * (0.1 + q * (-0.0238095238 + q * (0.0046296296 +
+                q * (-0.00075757576 + q * 0.00010683761))))));
+    }
+    float t = 1.0 / (1.0 + 0.5 * z);
+    float e = t * exp(-z * z - 1.26551223 + t * (1.00002368 + t * (0.37409196 + t * (0.09678418 +
+              t * (-0.18628806 + t * (0.27886807 + t * (-1.13520398 + t * (1.48851587 +
+              t * (-0.82215223 + t * 0.17087277)))))))));
+    return isnan(x) ? x : (x < 0.0 ? e - 1.0 : 1.0 - e);
+}
+
+// GLSL leaves pow undefined for a negative base and for 0 to the 0.
+float hearth_pow(float x, float y) {
+    if (y == 0.0 || x == 1.0) return 1.0;
+    if (y == 2.0) return x * x;
+    if (y == 1.0) return x;
+    if (x == 0.0) {
+        bool odd = mod(y, 2.0) == 1.0;
+        if (y > 0.0) return odd ? x : 0.0;
+        float infinity = uintBitsToFloat(0x7f800000u);
+        return odd && floatBitsToInt(x) < 0 ? -infinity : infinity;
+    }
+    float p = pow(abs(x), y);
+    if (x > 0.0) return p;
+    if (isnan(x) || isnan(y)) return x + y;
+    if (floor(y) != y && !isinf(y)) return uintBitsToFloat(0x7fc00000u);
+    return mod(abs(y), 2.0) == 1.0 ? -p : p;
+}
+
+// As in NumPy, a NaN on either side wins.
+float hearth_min(float a, float b) { return isnan(a) ? a : (isnan(b) ? b : min(a, b)); }
+float hearth_max(float a, float b) { return isnan(a) ? a : (isnan(b) ? b : max(a, b)); }
+
+float hearth_sign(float x) { return isnan(x) ? x : sign(x); }
+
+// C's remainder: the sign is the dividend's.
+float hearth_fmod(float a, float b) { return a - b * trunc(a / b); }
+
+int hearth_ipow(int x, int y) {
+    if (y < 0) return x == 1 ? 1 : (x == -1 ? ((y & 1) == 0 ? 1 : -1) : 0);
+    int result = 1;
+    for (; y > 0; y >>= 1) {
+        if ((y & 1) != 0) result *= x;
+        x *= x;
+    }
+    return result;
+}
