@@ -3,10 +3,10 @@
 
 #pragma once
 
+#include "ir/op_def.hpp"
+
 #include <span>
 #include <string_view>
-
-#include "ir/op_def.hpp"
 
 namespace hearth {
 

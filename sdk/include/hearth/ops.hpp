@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Named operators.  All append to the trace of their operands and return the result.
+//
+// Element-wise operators broadcast as NumPy does: shapes are aligned at the last axis, and an
+// extent of 1 stretches.  Operands of one call have one element type; cast() converts.  Negative
+// axes count from the back.  After an error the result is a failed tensor, and the trace keeps the
+// first error.
+
+#pragma once
+
+#include <hearth/tensor.hpp>
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+/// Axes of a reduction; empty: all.
+using Axes = std::vector<int64_t>;
+
+// --- Element-wise arithmetic: a: [...], b: [...] -> broadcast shape -----------------------------
+
+Tensor add(const Tensor& a, const Tensor& b);
+Tensor sub(const Tensor& a, const Tensor& b);
+Tensor mul(const Tensor& a, const Tensor& b);
+/// Integers: rounds towards zero; division by zero gives zero.
+Tensor div(const Tensor& a, const Tensor& b);
+Tensor neg(const Tensor& x);
+/// Floating-point.  A negative base needs a whole exponent (NaN otherwise).
+Tensor pow(const Tensor& base, const Tensor& exponent);
+Tensor pow(const Tensor& base, double exponent);
+/// The remainder with the sign of the divisor, as Python's %.  Integers: modulo zero is zero.
+Tensor mod(const Tensor& a, const Tensor& b);
+/// The remainder with the sign of the dividend, as C's fmod.
+Tensor fmod(const Tensor& a, const Tensor& b);
+/// NaN if either operand is NaN, as NumPy's functions of these names.
+Tensor minimum(const Tensor& a, const Tensor& b);
+Tensor maximum(const Tensor& a, const Tensor& b);
+Tensor minimum(const Tensor& a, double b);
+Tensor maximum(const Tensor& a, double b);
+Tensor abs(const Tensor& x);
+/// -1, 0 or 1; NaN stays NaN.
+Tensor sign(const Tensor& x);
+Tensor reciprocal(const Tensor& x);
+Tensor sqrt(const Tensor& x);
+Tensor rsqrt(const Tensor& x);  ///< 1 / sqrt(x)
+Tensor square(const Tensor& x);
+
+// --- Comparisons and logic: -> bool -------------------------------------------------------------
+
+Tensor equal(const Tensor& a, const Tensor& b);
+Tensor not_equal(const Tensor& a, const Tensor& b);
+Tensor less(const Tensor& a, const Tensor& b);
+Tensor less_equal(const Tensor& a, const Tensor& b);
+Tensor greater(const Tensor& a, const Tensor& b);
+Tensor greater_equal(const Tensor& a, const Tensor& b);
+Tensor equal(const Tensor& a, double b);
+Tensor not_equal(const Tensor& a, double b);
+Tensor less(const Tensor& a, double b);
+Tensor less_equal(const Tensor& a, double b);
+Tensor greater(const Tensor& a, double b);
+Tensor greater_equal(const Tensor& a, double b);
+Tensor logical_and(const Tensor& a, const Tensor& b);
+Tensor logical_or(const Tensor& a, const Tensor& b);
+Tensor logical_xor(const Tensor& a, const Tensor& b);
+Tensor logical_not(const Tensor& x);
+Tensor is_nan(const Tensor& x);
+/// True for infinities of the asked signs.
+Tensor is_inf(const Tensor& x, bool positive = true, bool negative = true);
+
+// --- Mathematics, element by element ------------------------------------------------------------
+
+Tensor exp(const Tensor& x);
+Tensor log(const Tensor& x);
+Tensor sin(const Tensor& x);
+Tensor cos(const Tensor& x);
+Tensor tan(const Tensor& x);
+Tensor asin(const Tensor& x);
+Tensor acos(const Tensor& x);
+Tensor atan(const Tensor& x);
+Tensor atan2(const Tensor& y, const Tensor& x);
+Tensor sinh(const Tensor& x);
+Tensor cosh(const Tensor& x);
+Tensor tanh(const Tensor& x);
+Tensor asinh(const Tensor& x);
+Tensor acosh(const Tensor& x);
+Tensor atanh(const Tensor& x);
+Tensor erf(const Tensor& x);
+Tensor floor(const Tensor& x);
+Tensor ceil(const Tensor& x);
+Tensor round(const Tensor& x);  ///< halves to the even neighbour
+
+// --- Activations --------------------------------------------------------------------------------
+
+Tensor relu(const Tensor& x);
+Tensor leaky_relu(const Tensor& x, double alpha = 0.01);
+/// x where x >= 0, else slope * x; slope broadcasts to x.
+Tensor prelu(const Tensor& x, const Tensor& slope);
+Tensor elu(const Tensor& x, double alpha = 1);
+Tensor selu(const Tensor& x);
+Tensor celu(const Tensor& x, double alpha = 1);
+Tensor gelu(const Tensor& x);       ///< x * Phi(x), with the error function
+Tensor gelu_tanh(const Tensor& x);  ///< its tanh approximation
+Tensor silu(const Tensor& x);       ///< x * sigmoid(x)
+Tensor mish(const Tensor& x);
+Tensor softplus(const Tensor& x);
+Tensor softsign(const Tensor& x);
+Tensor sigmoid(const Tensor& x);
+Tensor hard_sigmoid(const Tensor& x, double alpha = 0.2, double beta = 0.5);
+Tensor hard_swish(const Tensor& x);
+/// exp(x) / sum(exp(x)) along `axis`, without overflow.  A slice of minus infinities gives zeros.
+Tensor softmax(const Tensor& x, int64_t axis = -1);
+Tensor log_softmax(const Tensor& x, int64_t axis = -1);
+
+// --- Choice and conversion ----------------------------------------------------------------------
+
+/// condition: bool [...]; yes, no: [...] -> broadcast shape.
+Tensor where(const Tensor& condition, const Tensor& yes, const Tensor& no);
+Tensor where(const Tensor& condition, const Tensor& yes, double no);
+Tensor where(const Tensor& condition, double yes, const Tensor& no);
+Tensor clamp(const Tensor& x, double low, double high);
+/// Floats become integers by truncation; anything but zero becomes true.
+Tensor cast(const Tensor& x, DType dtype);
+/// x itself, as a value of its own.
+Tensor identity(const Tensor& x);
+
+// --- Matrix products ----------------------------------------------------------------------------
+
+/// a: [..., M, K], b: [..., K, N] -> [..., M, N]; the leading axes broadcast.  A vector on the left
+/// is a row, on the right a column, and its axis is dropped from the result.
+Tensor matmul(const Tensor& a, const Tensor& b);
+/// The same with the last two axes of a or b read as swapped.
+Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b);
+/// x: [..., in], weight: [out, in], bias: [out] or empty -> [..., out].
+Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+// --- Reductions: over `axes` (empty: all); keep_dims leaves them with extent 1
+// --------------------
+
+Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+/// Over rows it divides by how many there are when the program runs.
+Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+Tensor prod(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+/// log(sum(exp(x))) without overflow.
+Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+/// mean((x - mean(x))^2), or with n - correction in place of n.
+Tensor var(const Tensor& x, const Axes& axes = {}, bool keep_dims = false, double correction = 0);
+/// Index of the first largest (smallest) element along `axis`: i64.
+Tensor argmax(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
+Tensor argmin(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
+/// The inverse of broadcasting: sums x over the axes along which `shape` was stretched to x's
+/// shape.
+Tensor sum_to(const Tensor& x, const Shape& shape);
+/// Product of x's extents along `axes`, as a scalar of x's type (f32 if x holds no floats).
+Tensor extent(const Tensor& x, const Axes& axes = {});
+
+// --- Shapes and movement ------------------------------------------------------------------------
+
+/// As many elements under another shape; one extent may be -1 and is then computed.
+Tensor reshape(const Tensor& x, const Shape& shape);
+/// Joins the axes [first, last] to one.
+Tensor flatten(const Tensor& x, int64_t first = 0, int64_t last = -1);
+/// Drops axes of extent 1; empty: all of them.
+Tensor squeeze(const Tensor& x, const Axes& axes = {});
+/// Adds axes of extent 1 at these positions of the result.
+Tensor unsqueeze(const Tensor& x, const Axes& axes);
+/// Axis i of the result is axis permutation[i] of x; empty: all axes reversed.
+Tensor transpose(const Tensor& x, const Axes& permutation = {});
+/// Swaps two axes.
+Tensor swap_axes(const Tensor& x, int64_t a, int64_t b);
+/// Stretches extents of 1, and adds leading axes.
+Tensor expand(const Tensor& x, const Shape& shape);
+Tensor flip(const Tensor& x, const Axes& axes);
+Tensor concat(std::span<const Tensor> parts, int64_t axis);
+Tensor concat(std::initializer_list<Tensor> parts, int64_t axis);
+/// Joins along a new axis.
+Tensor stack(std::span<const Tensor> parts, int64_t axis = 0);
+/// Elements begin, begin + step, ... before `end` along one axis; both count from the back if
+/// negative and are clamped, as in Python.  The symbolic axis cannot be cut.
+Tensor slice(const Tensor& x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
+/// Pieces of the given extents along `axis`.
+std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, int64_t axis);
+/// Adds `low[i]` elements before and `high[i]` after axis i; negative numbers cut.
+Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+           double value = 0);
+/// x: [A..., N, B...], indices: integers [I...] -> [A..., I..., B...].  Negative indices count from
+/// the back; what lies outside is clamped.
+Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
+/// out[.., i, ..] = x[.., indices[.., i, ..], ..]; indices has x's extents but along `axis`.
+Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
+/// indices: integers [I...] -> [I..., depth] (the new axis at `axis`): 1 where the index is, else
+/// 0.
+Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dtype = DType::kF32);
+
+// --- Random numbers -----------------------------------------------------------------------------
+
+/// Counter-based: element i of draw `counter` of the stream `key` is the same on every device.
+/// counter: u32 [].  Draws with equal key and counter are equal.
+Tensor random_uniform(const Tensor& counter, uint64_t key, const Shape& shape, double low = 0,
+                      double high = 1, DType dtype = DType::kF32);
+Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, double mean = 0,
+                     double deviation = 1, DType dtype = DType::kF32);
+/// The key of a named stream under a seed.
+uint64_t random_key(std::string_view name, uint64_t seed = 0);
+
+// --- Losses: means over all elements -> [] -------------------------------------------------------
+
+/// prediction, target: [...]
+Tensor mse_loss(const Tensor& prediction, const Tensor& target);
+/// d^2 / 2 where |d| <= delta, else delta * (|d| - delta / 2).
+Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1);
+/// logits: [..., classes], labels: integers [...]
+Tensor cross_entropy(const Tensor& logits, const Tensor& labels);
+/// logits, target: [...]; target in [0, 1].
+Tensor bce_with_logits(const Tensor& logits, const Tensor& target);
+
+}  // namespace hearth

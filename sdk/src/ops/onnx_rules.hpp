@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How records read their ONNX namesakes, where passing inputs and attributes on is not enough. Each
+// function handles all versions of its operator from the one in the record's column on.
+
+#pragma once
+
+#include "ir/onnx_call.hpp"
+
+#include <hearth/ops.hpp>
+
+#include <vector>
+
+namespace hearth {
+
+std::vector<Tensor> import_cast(OnnxCall& call);
+std::vector<Tensor> import_clip(OnnxCall& call);
+std::vector<Tensor> import_concat(OnnxCall& call);
+std::vector<Tensor> import_expand(OnnxCall& call);
+std::vector<Tensor> import_gather(OnnxCall& call);
+std::vector<Tensor> import_gather_elements(OnnxCall& call);
+std::vector<Tensor> import_gelu(OnnxCall& call);
+std::vector<Tensor> import_is_inf(OnnxCall& call);
+std::vector<Tensor> import_log_softmax(OnnxCall& call);
+std::vector<Tensor> import_logsumexp(OnnxCall& call);
+std::vector<Tensor> import_matmul(OnnxCall& call);
+std::vector<Tensor> import_maximum(OnnxCall& call);
+std::vector<Tensor> import_minimum(OnnxCall& call);
+std::vector<Tensor> import_mod(OnnxCall& call);
+std::vector<Tensor> import_one_hot(OnnxCall& call);
+std::vector<Tensor> import_pad(OnnxCall& call);
+std::vector<Tensor> import_pow(OnnxCall& call);
+std::vector<Tensor> import_reshape(OnnxCall& call);
+std::vector<Tensor> import_slice(OnnxCall& call);
+std::vector<Tensor> import_softmax(OnnxCall& call);
+std::vector<Tensor> import_transpose(OnnxCall& call);
+
+std::vector<Tensor> import_argmax(OnnxCall& call);
+std::vector<Tensor> import_argmin(OnnxCall& call);
+std::vector<Tensor> import_reduce_max(OnnxCall& call);
+std::vector<Tensor> import_reduce_min(OnnxCall& call);
+std::vector<Tensor> import_reduce_prod(OnnxCall& call);
+std::vector<Tensor> import_reduce_sum(OnnxCall& call);
+
+/// The operands of the ONNX operators whose names begin with Reduce: input 0, reduced over the axes
+/// that the node gives, in any of the ways that versions of ONNX have for that.
+class OnnxReduction {
+  public:
+    explicit OnnxReduction(OnnxCall& call);
+    const Tensor& x() const { return x_; }
+    /// `reduce` of `x`; x itself where the node asks for no reduction.
+    Tensor run(Tensor (*reduce)(const Tensor&, const Axes&, bool), const Tensor& x) const {
+        return is_noop_ ? x : reduce(x, axes_, keep_dims_);
+    }
+
+  private:
+    Tensor x_;
+    Axes axes_;
+    bool keep_dims_ = true;
+    bool is_noop_ = false;
+};
+
+}  // namespace hearth

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Reductions.  The records keep the reduced axes with extent 1, so that their results broadcast
+// against what they were made of; the functions drop them unless asked not to.
+
+#include "ops/rules.hpp"
+
+#include <cmath>
+
+namespace hearth {
+
+namespace {
+
+// Gradient of an extremum: the elements that reach it share it, as in PyTorch's amax.
+std::vector<Tensor> reduce_extremum_vjp(VjpCall& v) {
+    const std::vector<int64_t>& axes = v.attrs.integers("axes");
+    const Tensor reaches = cast(equal(v.in(0), v.out()), v.in(0).dtype());
+    return {reaches * (v.cotangent() / sum(reaches, axes, true))};
+}
+
+// Product of all other elements along `axis`, from the factors themselves: dividing the product by
+// the element fails where it is zero.
+Tensor product_of_others(const Tensor& x, int64_t axis) {
+    return apply_one(op("product_of_others"), {x}, {{"axis", axis}});
+}
+
+// Output type of arg_largest and arg_smallest.
+Status infer_arg(InferCall& call) {
+    Shape shape = call.shape(0);
+    HEARTH_TRY(check_axis(call.attrs, shape.rank()));
+    shape[static_cast<int>(call.attrs.integer("axis"))] = Dim(1);
+    return call.one(DType::kI64, shape);
+}
+
+void arg_samples(Samples& s) {
+    const auto add = [&s](const Shape& shape, int64_t axis, DType dtype = DType::kF32) {
+        s.add_typed({{dtype, shape}}, {{"axis", axis}});
+    };
+    add({1}, 0);
+    add({7}, 0);
+    add({3, 5}, 0);
+    add({3, 5}, 1);
+    add({2, 1, 3}, 1);
+    add({kRows, 5}, 0);
+    add({kRows, 5}, 1);
+    add({2, 3, 1, 5}, 3);
+    add({1, 2, 3, 2, 2}, 2);
+    add({3, 257}, 1, DType::kI32);
+}
+
+constinit const OpDef kOps[] = {
+    {
+        .name = "reduce_sum",
+        .summary = "sum over the axes",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axes", AttrType::kIntegers}},
+        .op_class = OpClass::kReduce,
+        .fold = Fold::kSum,
+        .infer = reduce_axes,
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {expand(v.cotangent(), v.in(0).shape())};
+        },
+        .samples =
+            [](Samples& s) {
+                reduce_samples(s);
+                s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
+            },
+    },
+    {
+        .name = "reduce_prod",
+        .summary = "product over the axes",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axes", AttrType::kIntegers}},
+        .op_class = OpClass::kReduce,
+        .fold = Fold::kProduct,
+        .infer = reduce_axes,
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            // One axis after the other, the chain rule from the last one back.
+            std::vector<Tensor> partial{v.in(0)};
+            const std::vector<int64_t>& axes = v.attrs.integers("axes");
+            for (int64_t axis : axes) partial.push_back(prod(partial.back(), {axis}, true));
+            Tensor g = v.cotangent();
+            for (size_t i = axes.size(); i-- > 0;) g = g * product_of_others(partial[i], axes[i]);
+            return {g};
+        },
+        .samples = reduce_samples,
+    },
+    {
+        .name = "reduce_max",
+        .summary = "largest element over the axes; NaN if there is one",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axes", AttrType::kIntegers}},
+        .op_class = OpClass::kReduce,
+        .fold = Fold::kMax,
+        .infer = reduce_axes,
+        .vjp = reduce_extremum_vjp,
+        .samples =
+            [](Samples& s) {
+                reduce_samples(s);
+                s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
+            },
+    },
+    {
+        .name = "reduce_min",
+        .summary = "smallest element over the axes; NaN if there is one",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axes", AttrType::kIntegers}},
+        .op_class = OpClass::kReduce,
+        .fold = Fold::kMin,
+        .infer = reduce_axes,
+        .vjp = reduce_extremum_vjp,
+        .samples =
+            [](Samples& s) {
+                reduce_samples(s);
+                s.add_typed({{DType::kI32, {3, 5}}}, {{"axes", std::vector<int64_t>{1}}});
+            },
+    },
+    {
+        .name = "product_of_others",
+        .summary = "for each element the product of all others along the axis",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axis", AttrType::kInteger}},
+        .op_class = OpClass::kIndexed,
+        .infer = [](InferCall& call) -> Status {
+            HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
+            return same_as_input(call);
+        },
+        .at = at_any([](auto& c) {
+            const int axis = static_cast<int>(c.attrs().integer("axis"));
+            auto place = c.coords();
+            auto here = place[axis];
+            return c.product(c.dim(axis), [&](auto i) {
+                place[axis] = i;
+                return select(i == here, c.value(1), c.in(0, place));
+            });
+        }),
+        .samples =
+            [](Samples& s) {
+                for (int64_t axis : {0, 1, 2}) s.add({{2, 1, 3}}, {{"axis", axis}});
+                s.add({{kRows, 5}}, {{"axis", int64_t{0}}});
+                s.add({{7}}, {{"axis", int64_t{0}}});
+            },
+    },
+    {
+        .name = "argmax",
+        .summary = "index of the first largest element along the axis, kept with extent 1",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axis", AttrType::kInteger}},
+        .op_class = OpClass::kIndexed,
+        .infer = infer_arg,
+        .at = at_any([](auto& c) {
+            const int axis = static_cast<int>(c.attrs().integer("axis"));
+            auto place = c.coords();
+            return c.arg_largest(c.in_dim(0, axis), [&](auto i) {
+                place[axis] = i;
+                return c.in(0, place);
+            });
+        }),
+        .samples = arg_samples,
+    },
+    {
+        .name = "argmin",
+        .summary = "index of the first smallest element along the axis, kept with extent 1",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = {{"axis", AttrType::kInteger}},
+        .op_class = OpClass::kIndexed,
+        .infer = infer_arg,
+        .at = at_any([](auto& c) {
+            const int axis = static_cast<int>(c.attrs().integer("axis"));
+            auto place = c.coords();
+            return c.arg_smallest(c.in_dim(0, axis), [&](auto i) {
+                place[axis] = i;
+                return c.in(0, place);
+            });
+        }),
+        .samples = arg_samples,
+    },
+    {
+        .name = "extent",
+        .summary = "product of x's extents along the axes, as a number; reads no element",
+        .inputs = {{"x", TypeClass::kAny}},
+        .attrs = {{"axes", AttrType::kIntegers}},
+        .op_class = OpClass::kIndexed,
+        .infer = [](InferCall& call) -> Status {
+            HEARTH_TRY(check_axes(call.attrs, call.shape(0).rank()));
+            return call.one(is_floating(call.dtype(0)) ? call.dtype(0) : DType::kF32, {});
+        },
+        .at = at_float([](auto& c) {
+            auto count = c.index(1);
+            for (int64_t axis : c.attrs().integers("axes"))
+                count = count * c.in_dim(0, static_cast<int>(axis));
+            return c.number(count);
+        }),
+        .stops_gradient = true,
+        .samples =
+            [](Samples& s) {
+                s.add({{}}, {{"axes", std::vector<int64_t>{}}});
+                s.add({{3, 5}}, {{"axes", std::vector<int64_t>{1}}});
+                s.add({{Dim(2, true), 3}}, {{"axes", std::vector<int64_t>{0, 1}}});
+            },
+    },
+};
+
+Tensor reduce(std::string_view name, const Tensor& x, const Axes& axes, bool keep_dims) {
+    if (!x.ok()) return x;
+    const std::vector<int64_t> all = normalize_axes(x, axes, name);
+    if (!x.trace()->status().ok()) return failed_like(x);
+    // Over no axis, every fold is the identity.
+    const Tensor kept = all.empty() ? x : apply_one(op(name), {x}, {{"axes", all}});
+    return keep_dims || all.empty() ? kept : squeeze(kept, all);
+}
+
+Tensor arg_extremum(std::string_view name, const Tensor& x, int64_t axis, bool keep_dims) {
+    const std::vector<int64_t> axes = normalize_axes(x, {axis}, name);
+    if (axes.empty()) return failed_like(x);
+    const Tensor kept = apply_one(op(name), {x}, {{"axis", axes[0]}});
+    return keep_dims ? kept : squeeze(kept, axes);
+}
+
+}  // namespace
+
+extern constinit const std::span<const OpDef> reduce_ops{kOps};
+
+Tensor sum(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return reduce("reduce_sum", x, axes, keep_dims);
+}
+Tensor max(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return reduce("reduce_max", x, axes, keep_dims);
+}
+Tensor min(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return reduce("reduce_min", x, axes, keep_dims);
+}
+Tensor prod(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return reduce("reduce_prod", x, axes, keep_dims);
+}
+Tensor argmax(const Tensor& x, int64_t axis, bool keep_dims) {
+    return arg_extremum("argmax", x, axis, keep_dims);
+}
+Tensor argmin(const Tensor& x, int64_t axis, bool keep_dims) {
+    return arg_extremum("argmin", x, axis, keep_dims);
+}
+
+Tensor extent(const Tensor& x, const Axes& axes) {
+    const std::vector<int64_t> all = normalize_axes(x, axes, "extent");
+    Dim count(1);
+    for (int64_t axis : all) {
+        const Dim d = x.shape()[static_cast<int>(axis)];
+        count = Dim(count.count * d.count, count.per_row || d.per_row);
+    }
+    if (count.per_row || !x.ok()) return apply_one(op("extent"), {x}, {{"axes", all}});
+    return x.trace()->constant(static_cast<double>(count.count),
+                               is_floating(x.dtype()) ? x.dtype() : DType::kF32);
+}
+
+Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return sum(x, axes, keep_dims) / extent(x, axes);
+}
+
+Tensor logsumexp(const Tensor& x, const Axes& axes, bool keep_dims) {
+    if (!x.ok()) return x;
+    const std::vector<int64_t> all = normalize_axes(x, axes, "logsumexp");
+    if (!x.trace()->status().ok()) return failed_like(x);
+    // An infinite maximum would give inf - inf; the gradient does not depend on the shift.
+    const Tensor largest = max(x, all, true);
+    const Tensor shift = apply_one(op("stop_gradient"), {where(is_inf(largest), 0.0, largest)});
+    const Tensor kept = log(sum(exp(x - shift), all, true)) + shift;
+    return keep_dims || all.empty() ? kept : squeeze(kept, all);
+}
+
+Tensor var(const Tensor& x, const Axes& axes, bool keep_dims, double correction) {
+    const Tensor squares = sum(square(x - mean(x, axes, true)), axes, keep_dims);
+    const Tensor count = extent(x, axes);
+    return squares / (correction == 0 ? count : count - correction);
+}
+
+Tensor sum_to(const Tensor& x, const Shape& shape) {
+    if (!x.ok() || x.shape() == shape) return x;
+    const int added = x.rank() - shape.rank();
+    std::vector<int64_t> stretched;
+    for (int i = 0; i < x.rank(); ++i)
+        if (i < added || (shape[i - added].is_one() && !x.shape()[i].is_one()))
+            stretched.push_back(i);
+    return reshape(stretched.empty() ? x : sum(x, stretched, true), shape);
+}
+
+}  // namespace hearth
