@@ -3,6 +3,7 @@
 
 // Activation functions.  At a kink the gradient is PyTorch's choice.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 #include <numbers>
@@ -167,6 +168,7 @@ constinit const OpDef kOps[] = {
             const Tensor density = exp(square(x) * -0.5) * (0.5 * kGeluScale);
             return {v.cotangent() * (cdf + x * density)};
         },
+        .onnx = {{"Gelu", 20, import_gelu}},
         .samples = [](Samples& s) { unary_samples(s, -4, 4); },
     },
     {

@@ -3,6 +3,7 @@
 
 // Element-wise arithmetic with broadcasting.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 namespace hearth {
@@ -139,7 +140,7 @@ constinit const OpDef kOps[] = {
             const Tensor to_exponent = where(is_flat, 0.0, g * v.out() * log(a));
             return {sum_to(to_base, a.shape()), sum_to(to_exponent, b.shape())};
         },
-        .onnx = {{"Pow", 7}},
+        .onnx = {{"Pow", 7, import_pow}},
         .samples = [](Samples& s) { binary_samples(s, 0.25, 3); },
         .tolerance = {.f32 = 1e-4},
     },
@@ -160,7 +161,7 @@ constinit const OpDef kOps[] = {
             return {sum_to(g, v.in(0).shape()),
                     neg(sum_to(g * floor(v.in(0) / v.in(1)), v.in(1).shape()))};
         },
-        .onnx = {{"Mod", 10}},
+        .onnx = {{"Mod", 10, import_mod}},
         .samples =
             [](Samples& s) {
                 binary_samples(s, 0.5, 3);
@@ -195,7 +196,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return extremum_vjp(v, less(v.in(0), v.in(1)), less(v.in(1), v.in(0)));
         },
-        .onnx = {{"Min", 8}},
+        .onnx = {{"Min", 8, import_minimum}},
         .samples =
             [](Samples& s) {
                 binary_samples(s);
@@ -211,7 +212,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return extremum_vjp(v, less(v.in(1), v.in(0)), less(v.in(0), v.in(1)));
         },
-        .onnx = {{"Max", 8}},
+        .onnx = {{"Max", 8, import_maximum}},
         .samples =
             [](Samples& s) {
                 binary_samples(s);

@@ -4,6 +4,7 @@
 // Comparisons, logic, choice and conversion.  None but `where`, `clamp` and `cast` has a gradient:
 // a bool receives no cotangent.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 namespace hearth {
@@ -160,7 +161,7 @@ constinit const OpDef kOps[] = {
             return either(c.attrs().flag("detect_positive") ? positive : never,
                           c.attrs().flag("detect_negative") ? negative : never);
         }),
-        .onnx = {{"IsInf", 10}},
+        .onnx = {{"IsInf", 10, import_is_inf}},
         .samples = [](Samples& s) { unary_samples(s); },
     },
     {
@@ -210,6 +211,7 @@ constinit const OpDef kOps[] = {
                                               less_equal(v.in(0), v.attrs.real("high")));
             return {where(inside, v.cotangent(), 0.0)};
         },
+        .onnx = {{"Clip", 6, import_clip}},
         .samples =
             [](Samples& s) {
                 const Attrs narrow{{"low", -0.5}, {"high", 0.75}};
@@ -239,6 +241,7 @@ constinit const OpDef kOps[] = {
             if (!is_floating(v.in(0).dtype())) return {Tensor()};
             return {cast(v.cotangent(), v.in(0).dtype())};
         },
+        .onnx = {{"Cast", 6, import_cast}},
         .samples =
             [](Samples& s) {
                 const auto add = [&s](DType from, DType to, const Shape& shape, double low,

@@ -5,6 +5,7 @@
 // index for each element of its result instead of adding in whatever order threads run: slower for
 // large tables, but without float atomics and so bit-equal from run to run.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 namespace hearth {
@@ -167,6 +168,7 @@ constinit const OpDef kOps[] = {
                               {{"axis", axis}, {"shape", v.in(0).shape()}}),
                     Tensor()};
         },
+        .onnx = {{"Gather", 1, import_gather}},
         .samples = gather_samples,
     },
     {
@@ -216,6 +218,7 @@ constinit const OpDef kOps[] = {
                               {{"axis", v.attrs.integer("axis")}, {"shape", v.in(0).shape()}}),
                     Tensor()};
         },
+        .onnx = {{"GatherElements", 11, import_gather_elements}},
         .samples = [](Samples& s) { element_samples(s, false); },
     },
     {
@@ -261,6 +264,7 @@ constinit const OpDef kOps[] = {
             return select(from_front == out[axis], c.value(1), c.value(0));
         }),
         .stops_gradient = true,
+        .onnx = {{"OneHot", 9, import_one_hot}},
         .samples =
             [](Samples& s) {
                 const auto add = [&s](const Shape& indices, int64_t depth, int64_t axis,

@@ -3,6 +3,8 @@
 
 // Matrix products with broadcasting batch axes.
 
+#include "ops/elements.hpp"
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 namespace hearth {
@@ -45,17 +47,6 @@ Status infer_matmul(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-template <class V>
-std::vector<V> elements(const HostTensor& t) {
-    std::vector<V> all(static_cast<size_t>(t.element_count()));
-    for (size_t i = 0; i < all.size(); ++i)
-        if constexpr (std::is_same_v<V, double>)
-            all[i] = t.get(static_cast<int64_t>(i));
-        else
-            all[i] = t.get_int(static_cast<int64_t>(i));
-    return all;
-}
-
 // Which of an operand's matrices belongs to matrix `index` of the result.
 int64_t matrix_of(int64_t index, const Shape& result_batch, const Shape& batch) {
     int64_t at = 0, stride = 1;
@@ -79,7 +70,7 @@ void multiply(ReferenceCall& call) {
     const bool swap_a = call.attrs.flag("transpose_a"), swap_b = call.attrs.flag("transpose_b");
     const int64_t a_row = swap_a ? 1 : k, a_step = swap_a ? m : 1;
     const int64_t b_column = swap_b ? k : 1, b_step = swap_b ? 1 : n;
-    const std::vector<V> a = elements<V>(call.inputs[0]), b = elements<V>(call.inputs[1]);
+    const std::vector<V> a = elements_of<V>(call.inputs[0]), b = elements_of<V>(call.inputs[1]);
     const Shape batch = batch_of(result.shape());
     for (int64_t matrix = 0; matrix < batch.element_count(1); ++matrix) {
         const V* left = a.data() + matrix_of(matrix, batch, batch_of(a_shape)) * m * k;
@@ -89,11 +80,7 @@ void multiply(ReferenceCall& call) {
                 V total = 0;
                 for (int64_t i = 0; i < k; ++i)
                     total += left[row * a_row + i * a_step] * right[column * b_column + i * b_step];
-                const int64_t at = (matrix * m + row) * n + column;
-                if constexpr (std::is_same_v<V, double>)
-                    result.set(at, total);
-                else
-                    result.set_int(at, total);
+                store(result, (matrix * m + row) * n + column, total);
             }
         }
     }
@@ -147,6 +134,7 @@ constinit const OpDef kOps[] = {
             const Tensor to_b = swap_b ? matmul(g, a, true, swap_a) : matmul(a, g, !swap_a, false);
             return {sum_to(to_a, a.shape()), sum_to(to_b, b.shape())};
         },
+        .onnx = {{"MatMul", 1, import_matmul}},
         .samples = matmul_samples,
         .tolerance = {.f32 = 2e-5},
     },

@@ -4,6 +4,7 @@
 // Reductions.  The records keep the reduced axes with extent 1, so that their results broadcast
 // against what they were made of; the functions drop them unless asked not to.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 #include <cmath>
@@ -61,6 +62,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {expand(v.cotangent(), v.in(0).shape())};
         },
+        .onnx = {{"ReduceSum", 1, import_reduce_sum}},
         .samples =
             [](Samples& s) {
                 reduce_samples(s);
@@ -84,6 +86,7 @@ constinit const OpDef kOps[] = {
             for (size_t i = axes.size(); i-- > 0;) g = g * product_of_others(partial[i], axes[i]);
             return {g};
         },
+        .onnx = {{"ReduceProd", 1, import_reduce_prod}},
         .samples = reduce_samples,
     },
     {
@@ -95,6 +98,7 @@ constinit const OpDef kOps[] = {
         .fold = Fold::kMax,
         .infer = reduce_axes,
         .vjp = reduce_extremum_vjp,
+        .onnx = {{"ReduceMax", 1, import_reduce_max}},
         .samples =
             [](Samples& s) {
                 reduce_samples(s);
@@ -110,6 +114,7 @@ constinit const OpDef kOps[] = {
         .fold = Fold::kMin,
         .infer = reduce_axes,
         .vjp = reduce_extremum_vjp,
+        .onnx = {{"ReduceMin", 1, import_reduce_min}},
         .samples =
             [](Samples& s) {
                 reduce_samples(s);
@@ -157,6 +162,7 @@ constinit const OpDef kOps[] = {
                 return c.in(0, place);
             });
         }),
+        .onnx = {{"ArgMax", 1, import_argmax}},
         .samples = arg_samples,
     },
     {
@@ -174,6 +180,7 @@ constinit const OpDef kOps[] = {
                 return c.in(0, place);
             });
         }),
+        .onnx = {{"ArgMin", 1, import_argmin}},
         .samples = arg_samples,
     },
     {

@@ -3,6 +3,7 @@
 
 // Operators that only move elements: views, joins and padding.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 #include <algorithm>
@@ -159,6 +160,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {reshape(v.cotangent(), v.in(0).shape())};
         },
+        .onnx = {{"Reshape", 5, import_reshape}},
         .samples =
             [](Samples& s) {
                 s.add({{}}, {{"shape", Shape{1}}});
@@ -189,6 +191,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {transpose(v.cotangent(), inverse(v.attrs.integers("perm")))};
         },
+        .onnx = {{"Transpose", 1, import_transpose}},
         .samples =
             [](Samples& s) {
                 s.add({{}}, {{"perm", List{}}});
@@ -213,6 +216,7 @@ constinit const OpDef kOps[] = {
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {sum_to(v.cotangent(), v.in(0).shape())};
         },
+        .onnx = {{"Expand", 8, import_expand}},
         .samples =
             [](Samples& s) {
                 s.add({{}}, {{"shape", Shape{}}});
@@ -281,6 +285,7 @@ constinit const OpDef kOps[] = {
                                {"shape", v.in(0).shape()},
                                {"value", 0.0}})};
         },
+        .onnx = {{"Slice", 1, import_slice}},
         .samples =
             [](Samples& s) {
                 const auto add = [&s](const Shape& from, List begins, List steps, const Shape& to) {
@@ -330,6 +335,7 @@ constinit const OpDef kOps[] = {
                                {"steps", steps},
                                {"shape", v.in(0).shape()}})};
         },
+        .onnx = {{"Pad", 2, import_pad}},
         .samples =
             [](Samples& s) {
                 const auto add = [&s](const Shape& from, List low, List interior, const Shape& to) {
@@ -393,6 +399,7 @@ constinit const OpDef kOps[] = {
             }
             return parts;
         },
+        .onnx = {{"Concat", 4, import_concat}},
         .samples =
             [](Samples& s) {
                 s.add({{1}, {6}}, {{"axis", int64_t{0}}});

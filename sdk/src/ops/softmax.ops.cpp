@@ -3,6 +3,7 @@
 
 // Softmax and its logarithm: composites with gradient rules of their own.
 
+#include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
 #include <cmath>
@@ -108,6 +109,7 @@ constinit const OpDef kOps[] = {
             const Tensor weighted = v.cotangent() * v.out();
             return {weighted - v.out() * sum(weighted, {v.attrs.integer("axis")}, true)};
         },
+        .onnx = {{"Softmax", 1, import_softmax}},
         .samples = softmax_samples,
     },
     {
@@ -128,6 +130,7 @@ constinit const OpDef kOps[] = {
             const Tensor total = sum(v.cotangent(), {v.attrs.integer("axis")}, true);
             return {v.cotangent() - exp(v.out()) * total};
         },
+        .onnx = {{"LogSoftmax", 1, import_log_softmax}},
         .samples = softmax_samples,
     },
 };
