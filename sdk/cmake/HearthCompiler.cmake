@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
 # The compiler column: hearth::compiler, and hearth::import on top of it.  It never includes Vulkan.
+find_package(Threads REQUIRED)  # glslang names it and does not look for it
 find_package(glslang REQUIRED)
 include(HearthOps)
 include(HearthKernels)
@@ -9,6 +10,10 @@ include(HearthKernels)
 set(compiler_folders kernels ir ops cpu autodiff passes codegen plan compile nn optim)
 set(compiler_objects "")
 foreach(folder IN LISTS compiler_folders)
+    file(GLOB sources ${CMAKE_CURRENT_SOURCE_DIR}/src/${folder}/*.cpp)
+    if(NOT sources)
+        continue()
+    endif()
     hearth_folder(${folder})
     list(APPEND compiler_objects $<TARGET_OBJECTS:hearth_${folder}>)
 endforeach()
@@ -24,13 +29,17 @@ target_sources(hearth_kernels PRIVATE ${kernel_sources})
 add_library(hearth_compiler STATIC ${compiler_objects})
 add_library(hearth::compiler ALIAS hearth_compiler)
 target_include_directories(hearth_compiler PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
-target_link_libraries(hearth_compiler PUBLIC hearth_runtime PRIVATE
+target_link_libraries(hearth_compiler PUBLIC hearth::runtime PRIVATE
     glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
 
 if(HEARTH_IMPORT)
+    # Debian's package files for ONNX name a library that no package has, so it is found by hand.
     find_package(Protobuf REQUIRED)
+    find_library(HEARTH_ONNX_PROTO onnx_proto REQUIRED)
     hearth_folder(io)
+    target_compile_definitions(hearth_io PRIVATE ONNX_ML=1 ONNX_NAMESPACE=onnx)
     add_library(hearth_import STATIC $<TARGET_OBJECTS:hearth_io>)
     add_library(hearth::import ALIAS hearth_import)
-    target_link_libraries(hearth_import PUBLIC hearth_compiler PRIVATE onnx_proto protobuf::libprotobuf)
+    target_link_libraries(hearth_import PUBLIC hearth_compiler PRIVATE
+        ${HEARTH_ONNX_PROTO} protobuf::libprotobuf)
 endif()
