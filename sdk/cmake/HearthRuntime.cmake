@@ -6,18 +6,21 @@
 
 find_path(HEARTH_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
 
-foreach(folder core program)
+foreach(folder core program gpu runtime capi)
     hearth_folder(${folder})
+    target_compile_options(hearth_${folder} PRIVATE -ffunction-sections -fdata-sections)
     list(APPEND HEARTH_RUNTIME_OBJECTS $<TARGET_OBJECTS:hearth_${folder}>)
     if(folder MATCHES "gpu|runtime|capi")
         target_include_directories(hearth_${folder} SYSTEM PRIVATE ${HEARTH_VULKAN_INCLUDE})
     endif()
 endforeach()
 
-add_library(hearth_runtime STATIC ${HEARTH_RUNTIME_OBJECTS})
-add_library(hearth::runtime ALIAS hearth_runtime)
-target_include_directories(hearth_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
-target_compile_features(hearth_runtime PUBLIC cxx_std_20)
+# hearth_runtime is the object library of src/runtime; only the aliases are for others to link.
+add_library(hearth_runtime_static STATIC ${HEARTH_RUNTIME_OBJECTS})
+add_library(hearth::runtime ALIAS hearth_runtime_static)
+target_include_directories(hearth_runtime_static PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_compile_features(hearth_runtime_static PUBLIC cxx_std_20)
+set_target_properties(hearth_runtime_static PROPERTIES OUTPUT_NAME hearth_runtime)
 
 # Exports hearth_* and nothing else; what no exported function reaches is left out.
 set(HEARTH_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/hearth_runtime.exports)
@@ -29,6 +32,6 @@ target_link_options(hearth_runtime_shared PRIVATE
 set_target_properties(hearth_runtime_shared PROPERTIES
     OUTPUT_NAME hearth_runtime LINKER_LANGUAGE CXX LINK_DEPENDS ${HEARTH_EXPORTS})
 foreach(sanitizer IN LISTS HEARTH_SANITIZE)
-    target_link_options(hearth_runtime PUBLIC -fsanitize=${sanitizer})
+    target_link_options(hearth_runtime_static PUBLIC -fsanitize=${sanitizer})
     target_link_options(hearth_runtime_shared PUBLIC -fsanitize=${sanitizer})
 endforeach()

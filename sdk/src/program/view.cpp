@@ -5,6 +5,7 @@
 
 #include "core/hash.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -19,6 +20,7 @@ static_assert(std::endian::native == std::endian::little,
 
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
+constexpr uint32_t kMaxEntryBindings = 64;
 constexpr uint64_t kMaxPushBytes = 128;       // guaranteed by every Vulkan device
 constexpr uint32_t kMaxPushDescriptors = 32;  // guaranteed by VK_KHR_push_descriptor
 
@@ -264,8 +266,13 @@ class Checker {
         const uint64_t limit = view_.header().arena_bytes;
         if (e.arena_offset > limit || e.arena_bytes > limit - e.arena_offset)
             return bad("entry", "arena range lies outside the arena");
-        for (uint32_t binding : view_.bindings_of(e))
-            if (binding >= view_.bindings().size()) return bad("entry", "names no binding");
+        if (e.bindings.count > kMaxEntryBindings) return bad("entry", "has over 64 bindings");
+        const std::span<const uint32_t> list = view_.bindings_of(e);
+        for (auto binding = list.begin(); binding != list.end(); ++binding) {
+            if (*binding >= view_.bindings().size()) return bad("entry", "names no binding");
+            if (std::find(list.begin(), binding, *binding) != binding)
+                return bad("entry", "names a binding twice");
+        }
         for (const StepRecord& s : view_.steps_of(e))
             for (const OperandRecord& o : view_.operands_of(s))
                 if (!belongs(o, e)) return bad("entry", "a step's operand is not the entry's");

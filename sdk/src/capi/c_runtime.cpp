@@ -1,0 +1,481 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth.h over the device column: checks pointers and struct versions, and passes on.
+
+#include "capi/structs.hpp"
+#include "runtime/session.hpp"
+
+using namespace hearth;
+using namespace hearth::capi;
+
+namespace {
+
+// The opaque types of hearth.h are the runtime's classes.
+runtime::Context* unwrap(hearth_context* c) {
+    return reinterpret_cast<runtime::Context*>(c);
+}
+const runtime::Context* unwrap(const hearth_context* c) {
+    return reinterpret_cast<const runtime::Context*>(c);
+}
+runtime::LoadedProgram* unwrap(hearth_program* p) {
+    return reinterpret_cast<runtime::LoadedProgram*>(p);
+}
+const runtime::LoadedProgram* unwrap(const hearth_program* p) {
+    return reinterpret_cast<const runtime::LoadedProgram*>(p);
+}
+runtime::Session* unwrap(hearth_session* s) {
+    return reinterpret_cast<runtime::Session*>(s);
+}
+/// Queries change nothing but the session's error text.
+runtime::Session* unwrap(const hearth_session* s) {
+    return reinterpret_cast<runtime::Session*>(const_cast<hearth_session*>(s));
+}
+
+void write_report(hearth_report* report, const gpu::Problems& problems) {
+    if (report == nullptr) return;
+    report->problem_count = problems.count;
+    std::memcpy(report->text, problems.text.c_str(), sizeof report->text);
+}
+
+void fill_dims(const file::ShapeRecord& shape, uint32_t& rank, hearth_dim* dims) {
+    rank = shape.rank;
+    for (uint32_t i = 0; i < shape.rank; ++i)
+        dims[i] = {shape.counts[i], shape.per_row_mask >> i & 1, 0};
+}
+
+hearth_dtype device_type(uint32_t dtype) {
+    return static_cast<hearth_dtype>(device_dtype(static_cast<DType>(dtype)));
+}
+
+static_assert(static_cast<int>(DType::kBool) == HEARTH_BOOL && kDTypeCount == HEARTH_BOOL + 1);
+static_assert(kMaxRank == HEARTH_MAX_RANK);
+
+template <class Records, class Name>
+hearth_result find_named(const ProgramView& view, const Records& records, const char* name,
+                         Name name_of_record, uint32_t* index) {
+    if (name == nullptr || index == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    for (uint32_t i = 0; i < records.size(); ++i) {
+        if (view.text_view(name_of_record(records[i])) != name) continue;
+        *index = i;
+        return HEARTH_OK;
+    }
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+}  // namespace
+
+#define HEARTH_STRINGIFY_(x) #x
+#define HEARTH_STRINGIFY(x) HEARTH_STRINGIFY_(x)
+#define HEARTH_VERSION_TEXT                \
+    HEARTH_STRINGIFY(HEARTH_VERSION_MAJOR) \
+    "." HEARTH_STRINGIFY(HEARTH_VERSION_MINOR) "." HEARTH_STRINGIFY(HEARTH_VERSION_PATCH)
+
+extern "C" {
+
+// ------------------------------------------------------------------------------------ results
+
+const char* hearth_result_name(hearth_result result) {
+    return gpu::name_of(result);
+}
+
+uint32_t hearth_version(void) {
+    return HEARTH_VERSION;
+}
+
+hearth_result hearth_check_version(uint32_t header_version) {
+    const uint32_t major = header_version >> 22, minor = header_version >> 12 & 0x3ff;
+    const bool usable =
+        major == HEARTH_VERSION_MAJOR &&
+        (HEARTH_VERSION_MAJOR > 0 ? minor <= HEARTH_VERSION_MINOR : minor == HEARTH_VERSION_MINOR);
+    return usable ? HEARTH_OK : HEARTH_ERROR_VERSION_MISMATCH;
+}
+
+const char* hearth_build_info(void) {
+#if defined(NDEBUG)
+    return "hearth " HEARTH_VERSION_TEXT ", " __VERSION__ ", release";
+#else
+    return "hearth " HEARTH_VERSION_TEXT ", " __VERSION__ ", debug";
+#endif
+}
+
+// ------------------------------------------------------------------------------- requirements
+
+const char* hearth_feature_name(hearth_features one_bit) {
+    for (const gpu::Feature& feature : gpu::all_features())
+        if (feature.bit == one_bit) return feature.name;
+    return "";
+}
+
+hearth_result hearth_query_instance(hearth_requirements* out) {
+    if (!is_made(out, hearth_requirements_default())) return HEARTH_ERROR_INVALID_ARGUMENT;
+    hearth_requirements value = hearth_requirements_default();
+    value.min_api_version = VK_API_VERSION_1_2;
+    value.optional_extensions[value.optional_extension_count++] = VK_EXT_DEBUG_UTILS_EXTENSION_NAME;
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_query_device(const hearth_device_query* query, hearth_requirements* out,
+                                  hearth_report* report) {
+    if (!is_made(query, hearth_device_query_default()) ||
+        !is_made(out, hearth_requirements_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    hearth_requirements value = hearth_requirements_default();
+    gpu::Problems problems;
+    const hearth_result result =
+        gpu::query_requirements(read_struct(query, hearth_device_query_default()), value, problems);
+    write_struct(out, value);
+    write_report(report, problems);
+    return result;
+}
+
+hearth_result hearth_patch_features(hearth_features features, uint32_t, void* features2,
+                                    void* storage, size_t* storage_bytes) {
+    auto* chain = static_cast<VkPhysicalDeviceFeatures2*>(features2);
+    if (chain == nullptr || chain->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2 ||
+        storage_bytes == nullptr)
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    return gpu::patch_features(features, chain, storage, storage_bytes);
+}
+
+hearth_result hearth_query_caps(const hearth_device_query* query, hearth_features enabled,
+                                hearth_device_caps* out) {
+    if (!is_made(query, hearth_device_query_default()) ||
+        !is_made(out, hearth_device_caps_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const hearth_device_query q = read_struct(query, hearth_device_query_default());
+    if (q.get_instance_proc_addr == nullptr || q.physical_device == VK_NULL_HANDLE)
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    gpu::Problems problems;
+    const gpu::InstanceFunctions vk =
+        gpu::load_instance_functions(q.get_instance_proc_addr, q.instance, problems);
+    if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
+    write_struct(out, gpu::query_caps(vk, q.physical_device, enabled, q.binding_model));
+    return HEARTH_OK;
+}
+
+// ------------------------------------------------------------------------------------ context
+
+hearth_result hearth_context_create(const hearth_host_info* info, hearth_context** out,
+                                    hearth_report* report) {
+    gpu::Problems problems;
+    hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
+    if (out != nullptr) *out = nullptr;
+    if (out == nullptr || !is_made(info, hearth_host_info_default())) {
+        problems.add("hearth_host_info was not made with hearth_host_info_default()");
+    } else {
+        runtime::Context* context = nullptr;
+        result = runtime::Context::create(read_struct(info, hearth_host_info_default()), &context,
+                                          problems);
+        *out = reinterpret_cast<hearth_context*>(context);
+    }
+    write_report(report, problems);
+    return result;
+}
+
+hearth_result hearth_context_destroy(hearth_context* context) {
+    return context != nullptr ? unwrap(context)->destroy() : HEARTH_OK;
+}
+
+hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
+                                 uint64_t completed_serial) {
+    if (context == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(context)->begin_frame(serial, completed_serial);
+}
+
+void hearth_context_device_lost(hearth_context* context) {
+    if (context != nullptr) unwrap(context)->device().set_lost();
+}
+
+const char* hearth_context_error(const hearth_context* context) {
+    return context != nullptr ? unwrap(context)->error() : "";
+}
+
+hearth_result hearth_context_caps(const hearth_context* context, hearth_device_caps* out) {
+    if (context == nullptr || !is_made(out, hearth_device_caps_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    write_struct(out, unwrap(context)->device().caps());
+    return HEARTH_OK;
+}
+
+hearth_result hearth_context_get_stats(const hearth_context* context, hearth_context_stats* out) {
+    if (context == nullptr || !is_made(out, hearth_context_stats_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const runtime::Context& c = *unwrap(context);
+    hearth_context_stats value = hearth_context_stats_default();
+    value.cpu_bytes = c.allocator().bytes_held();
+    value.cpu_bytes_peak = c.allocator().bytes_peak();
+    for (uint32_t i = 0; i < HEARTH_MEMORY_USAGE_COUNT; ++i)
+        value.device_bytes[i] = c.memory().held(static_cast<hearth_memory_usage>(i));
+    value.device_bytes_total = c.memory().held_total();
+    value.session_count = c.session_count();
+    value.pipeline_count = c.pipelines().count();
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+// ----------------------------------------------------------------------------------- programs
+
+hearth_result hearth_program_load(hearth_context* context, const hearth_program_load_info* info,
+                                  hearth_program** out) {
+    if (context == nullptr || out == nullptr || !is_made(info, hearth_program_load_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    *out = nullptr;
+    const hearth_program_load_info i = read_struct(info, hearth_program_load_info_default());
+    if (i.bytes == nullptr || i.byte_count > SIZE_MAX / 2)
+        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "program: no bytes");
+    runtime::LoadedProgram* program = nullptr;
+    const hearth_result result = runtime::LoadedProgram::load(
+        *unwrap(context),
+        {static_cast<const std::byte*>(i.bytes), static_cast<size_t>(i.byte_count)}, i.borrow != 0,
+        &program);
+    *out = reinterpret_cast<hearth_program*>(program);
+    return result;
+}
+
+void hearth_program_destroy(hearth_program* program) {
+    if (program != nullptr) unwrap(program)->close();
+}
+
+hearth_result hearth_program_get_info(const hearth_program* program, hearth_program_info* out) {
+    if (program == nullptr || !is_made(out, hearth_program_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    const file::FileHeader& header = view.header();
+    hearth_program_info value = hearth_program_info_default();
+    value.hash = header.content_hash;
+    value.profile = view.text(header.profile);
+    value.rows_capacity = header.rows_capacity;
+    value.arena_bytes = header.arena_bytes;
+    value.weights_bytes = header.weights_bytes;
+    value.binding_model = static_cast<hearth_binding_model>(header.binding_model);
+    value.kernel_count = static_cast<uint32_t>(view.kernels().size());
+    value.entry_count = static_cast<uint32_t>(view.entries().size());
+    value.binding_count = static_cast<uint32_t>(view.bindings().size());
+    value.slot_count = static_cast<uint32_t>(view.slots().size());
+    value.step_count = static_cast<uint32_t>(view.steps().size());
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
+                                       hearth_entry_info* out) {
+    if (program == nullptr || !is_made(out, hearth_entry_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    if (index >= view.entries().size()) return HEARTH_ERROR_NOT_FOUND;
+    const file::EntryRecord& entry = view.entries()[index];
+    hearth_entry_info value = hearth_entry_info_default();
+    value.name = view.text(entry.name);
+    value.bindings = view.bindings_of(entry).data();
+    value.binding_count = entry.bindings.count;
+    value.step_count = entry.steps.count;
+    value.arena_bytes = entry.arena_bytes;
+    for (const file::StepRecord& step : view.steps_of(entry)) {
+        value.dispatch_count += step.kind == static_cast<uint32_t>(StepKind::kDispatch);
+        value.barrier_count += step.kind == static_cast<uint32_t>(StepKind::kBarrier);
+        value.flops += step.flops;
+        value.bytes_moved += step.bytes_moved;
+    }
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
+                                         hearth_binding_info* out) {
+    if (program == nullptr || !is_made(out, hearth_binding_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    if (index >= view.bindings().size()) return HEARTH_ERROR_NOT_FOUND;
+    const file::BindingRecord& binding = view.bindings()[index];
+    hearth_binding_info value = hearth_binding_info_default();
+    value.name = view.text(binding.name);
+    value.is_output = binding.direction == static_cast<uint32_t>(Direction::kOutput);
+    value.dtype = static_cast<hearth_dtype>(binding.dtype);
+    value.device_dtype = device_type(binding.dtype);
+    fill_dims(binding.shape, value.rank, value.dims);
+    value.bytes_fixed = binding.bytes.fixed;
+    value.bytes_per_row = binding.bytes.per_row;
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
+                                      hearth_slot_info* out) {
+    if (program == nullptr || !is_made(out, hearth_slot_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    if (index >= view.slots().size()) return HEARTH_ERROR_NOT_FOUND;
+    const file::SlotRecord& slot = view.slots()[index];
+    hearth_slot_info value = hearth_slot_info_default();
+    value.name = view.text(slot.name);
+    value.kind = static_cast<hearth_slot_kind>(slot.kind);
+    value.dtype = static_cast<hearth_dtype>(slot.dtype);
+    value.device_dtype = device_type(slot.dtype);
+    fill_dims(slot.shape, value.rank, value.dims);
+    value.bytes = slot.bytes;
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_program_find_entry(const hearth_program* program, const char* name,
+                                        uint32_t* index) {
+    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    return find_named(
+        view, view.entries(), name, [](const file::EntryRecord& entry) { return entry.name; },
+        index);
+}
+
+hearth_result hearth_program_find_binding(const hearth_program* program, uint32_t entry,
+                                          const char* name, uint32_t* index) {
+    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    if (entry >= view.entries().size()) return HEARTH_ERROR_NOT_FOUND;
+    const std::span<const uint32_t> list = view.bindings_of(view.entries()[entry]);
+    uint32_t position = 0;
+    const hearth_result result = find_named(
+        view, list, name, [&](uint32_t binding) { return view.bindings()[binding].name; },
+        &position);
+    if (result == HEARTH_OK && index != nullptr) *index = list[position];
+    return index != nullptr ? result : HEARTH_ERROR_INVALID_ARGUMENT;
+}
+
+hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
+                                       uint32_t* index) {
+    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramView& view = unwrap(program)->view();
+    return find_named(
+        view, view.slots(), name, [](const file::SlotRecord& slot) { return slot.name; }, index);
+}
+
+// ----------------------------------------------------------------------------------- sessions
+
+hearth_result hearth_session_query_memory(hearth_context* context,
+                                          const hearth_session_create_info* info,
+                                          hearth_memory_needs* out) {
+    if (context == nullptr || !is_made(info, hearth_session_create_info_default()) ||
+        !is_made(out, hearth_memory_needs_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
+    if (i.program == nullptr)
+        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "session: program is null");
+    hearth_memory_needs value = hearth_memory_needs_default();
+    const hearth_result result =
+        runtime::Session::query_memory(*unwrap(context), i, *unwrap(i.program), value);
+    if (result == HEARTH_OK) write_struct(out, value);
+    return result;
+}
+
+hearth_result hearth_session_create(hearth_context* context, const hearth_session_create_info* info,
+                                    hearth_session** out) {
+    if (context == nullptr || out == nullptr ||
+        !is_made(info, hearth_session_create_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    *out = nullptr;
+    const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
+    if (i.program == nullptr || &unwrap(i.program)->context() != unwrap(context))
+        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                                     "session: program is null or another context's");
+    runtime::Session* session = nullptr;
+    // The session counts the program's uses; the program itself does not change.
+    auto& program = *const_cast<runtime::LoadedProgram*>(unwrap(i.program));
+    const hearth_result result = runtime::Session::create(*unwrap(context), i, program, &session);
+    *out = reinterpret_cast<hearth_session*>(session);
+    return result;
+}
+
+void hearth_session_destroy(hearth_session* session) {
+    if (session != nullptr) unwrap(session)->context().retire(*unwrap(session));
+}
+
+const char* hearth_session_error(const hearth_session* session) {
+    return session != nullptr ? unwrap(session)->error() : "";
+}
+
+hearth_result hearth_session_build(hearth_session* session, uint32_t max_pipelines) {
+    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->build(max_pipelines);
+}
+
+hearth_result hearth_session_build_async(hearth_session* session) {
+    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->build_async();
+}
+
+hearth_result hearth_session_get_status(const hearth_session* session, hearth_session_status* out) {
+    if (session == nullptr || !is_made(out, hearth_session_status_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    hearth_session_status value = hearth_session_status_default();
+    unwrap(session)->fill_status(value);
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_session_get_slot_buffer(const hearth_session* session, uint32_t slot,
+                                             hearth_buffer_range* out) {
+    if (session == nullptr || !is_made(out, hearth_buffer_range_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    hearth_buffer_range value = hearth_buffer_range_default();
+    const hearth_result result = unwrap(session)->slot_buffer(slot, value);
+    if (result == HEARTH_OK) write_struct(out, value);
+    return result;
+}
+
+hearth_result hearth_session_get_binding_scope(const hearth_session* session, uint32_t entry,
+                                               uint32_t binding, uint32_t buffer_usage,
+                                               hearth_scope* out) {
+    if (session == nullptr || out == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->binding_scope(entry, binding, buffer_usage, *out);
+}
+
+// ---------------------------------------------------------------------------------- recording
+
+hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
+                            hearth_cursor* cursor) {
+    if (session == nullptr || !is_made(info, hearth_record_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->record(read_struct(info, hearth_record_info_default()), cursor);
+}
+
+hearth_result hearth_record_setup(hearth_session* session, VkCommandBuffer command_buffer) {
+    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->record_setup(command_buffer);
+}
+
+hearth_result hearth_record_upload(hearth_session* session, VkCommandBuffer command_buffer,
+                                   uint32_t slot, uint64_t offset, const void* data,
+                                   uint64_t byte_count) {
+    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->record_upload(command_buffer, slot, offset, data, byte_count);
+}
+
+hearth_result hearth_record_readback(hearth_session* session, const hearth_readback_info* info,
+                                     hearth_readback* out) {
+    if (session == nullptr || out == nullptr || !is_made(info, hearth_readback_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->record_readback(read_struct(info, hearth_readback_info_default()), out);
+}
+
+hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
+                                   const void** data, uint64_t* byte_count, uint64_t* serial) {
+    if (session == nullptr || data == nullptr || byte_count == nullptr || serial == nullptr)
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->poll(readback, data, byte_count, serial);
+}
+
+void hearth_readback_release(hearth_session* session, hearth_readback readback) {
+    if (session != nullptr) unwrap(session)->release(readback);
+}
+
+hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out) {
+    if (session == nullptr || !is_made(out, hearth_profile_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    hearth_profile value = hearth_profile_default();
+    const hearth_result result = unwrap(session)->next_profile(value);
+    if (result == HEARTH_OK) write_struct(out, value);
+    return result;
+}
+
+}  // extern "C"

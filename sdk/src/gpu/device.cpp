@@ -1,0 +1,232 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "gpu/device.hpp"
+
+namespace hearth::gpu {
+
+hearth_result to_result(VkResult result) {
+    switch (result) {
+        case VK_SUCCESS:
+            return HEARTH_OK;
+        case VK_NOT_READY:
+            return HEARTH_NOT_READY;
+        case VK_ERROR_OUT_OF_HOST_MEMORY:
+            return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+        case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        case VK_ERROR_TOO_MANY_OBJECTS:
+        case VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS:
+            return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+        case VK_ERROR_MEMORY_MAP_FAILED:
+            return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+        case VK_ERROR_DEVICE_LOST:
+            return HEARTH_ERROR_DEVICE_LOST;
+        case VK_ERROR_INVALID_SHADER_NV:
+            return HEARTH_ERROR_PIPELINE;
+        default:
+            return HEARTH_ERROR_INTERNAL;
+    }
+}
+
+const char* name_of(hearth_result result) {
+    switch (result) {
+        case HEARTH_OK:
+            return "HEARTH_OK";
+        case HEARTH_NOT_READY:
+            return "HEARTH_NOT_READY";
+        case HEARTH_INCOMPLETE:
+            return "HEARTH_INCOMPLETE";
+        case HEARTH_ERROR_INVALID_ARGUMENT:
+            return "HEARTH_ERROR_INVALID_ARGUMENT";
+        case HEARTH_ERROR_NOT_FOUND:
+            return "HEARTH_ERROR_NOT_FOUND";
+        case HEARTH_ERROR_UNSUPPORTED:
+            return "HEARTH_ERROR_UNSUPPORTED";
+        case HEARTH_ERROR_CORRUPT_DATA:
+            return "HEARTH_ERROR_CORRUPT_DATA";
+        case HEARTH_ERROR_VERSION_MISMATCH:
+            return "HEARTH_ERROR_VERSION_MISMATCH";
+        case HEARTH_ERROR_OUT_OF_RANGE:
+            return "HEARTH_ERROR_OUT_OF_RANGE";
+        case HEARTH_ERROR_WRONG_ORDER:
+            return "HEARTH_ERROR_WRONG_ORDER";
+        case HEARTH_ERROR_RING_FULL:
+            return "HEARTH_ERROR_RING_FULL";
+        case HEARTH_ERROR_BUDGET:
+            return "HEARTH_ERROR_BUDGET";
+        case HEARTH_ERROR_OUT_OF_HOST_MEMORY:
+            return "HEARTH_ERROR_OUT_OF_HOST_MEMORY";
+        case HEARTH_ERROR_OUT_OF_DEVICE_MEMORY:
+            return "HEARTH_ERROR_OUT_OF_DEVICE_MEMORY";
+        case HEARTH_ERROR_PIPELINE:
+            return "HEARTH_ERROR_PIPELINE";
+        case HEARTH_ERROR_DEVICE_LOST:
+            return "HEARTH_ERROR_DEVICE_LOST";
+        case HEARTH_ERROR_INTERNAL:
+            return "HEARTH_ERROR_INTERNAL";
+        case HEARTH_RESULT_FORCE_32_BITS:
+            break;
+    }
+    return "HEARTH_RESULT_UNKNOWN";
+}
+
+bool Device::adopt(const hearth_host_info& info, Problems& problems) {
+    check_handles(info, problems);
+    if (info.get_instance_proc_addr == nullptr || info.instance == VK_NULL_HANDLE ||
+        info.physical_device == VK_NULL_HANDLE || info.device == VK_NULL_HANDLE)
+        return false;  // nothing more can be asked
+    const InstanceFunctions vk =
+        load_instance_functions(info.get_instance_proc_addr, info.instance, problems);
+    if (problems.count > 0) return false;
+
+    handle_ = info.device;
+    pipeline_cache_ = info.pipeline_cache;
+    features_ = info.features;
+    queue_family_ = info.queue_family_index;
+    has_callbacks_ = info.cpu_allocation != nullptr;
+    if (has_callbacks_) callbacks_ = *info.cpu_allocation;
+    check_features(info, vk, problems);
+    check_queue(info, vk, problems);
+    load_functions(info, vk, problems);
+    if (problems.count > 0) return false;
+
+    caps_ = query_caps(vk, info.physical_device, features_, info.binding_model);
+    caps_.timestamps = timestamp_valid_bits_ != 0;
+    VkPhysicalDeviceVulkan11Properties properties11{};
+    properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &properties11;
+    vk.GetPhysicalDeviceProperties2(info.physical_device, &properties);
+    limits_ = properties.properties.limits;
+    if ((properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+        subgroup_operations_ = properties11.subgroupSupportedOperations;
+    vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
+    return true;
+}
+
+void Device::check_handles(const hearth_host_info& info, Problems& problems) {
+    const auto need = [&](bool given, const char* field) {
+        if (!given) problems.add("hearth_host_info::%s is null", field);
+    };
+    need(info.instance != VK_NULL_HANDLE, "instance");
+    need(info.physical_device != VK_NULL_HANDLE, "physical_device");
+    need(info.device != VK_NULL_HANDLE, "device");
+    need(info.get_instance_proc_addr != nullptr, "get_instance_proc_addr");
+    need(info.instance_extension_count == 0 || info.instance_extensions != nullptr,
+         "instance_extensions");
+    need(info.device_extension_count == 0 || info.device_extensions != nullptr,
+         "device_extensions");
+    if (info.memory_hooks != nullptr) {
+        need(info.memory_hooks->allocate != nullptr, "memory_hooks->allocate");
+        need(info.memory_hooks->free != nullptr, "memory_hooks->free");
+    }
+    if (info.cpu_allocation != nullptr) {
+        need(info.cpu_allocation->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");
+        need(info.cpu_allocation->pfnFree != nullptr, "cpu_allocation->pfnFree");
+    }
+    if (info.api_version < VK_API_VERSION_1_2)
+        problems.add("Vulkan 1.2 is required, hearth_host_info::api_version is %u.%u",
+                     VK_API_VERSION_MAJOR(info.api_version),
+                     VK_API_VERSION_MINOR(info.api_version));
+    if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
+        problems.add("hearth_host_info::binding_model is %u, expected 0 or 1",
+                     static_cast<unsigned>(info.binding_model));
+}
+
+void Device::check_features(const hearth_host_info& info, const InstanceFunctions& vk,
+                            Problems& problems) {
+    const std::span<const char* const> extensions(info.device_extensions,
+                                                  info.device_extension_count);
+    if (const char* name = required_extension(info.binding_model);
+        name != nullptr && !contains(extensions, name))
+        problems.add("device extension %s is required and not in the list of enabled ones", name);
+    const hearth_features required = required_features(info.binding_model);
+    const hearth_features supported =
+        supported_features(vk, info.physical_device, info.api_version, extensions);
+    for (const Feature& feature : all_features()) {
+        const bool enabled = (features_ & feature.bit) != 0;
+        if (!enabled && (required & feature.bit) != 0)
+            problems.add("feature %s is required and not in the list of enabled ones",
+                         feature.name);
+        if (!enabled || (supported & feature.bit) != 0) continue;
+        if (info.api_version < feature.core_version && feature.extension != nullptr &&
+            !contains(extensions, feature.extension))
+            problems.add("feature %s is listed as enabled, but extension %s is not", feature.name,
+                         feature.extension);
+        else
+            problems.add("feature %s is listed as enabled, but the device does not have it",
+                         feature.name);
+    }
+    if ((features_ >> HEARTH_FEATURE_COUNT) != 0)
+        problems.add("hearth_host_info::features has bits that this version does not know");
+}
+
+void Device::check_queue(const hearth_host_info& info, const InstanceFunctions& vk,
+                         Problems& problems) {
+    constexpr uint32_t kMaxFamilies = 32;
+    VkQueueFamilyProperties families[kMaxFamilies];
+    uint32_t count = kMaxFamilies;
+    vk.GetPhysicalDeviceQueueFamilyProperties(info.physical_device, &count, families);
+    if (queue_family_ >= count) {
+        problems.add("hearth_host_info::queue_family_index is %u, the device has %u families",
+                     queue_family_, count);
+        return;
+    }
+    if ((families[queue_family_].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0)
+        problems.add("queue family %u has no VK_QUEUE_COMPUTE_BIT", queue_family_);
+    timestamp_valid_bits_ = families[queue_family_].timestampValidBits;
+}
+
+void Device::load_functions(const hearth_host_info& info, const InstanceFunctions& vk,
+                            Problems& problems) {
+    const PFN_vkGetDeviceProcAddr get_proc =
+        info.get_device_proc_addr != nullptr ? info.get_device_proc_addr : vk.GetDeviceProcAddr;
+    const auto load = [&](const char* name) {
+        const PFN_vkVoidFunction function = get_proc(handle_, name);
+        if (function == nullptr) problems.add("get_device_proc_addr: no %s", name);
+        return function;
+    };
+#define HEARTH_LOAD(name) vk_.name = reinterpret_cast<PFN_vk##name>(load("vk" #name));
+    HEARTH_DEVICE_FUNCTIONS(HEARTH_LOAD)
+
+    // Whether a pointer comes back says nothing of what is enabled: the host's lists do.
+    if (has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS)) HEARTH_LOAD(GetBufferDeviceAddress)
+    if (has(HEARTH_FEATURE_HOST_QUERY_RESET)) HEARTH_LOAD(ResetQueryPool)
+    if (has(HEARTH_FEATURE_SYNCHRONIZATION_2))
+        vk_.CmdPipelineBarrier2 = reinterpret_cast<PFN_vkCmdPipelineBarrier2>(
+            load(info.api_version >= VK_API_VERSION_1_3 ? "vkCmdPipelineBarrier2"
+                                                        : "vkCmdPipelineBarrier2KHR"));
+    const std::span<const char* const> extensions(info.device_extensions,
+                                                  info.device_extension_count);
+    if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
+        HEARTH_LOAD(CreateDescriptorSetLayout)
+        HEARTH_LOAD(DestroyDescriptorSetLayout)
+        HEARTH_LOAD(CmdPushDescriptorSetKHR)
+    }
+    const std::span<const char* const> instance_extensions(info.instance_extensions,
+                                                           info.instance_extension_count);
+    if (contains(instance_extensions, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+        HEARTH_LOAD(SetDebugUtilsObjectNameEXT)
+        HEARTH_LOAD(CmdBeginDebugUtilsLabelEXT)
+        HEARTH_LOAD(CmdEndDebugUtilsLabelEXT)
+    }
+#undef HEARTH_LOAD
+}
+
+hearth_result Device::check(VkResult result) {
+    if (result == VK_ERROR_DEVICE_LOST) set_lost();
+    return to_result(result);
+}
+
+void Device::set_name(VkObjectType type, uint64_t handle, const char* name) const {
+    if (!has_debug_utils()) return;
+    VkDebugUtilsObjectNameInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
+    info.objectType = type;
+    info.objectHandle = handle;
+    info.pObjectName = name;
+    (void)vk_.SetDebugUtilsObjectNameEXT(handle_, &info);  // a name lost is no failure
+}
+
+}  // namespace hearth::gpu

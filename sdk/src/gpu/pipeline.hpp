@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Compute pipelines, shared by content between the sessions of a context and built off the frame
+// path.
+
+#pragma once
+
+#include "gpu/device.hpp"
+
+#include <hearth/types.hpp>
+
+namespace hearth::gpu {
+
+/// All that a pipeline is made of; points into the program.
+struct PipelineSource {
+    const char* name = "";
+    std::span<const uint32_t> spirv;
+    std::span<const VkSpecializationMapEntry> constant_map;  ///< into constant_values
+    std::span<const uint32_t> constant_values;
+    uint32_t operand_count = 0, word_count = 0;
+    BindingModel binding_model = BindingModel::kDeviceAddress;
+};
+
+/// Identity of a source, its name aside.
+uint64_t hash_of(const PipelineSource& source);
+
+class Pipeline {
+  public:
+    Pipeline(Device& device, uint64_t hash) : device_(&device), hash_(hash) {}
+    ~Pipeline();
+
+    /// HEARTH_OK: built.  HEARTH_NOT_READY: not built.  Otherwise what the last attempt failed
+    /// with; build() may be tried again.  Any thread.
+    hearth_result status() const { return status_.load(std::memory_order_acquire); }
+    bool is_ready() const { return status() == HEARTH_OK; }
+
+    /// Builds it, unless it is built or another thread is at it (HEARTH_NOT_READY).  Any thread.
+    hearth_result build(const PipelineSource& source);
+
+    VkPipeline handle() const { return handle_; }
+    VkPipelineLayout layout() const { return layout_; }
+
+  private:
+    friend class PipelineTable;
+    hearth_result build_locked(const PipelineSource& source);
+    hearth_result create_layout(const PipelineSource& source);
+    void release();
+
+    Device* device_;
+    uint64_t hash_;
+    std::atomic<hearth_result> status_{HEARTH_NOT_READY};
+    std::atomic<bool> building_{false};
+    VkDescriptorSetLayout set_layout_ = VK_NULL_HANDLE;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline handle_ = VK_NULL_HANDLE;
+    uint32_t users_ = 0;
+    Pipeline* next_ = nullptr;
+};
+
+/// The pipelines of a context.  acquire() and release() are externally synchronized.
+class PipelineTable {
+  public:
+    void init(Device& device, HostAllocator& allocator) {
+        device_ = &device;
+        allocator_ = &allocator;
+    }
+    /// The pipeline of this hash, made if there is none; null if out of host memory.
+    Pipeline* acquire(uint64_t hash);
+    /// Destroys it once nobody uses it.
+    void release(Pipeline* pipeline);
+    uint32_t count() const { return count_; }
+
+  private:
+    Device* device_ = nullptr;
+    HostAllocator* allocator_ = nullptr;
+    Pipeline* first_ = nullptr;
+    uint32_t count_ = 0;
+};
+
+}  // namespace hearth::gpu

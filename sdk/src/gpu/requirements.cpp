@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "gpu/requirements.hpp"
+
+#include "core/alloc.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+namespace hearth::gpu {
+
+namespace {
+
+constexpr Feature kFeatures[] = {
+    {HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, "bufferDeviceAddress", true, nullptr,
+     VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_SYNCHRONIZATION_2, "synchronization2", false,
+     VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, VK_API_VERSION_1_3},
+    {HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, "storageBuffer16BitAccess", false, nullptr,
+     VK_API_VERSION_1_1},
+    {HEARTH_FEATURE_SHADER_FLOAT16, "shaderFloat16", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_SHADER_INT16, "shaderInt16", false, nullptr, VK_API_VERSION_1_0},
+    {HEARTH_FEATURE_SHADER_INT64, "shaderInt64", false, nullptr, VK_API_VERSION_1_0},
+    {HEARTH_FEATURE_HOST_QUERY_RESET, "hostQueryReset", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL, "pipelineCreationCacheControl", false,
+     VK_EXT_PIPELINE_CREATION_CACHE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
+};
+static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
+
+/// A struct of a pNext chain in which a feature's boolean lives.
+struct Home {
+    hearth_features bit;
+    VkStructureType type;
+    size_t struct_bytes;
+    size_t member_offset;
+};
+
+#define HEARTH_HOME(bit, structure, type, member) \
+    { bit, type, sizeof(structure), offsetof(structure, member) }
+
+// A feature's own struct first: it may be appended to any chain that holds none of its homes,
+// whereas a VulkanXXFeatures must not meet the single structs that it gathers.
+constexpr Home kHomes[] = {
+    HEARTH_HOME(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, VkPhysicalDeviceBufferDeviceAddressFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES,
+                bufferDeviceAddress),
+    HEARTH_HOME(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, VkPhysicalDeviceVulkan12Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, bufferDeviceAddress),
+    HEARTH_HOME(HEARTH_FEATURE_SYNCHRONIZATION_2, VkPhysicalDeviceSynchronization2Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES, synchronization2),
+    HEARTH_HOME(HEARTH_FEATURE_SYNCHRONIZATION_2, VkPhysicalDeviceVulkan13Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, synchronization2),
+    HEARTH_HOME(HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, VkPhysicalDevice16BitStorageFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES, storageBuffer16BitAccess),
+    HEARTH_HOME(HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, VkPhysicalDeviceVulkan11Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES, storageBuffer16BitAccess),
+    HEARTH_HOME(HEARTH_FEATURE_SHADER_FLOAT16, VkPhysicalDeviceShaderFloat16Int8Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES, shaderFloat16),
+    HEARTH_HOME(HEARTH_FEATURE_SHADER_FLOAT16, VkPhysicalDeviceVulkan12Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, shaderFloat16),
+    HEARTH_HOME(HEARTH_FEATURE_SHADER_INT16, VkPhysicalDeviceFeatures2,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, features.shaderInt16),
+    HEARTH_HOME(HEARTH_FEATURE_SHADER_INT64, VkPhysicalDeviceFeatures2,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, features.shaderInt64),
+    HEARTH_HOME(HEARTH_FEATURE_HOST_QUERY_RESET, VkPhysicalDeviceHostQueryResetFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES, hostQueryReset),
+    HEARTH_HOME(HEARTH_FEATURE_HOST_QUERY_RESET, VkPhysicalDeviceVulkan12Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, hostQueryReset),
+    HEARTH_HOME(HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL,
+                VkPhysicalDevicePipelineCreationCacheControlFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_CREATION_CACHE_CONTROL_FEATURES,
+                pipelineCreationCacheControl),
+    HEARTH_HOME(HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL, VkPhysicalDeviceVulkan13Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
+                pipelineCreationCacheControl),
+};
+
+#undef HEARTH_HOME
+
+/// More than the single structs of kHomes need together.
+constexpr size_t kMaxChainBytes = 512;
+
+size_t align_up(size_t bytes) {
+    return (bytes + 7) & ~size_t{7};
+}
+
+VkBool32* member_of(VkBaseOutStructure* structure, const Home& home) {
+    return reinterpret_cast<VkBool32*>(reinterpret_cast<std::byte*>(structure) +
+                                       home.member_offset);
+}
+
+/// Where `bit` lives in the chain, or null.
+VkBool32* find_in_chain(VkPhysicalDeviceFeatures2* chain, hearth_features bit) {
+    for (auto* s = reinterpret_cast<VkBaseOutStructure*>(chain); s != nullptr; s = s->pNext)
+        for (const Home& home : kHomes)
+            if (home.bit == bit && home.type == s->sType) return member_of(s, home);
+    return nullptr;
+}
+
+const Home& own_home(hearth_features bit) {
+    return *std::find_if(std::begin(kHomes), std::end(kHomes),
+                         [&](const Home& home) { return home.bit == bit; });
+}
+
+/// The names of a device's extensions.  They are asked for before there is a context, so the memory
+/// comes from the C library.
+class ExtensionNames {
+  public:
+    bool load(const InstanceFunctions& vk, VkPhysicalDevice physical_device) {
+        uint32_t count = 0;
+        if (vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count, nullptr) !=
+                VK_SUCCESS ||
+            !properties_.resize(allocator_, count))
+            return false;
+        if (vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count,
+                                                  properties_.data()) != VK_SUCCESS ||
+            !names_.resize(allocator_, count))
+            return false;
+        for (uint32_t i = 0; i < count; ++i) names_[i] = properties_[i].extensionName;
+        return true;
+    }
+    std::span<const char* const> names() const { return {names_.data(), names_.size()}; }
+
+  private:
+    HostAllocator allocator_;
+    Array<VkExtensionProperties> properties_;
+    Array<const char*> names_;
+};
+
+/// Whether the feature's struct may be asked for and enabled.
+bool is_reachable(const Feature& feature, uint32_t api_version,
+                  std::span<const char* const> extensions) {
+    return api_version >= feature.core_version ||
+           (feature.extension != nullptr && contains(extensions, feature.extension));
+}
+
+}  // namespace
+
+void Problems::add(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    if (count++ > 0) text.append("\n");
+    text.append_list(format, arguments);
+    va_end(arguments);
+}
+
+bool contains(std::span<const char* const> names, const char* name) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const char* n) { return std::strcmp(n, name) == 0; });
+}
+
+std::span<const Feature> all_features() {
+    return kFeatures;
+}
+
+hearth_features required_features(hearth_binding_model model) {
+    hearth_features bits = 0;
+    for (const Feature& feature : kFeatures)
+        if (feature.needed_for_addresses && model == HEARTH_BINDING_DEVICE_ADDRESS)
+            bits |= feature.bit;
+    return bits;
+}
+
+const char* required_extension(hearth_binding_model model) {
+    return model == HEARTH_BINDING_PUSH_DESCRIPTOR ? VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME
+                                                   : nullptr;
+}
+
+InstanceFunctions load_instance_functions(hearth_get_instance_proc get_proc, VkInstance instance,
+                                          Problems& problems) {
+    InstanceFunctions vk;
+#define HEARTH_LOAD(name)                                                     \
+    vk.name = reinterpret_cast<PFN_vk##name>(get_proc(instance, "vk" #name)); \
+    if (vk.name == nullptr) problems.add("get_instance_proc_addr: no vk" #name);
+    HEARTH_INSTANCE_FUNCTIONS(HEARTH_LOAD)
+#undef HEARTH_LOAD
+    return vk;
+}
+
+hearth_features supported_features(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                                   uint32_t api_version, std::span<const char* const> extensions) {
+    hearth_features reachable = 0;
+    for (const Feature& feature : kFeatures)
+        if (is_reachable(feature, api_version, extensions)) reachable |= feature.bit;
+
+    VkPhysicalDeviceFeatures2 chain{};
+    chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    alignas(8) std::byte storage[kMaxChainBytes];
+    size_t storage_bytes = sizeof storage;
+    if (patch_features(reachable, &chain, storage, &storage_bytes) != HEARTH_OK) return 0;
+    vk.GetPhysicalDeviceFeatures2(physical_device, &chain);
+
+    hearth_features supported = 0;
+    for (const Feature& feature : kFeatures)
+        if ((reachable & feature.bit) != 0 && *find_in_chain(&chain, feature.bit) == VK_TRUE)
+            supported |= feature.bit;
+    return supported;
+}
+
+hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                              hearth_features enabled, hearth_binding_model model) {
+    VkPhysicalDeviceVulkan11Properties properties11{};
+    properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &properties11;
+    vk.GetPhysicalDeviceProperties2(physical_device, &properties);
+    const VkPhysicalDeviceLimits& limits = properties.properties.limits;
+
+    hearth_device_caps caps = hearth_device_caps_default();
+    std::memcpy(caps.name, properties.properties.deviceName, sizeof caps.name);
+    caps.name[sizeof caps.name - 1] = '\0';
+    caps.subgroup_size = properties11.subgroupSize;
+    caps.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
+    caps.max_workgroup_size_x = limits.maxComputeWorkGroupSize[0];
+    caps.max_workgroup_count_x = limits.maxComputeWorkGroupCount[0];
+    caps.shared_memory_bytes = limits.maxComputeSharedMemorySize;
+    caps.push_constant_bytes = limits.maxPushConstantsSize;
+    // 256 is the largest minStorageBufferOffsetAlignment that Vulkan allows.
+    caps.buffer_alignment = std::max<uint64_t>(256, limits.minStorageBufferOffsetAlignment);
+    caps.max_buffer_bytes = properties11.maxMemoryAllocationSize;
+    if (model == HEARTH_BINDING_PUSH_DESCRIPTOR)
+        caps.max_buffer_bytes =
+            std::min<uint64_t>(caps.max_buffer_bytes, limits.maxStorageBufferRange);
+    caps.fp16_arithmetic = (enabled & HEARTH_FEATURE_SHADER_FLOAT16) != 0;
+    caps.fp16_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
+    caps.subgroup_arithmetic =
+        (properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
+        (properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
+    return caps;
+}
+
+hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
+                                 Problems& problems) {
+    out.min_api_version = VK_API_VERSION_1_2;
+    out.compute_queue_count = 1;
+    if (query.get_instance_proc_addr == nullptr || query.instance == VK_NULL_HANDLE ||
+        query.physical_device == VK_NULL_HANDLE) {
+        problems.add(
+            "hearth_device_query: instance, physical_device and get_instance_proc_addr "
+            "must be given");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (query.api_version < VK_API_VERSION_1_2)
+        problems.add("Vulkan 1.2 is required, the version in use is %u.%u",
+                     VK_API_VERSION_MAJOR(query.api_version),
+                     VK_API_VERSION_MINOR(query.api_version));
+    const InstanceFunctions vk =
+        load_instance_functions(query.get_instance_proc_addr, query.instance, problems);
+    if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
+
+    ExtensionNames available;
+    if (!available.load(vk, query.physical_device)) return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    if (const char* name = required_extension(query.binding_model); name != nullptr) {
+        out.required_extensions[out.required_extension_count++] = name;
+        if (!contains(available.names(), name))
+            problems.add("device extension %s is required and the device does not have it", name);
+    }
+    out.required_features = required_features(query.binding_model);
+    const hearth_features supported =
+        supported_features(vk, query.physical_device, query.api_version, available.names());
+    out.optional_features = supported & ~out.required_features;
+    for (const Feature& feature : kFeatures) {
+        if ((out.required_features & ~supported & feature.bit) != 0)
+            problems.add("feature %s is required and the device does not have it", feature.name);
+        if ((out.optional_features & feature.bit) != 0 && query.api_version < feature.core_version)
+            out.optional_extensions[out.optional_extension_count++] = feature.extension;
+    }
+    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_UNSUPPORTED;
+}
+
+hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
+                             void* storage, size_t* storage_bytes) {
+    size_t needed = 0;
+    for (const Feature& feature : kFeatures)
+        if ((features & feature.bit) != 0 && find_in_chain(chain, feature.bit) == nullptr)
+            needed += align_up(own_home(feature.bit).struct_bytes);
+    const size_t given = *storage_bytes;
+    *storage_bytes = needed;
+    if (storage == nullptr) return HEARTH_OK;
+    if (given < needed) return HEARTH_ERROR_OUT_OF_RANGE;
+
+    auto* free_storage = static_cast<std::byte*>(storage);
+    for (const Feature& feature : kFeatures) {
+        if ((features & feature.bit) == 0) continue;
+        if (VkBool32* member = find_in_chain(chain, feature.bit)) {
+            *member = VK_TRUE;
+            continue;
+        }
+        const Home& home = own_home(feature.bit);
+        std::memset(free_storage, 0, home.struct_bytes);
+        auto* added = reinterpret_cast<VkBaseOutStructure*>(free_storage);
+        added->sType = home.type;
+        added->pNext = static_cast<VkBaseOutStructure*>(chain->pNext);
+        chain->pNext = added;
+        *member_of(added, home) = VK_TRUE;
+        free_storage += align_up(home.struct_bytes);
+    }
+    return HEARTH_OK;
+}
+
+}  // namespace hearth::gpu

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "runtime/context.hpp"
+
+#include "runtime/session.hpp"
+
+namespace hearth::runtime {
+
+namespace {
+
+void* allocate_from_host(void* user_data, size_t bytes, size_t alignment) {
+    const auto* callbacks = static_cast<const VkAllocationCallbacks*>(user_data);
+    return callbacks->pfnAllocation(callbacks->pUserData, bytes, alignment,
+                                    VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+}
+
+void free_to_host(void* user_data, void* memory) {
+    const auto* callbacks = static_cast<const VkAllocationCallbacks*>(user_data);
+    callbacks->pfnFree(callbacks->pUserData, memory);
+}
+
+/// An allocator over `callbacks`, which it points to, or the C library's.
+HostAllocator allocator_over(VkAllocationCallbacks* callbacks) {
+    if (callbacks->pfnAllocation == nullptr) return HostAllocator();
+    return HostAllocator(callbacks, allocate_from_host, free_to_host);
+}
+
+}  // namespace
+
+Context::Context(const VkAllocationCallbacks* callbacks)
+    : callbacks_(callbacks != nullptr ? *callbacks : VkAllocationCallbacks{}),
+      allocator_(allocator_over(&callbacks_)) {}
+
+hearth_result Context::create(const hearth_host_info& info, Context** out,
+                              gpu::Problems& problems) {
+    VkAllocationCallbacks callbacks{};
+    if (info.cpu_allocation != nullptr) {
+        callbacks = *info.cpu_allocation;
+        if (callbacks.pfnAllocation == nullptr || callbacks.pfnFree == nullptr) {
+            problems.add("hearth_host_info::cpu_allocation needs pfnAllocation and pfnFree");
+            return HEARTH_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    // The context lies in the host's memory too, so its own allocator does not exist yet.
+    HostAllocator bootstrap = allocator_over(&callbacks);
+    auto* context = bootstrap.make<Context>(info.cpu_allocation);
+    if (context == nullptr) {
+        problems.add("out of host memory");
+        return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    context->allocator_.adopt_count(bootstrap);
+    if (!context->device_.adopt(info, problems)) {
+        bootstrap.destroy(context);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    context->memory_.init(context->device_, info.memory_hooks, info.device_memory_budget);
+    context->pipelines_.init(context->device_, context->allocator_);
+    context->log_ = info.log;
+    context->run_job_ = info.run_job;
+    context->callback_user_ = info.callback_user_data;
+    *out = context;
+    return HEARTH_OK;
+}
+
+hearth_result Context::destroy() {
+    if (live_sessions_ > 0 || programs_ > 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%u sessions and %u programs are still alive",
+                    live_sessions_, programs_);
+    for (Session* s = sessions_; s != nullptr; s = s->next)
+        if (s->has_jobs()) return fail(HEARTH_ERROR_WRONG_ORDER, "a pipeline job is still running");
+    while (sessions_ != nullptr) free_session(*sessions_);
+    VkAllocationCallbacks callbacks = callbacks_;
+    HostAllocator survivor = allocator_over(&callbacks);
+    survivor.destroy(this);
+    return HEARTH_OK;
+}
+
+hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
+    if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (serial < serial_ || completed_serial < completed_ || completed_serial >= serial)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "begin_frame(%llu, %llu) after (%llu, %llu): serials must not decrease, and "
+                    "the completed one must be smaller",
+                    static_cast<unsigned long long>(serial),
+                    static_cast<unsigned long long>(completed_serial),
+                    static_cast<unsigned long long>(serial_),
+                    static_cast<unsigned long long>(completed_));
+    serial_ = serial;
+    completed_ = completed_serial;
+    for (Session* s = sessions_; s != nullptr;) {
+        Session* next = s->next;
+        if (s->is_retired() && s->retired_serial() <= completed_ && !s->has_jobs())
+            free_session(*s);
+        else
+            s->collect();
+        s = next;
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Context::fail(hearth_result result, const char* format, ...) {
+    error_.clear();
+    va_list arguments;
+    va_start(arguments, format);
+    error_.append_list(format, arguments);
+    va_end(arguments);
+    if (log_ != nullptr) log_(callback_user_, HEARTH_LOG_ERROR, "context", error_.c_str());
+    return result;
+}
+
+void Context::add(Session& session) {
+    session.next = sessions_;
+    if (sessions_ != nullptr) sessions_->previous = &session;
+    sessions_ = &session;
+    ++live_sessions_;
+}
+
+void Context::retire(Session& session) {
+    --live_sessions_;
+    session.retire(serial_);
+    if (session.retired_serial() <= completed_ && !session.has_jobs()) free_session(session);
+}
+
+void Context::free_session(Session& session) {
+    (session.previous != nullptr ? session.previous->next : sessions_) = session.next;
+    if (session.next != nullptr) session.next->previous = session.previous;
+    allocator_.destroy(&session);
+}
+
+}  // namespace hearth::runtime

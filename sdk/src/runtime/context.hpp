@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What one adopted device holds: memory, pipelines, programs, sessions, and the frame clock.
+
+#pragma once
+
+#include "gpu/memory.hpp"
+#include "gpu/pipeline.hpp"
+
+namespace hearth::runtime {
+
+class Session;
+
+class Context {
+  public:
+    /// `info` is complete; its arrays need not outlive the call.
+    static hearth_result create(const hearth_host_info& info, Context** out,
+                                gpu::Problems& problems);
+    hearth_result destroy();
+
+    hearth_result begin_frame(uint64_t serial, uint64_t completed_serial);
+    /// 0 before the first begin_frame.
+    uint64_t serial() const { return serial_; }
+    uint64_t completed_serial() const { return completed_; }
+
+    gpu::Device& device() { return device_; }
+    const gpu::Device& device() const { return device_; }
+    gpu::DeviceMemory& memory() { return memory_; }
+    const gpu::DeviceMemory& memory() const { return memory_; }
+    gpu::PipelineTable& pipelines() { return pipelines_; }
+    const gpu::PipelineTable& pipelines() const { return pipelines_; }
+    HostAllocator& allocator() { return allocator_; }
+    const HostAllocator& allocator() const { return allocator_; }
+
+    /// Keeps the sentence for hearth_context_error, logs it, and returns `result`.
+    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
+                                                             const char* format, ...);
+    const char* error() const { return error_.c_str(); }
+
+    bool has_jobs() const { return run_job_ != nullptr; }
+    void run_job(void (*job)(void*), void* data) const { run_job_(callback_user_, job, data); }
+
+    void add(Session& session);
+    /// Frees the session now or in the begin_frame that finds it unused.
+    void retire(Session& session);
+    void count_program(int change) { programs_ += static_cast<uint32_t>(change); }
+    uint32_t session_count() const { return live_sessions_; }
+
+  private:
+    friend class hearth::HostAllocator;
+    explicit Context(const VkAllocationCallbacks* callbacks);
+    ~Context() = default;
+    void free_session(Session& session);
+
+    VkAllocationCallbacks callbacks_{};
+    HostAllocator allocator_;
+    gpu::Device device_;
+    gpu::DeviceMemory memory_;
+    gpu::PipelineTable pipelines_;
+    hearth_log_callback log_ = nullptr;
+    hearth_job_callback run_job_ = nullptr;
+    void* callback_user_ = nullptr;
+    uint64_t serial_ = 0, completed_ = 0;
+    Session* sessions_ = nullptr;  ///< live and retired
+    uint32_t live_sessions_ = 0, programs_ = 0;
+    FixedText<1024> error_;
+};
+
+}  // namespace hearth::runtime

@@ -1,0 +1,579 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Steps -> vkCmd*.  prepare() checks everything and may refuse; what follows cannot fail, and
+// neither allocates, locks nor calls the driver but to record (and to ask for buffer addresses).
+//
+// A recording looks so, the parts in brackets only where needed:
+//   leading barrier    the session's earlier work and each binding's `before`, to this work
+//   [copies in]        host buffers that kernels cannot reach, first slice only
+//   steps              up to the end or to a barrier at which the slice stops
+//   [copies out]       last slice only
+//   closing barrier    this work to each binding's `after`
+// The leading barrier takes the place of the program's barrier at which the slice before stopped.
+
+#include "core/hash.hpp"
+#include "runtime/session.hpp"
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+namespace {
+
+constexpr uint64_t kRunBlockAlignment = 256;
+constexpr uint64_t kInlineAlignment = 256;
+/// Kernels may load four words at once from any binding.
+constexpr uint64_t kAddressAlignment = 16;
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+gpu::Scope to_scope(const hearth_scope& scope) {
+    return {scope.stages, scope.access};
+}
+
+}  // namespace
+
+/// Records one slice of a prepared recording.
+class Recorder {
+  public:
+    Recorder(Session& session, const hearth_record_info& info)
+        : session_(session),
+          view_(session.view()),
+          device_(session.context_->device()),
+          info_(info),
+          commands_(info.command_buffer),
+          entry_(view_.entries()[info.entry]) {}
+
+    /// Records from `first_step`; returns the step to go on with, or 0 if the entry is finished.
+    uint32_t record(uint32_t first_step) {
+        gpu::begin_label(device_, commands_, session_.name_.c_str());
+        gpu::begin_label(device_, commands_, view_.text(entry_.name));
+        leading_barrier();
+        if (first_step == 0) copy_shadows(Direction::kInput);
+        profile_ = session_.begin_profile(commands_, info_, first_step);
+        const uint32_t next_step = record_steps(first_step);
+        if (next_step == 0) copy_shadows(Direction::kOutput);
+        if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
+        closing_barrier();
+        gpu::end_label(device_, commands_);
+        gpu::end_label(device_, commands_);
+        return next_step;
+    }
+
+  private:
+    struct Place {
+        VkBuffer buffer;
+        uint64_t offset;
+        uint64_t address;
+    };
+    /// Cost of the steps between two barriers.
+    struct Cost {
+        uint64_t dispatches = 0, flops = 0, bytes_moved = 0;
+    };
+
+    gpu::Scope work_scope() const {
+        gpu::Scope scope = session_.entries_[info_.entry].scope;
+        if (has_shadows()) scope |= gpu::kTransferScope;
+        // An entry without steps still orders what it was given.
+        return scope.stages != 0 ? scope : gpu::kComputeScope;
+    }
+    bool has_step_times() const { return (session_.flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0; }
+    bool has_shadows() const {
+        for (uint32_t binding : view_.bindings_of(entry_))
+            if (session_.resolved_[binding].is_shadow) return true;
+        return false;
+    }
+
+    void leading_barrier() {
+        edge_barrier(gpu::kRecordingScope, work_scope(), &hearth_bound::before, true);
+    }
+    void closing_barrier() { edge_barrier(work_scope(), {}, &hearth_bound::after, false); }
+
+    /// The barrier towards the host before or after: `scope` of each binding joins one side.
+    void edge_barrier(gpu::Scope before, gpu::Scope after, hearth_scope hearth_bound::*scope,
+                      bool is_leading) {
+        gpu::OwnershipTransfer transfers[gpu::kMaxTransfers];
+        size_t transfer_count = 0;
+        const auto add = [&](const Session::Resolved& resolved) {
+            const hearth_scope& host = resolved.bound->*scope;
+            const uint32_t family = device_.queue_family();
+            if (host.queue_family != HEARTH_QUEUE_FAMILY_SAME && host.queue_family != family) {
+                gpu::OwnershipTransfer& t = transfers[transfer_count++];
+                t = {resolved.bound->buffer,
+                     resolved.bound->offset,
+                     resolved.bound->bytes,
+                     is_leading ? host.queue_family : family,
+                     is_leading ? family : host.queue_family,
+                     is_leading ? gpu::Scope{} : work_scope(),
+                     is_leading ? work_scope() : gpu::Scope{}};
+            } else {
+                (is_leading ? before : after) |= to_scope(host);
+            }
+        };
+        if (info_.barriers == HEARTH_BARRIERS_SDK) {
+            for (uint32_t binding : view_.bindings_of(entry_))
+                if (!session_.resolved_[binding].is_inline) add(session_.resolved_[binding]);
+            if (session_.run_block_.bound != nullptr) add(session_.run_block_);
+        }
+        gpu::record_barrier(device_, commands_, before, after, {transfers, transfer_count});
+    }
+
+    /// Host buffers that kernels cannot reach: in before the first step, out after the last.
+    void copy_shadows(Direction direction) {
+        bool copied = false;
+        for (uint32_t binding : view_.bindings_of(entry_)) {
+            const Session::Resolved& r = session_.resolved_[binding];
+            const bool is_input =
+                view_.bindings()[binding].direction == static_cast<uint32_t>(Direction::kInput);
+            if (!r.is_shadow || is_input != (direction == Direction::kInput) || r.bytes == 0)
+                continue;
+            if (!copied && direction == Direction::kOutput)
+                gpu::record_barrier(device_, commands_, work_scope(), gpu::kTransferScope);
+            copied = true;
+            const VkBuffer host = r.bound->buffer;
+            VkBufferCopy region{is_input ? r.bound->offset : r.offset,
+                                is_input ? r.offset : r.bound->offset, r.bytes};
+            device_.vk().CmdCopyBuffer(commands_, is_input ? host : r.buffer,
+                                       is_input ? r.buffer : host, 1, &region);
+        }
+        if (copied && direction == Direction::kInput)
+            gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
+    }
+
+    uint32_t record_steps(uint32_t first_step) {
+        const std::span<const file::StepRecord> steps = view_.steps_of(entry_);
+        const bool is_limited =
+            (info_.max_dispatches | info_.max_flops | info_.max_bytes_moved) != 0;
+        const gpu::Scope scope = session_.entries_[info_.entry].scope;
+        Cost spent;
+        bool needs_barrier = false;  // something was recorded since the last one
+        for (size_t i = first_step; i < steps.size(); ++i) {
+            const file::StepRecord& step = steps[i];
+            if (step.kind != static_cast<uint32_t>(StepKind::kBarrier)) {
+                record_step(step);
+                spent = plus(spent, cost_of(step));
+                needs_barrier = true;
+                continue;
+            }
+            if (is_limited && needs_barrier && i + 1 < steps.size() &&
+                exceeds(plus(spent, interval_cost(steps.subspan(i + 1)))))
+                return static_cast<uint32_t>(i + 1);
+            if (needs_barrier) gpu::record_barrier(device_, commands_, scope, scope);
+            needs_barrier = false;
+        }
+        return 0;
+    }
+
+    static Cost cost_of(const file::StepRecord& step) { return {1, step.flops, step.bytes_moved}; }
+    /// Cost of the steps before the next barrier.
+    static Cost interval_cost(std::span<const file::StepRecord> steps) {
+        Cost cost;
+        for (const file::StepRecord& step : steps) {
+            if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) break;
+            cost = plus(cost, cost_of(step));
+        }
+        return cost;
+    }
+    static Cost plus(const Cost& a, const Cost& b) {
+        return {a.dispatches + b.dispatches, a.flops + b.flops, a.bytes_moved + b.bytes_moved};
+    }
+    bool exceeds(const Cost& cost) const {
+        const auto over = [](uint64_t value, uint64_t limit) {
+            return limit != 0 && value > limit;
+        };
+        return over(cost.dispatches, info_.max_dispatches) || over(cost.flops, info_.max_flops) ||
+               over(cost.bytes_moved, info_.max_bytes_moved);
+    }
+
+    void record_step(const file::StepRecord& step) {
+        gpu::begin_label(device_, commands_, view_.text(step.label));
+        switch (static_cast<StepKind>(step.kind)) {
+            case StepKind::kDispatch:
+                dispatch(step);
+                break;
+            case StepKind::kCopy:
+                copy(step);
+                break;
+            case StepKind::kFill:
+                fill(step);
+                break;
+            case StepKind::kBarrier:
+                break;
+        }
+        if (profile_ >= 0 && has_step_times()) session_.write_timestamp(commands_, profile_);
+        gpu::end_label(device_, commands_);
+    }
+
+    void dispatch(const file::StepRecord& step) {
+        uint32_t groups[3];
+        for (size_t i = 0; i < 3; ++i) groups[i] = groups_at(step.grid[i], info_.rows);
+        if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
+        const gpu::Pipeline* pipeline = session_.pipelines_[step.kernel];
+        if (pipeline != bound_) {
+            device_.vk().CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
+                                         pipeline->handle());
+            bound_ = pipeline;
+        }
+        const std::span<const uint32_t> words = view_.words_of(step);
+        const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
+        std::byte push[128];  // the view refuses more
+        size_t push_bytes = 0;
+        if (addresses) {
+            for (const file::OperandRecord& operand : view_.operands_of(step)) {
+                const uint64_t address = place_of(operand).address;
+                std::memcpy(push + push_bytes, &address, sizeof address);
+                push_bytes += sizeof address;
+            }
+        } else {
+            push_descriptors(step, pipeline->layout());
+        }
+        if (!words.empty()) std::memcpy(push + push_bytes, words.data(), words.size_bytes());
+        push_bytes += words.size_bytes();
+        if (push_bytes > 0)
+            device_.vk().CmdPushConstants(commands_, pipeline->layout(),
+                                          VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                                          static_cast<uint32_t>(push_bytes), push);
+        device_.vk().CmdDispatch(commands_, groups[0], groups[1], groups[2]);
+    }
+
+    void push_descriptors(const file::StepRecord& step, VkPipelineLayout layout) {
+        VkDescriptorBufferInfo buffers[32];  // the view refuses more
+        VkWriteDescriptorSet writes[32];
+        uint32_t count = 0;
+        for (const file::OperandRecord& operand : view_.operands_of(step)) {
+            const Place place = place_of(operand);
+            // A descriptor may not be empty; kernels do not touch an empty operand.
+            const uint64_t bytes = std::max<uint64_t>(extent_at(operand.bytes, info_.rows), 4);
+            buffers[count] = {place.buffer, place.offset, bytes};
+            writes[count] = {};
+            writes[count].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+            writes[count].dstBinding = count;
+            writes[count].descriptorCount = 1;
+            writes[count].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+            writes[count].pBufferInfo = &buffers[count];
+            ++count;
+        }
+        if (count > 0)
+            device_.vk().CmdPushDescriptorSetKHR(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, layout,
+                                                 0, count, writes);
+    }
+
+    void copy(const file::StepRecord& step) {
+        const std::span<const file::OperandRecord> operands = view_.operands_of(step);
+        const Place from = place_of(operands[0]), to = place_of(operands[1]);
+        const VkBufferCopy region{from.offset, to.offset, extent_at(operands[0].bytes, info_.rows)};
+        if (region.size > 0)
+            device_.vk().CmdCopyBuffer(commands_, from.buffer, to.buffer, 1, &region);
+    }
+
+    void fill(const file::StepRecord& step) {
+        const file::OperandRecord& operand = view_.operands_of(step)[0];
+        const Place to = place_of(operand);
+        const uint64_t bytes = extent_at(operand.bytes, info_.rows);
+        if (bytes > 0)
+            device_.vk().CmdFillBuffer(commands_, to.buffer, to.offset, bytes,
+                                       view_.words_of(step)[0]);
+    }
+
+    Place place_of(const file::OperandRecord& operand) const {
+        switch (static_cast<Region>(operand.region)) {
+            case Region::kArena:
+                return place_in(session_.buffers_[kArenaBuffer], operand.offset);
+            case Region::kWeights:
+                return place_in(session_.buffers_[kWeightsBuffer], operand.offset);
+            case Region::kExternal:
+                return place_of(session_.resolved_[operand.binding]);
+            case Region::kRun:
+                break;
+        }
+        return place_of(session_.run_block_);
+    }
+    static Place place_in(const gpu::Buffer& buffer, uint64_t offset) {
+        return {buffer.handle, offset, buffer.address + offset};
+    }
+    static Place place_of(const Session::Resolved& r) { return {r.buffer, r.offset, r.address}; }
+
+    Session& session_;
+    const ProgramView& view_;
+    const gpu::Device& device_;
+    const hearth_record_info& info_;
+    VkCommandBuffer commands_;
+    const file::EntryRecord& entry_;
+    const gpu::Pipeline* bound_ = nullptr;
+    int64_t profile_ = -1;
+};
+
+hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cursor) {
+    if (const hearth_result r = prepare(info, cursor); r != HEARTH_OK) return r;
+    const uint32_t first_step = cursor != nullptr ? cursor->next_step : 0;
+    EntryFacts& entry = entries_[info.entry];
+    if (first_step == 0) ++entry.epoch;
+    if (uses_run_slot_) {
+        run_slots_[next_run_slot_] = {context_->serial(), true};
+        next_run_slot_ = (next_run_slot_ + 1) % static_cast<uint32_t>(run_slots_.size());
+    }
+    const uint32_t next_step = Recorder(*this, info).record(first_step);
+    has_recorded_ = true;
+    if (cursor == nullptr) return HEARTH_OK;
+    *cursor = {};
+    if (next_step == 0) return HEARTH_OK;
+    *cursor = {info.entry, next_step, entry.epoch, fingerprint(info)};
+    return HEARTH_INCOMPLETE;
+}
+
+hearth_result Session::prepare(const hearth_record_info& info, const hearth_cursor* cursor) {
+    if (const hearth_result r = check_transfer(info.command_buffer, "record"); r != HEARTH_OK)
+        return r;
+    if (!is_set_up_)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "record: hearth_record_setup must come first");
+    if (info.entry >= entries_.size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "record: entry %u of %zu", info.entry, entries_.size());
+    const file::EntryRecord& entry = view().entries()[info.entry];
+    const char* name = view().text(entry.name);
+    if (info.rows == 0 || info.rows > view().header().rows_capacity)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %s: %llu rows, expected 1..%llu", name,
+                    wide(info.rows), wide(view().header().rows_capacity));
+    const bool resumes = cursor != nullptr && cursor->next_step != 0;
+    if (resumes && (cursor->entry != info.entry || cursor->next_step >= entry.steps.count))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: the cursor is not one of its own",
+                    name);
+    if (resumes && cursor->epoch != entries_[info.entry].epoch)
+        return fail(HEARTH_ERROR_WRONG_ORDER,
+                    "entry %s: it was started anew after the slice that the cursor continues",
+                    name);
+    if ((info.max_dispatches | info.max_flops | info.max_bytes_moved) != 0 && cursor == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: a limit needs a cursor", name);
+    if (const hearth_result r = check_ready(info.entry); r != HEARTH_OK) return r;
+
+    if (info.bound_count != entry.bindings.count || (info.bound_count > 0 && info.bound == nullptr))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: %u bindings given, %u expected", name,
+                    info.bound_count, entry.bindings.count);
+    inline_used_ = 0;
+    for (uint32_t i = 0; i < entry.bindings.count; ++i)
+        if (const hearth_result r =
+                resolve(info, view().bindings_of(entry)[i], entry.bindings.first + i);
+            r != HEARTH_OK)
+            return r;
+    uses_run_slot_ = info.run_block == nullptr || inline_used_ > 0;
+    if (uses_run_slot_) {
+        const RunSlot& slot = run_slots_[next_run_slot_];
+        if (slot.is_used && slot.serial > context_->completed_serial())
+            return fail(HEARTH_ERROR_RING_FULL,
+                        "entry %s: all %zu recordings_in_flight are in flight", name,
+                        run_slots_.size());
+    }
+    if (const hearth_result r = resolve_run_block(info); r != HEARTH_OK) return r;
+    if (resumes && cursor->fingerprint != fingerprint(info))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "entry %s: rows and bindings differ from those of the slice before", name);
+
+    // Only now is anything written.
+    for (uint32_t binding : view().bindings_of(entry)) {
+        const Resolved& r = resolved_[binding];
+        if (r.is_inline)
+            std::memcpy(buffers_[kRunBuffer].mapped + r.offset, r.bound->data,
+                        static_cast<size_t>(r.bytes));
+    }
+    if (info.run_block == nullptr) {
+        const RunBlock block{static_cast<uint32_t>(info.rows), {0, 0, 0}};
+        std::memcpy(buffers_[kRunBuffer].mapped + run_block_.offset, &block, sizeof block);
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::check_ready(uint32_t e) {
+    if (entries_[e].is_ready) return HEARTH_OK;
+    for (const file::StepRecord& step : view().steps_of(view().entries()[e])) {
+        if (step.kind != static_cast<uint32_t>(StepKind::kDispatch)) continue;
+        const hearth_result status = pipelines_[step.kernel]->status();
+        if (status == HEARTH_OK) continue;
+        return fail(status, "entry %s: the pipeline of kernel %s is not ready",
+                    view().text(view().entries()[e].name),
+                    view().text(view().kernels()[step.kernel].name));
+    }
+    entries_[e].is_ready = true;
+    return HEARTH_OK;
+}
+
+hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
+                               uint32_t list_index) {
+    const file::BindingRecord& record = view().bindings()[binding];
+    const char* name = view().text(record.name);
+    const hearth_bound* bound = nullptr;
+    for (uint32_t i = 0; i < info.bound_count; ++i)
+        if (info.bound[i].binding == binding) bound = &info.bound[i];
+    if (bound == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s (%u) is not given", name, binding);
+    Resolved& out = resolved_[binding];
+    out = {};
+    out.bytes = extent_at(record.bytes, info.rows);
+    if (bound->bytes < out.bytes)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "binding %s: %llu bytes given, %llu needed for %llu rows", name,
+                    wide(bound->bytes), wide(out.bytes), wide(info.rows));
+    const bool is_input = record.direction == static_cast<uint32_t>(Direction::kInput);
+    const BindingFacts& facts = binding_facts_[list_index];
+
+    if (bound->buffer == VK_NULL_HANDLE) {
+        if (bound->data == nullptr)
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s: neither a buffer nor bytes",
+                        name);
+        if (!is_input)
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s: an output given by value",
+                        name);
+        const uint64_t room =
+            (out.bytes + kInlineAlignment - 1) / kInlineAlignment * kInlineAlignment;
+        if (room > inline_bytes_ - inline_used_)
+            return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                        "binding %s: %llu bytes by value, %llu of inline_bytes are left", name,
+                        wide(out.bytes), wide(inline_bytes_ - inline_used_));
+        const gpu::Buffer& run = buffers_[kRunBuffer];
+        out.is_inline = true;
+        out.buffer = run.handle;
+        out.offset = next_run_slot_ * run_slot_bytes() + kRunBlockAlignment + inline_used_;
+        out.address = run.address + out.offset;
+        inline_used_ += room;
+        out.bound = bound;
+        return HEARTH_OK;
+    }
+    if (is_direct(*bound, facts)) {
+        out.buffer = bound->buffer;
+        out.offset = bound->offset;
+        if (view().binding_model() == BindingModel::kDeviceAddress &&
+            (facts.is_read || facts.is_written)) {
+            uint64_t address = bound->device_address;
+            if (address == 0) {
+                VkBufferDeviceAddressInfo query{};
+                query.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+                query.buffer = bound->buffer;
+                const gpu::Device& device = context_->device();
+                address = device.vk().GetBufferDeviceAddress(device.handle(), &query);
+            }
+            out.address = address + bound->offset;
+        }
+        out.bound = bound;
+        return HEARTH_OK;
+    }
+    const VkBufferUsageFlags needed =
+        is_input ? VK_BUFFER_USAGE_TRANSFER_SRC_BIT : VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0 || (bound->usage & needed) == 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu; it "
+                    "needs %s usage and a multiple of %llu, or HEARTH_SESSION_COPY_BINDINGS and %s "
+                    "usage",
+                    name, bound->usage, wide(bound->offset),
+                    view().binding_model() == BindingModel::kDeviceAddress ? "SHADER_DEVICE_ADDRESS"
+                                                                           : "STORAGE_BUFFER",
+                    wide(view().binding_model() == BindingModel::kDeviceAddress
+                             ? kAddressAlignment
+                             : context_->device().limits().minStorageBufferOffsetAlignment),
+                    is_input ? "TRANSFER_SRC" : "TRANSFER_DST");
+    const gpu::Buffer& shadow = buffers_[kShadowBuffer];
+    out.is_shadow = true;
+    out.buffer = shadow.handle;
+    out.offset = shadow_offsets_[list_index];
+    out.address = shadow.address + out.offset;
+    out.bound = bound;
+    return HEARTH_OK;
+}
+
+bool Session::is_direct(const hearth_bound& bound, const BindingFacts& facts) const {
+    const bool addresses = view().binding_model() == BindingModel::kDeviceAddress;
+    VkBufferUsageFlags needed = 0;
+    uint64_t alignment = 4;
+    if (facts.is_read || facts.is_written) {
+        needed |= addresses ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT
+                            : VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+        alignment = addresses
+                        ? kAddressAlignment
+                        : uint64_t{context_->device().limits().minStorageBufferOffsetAlignment};
+    }
+    if (facts.is_copied_from) needed |= VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+    if (facts.is_copied_to) needed |= VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    return (bound.usage & needed) == needed && bound.offset % alignment == 0;
+}
+
+hearth_result Session::resolve_run_block(const hearth_record_info& info) {
+    run_block_ = {};
+    run_block_.bytes = sizeof(RunBlock);
+    if (info.run_block == nullptr) {
+        const gpu::Buffer& run = buffers_[kRunBuffer];
+        run_block_.buffer = run.handle;
+        run_block_.offset = next_run_slot_ * run_slot_bytes();
+        run_block_.address = run.address + run_block_.offset;
+        return HEARTH_OK;
+    }
+    const hearth_bound& bound = *info.run_block;
+    const BindingFacts read_by_kernels{.is_read = true};
+    if (bound.buffer == VK_NULL_HANDLE || bound.bytes < sizeof(RunBlock) ||
+        bound.offset % kRunBlockAlignment != 0 || !is_direct(bound, read_by_kernels))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "run_block: needs a buffer that kernels can reach, %zu bytes at a multiple of "
+                    "%llu",
+                    sizeof(RunBlock), wide(kRunBlockAlignment));
+    run_block_.bound = &bound;
+    run_block_.buffer = bound.buffer;
+    run_block_.offset = bound.offset;
+    if (view().binding_model() != BindingModel::kDeviceAddress) return HEARTH_OK;
+    VkBufferDeviceAddressInfo query{};
+    query.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    query.buffer = bound.buffer;
+    const gpu::Device& device = context_->device();
+    run_block_.address =
+        bound.offset + (bound.device_address != 0
+                            ? bound.device_address
+                            : device.vk().GetBufferDeviceAddress(device.handle(), &query));
+    return HEARTH_OK;
+}
+
+uint64_t Session::fingerprint(const hearth_record_info& info) const {
+    Hash hash;
+    hash.number(info.rows);
+    const auto add_bound = [&](const hearth_bound& bound) {
+        hash.number(gpu::handle_bits(bound.buffer)).number(bound.offset).number(bound.bytes);
+    };
+    for (uint32_t binding : view().bindings_of(view().entries()[info.entry])) {
+        const Resolved& r = resolved_[binding];
+        add_bound(*r.bound);
+        if (r.is_inline)
+            hash.bytes(
+                {static_cast<const std::byte*>(r.bound->data), static_cast<size_t>(r.bytes)});
+    }
+    if (info.run_block != nullptr) add_bound(*info.run_block);
+    return hash.value();
+}
+
+hearth_result Session::binding_scope(uint32_t e, uint32_t binding, uint32_t buffer_usage,
+                                     hearth_scope& out) {
+    if (e >= entries_.size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", e, entries_.size());
+    const file::EntryRecord& entry = view().entries()[e];
+    const std::span<const uint32_t> list = view().bindings_of(entry);
+    const auto found = std::find(list.begin(), list.end(), binding);
+    if (found == list.end())
+        return fail(HEARTH_ERROR_NOT_FOUND, "entry %s has no binding %u", view().text(entry.name),
+                    binding);
+    BindingFacts facts =
+        binding_facts_[entry.bindings.first + static_cast<size_t>(found - list.begin())];
+    hearth_bound aligned = hearth_bind_buffer(binding, VK_NULL_HANDLE, 0, 0, buffer_usage);
+    if (!is_direct(aligned, facts)) {
+        const bool is_input =
+            view().bindings()[binding].direction == static_cast<uint32_t>(Direction::kInput);
+        facts = {};
+        (is_input ? facts.is_copied_from : facts.is_copied_to) = true;
+    }
+    out = hearth_make_scope(0, 0);
+    const auto add = [&](bool used, uint64_t stages, uint64_t access) {
+        if (used) out.stages |= stages, out.access |= access;
+    };
+    add(facts.is_read, gpu::kComputeScope.stages, VK_ACCESS_SHADER_READ_BIT);
+    add(facts.is_written, gpu::kComputeScope.stages, VK_ACCESS_SHADER_WRITE_BIT);
+    add(facts.is_copied_from, gpu::kTransferScope.stages, VK_ACCESS_TRANSFER_READ_BIT);
+    add(facts.is_copied_to, gpu::kTransferScope.stages, VK_ACCESS_TRANSFER_WRITE_BIT);
+    return HEARTH_OK;
+}
+
+}  // namespace hearth::runtime

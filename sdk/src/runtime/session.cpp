@@ -1,0 +1,409 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "runtime/session.hpp"
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+namespace {
+
+struct BufferFacts {
+    hearth_memory_usage usage;
+    const char* name;
+};
+
+// In the order of BufferId.
+constexpr BufferFacts kBuffers[kBufferCount] = {
+    {HEARTH_MEMORY_WEIGHTS, "hearth weights"},
+    {HEARTH_MEMORY_ARENA, "hearth arena"},
+    {HEARTH_MEMORY_RUN, "hearth run blocks"},
+    {HEARTH_MEMORY_STAGING, "hearth initial weights"},
+    {HEARTH_MEMORY_STAGING, "hearth uploads"},
+    {HEARTH_MEMORY_READBACK, "hearth readbacks"},
+    {HEARTH_MEMORY_SHADOW, "hearth shadow bindings"},
+};
+
+constexpr uint64_t kShadowAlignment = 256;
+
+uint64_t align_up(uint64_t bytes, uint64_t alignment) {
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+uint64_t inline_capacity(const hearth_session_create_info& info) {
+    return align_up(info.inline_bytes, 256);
+}
+
+/// Calls visit(list_index, binding) for each element of each entry's list of bindings.
+template <class Visit>
+void for_each_entry_binding(const ProgramView& view, Visit visit) {
+    for (const file::EntryRecord& entry : view.entries())
+        for (uint32_t i = 0; i < entry.bindings.count; ++i)
+            visit(entry.bindings.first + i, view.bindings_of(entry)[i]);
+}
+
+size_t entry_binding_count(const ProgramView& view) {
+    return static_cast<size_t>(view.header().sections[file::kEntryBindings].count);
+}
+
+bool has_initial_data(const ProgramView& view) {
+    return std::any_of(view.slots().begin(), view.slots().end(), [](const file::SlotRecord& s) {
+        return s.data_offset != kZeroFilled && s.bytes > 0;
+    });
+}
+
+MemoryPlan plan_memory(const ProgramView& view, const hearth_session_create_info& info) {
+    MemoryPlan plan;
+    // Whole words, because vkCmdFillBuffer clears them.
+    plan.bytes[kWeightsBuffer] = align_up(view.header().weights_bytes, 4);
+    plan.bytes[kArenaBuffer] = align_up(view.header().arena_bytes, 4);
+    plan.bytes[kRunBuffer] = info.recordings_in_flight * (256 + inline_capacity(info));
+    if (has_initial_data(view)) plan.bytes[kInitialBuffer] = view.data().size();
+    plan.bytes[kUploadBuffer] = info.upload_bytes;
+    plan.bytes[kReadbackBuffer] = info.readback_bytes;
+    if ((info.flags & HEARTH_SESSION_COPY_BINDINGS) != 0)
+        for_each_entry_binding(view, [&](uint32_t, uint32_t binding) {
+            plan.bytes[kShadowBuffer] +=
+                align_up(extent_at(view.bindings()[binding].bytes, view.header().rows_capacity),
+                         kShadowAlignment);
+        });
+    return plan;
+}
+
+/// A capability that SPIR-V may declare, and what the device must have for it.
+struct Capability {
+    uint32_t value;  ///< SPIR-V 1.6, section 3.31
+    const char* name;
+    hearth_features feature;              ///< 0: none
+    VkSubgroupFeatureFlags subgroup_ops;  ///< 0: none
+};
+
+constexpr Capability kCapabilities[] = {
+    {0, "Matrix", 0, 0},
+    {1, "Shader", 0, 0},
+    {9, "Float16", HEARTH_FEATURE_SHADER_FLOAT16, 0},
+    {11, "Int64", HEARTH_FEATURE_SHADER_INT64, 0},
+    {22, "Int16", HEARTH_FEATURE_SHADER_INT16, 0},
+    {61, "GroupNonUniform", 0, VK_SUBGROUP_FEATURE_BASIC_BIT},
+    {62, "GroupNonUniformVote", 0, VK_SUBGROUP_FEATURE_VOTE_BIT},
+    {63, "GroupNonUniformArithmetic", 0, VK_SUBGROUP_FEATURE_ARITHMETIC_BIT},
+    {64, "GroupNonUniformBallot", 0, VK_SUBGROUP_FEATURE_BALLOT_BIT},
+    {65, "GroupNonUniformShuffle", 0, VK_SUBGROUP_FEATURE_SHUFFLE_BIT},
+    {66, "GroupNonUniformShuffleRelative", 0, VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT},
+    {67, "GroupNonUniformClustered", 0, VK_SUBGROUP_FEATURE_CLUSTERED_BIT},
+    {4433, "StorageBuffer16BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, 0},
+    {5347, "PhysicalStorageBufferAddresses", HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, 0},
+};
+
+const char* feature_name(hearth_features bit) {
+    for (const gpu::Feature& feature : gpu::all_features())
+        if (feature.bit == bit) return feature.name;
+    return "";
+}
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+}  // namespace
+
+Session::Session(Context& context, LoadedProgram& program)
+    : context_(&context), program_(&program) {
+    program.retain();
+}
+
+Session::~Session() {
+    for (gpu::Pipeline* pipeline : pipelines_) context_->pipelines().release(pipeline);
+    for (gpu::Buffer& buffer : buffers_) context_->memory().destroy(buffer);
+    gpu::Device& device = context_->device();
+    if (owns_query_pool_)
+        device.vk().DestroyQueryPool(device.handle(), query_pool_, device.callbacks());
+    program_->release();
+}
+
+hearth_result Session::query_memory(Context& context, const hearth_session_create_info& info,
+                                    const LoadedProgram& program, hearth_memory_needs& out) {
+    const MemoryPlan plan = plan_memory(program.view(), info);
+    for (uint32_t i = 0; i < HEARTH_MEMORY_USAGE_COUNT; ++i) out.memory_type_bits[i] = ~0u;
+    for (uint32_t i = 0; i < kBufferCount; ++i) {
+        if (plan.bytes[i] == 0) continue;
+        const hearth_memory_usage usage = kBuffers[i].usage;
+        VkMemoryRequirements needs{};
+        if (const hearth_result r = context.memory().query(usage, plan.bytes[i], needs);
+            r != HEARTH_OK)
+            return context.fail(r, "session memory: cannot ask the device about %llu bytes",
+                                wide(plan.bytes[i]));
+        out.bytes[usage] += needs.size;
+        out.alignment[usage] = std::max<uint64_t>(out.alignment[usage], needs.alignment);
+        out.memory_type_bits[usage] &= needs.memoryTypeBits;
+        out.total_bytes += needs.size;
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::create(Context& context, const hearth_session_create_info& info,
+                              LoadedProgram& program, Session** out) {
+    HostAllocator& allocator = context.allocator();
+    auto* session = allocator.make<Session>(context, program);
+    if (session == nullptr)
+        return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "session: out of host memory");
+    if (const hearth_result result = session->init(info); result != HEARTH_OK) {
+        context.fail(result, "session: %s", session->error());
+        allocator.destroy(session);
+        return result;
+    }
+    context.add(*session);
+    *out = session;
+    return HEARTH_OK;
+}
+
+hearth_result Session::init(const hearth_session_create_info& info) {
+    flags_ = info.flags;
+    name_.set("%s", info.name != nullptr ? info.name : "hearth");
+    if (info.recordings_in_flight == 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "recordings_in_flight is 0");
+    constexpr uint32_t kMaxInline = 1u << 16;
+    if (info.inline_bytes > kMaxInline)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "inline_bytes is %u, at most %u", info.inline_bytes,
+                    kMaxInline);
+    if (const hearth_result r = check_device(); r != HEARTH_OK) return r;
+    if (const hearth_result r = gather_facts(); r != HEARTH_OK) return r;
+    if (const hearth_result r = allocate_buffers(info); r != HEARTH_OK) return r;
+    if (const hearth_result r = acquire_pipelines(); r != HEARTH_OK) return r;
+    return init_profile(info);
+}
+
+hearth_result Session::check_device() {
+    const gpu::Device& device = context_->device();
+    if (device.is_lost()) return fail(HEARTH_ERROR_DEVICE_LOST, "the device is lost");
+    if (view().binding_model() == BindingModel::kDeviceAddress) {
+        if (!device.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "the program needs feature bufferDeviceAddress, which is not enabled");
+    } else if (!device.has_push_descriptors()) {
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "the program needs extension %s, which is not enabled",
+                    VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
+    }
+    const uint64_t largest = std::max(view().header().arena_bytes, view().header().weights_bytes);
+    if (largest > device.caps().max_buffer_bytes)
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "the program needs a buffer of %llu bytes, the device allows %llu",
+                    wide(largest), wide(device.caps().max_buffer_bytes));
+    for (const file::KernelRecord& kernel : view().kernels())
+        if (const hearth_result r = check_kernel(kernel); r != HEARTH_OK) return r;
+    return check_grids();
+}
+
+hearth_result Session::check_kernel(const file::KernelRecord& kernel) {
+    const gpu::Device& device = context_->device();
+    const char* name = view().text(kernel.name);
+    const VkPhysicalDeviceLimits& limits = device.limits();
+    uint64_t invocations = 1;
+    for (uint32_t i = 0; i < 3; ++i) {
+        invocations *= kernel.local_size[i];
+        if (kernel.local_size[i] > limits.maxComputeWorkGroupSize[i])
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: local size %u along axis %u, the device allows %u", name,
+                        kernel.local_size[i], i, limits.maxComputeWorkGroupSize[i]);
+    }
+    if (invocations > limits.maxComputeWorkGroupInvocations)
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "kernel %s: %llu invocations in a workgroup, the device allows %u", name,
+                    wide(invocations), limits.maxComputeWorkGroupInvocations);
+
+    // What the code declares is what counts: the manifest's flags are for people and planners.
+    constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
+    const std::span<const uint32_t> spirv = view().spirv_of(kernel);
+    for (size_t at = kHeaderWords; at < spirv.size(); at += spirv[at] >> 16) {
+        if ((spirv[at] & 0xffff) != kOpCapability) break;  // capabilities come first
+        if (spirv[at] >> 16 < 2) break;
+        const uint32_t value = spirv[at + 1];
+        const auto* known = std::find_if(std::begin(kCapabilities), std::end(kCapabilities),
+                                         [&](const Capability& c) { return c.value == value; });
+        if (known == std::end(kCapabilities))
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: SPIR-V capability %u is not one that Hearth knows", name,
+                        value);
+        if (!device.has(known->feature))
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: SPIR-V capability %s needs feature %s, which is not enabled",
+                        name, known->name, feature_name(known->feature));
+        if ((device.subgroup_operations() & known->subgroup_ops) != known->subgroup_ops)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: the device has no subgroup operations for SPIR-V capability %s",
+                        name, known->name);
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::check_grids() {
+    const VkPhysicalDeviceLimits& limits = context_->device().limits();
+    const bool descriptors = view().binding_model() == BindingModel::kDescriptor;
+    const uint64_t alignment = limits.minStorageBufferOffsetAlignment;
+    for (const file::StepRecord& step : view().steps()) {
+        if (step.kind != static_cast<uint32_t>(StepKind::kDispatch)) continue;
+        const char* name = view().text(view().kernels()[step.kernel].name);
+        for (uint32_t i = 0; i < 3; ++i) {
+            const uint32_t groups = groups_at(step.grid[i], view().header().rows_capacity);
+            if (groups > limits.maxComputeWorkGroupCount[i])
+                return fail(HEARTH_ERROR_UNSUPPORTED,
+                            "kernel %s: %u workgroups along axis %u at capacity, the device "
+                            "allows %u",
+                            name, groups, i, limits.maxComputeWorkGroupCount[i]);
+        }
+        for (const file::OperandRecord& operand : view().operands_of(step))
+            if (descriptors && operand.offset % alignment != 0)
+                return fail(HEARTH_ERROR_UNSUPPORTED,
+                            "kernel %s: an operand at offset %llu, the device wants multiples of "
+                            "%llu",
+                            name, wide(operand.offset), wide(alignment));
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::gather_facts() {
+    HostAllocator& allocator = context_->allocator();
+    if (!entries_.resize(allocator, view().entries().size()) ||
+        !binding_facts_.resize(allocator, entry_binding_count(view())) ||
+        !resolved_.resize(allocator, view().bindings().size()))
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    for (size_t e = 0; e < entries_.size(); ++e) {
+        const file::EntryRecord& entry = view().entries()[e];
+        EntryFacts& facts = entries_[e];
+        for (const file::StepRecord& step : view().steps_of(entry)) {
+            const auto kind = static_cast<StepKind>(step.kind);
+            if (kind == StepKind::kBarrier) continue;
+            ++facts.timed_steps;
+            const bool is_dispatch = kind == StepKind::kDispatch;
+            facts.scope |= is_dispatch ? gpu::kComputeScope : gpu::kTransferScope;
+            for (const file::OperandRecord& operand : view().operands_of(step)) {
+                if (operand.region != static_cast<uint32_t>(Region::kExternal)) continue;
+                const std::span<const uint32_t> list = view().bindings_of(entry);
+                const size_t position = static_cast<size_t>(
+                    std::find(list.begin(), list.end(), operand.binding) - list.begin());
+                BindingFacts& binding = binding_facts_[entry.bindings.first + position];
+                const bool reads = (operand.access & static_cast<uint32_t>(Access::kRead)) != 0;
+                const bool writes = (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0;
+                (is_dispatch ? binding.is_read : binding.is_copied_from) |= reads;
+                (is_dispatch ? binding.is_written : binding.is_copied_to) |= writes;
+            }
+        }
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::allocate_buffers(const hearth_session_create_info& info) {
+    HostAllocator& allocator = context_->allocator();
+    const MemoryPlan plan = plan_memory(view(), info);
+    inline_bytes_ = inline_capacity(info);
+    if (!run_slots_.resize(allocator, info.recordings_in_flight) ||
+        !upload_ring_.init(allocator, info.upload_bytes, info.upload_count) ||
+        !readback_ring_.init(allocator, info.readback_bytes, info.readback_count) ||
+        !readbacks_.resize(allocator, info.readback_count) ||
+        !shadow_offsets_.resize(allocator, entry_binding_count(view())))
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    for (uint32_t i = 0; i < kBufferCount; ++i) {
+        if (plan.bytes[i] == 0) continue;
+        const BufferFacts& facts = kBuffers[i];
+        const hearth_result r =
+            context_->memory().create(facts.usage, plan.bytes[i], facts.name, buffers_[i]);
+        if (r == HEARTH_ERROR_BUDGET)
+            return fail(r, "%s: %llu bytes on top of %llu exceed the host's budget of %llu",
+                        facts.name, wide(plan.bytes[i]), wide(context_->memory().held_total()),
+                        wide(context_->memory().budget()));
+        if (r != HEARTH_OK)
+            return fail(r, "%s: no memory for %llu bytes", facts.name, wide(plan.bytes[i]));
+    }
+    if (buffers_[kInitialBuffer].mapped != nullptr)
+        std::memcpy(buffers_[kInitialBuffer].mapped, view().data().data(), view().data().size());
+    uint64_t shadow_end = 0;
+    for_each_entry_binding(view(), [&](uint32_t list_index, uint32_t binding) {
+        shadow_offsets_[list_index] = shadow_end;
+        shadow_end +=
+            align_up(extent_at(view().bindings()[binding].bytes, view().header().rows_capacity),
+                     kShadowAlignment);
+    });
+    return HEARTH_OK;
+}
+
+hearth_result Session::acquire_pipelines() {
+    HostAllocator& allocator = context_->allocator();
+    const auto constants =
+        static_cast<size_t>(view().header().sections[file::kSpecConstants].count);
+    if (!constant_map_.resize(allocator, constants) ||
+        !constant_values_.resize(allocator, constants) ||
+        !pipelines_.resize(allocator, view().kernels().size()) ||
+        !jobs_.resize(allocator, view().kernels().size()))
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    for (uint32_t k = 0; k < pipelines_.size(); ++k) {
+        const file::KernelRecord& kernel = view().kernels()[k];
+        for (uint32_t i = 0; i < kernel.spec_constants.count; ++i) {
+            const file::SpecConstantRecord& constant = view().spec_constants_of(kernel)[i];
+            const uint32_t at = kernel.spec_constants.first + i;
+            constant_map_[at] = {constant.id, 4 * i, 4};
+            constant_values_[at] = constant.value;
+        }
+        jobs_[k] = {this, k};
+        pipelines_[k] = context_->pipelines().acquire(hash_of(pipeline_source(k)));
+        if (pipelines_[k] == nullptr)
+            return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    }
+    return HEARTH_OK;
+}
+
+gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
+    const file::KernelRecord& kernel = view().kernels()[k];
+    gpu::PipelineSource source;
+    source.name = view().text(kernel.name);
+    source.spirv = view().spirv_of(kernel);
+    const file::ListRef constants = kernel.spec_constants;
+    source.constant_map = std::span<const VkSpecializationMapEntry>(constant_map_)
+                              .subspan(constants.first, constants.count);
+    source.constant_values =
+        std::span<const uint32_t>(constant_values_).subspan(constants.first, constants.count);
+    source.operand_count = kernel.operand_count;
+    source.word_count = kernel.word_count;
+    source.binding_model = view().binding_model();
+    return source;
+}
+
+void Session::collect() {
+    const bool keeps = (flags_ & HEARTH_SESSION_KEEP_INITIAL) != 0;
+    if (is_set_up_ && !keeps && setup_serial_ <= context_->completed_serial())
+        context_->memory().destroy(buffers_[kInitialBuffer]);
+}
+
+hearth_result Session::slot_buffer(uint32_t slot, hearth_buffer_range& out) {
+    if (slot >= view().slots().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", slot, view().slots().size());
+    const file::SlotRecord& record = view().slots()[slot];
+    const gpu::Buffer& weights = buffers_[kWeightsBuffer];
+    out.buffer = weights.handle;
+    out.offset = record.offset;
+    out.bytes = record.bytes;
+    out.device_address = weights.address != 0 ? weights.address + record.offset : 0;
+    return HEARTH_OK;
+}
+
+void Session::fill_status(hearth_session_status& out) const {
+    out.pipelines = pipelines_status(&out.pipelines_ready);
+    out.pipeline_count = static_cast<uint32_t>(pipelines_.size());
+    out.setup_recorded = is_set_up_;
+    out.setup_serial = setup_serial_;
+    for (const RunSlot& slot : run_slots_)
+        out.recordings_in_flight += slot.is_used && slot.serial > context_->completed_serial();
+    for (const Readback& readback : readbacks_) out.readbacks_in_flight += readback.is_active;
+}
+
+hearth_result Session::fail(hearth_result result, const char* format, ...) {
+    error_.clear();
+    va_list arguments;
+    va_start(arguments, format);
+    error_.append_list(format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+}  // namespace hearth::runtime

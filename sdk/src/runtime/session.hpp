@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A program with memory.  session.cpp makes it, build.cpp builds its pipelines, record.cpp records
+// entries, transfer.cpp moves slots in and out, profile.cpp reads timestamps.
+
+#pragma once
+
+#include "gpu/barrier.hpp"
+#include "runtime/loaded_program.hpp"
+#include "runtime/ring.hpp"
+
+namespace hearth::runtime {
+
+/// The buffers of a session, one memory block each.
+enum BufferId : uint32_t {
+    kWeightsBuffer,
+    kArenaBuffer,
+    kRunBuffer,
+    kInitialBuffer,
+    kUploadBuffer,
+    kReadbackBuffer,
+    kShadowBuffer,
+    kBufferCount,
+};
+
+/// Bytes of each buffer; 0: not needed.
+struct MemoryPlan {
+    uint64_t bytes[kBufferCount] = {};
+};
+
+class Session {
+  public:
+    static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
+                                      const LoadedProgram& program, hearth_memory_needs& out);
+    static hearth_result create(Context& context, const hearth_session_create_info& info,
+                                LoadedProgram& program, Session** out);
+
+    // build.cpp
+    hearth_result build(uint32_t max_pipelines);
+    hearth_result build_async();
+    /// HEARTH_OK once every pipeline is ready; else the first failure, or HEARTH_NOT_READY.
+    hearth_result pipelines_status(uint32_t* ready_count) const;
+
+    // record.cpp
+    hearth_result record(const hearth_record_info& info, hearth_cursor* cursor);
+    hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
+                                hearth_scope& out);
+
+    // transfer.cpp
+    hearth_result record_setup(VkCommandBuffer commands);
+    hearth_result record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
+                                const void* data, uint64_t bytes);
+    hearth_result record_readback(const hearth_readback_info& info, hearth_readback* out);
+    hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* serial);
+    void release(hearth_readback id);
+
+    // profile.cpp
+    hearth_result next_profile(hearth_profile& out);
+
+    hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
+    void fill_status(hearth_session_status& out) const;
+    const char* error() const { return error_.c_str(); }
+    Context& context() const { return *context_; }
+    const ProgramView& view() const { return program_->view(); }
+
+    // What the context needs of it.
+    void retire(uint64_t serial) { is_retired_ = true, retired_serial_ = serial; }
+    bool is_retired() const { return is_retired_; }
+    uint64_t retired_serial() const { return retired_serial_; }
+    bool has_jobs() const { return pending_jobs_.load(std::memory_order_acquire) > 0; }
+    /// Frees what completed serials no longer need.
+    void collect();
+    Session* next = nullptr;
+    Session* previous = nullptr;
+
+  private:
+    friend class hearth::HostAllocator;
+    friend class Recorder;
+
+    struct Job {
+        Session* session = nullptr;
+        uint32_t kernel = 0;
+    };
+    struct EntryFacts {
+        uint64_t epoch = 0;  ///< counts the runs started
+        gpu::Scope scope;    ///< of all its steps
+        bool is_ready = false;
+        uint32_t timed_steps = 0;  ///< all but barriers
+    };
+    /// How entries touch a binding, over all their steps.
+    struct BindingFacts {
+        bool is_read = false, is_written = false;  ///< by kernels
+        bool is_copied_from = false, is_copied_to = false;
+    };
+    /// A binding of the recording being made.
+    struct Resolved {
+        const hearth_bound* bound = nullptr;
+        VkBuffer buffer = VK_NULL_HANDLE;
+        uint64_t offset = 0;
+        uint64_t address = 0;  ///< of `offset`
+        uint64_t bytes = 0;    ///< what the binding needs at these rows
+        bool is_shadow = false;
+        bool is_inline = false;
+    };
+    struct RunSlot {
+        uint64_t serial = 0;
+        bool is_used = false;
+    };
+    struct Readback {
+        uint32_t generation = 0;
+        bool is_active = false;
+        uint32_t segment = 0;
+        uint64_t bytes = 0;
+        uint64_t serial = 0;
+    };
+    struct ProfileSlot {
+        uint64_t serial = 0, rows = 0;
+        uint32_t entry = 0, first_step = 0;
+        uint32_t query_count = 0;
+    };
+
+    Session(Context& context, LoadedProgram& program);
+    ~Session();
+
+    // session.cpp
+    hearth_result init(const hearth_session_create_info& info);
+    hearth_result check_device();
+    hearth_result check_kernel(const file::KernelRecord& kernel);
+    hearth_result check_grids();
+    hearth_result gather_facts();
+    hearth_result allocate_buffers(const hearth_session_create_info& info);
+    hearth_result acquire_pipelines();
+    gpu::PipelineSource pipeline_source(uint32_t kernel) const;
+    hearth_result init_profile(const hearth_session_create_info& info);
+
+    // build.cpp
+    static void run_job(void* job);
+
+    // record.cpp
+    hearth_result prepare(const hearth_record_info& info, const hearth_cursor* cursor);
+    hearth_result check_ready(uint32_t entry);
+    hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
+    hearth_result resolve_run_block(const hearth_record_info& info);
+    bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
+    uint64_t fingerprint(const hearth_record_info& info) const;
+    const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
+
+    // profile.cpp
+    int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info,
+                          uint32_t first_step);
+    void write_timestamp(VkCommandBuffer commands, int64_t profile);
+
+    hearth_result check_transfer(VkCommandBuffer commands, const char* what);
+    uint64_t run_slot_bytes() const { return 256 + inline_bytes_; }
+
+    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
+                                                             const char* format, ...);
+
+    Context* context_;
+    LoadedProgram* program_;
+    FixedText<128> name_;
+    FixedText<512> error_;
+    hearth_session_flags flags_ = 0;
+    bool is_retired_ = false;
+    uint64_t retired_serial_ = 0;
+
+    gpu::Buffer buffers_[kBufferCount];
+    Array<gpu::Pipeline*> pipelines_;  ///< one for each kernel
+    Array<VkSpecializationMapEntry> constant_map_;
+    Array<uint32_t> constant_values_;
+    Array<Job> jobs_;
+    std::atomic<uint32_t> pending_jobs_{0};
+
+    Array<EntryFacts> entries_;
+    Array<BindingFacts> binding_facts_;  ///< one for each element of the entries' binding lists
+    Array<uint64_t> shadow_offsets_;     ///< likewise
+    Array<Resolved> resolved_;           ///< one for each binding of the program
+
+    // The recording being prepared.
+    uint64_t inline_used_ = 0;
+    bool uses_run_slot_ = false;
+    Resolved run_block_;
+
+    uint64_t inline_bytes_ = 0;
+    Array<RunSlot> run_slots_;
+    uint32_t next_run_slot_ = 0;
+
+    bool has_recorded_ = false, is_set_up_ = false;
+    uint64_t setup_serial_ = 0;
+    ByteRing upload_ring_, readback_ring_;
+    Array<Readback> readbacks_;
+
+    VkQueryPool query_pool_ = VK_NULL_HANDLE;
+    bool owns_query_pool_ = false;
+    uint32_t first_query_ = 0, queries_per_slot_ = 0;
+    Array<ProfileSlot> profile_slots_;
+    uint32_t oldest_profile_ = 0, pending_profiles_ = 0;
+    Array<uint64_t> timestamps_;
+    Array<double> step_ns_;
+    Array<const char*> step_labels_;
+};
+
+}  // namespace hearth::runtime

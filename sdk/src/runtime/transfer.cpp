@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Slots in and out: initial contents, uploads, readbacks.  All are recorded copies through
+// host-visible memory of the session; nothing waits.
+
+#include "runtime/session.hpp"
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+namespace {
+
+constexpr size_t kCopiesAtOnce = 32;
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+}  // namespace
+
+hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what) {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->serial() == 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%s: hearth_begin_frame must come first", what);
+    if (commands == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: command_buffer is null", what);
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_setup(VkCommandBuffer commands) {
+    if (const hearth_result r = check_transfer(commands, "setup"); r != HEARTH_OK) return r;
+    const gpu::Buffer& weights = buffers_[kWeightsBuffer];
+    const gpu::Buffer& initial = buffers_[kInitialBuffer];
+    const bool had_initial = std::any_of(
+        view().slots().begin(), view().slots().end(),
+        [](const file::SlotRecord& s) { return s.data_offset != kZeroFilled && s.bytes > 0; });
+    if (had_initial && initial.handle == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_WRONG_ORDER,
+                    "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL keeps them");
+    const gpu::Device& device = context_->device();
+    if (weights.handle != VK_NULL_HANDLE) {
+        if (has_recorded_)
+            gpu::record_barrier(device, commands, gpu::kRecordingScope, gpu::kTransferScope);
+        device.vk().CmdFillBuffer(commands, weights.handle, 0, VK_WHOLE_SIZE, 0);
+    }
+    if (had_initial) {
+        gpu::record_barrier(device, commands, gpu::kTransferScope, gpu::kTransferScope);
+        VkBufferCopy regions[kCopiesAtOnce];
+        uint32_t count = 0;
+        const auto flush = [&] {
+            if (count > 0)
+                device.vk().CmdCopyBuffer(commands, initial.handle, weights.handle, count, regions);
+            count = 0;
+        };
+        for (const file::SlotRecord& slot : view().slots()) {
+            if (slot.data_offset == kZeroFilled || slot.bytes == 0) continue;
+            regions[count++] = {slot.data_offset, slot.offset, slot.bytes};
+            if (count == kCopiesAtOnce) flush();
+        }
+        flush();
+    }
+    has_recorded_ = true;
+    is_set_up_ = true;
+    setup_serial_ = context_->serial();
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
+                                     const void* data, uint64_t bytes) {
+    if (const hearth_result r = check_transfer(commands, "upload"); r != HEARTH_OK) return r;
+    if (!is_set_up_)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "upload: hearth_record_setup must come first");
+    if (slot >= view().slots().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", slot, view().slots().size());
+    const file::SlotRecord& record = view().slots()[slot];
+    if (data == nullptr || bytes == 0 || bytes % 4 != 0 || offset % 4 != 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "upload to %s: needs data, and offset and size in multiples of 4",
+                    view().text(record.name));
+    if (offset > record.bytes || bytes > record.bytes - offset)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "upload to %s: [%llu, +%llu) of %llu bytes",
+                    view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
+    const int64_t segment =
+        upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial());
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "upload to %s: no room for %llu bytes; see upload_bytes and upload_count",
+                    view().text(record.name), wide(bytes));
+    const uint64_t from = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    const gpu::Buffer& staging = buffers_[kUploadBuffer];
+    std::memcpy(staging.mapped + from, data, static_cast<size_t>(bytes));
+    const gpu::Device& device = context_->device();
+    gpu::record_barrier(device, commands, gpu::kRecordingScope, gpu::kTransferScope);
+    const VkBufferCopy region{from, record.offset + offset, bytes};
+    device.vk().CmdCopyBuffer(commands, staging.handle, buffers_[kWeightsBuffer].handle, 1,
+                              &region);
+    has_recorded_ = true;
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_readback(const hearth_readback_info& info, hearth_readback* out) {
+    if (const hearth_result r = check_transfer(info.command_buffer, "readback"); r != HEARTH_OK)
+        return r;
+    VkBuffer from = info.buffer;
+    uint64_t offset = info.offset, bytes = info.byte_count;
+    gpu::Scope before = gpu::kRecordingScope;
+    if (from == VK_NULL_HANDLE) {
+        if (!is_set_up_)
+            return fail(HEARTH_ERROR_WRONG_ORDER, "readback: hearth_record_setup must come first");
+        if (info.slot >= view().slots().size())
+            return fail(HEARTH_ERROR_NOT_FOUND, "readback: slot %u of %zu", info.slot,
+                        view().slots().size());
+        const file::SlotRecord& record = view().slots()[info.slot];
+        if (offset <= record.bytes && bytes == 0) bytes = record.bytes - offset;
+        if (offset > record.bytes || bytes > record.bytes - offset)
+            return fail(HEARTH_ERROR_OUT_OF_RANGE, "readback of %s: [%llu, +%llu) of %llu bytes",
+                        view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
+        from = buffers_[kWeightsBuffer].handle;
+        offset += record.offset;
+    } else {
+        before |= {info.before.stages, info.before.access};
+    }
+    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: no bytes");
+    const auto free_slot = std::find_if(readbacks_.begin(), readbacks_.end(),
+                                        [](const Readback& r) { return !r.is_active; });
+    const int64_t segment = free_slot == readbacks_.end()
+                                ? -1
+                                : readback_ring_.allocate(bytes, context_->serial(), true,
+                                                          context_->completed_serial());
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "readback: no room for %llu bytes; see readback_bytes and readback_count",
+                    wide(bytes));
+    free_slot->is_active = true;
+    ++free_slot->generation;
+    free_slot->segment = static_cast<uint32_t>(segment);
+    free_slot->bytes = bytes;
+    free_slot->serial = context_->serial();
+
+    const gpu::Device& device = context_->device();
+    const gpu::Buffer& target = buffers_[kReadbackBuffer];
+    gpu::record_barrier(device, info.command_buffer, before, gpu::kTransferScope);
+    const VkBufferCopy region{offset, readback_ring_.segment(free_slot->segment).offset, bytes};
+    device.vk().CmdCopyBuffer(info.command_buffer, from, target.handle, 1, &region);
+    gpu::record_barrier(device, info.command_buffer,
+                        {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
+                        gpu::kHostReadScope);
+    has_recorded_ = true;
+    *out = uint64_t{free_slot->generation} << 32 |
+           static_cast<uint64_t>(free_slot - readbacks_.begin() + 1);
+    return HEARTH_OK;
+}
+
+hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* bytes,
+                            uint64_t* serial) {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    const uint64_t index = (id & 0xffffffffu) - 1;
+    if (index >= readbacks_.size() || !readbacks_[index].is_active ||
+        readbacks_[index].generation != id >> 32)
+        return fail(HEARTH_ERROR_NOT_FOUND, "readback %llx is not (or no longer) in flight",
+                    wide(id));
+    const Readback& readback = readbacks_[index];
+    if (readback.serial > context_->completed_serial()) return HEARTH_NOT_READY;
+    *data = buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
+    *bytes = readback.bytes;
+    *serial = readback.serial;
+    return HEARTH_OK;
+}
+
+void Session::release(hearth_readback id) {
+    const uint64_t index = (id & 0xffffffffu) - 1;
+    if (index >= readbacks_.size() || !readbacks_[index].is_active ||
+        readbacks_[index].generation != id >> 32)
+        return;
+    // A copy that is still to run keeps its bytes until its serial completes; the ring sees to it.
+    readback_ring_.release(readbacks_[index].segment);
+    readbacks_[index].is_active = false;
+}
+
+}  // namespace hearth::runtime
