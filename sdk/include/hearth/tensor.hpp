@@ -39,7 +39,8 @@ class Tensor {
     Trace* trace() const { return trace_; }
     uint32_t value() const { return value_; }
     /// Of a tensor that is not ok(): an empty shape and f32.
-    const Shape& shape() const;
+    /// By value: the next operation on the trace may move what a reference would point to.
+    Shape shape() const;
     DType dtype() const;
     int rank() const { return shape().rank(); }
     Dim dim(int axis) const;  ///< negative axes count from the back

@@ -17,8 +17,6 @@ namespace hearth {
 
 namespace {
 
-const Shape kNoShape;
-
 std::string typed(DType dtype, const Shape& shape) {
     return std::string(name_of(dtype)) + to_string(shape);
 }
@@ -67,8 +65,8 @@ struct Trace::Impl {
 bool Tensor::ok() const {
     return trace_ != nullptr && value_ != kNone;
 }
-const Shape& Tensor::shape() const {
-    return ok() ? trace_->graph().values[value_].shape : kNoShape;
+Shape Tensor::shape() const {
+    return ok() ? trace_->graph().values[value_].shape : Shape();
 }
 DType Tensor::dtype() const {
     return ok() ? trace_->graph().values[value_].dtype : DType::kF32;
@@ -322,8 +320,8 @@ Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorTy
     return op.infer(call);
 }
 
-std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs) {
-    Trace* trace = nullptr;
+std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs,
+                          Trace* trace) {
     bool all_ok = true;
     for (const Tensor& t : inputs) {
         if (trace == nullptr) trace = t.trace();
@@ -393,7 +391,7 @@ std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Ten
     for (const Node& n : graph.nodes) {
         std::vector<Tensor> operands;
         for (ValueId v : n.inputs) operands.push_back(now[v]);
-        const std::vector<Tensor> results = apply(*n.op, operands, n.attrs);
+        const std::vector<Tensor> results = apply(*n.op, operands, n.attrs, &trace);
         for (size_t i = 0; i < n.outputs.size(); ++i) now[n.outputs[i]] = results[i];
     }
     return now;

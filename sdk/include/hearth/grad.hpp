@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Reverse-mode differentiation of a trace.
+
+#pragma once
+
+#include <hearth/tensor.hpp>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace hearth {
+
+/// Appends the gradient of `loss` to its trace and returns it, one tensor for each of `wrt`, of the
+/// same type and shape (zeros where the loss does not depend on it).  loss: floating-point, [] or
+/// [1]. The result is ordinary graph code: it can be differentiated again. Errors, kept by the
+/// trace: a loss that is no scalar, a wrt that is not floating-point, an operator without gradient
+/// between them (named).
+std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> wrt);
+Tensor grad(const Tensor& loss, const Tensor& wrt);
+
+struct ValueAndGrad {
+    Tensor value;
+    std::vector<Tensor> gradients;
+};
+
+/// Calls `f` and differentiates what it returns.
+ValueAndGrad value_and_grad(const std::function<Tensor()>& f, std::span<const Tensor> wrt);
+
+/// For each of `inputs`, the sum over the elements of `outputs` of cotangent times derivative: the
+/// vector-Jacobian product.  cotangents: one for each output, of its type and shape.
+std::vector<Tensor> vjp(std::span<const Tensor> outputs, std::span<const Tensor> cotangents,
+                        std::span<const Tensor> inputs);
+
+/// x, through which no gradient flows.
+Tensor stop_gradient(const Tensor& x);
+
+}  // namespace hearth
