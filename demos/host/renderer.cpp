@@ -19,6 +19,7 @@ using standalone::VulkanApi;
 
 #include "canvas.frag.spv.h"
 #include "canvas.vert.spv.h"
+#include "picture.frag.spv.h"
 
 constexpr VkSampleCountFlagBits kSamples = VK_SAMPLE_COUNT_4_BIT;  // every device has it
 constexpr uint32_t kVerticesPerFrame = 1u << 17;
@@ -89,6 +90,17 @@ void RenderTargets::reset() {
     device_ = nullptr;
 }
 
+void Backdrop::reset() {
+    if (!device_) return;
+    const VulkanApi& vk = device_->vk();
+    if (set_) vk.FreeDescriptorSets(device_->handle(), pool_, 1, &set_);
+    vk.DestroyImageView(device_->handle(), std::exchange(view_, {}), nullptr);
+    vk.DestroyImage(device_->handle(), std::exchange(image_, {}), nullptr);
+    vk.FreeMemory(device_->handle(), std::exchange(memory_, {}), nullptr);
+    set_ = VK_NULL_HANDLE;
+    device_ = nullptr;
+}
+
 Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, VkFormat format,
                                                    const Atlas& atlas, uint32_t slots) {
     std::unique_ptr<Renderer> self(new Renderer);
@@ -96,7 +108,10 @@ Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, V
     self->format_ = format;
     HEARTH_TRY(self->create_atlas(atlas));
     HEARTH_TRY(self->create_render_pass(format));
-    HEARTH_TRY(self->create_pipeline());
+    HEARTH_TRY(self->create_layouts());
+    HEARTH_ASSIGN(self->atlas_set_, self->create_texture_set(self->atlas_view_));
+    HEARTH_ASSIGN(self->shape_pipeline_, self->create_pipeline(canvas_frag_spv));
+    HEARTH_ASSIGN(self->picture_pipeline_, self->create_pipeline(picture_frag_spv));
     for (uint32_t i = 0; i < slots; ++i) {
         HEARTH_ASSIGN(auto vertices,
                       standalone::Buffer::create(device, kVerticesPerFrame * sizeof(Vertex),
@@ -114,7 +129,8 @@ Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, V
 Renderer::~Renderer() {
     const VulkanApi& vk = device_->vk();
     const VkDevice device = device_->handle();
-    vk.DestroyPipeline(device, pipeline_, nullptr);
+    vk.DestroyPipeline(device, shape_pipeline_, nullptr);
+    vk.DestroyPipeline(device, picture_pipeline_, nullptr);
     vk.DestroyPipelineLayout(device, layout_, nullptr);
     vk.DestroyRenderPass(device, render_pass_, nullptr);
     vk.DestroyDescriptorPool(device, descriptor_pool_, nullptr);
@@ -174,36 +190,6 @@ Status Renderer::create_atlas(const Atlas& atlas) {
                               &barrier);
     }));
 
-    VkDescriptorSetLayoutBinding binding{};
-    binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    binding.descriptorCount = 1;
-    binding.stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT;
-    VkDescriptorSetLayoutCreateInfo layout{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
-    layout.bindingCount = 1;
-    layout.pBindings = &binding;
-    HEARTH_TRY(check_vulkan(vk.CreateDescriptorSetLayout(device, &layout, nullptr, &set_layout_),
-                            "vkCreateDescriptorSetLayout"));
-    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, 1};
-    VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
-    pool.maxSets = 1;
-    pool.poolSizeCount = 1;
-    pool.pPoolSizes = &size;
-    HEARTH_TRY(check_vulkan(vk.CreateDescriptorPool(device, &pool, nullptr, &descriptor_pool_),
-                            "vkCreateDescriptorPool"));
-    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
-    allocate.descriptorPool = descriptor_pool_;
-    allocate.descriptorSetCount = 1;
-    allocate.pSetLayouts = &set_layout_;
-    HEARTH_TRY(check_vulkan(vk.AllocateDescriptorSets(device, &allocate, &atlas_set_),
-                            "vkAllocateDescriptorSets"));
-    const VkDescriptorImageInfo content{sampler_, atlas_view_,
-                                        VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
-    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
-    write.dstSet = atlas_set_;
-    write.descriptorCount = 1;
-    write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    write.pImageInfo = &content;
-    vk.UpdateDescriptorSets(device, 1, &write, 0, nullptr);
     return {};
 }
 
@@ -251,19 +237,60 @@ Status Renderer::create_render_pass(VkFormat format) {
         "vkCreateRenderPass");
 }
 
-Status Renderer::create_pipeline() {
+Status Renderer::create_layouts() {
     const VulkanApi& vk = device_->vk();
+    const VkDevice device = device_->handle();
+    VkDescriptorSetLayoutBinding binding{};
+    binding.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    binding.descriptorCount = 1;
+    binding.stageFlags = VK_SHADER_STAGE_FRAGMENT_BIT;
+    VkDescriptorSetLayoutCreateInfo set{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO};
+    set.bindingCount = 1;
+    set.pBindings = &binding;
+    HEARTH_TRY(check_vulkan(vk.CreateDescriptorSetLayout(device, &set, nullptr, &set_layout_),
+                            "vkCreateDescriptorSetLayout"));
+    constexpr uint32_t kMaxTextures = 8;
+    const VkDescriptorPoolSize size{VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, kMaxTextures};
+    VkDescriptorPoolCreateInfo pool{VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO};
+    pool.flags = VK_DESCRIPTOR_POOL_CREATE_FREE_DESCRIPTOR_SET_BIT;
+    pool.maxSets = kMaxTextures;
+    pool.poolSizeCount = 1;
+    pool.pPoolSizes = &size;
+    HEARTH_TRY(check_vulkan(vk.CreateDescriptorPool(device, &pool, nullptr, &descriptor_pool_),
+                            "vkCreateDescriptorPool"));
     const VkPushConstantRange range{VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(PushConstants)};
     VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     layout.setLayoutCount = 1;
     layout.pSetLayouts = &set_layout_;
     layout.pushConstantRangeCount = 1;
     layout.pPushConstantRanges = &range;
-    HEARTH_TRY(check_vulkan(vk.CreatePipelineLayout(device_->handle(), &layout, nullptr, &layout_),
-                            "vkCreatePipelineLayout"));
+    return check_vulkan(vk.CreatePipelineLayout(device, &layout, nullptr, &layout_),
+                        "vkCreatePipelineLayout");
+}
 
+Result<VkDescriptorSet> Renderer::create_texture_set(VkImageView view) {
+    const VulkanApi& vk = device_->vk();
+    VkDescriptorSetAllocateInfo allocate{VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO};
+    allocate.descriptorPool = descriptor_pool_;
+    allocate.descriptorSetCount = 1;
+    allocate.pSetLayouts = &set_layout_;
+    VkDescriptorSet set = VK_NULL_HANDLE;
+    HEARTH_TRY(check_vulkan(vk.AllocateDescriptorSets(device_->handle(), &allocate, &set),
+                            "vkAllocateDescriptorSets"));
+    const VkDescriptorImageInfo content{sampler_, view, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL};
+    VkWriteDescriptorSet write{VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET};
+    write.dstSet = set;
+    write.descriptorCount = 1;
+    write.descriptorType = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
+    write.pImageInfo = &content;
+    vk.UpdateDescriptorSets(device_->handle(), 1, &write, 0, nullptr);
+    return set;
+}
+
+Result<VkPipeline> Renderer::create_pipeline(std::span<const uint32_t> fragment_words) {
+    const VulkanApi& vk = device_->vk();
     HEARTH_ASSIGN(const VkShaderModule vertex_shader, create_shader(*device_, canvas_vert_spv));
-    HEARTH_ASSIGN(const VkShaderModule fragment_shader, create_shader(*device_, canvas_frag_spv));
+    HEARTH_ASSIGN(const VkShaderModule fragment_shader, create_shader(*device_, fragment_words));
     std::array<VkPipelineShaderStageCreateInfo, 2> stages{};
     for (VkPipelineShaderStageCreateInfo& stage : stages) {
         stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
@@ -328,11 +355,13 @@ Status Renderer::create_pipeline() {
     info.pDynamicState = &dynamic;
     info.layout = layout_;
     info.renderPass = render_pass_;
-    const VkResult result = vk.CreateGraphicsPipelines(device_->handle(), VK_NULL_HANDLE, 1, &info,
-                                                       nullptr, &pipeline_);
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    const VkResult result =
+        vk.CreateGraphicsPipelines(device_->handle(), VK_NULL_HANDLE, 1, &info, nullptr, &pipeline);
     vk.DestroyShaderModule(device_->handle(), vertex_shader, nullptr);
     vk.DestroyShaderModule(device_->handle(), fragment_shader, nullptr);
-    return check_vulkan(result, "vkCreateGraphicsPipelines");
+    HEARTH_TRY(check_vulkan(result, "vkCreateGraphicsPipelines"));
+    return pipeline;
 }
 
 Status Renderer::create_targets(RenderTargets& targets, VkExtent2D extent,
@@ -413,15 +442,19 @@ void Renderer::begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& ta
     info.clearValueCount = static_cast<uint32_t>(clear.size());
     info.pClearValues = clear.data();
     vk.CmdBeginRenderPass(cmd, &info, VK_SUBPASS_CONTENTS_INLINE);
-    vk.CmdBindPipeline(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline_);
-    vk.CmdBindDescriptorSets(cmd, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &atlas_set_, 0,
-                             nullptr);
+    bind(shape_pipeline_, atlas_set_);
     const VkViewport viewport{
         0.0f, 0.0f, static_cast<float>(extent_.width), static_cast<float>(extent_.height),
         0.0f, 1.0f};
     vk.CmdSetViewport(cmd, 0, 1, &viewport);
     const VkRect2D everything{{0, 0}, extent_};
     vk.CmdSetScissor(cmd, 0, 1, &everything);
+}
+
+void Renderer::bind(VkPipeline pipeline, VkDescriptorSet set) {
+    device_->vk().CmdBindPipeline(cmd_, VK_PIPELINE_BIND_POINT_GRAPHICS, pipeline);
+    device_->vk().CmdBindDescriptorSets(cmd_, VK_PIPELINE_BIND_POINT_GRAPHICS, layout_, 0, 1, &set,
+                                        0, nullptr);
 }
 
 void Renderer::set_view(const View& view) {
@@ -466,6 +499,66 @@ void Renderer::draw(const Canvas& canvas, const View& view) {
                static_cast<uint32_t>(indices.size()), static_cast<int32_t>(used_vertices_));
     used_vertices_ += static_cast<uint32_t>(vertices.size());
     used_indices_ += static_cast<uint32_t>(indices.size());
+}
+
+void Renderer::draw(const Backdrop& backdrop) {
+    const Slot& slot = slots_[slot_];
+    constexpr uint32_t kOrder[] = {0, 1, 2, 0, 2, 3};
+    constexpr glm::vec2 kCorners[] = {{0.0f, 0.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}, {0.0f, 1.0f}};
+    if (used_vertices_ + 4 > kVerticesPerFrame || used_indices_ + 6 > kIndicesPerFrame) return;
+    for (uint32_t i = 0; i < 4; ++i) {
+        slot.vertices.as<Vertex>()[used_vertices_ + i] = {kCorners[i], kCorners[i], ~0u};
+    }
+    std::ranges::copy(kOrder, slot.indices.as<uint32_t>().begin() + used_indices_);
+    bind(picture_pipeline_, backdrop.set_);
+    // The unit square fills the picture.
+    const PushConstants constants{{2.0f, 0.0f, -1.0f, -1.0f}, {0.0f, 2.0f, 0.0f, 0.0f}};
+    device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(constants),
+                                   &constants);
+    draw_range(slot.vertices.handle(), slot.indices.handle(), used_indices_, 6,
+               static_cast<int32_t>(used_vertices_));
+    bind(shape_pipeline_, atlas_set_);
+    used_vertices_ += 4;
+    used_indices_ += 6;
+}
+
+Status Renderer::bake(Backdrop& backdrop, const StaticMesh& mesh, const View& view,
+                      VkExtent2D extent, Color background) {
+    backdrop.reset();
+    backdrop.device_ = device_;
+    backdrop.pool_ = descriptor_pool_;
+    backdrop.extent_ = extent;
+    const VulkanApi& vk = device_->vk();
+    const VkDevice device = device_->handle();
+    const VkImageCreateInfo image =
+        image_info(format_, extent, VK_SAMPLE_COUNT_1_BIT,
+                   VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_SAMPLED_BIT);
+    HEARTH_TRY(check_vulkan(vk.CreateImage(device, &image, nullptr, &backdrop.image_),
+                            "vkCreateImage for a backdrop"));
+    HEARTH_ASSIGN(backdrop.memory_, device_->allocate(backdrop.image_));
+    const VkImageViewCreateInfo image_view = view_info(backdrop.image_, format_);
+    HEARTH_TRY(check_vulkan(vk.CreateImageView(device, &image_view, nullptr, &backdrop.view_),
+                            "vkCreateImageView"));
+    HEARTH_ASSIGN(backdrop.set_, create_texture_set(backdrop.view_));
+
+    RenderTargets targets;
+    HEARTH_TRY(create_targets(targets, extent, {&backdrop.view_, 1}));
+    return device_->run([&](VkCommandBuffer cmd) {
+        begin(cmd, 0, targets, 0, background);
+        draw(mesh, view);
+        end();
+        VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+        barrier.srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
+        barrier.oldLayout = VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL;
+        barrier.newLayout = VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+        barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+        barrier.image = backdrop.image_;
+        barrier.subresourceRange = image_view.subresourceRange;
+        vk.CmdPipelineBarrier(cmd, VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                              VK_PIPELINE_STAGE_FRAGMENT_SHADER_BIT, 0, 0, nullptr, 0, nullptr, 1,
+                              &barrier);
+    });
 }
 
 void Renderer::draw(const ImDrawData& ui) {

@@ -61,6 +61,27 @@ class RenderTargets {
     std::vector<VkFramebuffer> framebuffers_;
 };
 
+/// Scenery drawn once, to be shown again in every picture at the price of a copy.
+class Backdrop {
+  public:
+    Backdrop() = default;
+    ~Backdrop() { reset(); }
+    Backdrop(const Backdrop&) = delete;
+    Backdrop& operator=(const Backdrop&) = delete;
+    void reset();
+    VkExtent2D extent() const { return extent_; }
+
+  private:
+    friend class Renderer;
+    standalone::Device* device_ = nullptr;
+    VkDescriptorPool pool_ = VK_NULL_HANDLE;
+    VkExtent2D extent_{};
+    VkImage image_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+    VkImageView view_ = VK_NULL_HANDLE;
+    VkDescriptorSet set_ = VK_NULL_HANDLE;
+};
+
 class Renderer {
   public:
     /// `format` of the images to draw into; `slots` is the number of frames in flight.
@@ -75,12 +96,18 @@ class Renderer {
     Status create_targets(RenderTargets& targets, VkExtent2D extent,
                           std::span<const VkImageView> views);
 
+    /// Draws `mesh` into `backdrop`.  The device must be idle, and done with the old one.
+    Status bake(Backdrop& backdrop, const StaticMesh& mesh, const View& view, VkExtent2D extent,
+                Color background);
+
     /// Starts a picture whose geometry goes to the buffers of `slot`; the device must be done with
     /// the last picture drawn there.
     void begin(VkCommandBuffer cmd, uint32_t slot, const RenderTargets& targets,
                uint32_t image_index, Color background);
     void draw(const Canvas& canvas, const View& view);
     void draw(const StaticMesh& mesh, const View& view);
+    /// Fills the whole picture, which must be of the backdrop's size.
+    void draw(const Backdrop& backdrop);
     void draw(const ImDrawData& ui);
     /// Ends the picture; its image is then in VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL.
     void end();
@@ -94,7 +121,10 @@ class Renderer {
     Renderer() = default;
     Status create_atlas(const Atlas& atlas);
     Status create_render_pass(VkFormat format);
-    Status create_pipeline();
+    Status create_layouts();
+    Result<VkPipeline> create_pipeline(std::span<const uint32_t> fragment_shader);
+    Result<VkDescriptorSet> create_texture_set(VkImageView view);
+    void bind(VkPipeline pipeline, VkDescriptorSet set);
     void set_view(const View& view);
     void draw_range(VkBuffer vertices, VkBuffer indices, uint32_t first_index, uint32_t index_count,
                     int32_t vertex_offset);
@@ -106,7 +136,8 @@ class Renderer {
     VkDescriptorPool descriptor_pool_ = VK_NULL_HANDLE;
     VkDescriptorSet atlas_set_ = VK_NULL_HANDLE;
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
+    VkPipeline shape_pipeline_ = VK_NULL_HANDLE;
+    VkPipeline picture_pipeline_ = VK_NULL_HANDLE;
     VkImage atlas_image_ = VK_NULL_HANDLE;
     VkDeviceMemory atlas_memory_ = VK_NULL_HANDLE;
     VkImageView atlas_view_ = VK_NULL_HANDLE;

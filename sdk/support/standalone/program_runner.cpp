@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "program_runner.hpp"
+
+#include <cstring>
+
+namespace hearth::standalone {
+
+namespace {
+
+Shape shape_of(const hearth_dim* dims, uint32_t rank) {
+    Shape shape;
+    for (uint32_t i = 0; i < rank; ++i)
+        shape.push_back(Dim(static_cast<int64_t>(dims[i].count), dims[i].per_row != 0));
+    return shape;
+}
+
+DType dtype_of(hearth_dtype dtype) {
+    return static_cast<DType>(dtype);
+}
+
+HostTensor from_device(DType logical, DType device, const Shape& shape, const void* bytes) {
+    HostTensor raw(device, shape);
+    if (!raw.bytes().empty()) std::memcpy(raw.bytes().data(), bytes, raw.bytes().size());
+    return raw.cast(logical);
+}
+
+}  // namespace
+
+struct ProgramRunner::Bound {
+    hearth_binding_info info;
+    Shape shape;
+    Buffer buffer;
+    hearth_bound bound;
+};
+
+Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(Device& device,
+                                                             std::span<const std::byte> bytes) {
+    std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
+    HEARTH_ASSIGN(runner->context_, Context::create(device.host_info()));
+    HEARTH_ASSIGN(runner->program_, LoadedProgram::load(runner->context_, bytes));
+    HEARTH_ASSIGN(runner->session_, Session::create(runner->context_, runner->program_));
+    HEARTH_TRY(runner->session_.build());
+    ProgramRunner* self = runner.get();
+    HEARTH_TRY(runner->submit(
+        [self](VkCommandBuffer commands) { return self->session_.record_setup(commands); }));
+    return runner;
+}
+
+Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {
+    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+    ++serial_;
+    Status recorded;
+    HEARTH_TRY(device_.run([&](VkCommandBuffer commands) { recorded = record(commands); }));
+    return recorded;
+}
+
+Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
+                                                 const NamedTensors& inputs) {
+    Bound b;
+    HEARTH_ASSIGN(b.info, program_.binding(binding));
+    b.shape = shape_of(b.info.dims, b.info.rank).at(rows);
+    const uint64_t bytes = b.info.bytes_fixed + b.info.bytes_per_row * static_cast<uint64_t>(rows);
+    const MemoryKind kind = b.info.is_output != 0 ? MemoryKind::kReadback : MemoryKind::kUpload;
+    HEARTH_ASSIGN(b.buffer, Buffer::create(device_, std::max<uint64_t>(bytes, 4), kind,
+                                           VK_BUFFER_USAGE_STORAGE_BUFFER_BIT));
+    b.bound =
+        hearth_bind_buffer(binding, b.buffer.handle(), 0, b.buffer.size_bytes(), b.buffer.usage());
+    if (b.info.is_output != 0) {
+        b.bound.after = hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+        return b;
+    }
+    const auto given = inputs.find(b.info.name);
+    if (given == inputs.end())
+        return not_found("no value for the input '" + std::string(b.info.name) + "'");
+    const HostTensor& value = given->second;
+    if (value.shape() != b.shape || value.dtype() != dtype_of(b.info.dtype))
+        return invalid_argument("input '" + std::string(b.info.name) + "' is " +
+                                std::string(name_of(dtype_of(b.info.dtype))) + to_string(b.shape) +
+                                ", found " + std::string(name_of(value.dtype())) +
+                                to_string(value.shape()));
+    const HostTensor raw = value.cast(dtype_of(b.info.device_dtype));
+    if (!raw.bytes().empty()) std::memcpy(b.buffer.data(), raw.bytes().data(), raw.bytes().size());
+    return b;
+}
+
+Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const NamedTensors& inputs,
+                                        uint32_t max_dispatches) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
+    HEARTH_ASSIGN(const hearth_entry_info info, program_.entry(index));
+    std::vector<Bound> bindings;
+    std::vector<hearth_bound> bound;
+    for (uint32_t i = 0; i < info.binding_count; ++i) {
+        HEARTH_ASSIGN(Bound b, bind(info.bindings[i], rows, inputs));
+        bound.push_back(b.bound);
+        bindings.push_back(std::move(b));
+    }
+    hearth_record_info record = hearth_record_info_default();
+    record.entry = index;
+    record.rows = static_cast<uint64_t>(rows);
+    record.bound = bound.data();
+    record.bound_count = static_cast<uint32_t>(bound.size());
+    record.max_dispatches = max_dispatches;
+    hearth_cursor cursor{};
+    Progress progress = Progress::kIncomplete;
+    while (progress == Progress::kIncomplete) {
+        HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
+            record.command_buffer = commands;
+            HEARTH_ASSIGN(progress, session_.record(record, &cursor));
+            return {};
+        }));
+    }
+    if (progress == Progress::kNotReady) return internal_error("pipelines are not ready");
+    NamedTensors outputs;
+    for (const Bound& b : bindings)
+        if (b.info.is_output != 0)
+            outputs[b.info.name] = from_device(
+                dtype_of(b.info.dtype), dtype_of(b.info.device_dtype), b.shape, b.buffer.data());
+    return outputs;
+}
+
+Result<HostTensor> ProgramRunner::read_slot(const char* name) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
+    HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
+    hearth_readback id{};
+    HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
+        HEARTH_ASSIGN(id, session_.record_readback(commands, index));
+        return {};
+    }));
+    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+    ++serial_;
+    HEARTH_ASSIGN(const std::optional<ReadbackData> data, session_.poll(id));
+    if (!data) return internal_error("the readback of a finished submission is not there");
+    HostTensor tensor = from_device(dtype_of(info.dtype), dtype_of(info.device_dtype),
+                                    shape_of(info.dims, info.rank), data->bytes.data());
+    session_.release(id);
+    return tensor;
+}
+
+Result<NamedTensors> ProgramRunner::read_slots() {
+    NamedTensors all;
+    const uint32_t count = program_.info().slot_count;
+    for (uint32_t i = 0; i < count; ++i) {
+        HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(i));
+        if (info.kind == HEARTH_SLOT_CONSTANT) continue;
+        HEARTH_ASSIGN(all[info.name], read_slot(info.name));
+    }
+    return all;
+}
+
+}  // namespace hearth::standalone

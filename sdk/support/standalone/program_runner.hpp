@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Runs one entry of a program on a device and waits for it: what tools and tests need, and no game.
+
+#pragma once
+
+#include <hearth/host_tensor.hpp>
+
+#include <standalone/device.hpp>
+
+#include <string>
+
+namespace hearth::standalone {
+
+class ProgramRunner {
+  public:
+    /// Loads `bytes` (a serialized Program), builds its pipelines and uploads its first weights.
+    static Result<std::unique_ptr<ProgramRunner>> create(Device& device,
+                                                         std::span<const std::byte> bytes);
+
+    /// Binds `inputs`, records `entry` for `rows` rows, submits, waits, returns all outputs.
+    /// max_dispatches  record in slices of about so many, each in a submission of its own; 0:
+    /// whole. Errors: kNotFound or kInvalidArgument naming an input that is missing or has another
+    /// shape.
+    Result<NamedTensors> run(const char* entry, int64_t rows, const NamedTensors& inputs,
+                             uint32_t max_dispatches = 0);
+
+    /// What a param, state or constant holds now.
+    Result<HostTensor> read_slot(const char* name);
+    /// All params and states.
+    Result<NamedTensors> read_slots();
+
+    Context& context() { return context_; }
+    Session& session() { return session_; }
+    LoadedProgram& program() { return program_; }
+
+  private:
+    struct Bound;
+    explicit ProgramRunner(Device& device) : device_(device) {}
+    Status submit(const std::function<Status(VkCommandBuffer)>& record);
+    Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
+
+    Device& device_;
+    Context context_;
+    LoadedProgram program_;
+    Session session_;
+    uint64_t serial_ = 0;
+};
+
+}  // namespace hearth::standalone
