@@ -10,11 +10,13 @@
 
 #include "plan/stages.hpp"
 
+#include <algorithm>
+
 namespace hearth::planning {
 
 bool conflict(const ByteRange& a, const ByteRange& b) {
     return (a.is_written || b.is_written) && a.region == b.region && a.binding == b.binding &&
-           a.begin < b.end && b.begin < a.end;
+           std::max(a.begin, b.begin) < std::min(a.end, b.end);
 }
 
 std::vector<bool> barriers_before(std::span<const std::vector<ByteRange>> groups) {

@@ -60,8 +60,8 @@ std::string_view name_of(SlotKind kind) {
     return "";
 }
 
-std::string describe(std::string_view kind, DType dtype, const Shape& shape) {
-    return std::string(kind) + " " + std::string(hearth::name_of(dtype)) + " " + to_string(shape);
+std::string describe(DType dtype, const Shape& shape) {
+    return std::string(hearth::name_of(dtype)) + " " + to_string(shape);
 }
 
 // A shape that the planner can size: at most one extent per row, nothing negative, and no more
@@ -93,9 +93,8 @@ Result<std::vector<std::byte>> device_bytes(const Value& value, const std::strin
     const HostTensor& data = *value.data;
     const Shape shape = value.shape.at(static_cast<int64_t>(rows_capacity));
     if (data.dtype() != value.dtype || data.shape() != shape)
-        return invalid_argument(what + " is " + describe("", value.dtype, shape) +
-                                ", but its contents are" +
-                                describe("", data.dtype(), data.shape()));
+        return invalid_argument(what + " is " + describe(value.dtype, shape) +
+                                ", but its contents are " + describe(data.dtype(), data.shape()));
     const DType device = device_dtype(value.dtype);
     if (size_bytes(value.dtype) > size_bytes(device) && !is_floating(value.dtype)) {
         const HostTensor held = data.cast(device);
@@ -203,17 +202,16 @@ class TableMaker {
             return {};
         }
         const Slot& slot = tables_.slots[index];
-        const std::string other = ", but " + entry_name(first_entry_[index]) + " has ";
+        const std::string first = entry_name(first_entry_[index]);
         if (slot.kind != kind || slot.dtype != value.dtype || shapes_[index] != value.shape)
-            return invalid_argument(
-                what + " is a " + describe(name_of(kind), value.dtype, value.shape) + other + "a " +
-                describe(name_of(slot.kind), slot.dtype, shapes_[index]));
+            return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
+                                    first + " has a " + std::string(name_of(slot.kind)) + " of " +
+                                    describe(slot.dtype, shapes_[index]));
         // An entry may leave a param's first contents to another one.
         if (!contents.empty() && contents_[index].empty() && kind != SlotKind::kConstant)
             contents_[index] = std::move(contents);
         else if (contents != contents_[index] && (!contents.empty() || kind == SlotKind::kConstant))
-            return invalid_argument(what + " has other contents than" + other.substr(5) +
-                                    "it with");
+            return invalid_argument(what + " has other contents than in " + first);
         return {};
     }
 
@@ -272,9 +270,9 @@ class TableMaker {
         }
         const Binding& binding = tables_.bindings[index];
         if (binding.dtype != value.dtype || binding.shape != value.shape)
-            return invalid_argument(what + " is an " + describe(kind, value.dtype, value.shape) +
-                                    ", but " + entry_name(last_entry) + " has an " +
-                                    describe(kind, binding.dtype, binding.shape));
+            return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
+                                    entry_name(last_entry) + " has an " + std::string(kind) +
+                                    " of " + describe(binding.dtype, binding.shape));
         return index;
     }
 

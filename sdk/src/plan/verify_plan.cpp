@@ -39,8 +39,8 @@ struct Range {
     uint64_t begin = 0, end = 0;
 
     bool overlaps(const Range& other) const {
-        return region == other.region && binding == other.binding && begin < other.end &&
-               other.begin < end;
+        return region == other.region && binding == other.binding &&
+               std::max(begin, other.begin) < std::min(end, other.end);
     }
 };
 

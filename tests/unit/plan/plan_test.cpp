@@ -1,0 +1,755 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "plan/plan.hpp"
+
+#include "unit/plan/synthetic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+
+namespace hearth {
+namespace {
+
+using synthetic::Contents;
+using synthetic::EntryBuilder;
+using synthetic::Model;
+using synthetic::Order;
+
+const Shape kTile{Dim(64)};  // 256 bytes, the alignment
+constexpr uint64_t kTileBytes = 256;
+
+size_t count(const Program& program, StepKind kind) {
+    size_t n = 0;
+    for (const Step& step : program.steps) n += step.kind == kind;
+    return n;
+}
+
+/// Labels of one entry's steps, barriers as "|".
+std::string order_of(const Program& program, size_t e = 0) {
+    std::string text;
+    for (const Step& step : program.steps_of(program.entries[e]))
+        text += (text.empty() ? "" : " ") +
+                (step.kind == StepKind::kBarrier ? std::string("|") : "(" + step.label + ")");
+    return text;
+}
+
+/// The plan, after checking that it computes what the graphs do.
+Program planned(const Model& model) {
+    const Result<Program> program = model.plan();
+    if (!program.ok()) throw std::runtime_error(program.status().message());
+    for (Order order : {Order::kAsPlanned, Order::kReversed}) {
+        const uint64_t rows = model.options.rows_capacity;
+        Contents expected = synthetic::first_contents(*program, rows, 3), found = expected;
+        for (size_t e = 0; e < program->entries.size(); ++e) {
+            synthetic::evaluate(model, *program, e, rows, expected);
+            synthetic::run(*program, e, rows, order, found);
+            EXPECT_EQ(found, expected) << dump(*program);
+        }
+    }
+    return *program;
+}
+
+Program planned(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
+    return planned(Model({entry}, rows_capacity));
+}
+
+/// The message of the failure to plan.
+std::string failure(const Model& model, StatusCode code = StatusCode::kInvalidArgument) {
+    const Result<Program> program = model.plan();
+    EXPECT_FALSE(program.ok());
+    if (program.ok()) return "";
+    EXPECT_EQ(program.status().code(), code) << program.status().message();
+    return program.status().message();
+}
+
+std::string failure(const EntryBuilder& entry) {
+    return failure(Model({entry}));
+}
+
+// ---------------------------------------------------------------------------- order and barriers
+
+TEST(Plan, PutsIndependentCallsBetweenTheSameBarriers) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    const ValueId left = b.call({{x}}, {kTile})[0], right = b.call({{x}}, {kTile})[0];
+    b.output("y", b.call({{left}, {right}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(call 0) (call 1) | (call 2)");
+}
+
+TEST(Plan, NeedsNoBarrierWhereNothingDepends) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    for (const char* name : {"a", "b", "c"}) b.output(name, b.call({{x}}, {kTile})[0]);
+    EXPECT_EQ(count(planned(b), StepKind::kBarrier), 0u);
+}
+
+TEST(Plan, HasAsManyBarriersAsTheLongestChainNeeds) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    std::vector<synthetic::Read> ends;
+    for (int length = 1; length <= 6; ++length) {
+        ValueId at = x;
+        for (int i = 0; i < length; ++i) at = b.call({{at}}, {kTile})[0];
+        ends.push_back({at});
+    }
+    b.output("y", b.call(ends, {kTile})[0]);
+    EXPECT_EQ(count(planned(b), StepKind::kBarrier), 6u);
+}
+
+TEST(Plan, DelaysACallWhoseResultIsLargerThanWhatItFrees) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    const ValueId large = b.call({{x}}, {Shape{Dim(64), Dim(100)}})[0];
+    ValueId small = x;
+    for (int i = 0; i < 3; ++i) small = b.call({{small}}, {kTile})[0];
+    b.output("y", b.call({{large}, {small}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(call 1) | (call 2) | (call 0) (call 3) | (call 4)");
+}
+
+TEST(Plan, OrdersWritersOfOneValueAsTheyWereLowered) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    const ValueId sum = b.call({{x}}, {kTile})[0];
+    b.accumulate(sum, {{x}});
+    const ValueId early = b.call({{sum}}, {kTile})[0];
+    b.accumulate(sum, {{x}});
+    b.output("early", early);
+    b.output("late", sum);
+    EXPECT_EQ(order_of(planned(b)), "(call 0) | (call 1) | (call 2) | (call 3)");
+}
+
+TEST(Plan, HandlesValuesWithoutElements) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile), empty = b.input("empty", Shape{Dim(0)});
+    const ValueId h = b.call({{x}, {empty}}, {kTile, Shape{Dim(0)}, Shape{kRows, Dim(0)}})[0];
+    const std::vector<ValueId> made = b.call({{h}, {h + 1, true}}, {kTile, Shape{Dim(0)}});
+    b.output("y", made[0]);
+    b.output("none", made[1]);
+    const Program program = planned(b, 3);
+    EXPECT_EQ(program.arena_bytes, kTileBytes);
+    EXPECT_EQ(count(program, StepKind::kBarrier), 1u);
+}
+
+TEST(Plan, OfAnEntryWithoutCallsHasNoSteps) {
+    EntryBuilder b("idle");
+    b.param("w", kTile);
+    EXPECT_TRUE(planned(b).steps.empty());
+}
+
+// ---------------------------------------------------------------------------------------- memory
+
+TEST(Plan, OfAChainTakesTwoBuffers) {
+    EntryBuilder b("act");
+    ValueId at = b.input("x", kTile);
+    for (int i = 0; i < 20; ++i) at = b.call({{at}}, {kTile})[0];
+    b.output("y", at);
+    EXPECT_EQ(planned(b).arena_bytes, 2 * kTileBytes);
+}
+
+TEST(Plan, OfAChainOfElementwiseCallsTakesOneBuffer) {
+    EntryBuilder b("act");
+    ValueId at = b.input("x", kTile);
+    for (int i = 0; i < 20; ++i) at = b.call({{at, true}}, {kTile})[0];
+    b.output("y", at);
+    EXPECT_EQ(planned(b).arena_bytes, kTileBytes);
+}
+
+TEST(Plan, DoesNotOverwriteWhatAnotherCallOfTheIntervalReads) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    const ValueId h = b.call({{x}}, {kTile})[0];
+    const ValueId in_place = b.call({{h, true}}, {kTile})[0], other = b.call({{h}}, {kTile})[0];
+    b.output("y", b.call({{in_place}, {other}}, {kTile})[0]);
+    EXPECT_EQ(planned(b).arena_bytes, 3 * kTileBytes);
+}
+
+TEST(Plan, DoesNotOverwriteWhatTheCallReadsInTwoWays) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    const ValueId g = b.call({{h, true}, {h, false}}, {kTile})[0];
+    b.output("y", b.call({{g}}, {kTile})[0]);
+    EXPECT_EQ(planned(b).arena_bytes, 2 * kTileBytes);
+}
+
+TEST(Plan, DoesNotOverwriteAnInputOrAParam) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile), w = b.param("w", kTile, DType::kF32, true);
+    const ValueId h = b.call({{x, true}, {w, true}}, {kTile})[0];
+    b.output("y", b.call({{h, true}}, {kTile})[0]);
+    EXPECT_EQ(planned(b).arena_bytes, kTileBytes);
+}
+
+TEST(Plan, LetsOnlyTheMarkedResultTakeOverWhereACallMarksResults) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    const ValueId transposed = b.value(kTile), same = b.value(kTile);
+    b.add_call({{h, Access::kRead, true},
+                {transposed, Access::kWrite, false},
+                {same, Access::kWrite, true}});
+    b.output("y", b.call({{transposed}, {same}}, {kTile})[0]);
+    const Program program = planned(b);
+    const auto operands = program.operands_of(program.steps[2]);
+    EXPECT_EQ(operands[0].offset, operands[2].offset);
+    EXPECT_NE(operands[0].offset, operands[1].offset);
+}
+
+TEST(Plan, SharesTheBytesOfAReshape) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    const ValueId r = b.reshape(b.reshape(h, Shape{Dim(8), Dim(8)}), Shape{Dim(4), Dim(16)});
+    b.output("y", b.call({{r}}, {kTile})[0]);
+    const Program program = planned(b);
+    EXPECT_EQ(program.arena_bytes, kTileBytes);
+    EXPECT_EQ(program.steps[2].operand_values[0], r);
+}
+
+TEST(Plan, SizesWhatGrowsWithTheRowsForTheCapacity) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", Shape{kRows, Dim(3)})}}, {Shape{kRows, Dim(5)}})[0];
+    b.output("y", b.call({{h}}, {Shape{kRows}})[0]);
+    const Program program = planned(b, 1000);
+    EXPECT_EQ(program.arena_bytes, 20224u);  // 5 * 4 * 1000, up to a multiple of 256
+    EXPECT_EQ(program.operands[0].bytes, (Extent{0, 12}));
+    EXPECT_EQ(program.operands[1].bytes, (Extent{0, 20}));
+    EXPECT_EQ(program.bindings[1].bytes, (Extent{0, 4}));
+}
+
+TEST(Plan, GivesEachEntryItsOwnPartOfTheArena) {
+    std::vector<EntryBuilder> entries;
+    for (const char* name : {"act", "learn"}) {
+        EntryBuilder& b = entries.emplace_back(name);
+        const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+        b.output("y", b.call({{h}}, {kTile})[0]);
+    }
+    Model model(entries);
+    const Program apart = planned(model);
+    EXPECT_EQ(apart.arena_bytes, 2 * kTileBytes);
+    EXPECT_EQ(apart.entries[1].arena_offset, kTileBytes);
+    model.options.share_arena = true;
+    const Program shared = planned(model);
+    EXPECT_EQ(shared.arena_bytes, kTileBytes);
+    EXPECT_EQ(shared.entries[1].arena_offset, 0u);
+}
+
+// --------------------------------------------------------------------------------------- outputs
+
+TEST(Plan, WritesOutputsStraightIntoTheBoundBuffer) {
+    EntryBuilder b("act");
+    b.output("y", b.call({{b.input("x", kTile)}}, {kTile})[0]);
+    const Program program = planned(b);
+    EXPECT_EQ(program.arena_bytes, 0u);
+    EXPECT_EQ(program.operands[1].region, Region::kExternal);
+    EXPECT_EQ(program.bindings[program.operands[1].binding].name, "y");
+}
+
+TEST(Plan, ReadsAnOutputBackFromTheBoundBuffer) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    b.output("h", h);
+    b.output("y", b.call({{h, true}}, {kTile})[0]);
+    const Program program = planned(b);
+    EXPECT_EQ(program.arena_bytes, 0u);
+    EXPECT_EQ(count(program, StepKind::kCopy), 0u);
+}
+
+TEST(Plan, CopiesOutputsThatNoCallComputes) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile), w = b.param("w", kTile, DType::kF32, true);
+    const double contents[] = {1, 2, 3};
+    const ValueId c = b.constant("", HostTensor::of(Shape{Dim(3)}, contents));
+    b.output("input", b.reshape(x, Shape{Dim(8), Dim(8)}));
+    b.output("param", w);
+    b.output("constant", c);
+    const Program program = planned(b);
+    EXPECT_EQ(order_of(program),
+              "(copy to output input) (copy to output param) (copy to output constant)");
+    EXPECT_EQ(program.steps[0].bytes_moved, 2 * kTileBytes);
+}
+
+TEST(Plan, CopiesTheSecondOutputOfAValue) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    b.output("y", h);
+    b.output("z", b.reshape(h, Shape{Dim(8), Dim(8)}));
+    EXPECT_EQ(order_of(planned(b)), "(call 0) | (copy to output z)");
+}
+
+// --------------------------------------------------------------------------------------- updates
+
+TEST(Plan, UpdatesInPlaceWhatACallReadsElementByElement) {
+    EntryBuilder b("learn");
+    const ValueId w = b.param("w", kTile), g = b.input("g", kTile);
+    b.update(w, b.call({{w, true}, {g, true}}, {kTile})[0]);
+    const Program program = planned(b);
+    EXPECT_EQ(program.arena_bytes, 0u);
+    EXPECT_EQ(program.operands[2].region, Region::kWeights);
+    EXPECT_EQ(order_of(program), "(call 0)");
+}
+
+TEST(Plan, UpdatesAfterAllOtherReadersOfTheOldContents) {
+    EntryBuilder b("learn");
+    const ValueId w = b.param("w", kTile), g = b.input("g", kTile);
+    b.update(w, b.call({{w, true}, {g, true}}, {kTile})[0]);
+    b.output("y", b.call({{w}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(call 1) | (call 0)");
+}
+
+TEST(Plan, KeepsACopyForACallThatReadsAllOfWhatItReplaces) {
+    EntryBuilder b("learn");
+    const ValueId w = b.param("w", kTile);
+    b.update(w, b.call({{w, false}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(keep old w) | (call 0)");
+}
+
+TEST(Plan, KeepsAStepCounterSoThatItsUpdateCostsNoBarrier) {
+    EntryBuilder b("learn");
+    const ValueId step = b.state("step", Shape{}), w = b.param("w", kTile), v = b.param("v", kTile);
+    const ValueId g = b.call({{b.input("x", kTile)}, {w}, {v}}, {kTile})[0];
+    b.update(step, b.call({{step, true}}, {Shape{}})[0]);
+    b.update(w, b.call({{w, true}, {g, true}, {step}}, {kTile})[0]);
+    b.update(v, b.call({{v, true}, {g, true}, {step}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(keep old step) (call 0) | (call 1) (call 2) (call 3)");
+}
+
+TEST(Plan, CopiesAnUpdateThatLaterCallsRead) {
+    EntryBuilder b("learn");
+    const ValueId step = b.state("step", Shape{}), w = b.param("w", kTile);
+    const ValueId next = b.call({{step, true}}, {Shape{}})[0];
+    b.update(step, next);
+    b.update(w, b.call({{w, true}, {next}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(call 0) | (call 1) (update step)");
+}
+
+TEST(Plan, CopiesAnUpdateThatIsAnOutputToo) {
+    EntryBuilder b("learn");
+    const ValueId w = b.param("w", kTile), u = b.param("u", kTile);
+    const std::vector<ValueId> made = b.call({{w, true}, {u, true}}, {kTile, kTile});
+    b.update(w, made[0]);
+    b.update(u, made[1]);
+    b.output("w", made[0]);
+    EXPECT_EQ(order_of(planned(b)), "(call 0) | (update w) (update u)");
+}
+
+TEST(Plan, SwapsTwoParams) {
+    EntryBuilder b("swap");
+    const ValueId p = b.param("p", kTile, DType::kF32, true), q = b.param("q", kTile);
+    b.update(p, q);
+    b.update(q, p);
+    EXPECT_EQ(order_of(planned(b)), "(keep old q) (keep old p) | (update p) (update q)");
+}
+
+TEST(Plan, MovesCurrentWeightsAsideWhileTheyAreReplaced) {
+    EntryBuilder b("learn");
+    const ValueId now = b.param("now", kTile, DType::kF32, true), old = b.param("old", kTile);
+    b.update(old, now);
+    b.update(now, b.call({{now, true}, {b.input("g", kTile), true}}, {kTile})[0]);
+    EXPECT_EQ(order_of(planned(b)), "(keep old now) | (call 0) (update old)");
+}
+
+TEST(Plan, LeavesAParamAloneThatIsUpdatedWithItself) {
+    EntryBuilder b("learn");
+    const ValueId w = b.param("w", kTile);
+    b.update(w, b.reshape(w, kTile));
+    EXPECT_TRUE(planned(b).steps.empty());
+}
+
+TEST(Plan, WaitsRatherThanKeepingLargeContentsForAnOutput) {
+    for (const int64_t size : {int64_t{1000}, int64_t{1} << 20}) {
+        EntryBuilder b("learn");
+        const ValueId w = b.param("w", Shape{Dim(size)});
+        const ValueId h = b.call({{b.input("x", Shape{})}}, {Shape{}})[0];
+        b.output("y", b.call({{h}, {w, true}}, {Shape{}})[0]);
+        b.update(w, b.call({{w, true}, {h}}, {Shape{Dim(size)}})[0]);
+        const Result<Program> program = Model({b}).plan();
+        ASSERT_TRUE(program.ok()) << program.status().message();
+        EXPECT_EQ(order_of(*program), size == 1000 ? "(keep old w) (call 0) | (call 1) (call 2)"
+                                                   : "(call 0) | (call 1) | (call 2)");
+    }
+}
+
+TEST(Plan, UpdatesTheLiveRowsOfAStateWithRows) {
+    EntryBuilder b("act");
+    const Shape rows{kRows, Dim(4)};
+    const ValueId h = b.state("h", rows);
+    b.update(h, b.call({{h, true}, {b.input("x", rows), true}}, {rows})[0]);
+    const Program program = planned(b, 10);
+    EXPECT_EQ(program.slots[0].shape, (Shape{Dim(10), Dim(4)}));
+    EXPECT_EQ(program.slots[0].bytes, 160u);
+    EXPECT_EQ(program.operands[0].bytes, (Extent{0, 16}));
+}
+
+// ----------------------------------------------------------------------------- slots and bindings
+
+TEST(Plan, SharesWeightsOfOneNameBetweenEntries) {
+    EntryBuilder act("act"), learn("learn");
+    act.output("y", act.call({{act.param("w", kTile)}}, {kTile})[0]);
+    const ValueId w = learn.param("w", kTile, DType::kF32, true);
+    learn.update(w, learn.call({{w, true}}, {kTile})[0]);
+    const Program program = planned(Model({act, learn}));
+    ASSERT_EQ(program.slots.size(), 1u);
+    EXPECT_NE(program.slots[0].data_offset, kZeroFilled) << "the entry with contents provides them";
+}
+
+TEST(Plan, PlacesParamsThenStatesThenConstants) {
+    EntryBuilder b("act");
+    const double contents[] = {1, 2};
+    const ValueId c = b.constant("c", HostTensor::of(Shape{Dim(2)}, contents));
+    const ValueId s = b.state("s", kTile), p = b.param("p", Shape{Dim(65)});
+    b.output("y", b.call({{c}, {s}, {p}}, {kTile})[0]);
+    const Program program = planned(b);
+    ASSERT_EQ(program.slots.size(), 3u);
+    EXPECT_EQ(program.slots[0].name + program.slots[1].name + program.slots[2].name, "psc");
+    EXPECT_EQ(program.slots[1].offset, 512u);
+    EXPECT_EQ(program.slots[2].offset, 768u);
+    EXPECT_EQ(program.weights_bytes, 1024u);
+    EXPECT_EQ(program.slots[1].data_offset, kZeroFilled);
+}
+
+TEST(Plan, SharesUnnamedConstantsWithEqualContentsAndDropsUnusedOnes) {
+    std::vector<EntryBuilder> entries;
+    for (const char* name : {"act", "learn"}) {
+        EntryBuilder& b = entries.emplace_back(name);
+        const double ones[] = {1, 1}, twos[] = {2, 2};
+        const ValueId a = b.constant("", HostTensor::of(Shape{Dim(2)}, ones));
+        const ValueId c = b.constant("", HostTensor::of(Shape{Dim(2)}, ones));
+        b.constant("", HostTensor::of(Shape{Dim(2)}, twos));
+        b.output("y", b.call({{a}, {c}}, {kTile})[0]);
+    }
+    const Program program = planned(Model(entries));
+    ASSERT_EQ(program.slots.size(), 1u);
+    EXPECT_EQ(program.slots[0].name.substr(0, 9), "constant.");
+}
+
+TEST(Plan, StoresContentsAsTheDeviceHoldsThem) {
+    EntryBuilder b("act");
+    const double contents[] = {-1, 0, 3}, unsigned_contents[] = {200, 0, 3};
+    const DType types[] = {DType::kI64, DType::kBool, DType::kU8, DType::kF64, DType::kBF16};
+    std::vector<synthetic::Read> reads;
+    for (DType dtype : types) {
+        const std::string name(name_of(dtype));
+        reads.push_back({b.constant(
+            name, HostTensor::of(Shape{Dim(3)}, dtype == DType::kU8 ? unsigned_contents : contents,
+                                 dtype))});
+    }
+    b.output("y", b.call(reads, {kTile})[0]);
+    const Result<Program> program = Model({b}).plan();
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    const auto stored = [&]<class T>(const char* name, std::array<T, 3> expected) {
+        std::array<T, 3> found;
+        const Slot* slot = program->find_slot(name);
+        ASSERT_NE(slot, nullptr);
+        ASSERT_EQ(slot->bytes, sizeof found);
+        std::memcpy(found.data(), program->data.data() + slot->data_offset, sizeof found);
+        EXPECT_EQ(found, expected) << name;
+    };
+    stored("i64", std::array<int32_t, 3>{-1, 0, 3});
+    stored("bool", std::array<int32_t, 3>{1, 0, 1});
+    stored("u8", std::array<uint32_t, 3>{200, 0, 3});
+    stored("f64", std::array<float, 3>{-1, 0, 3});
+    stored("bf16", std::array<float, 3>{-1, 0, 3});
+}
+
+TEST(Plan, RejectsIntegersThatTheDeviceCannotHold) {
+    EntryBuilder b("act");
+    HostTensor big(DType::kI64, Shape{Dim(2)});
+    big.set_int(1, int64_t{1} << 31);
+    b.output("y", b.call({{b.constant("steps", big)}}, {kTile})[0]);
+    EXPECT_EQ(failure(b),
+              "plan: entry 'act': constant 'steps': element 1 is 2147483648, which device memory "
+              "cannot hold as i32");
+}
+
+TEST(Plan, UnitesInputsAndOutputsByNameAndDirection) {
+    EntryBuilder act("act"), learn("learn");
+    act.output("y", act.call({{act.input("x", kTile)}}, {kTile})[0]);
+    const ValueId y = learn.input("y", kTile), x = learn.input("x", kTile);
+    learn.output("loss", learn.call({{x}, {y}}, {Shape{}})[0]);
+    const Program program = planned(Model({act, learn}));
+    ASSERT_EQ(program.bindings.size(), 4u);
+    EXPECT_EQ(program.entries[0].bindings, (std::vector<uint32_t>{0, 1}));
+    EXPECT_EQ(program.entries[1].bindings, (std::vector<uint32_t>{2, 0, 3}));
+    EXPECT_EQ(program.bindings[2].direction, Direction::kInput);
+}
+
+TEST(Plan, CarriesOverWhatCodeGenerationSaidOfACall) {
+    EntryBuilder b("act");
+    b.output("y", b.call({{b.input("x", kTile)}, {kNoValue}}, {kTile})[0]);
+    b.lowered.calls[0].grid[0] = {{3, 5}, 7};
+    Model model({b});
+    model.lowered.profile = "fp16";
+    model.lowered.binding_model = BindingModel::kDescriptor;
+    const Program program = planned(model);
+    EXPECT_EQ(program.profile, "fp16");
+    EXPECT_EQ(program.binding_model, BindingModel::kDescriptor);
+    EXPECT_EQ(program.kernels.size(), model.lowered.kernels.size());
+    const Step& step = program.steps[0];
+    const KernelCall& call = model.lowered.entries[0].calls[0];
+    EXPECT_EQ(step.label, call.label);
+    EXPECT_EQ(step.flops, call.flops);
+    EXPECT_EQ(step.bytes_moved, call.bytes_moved);
+    EXPECT_EQ(step.computes, call.computes);
+    EXPECT_EQ(step.grid[0].work, (Extent{3, 5}));
+    EXPECT_EQ(step.grid[0].tile, 7u);
+    EXPECT_EQ(program.words_of(step)[0], call.words[0]);
+    EXPECT_EQ(step.operand_values[1], kNoValue);
+    EXPECT_EQ(program.operands_of(step)[1].region, Region::kRun);
+    EXPECT_EQ(program.operands_of(step)[1].bytes, (Extent{sizeof(RunBlock), 0}));
+}
+
+// ---------------------------------------------------------------------------------------- errors
+
+TEST(Plan, NamesBothSidesWhereEntriesDisagreeAboutAWeight) {
+    EntryBuilder act("act"), learn("learn");
+    act.param("w", Shape{Dim(4), Dim(8)});
+    learn.param("w", Shape{Dim(4), Dim(4)});
+    EXPECT_EQ(failure(Model({act, learn})),
+              "plan: entry 'learn': param 'w' is f32 [4, 4], but entry 'act' has a param of "
+              "f32 [4, 8]");
+    EntryBuilder other("learn");
+    other.state("w", Shape{Dim(4), Dim(8)});
+    EXPECT_EQ(failure(Model({act, other})),
+              "plan: entry 'learn': state 'w' is f32 [4, 8], but entry 'act' has a param of "
+              "f32 [4, 8]");
+}
+
+TEST(Plan, RejectsDifferentContentsUnderOneName) {
+    EntryBuilder act("act"), learn("learn");
+    const double ones[] = {1}, twos[] = {2};
+    const auto with = [](EntryBuilder& b, const double(&contents)[1]) {
+        const ValueId w = b.param("w", Shape{Dim(1)});
+        b.graph.values[w].data =
+            std::make_shared<const HostTensor>(HostTensor::of(Shape{Dim(1)}, contents));
+    };
+    with(act, ones);
+    with(learn, twos);
+    EXPECT_EQ(failure(Model({act, learn})),
+              "plan: entry 'learn': param 'w' has other contents than in entry 'act'");
+}
+
+TEST(Plan, NamesBothSidesWhereEntriesDisagreeAboutAnInput) {
+    EntryBuilder act("act"), learn("learn");
+    act.input("x", kTile);
+    learn.input("x", Shape{kRows, Dim(2)});
+    EXPECT_EQ(failure(Model({act, learn})),
+              "plan: entry 'learn': input 'x' is f32 [rows, 2], but entry 'act' has an "
+              "input of f32 [64]");
+}
+
+TEST(Plan, RejectsEntriesThatDoNotAddUp) {
+    EntryBuilder b("act");
+    b.output("y", b.call({{b.input("x", kTile)}}, {kTile})[0]);
+    EXPECT_EQ(failure(Model({b, b})), "plan: there are two entries named 'act'");
+
+    Model without_graph({b});
+    without_graph.graphs.clear();
+    EXPECT_EQ(failure(without_graph), "plan: there are 0 graphs for 1 entries");
+
+    EXPECT_EQ(failure(Model({b}, 0)),
+              "plan: the capacity of rows is 0; it must be from 1 to 4294967295");
+
+    Model unaligned({b});
+    unaligned.options.caps.buffer_alignment = 24;
+    EXPECT_EQ(failure(unaligned), "plan: the buffer alignment is 24; it must be a power of two");
+
+    EntryBuilder twice = b;
+    twice.output("y", twice.graph.outputs[0].value);
+    EXPECT_EQ(failure(twice), "plan: entry 'act': output 'y' is declared twice");
+}
+
+TEST(Plan, RejectsCallsThatDoNotFit) {
+    const auto broken = [](auto&& change) {
+        EntryBuilder b("act");
+        const ValueId x = b.input("x", kTile);
+        b.output("y", b.call({{x}}, {kTile})[0]);
+        change(b);
+        return failure(b);
+    };
+    const std::string where = "plan: entry 'act', call 0 (call 0): ";
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].kernel = 99; }),
+              where + "there is no kernel 99");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].kernel = 5; }),
+              where + "kernel 'mix5' takes 5 operands and 2 words, not 2 and 2");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].operands[0].value = 77; }),
+              where + "there is no value %77");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].operands[0].value = 1; }),
+              where + "value %1 is read before any call wrote it");
+    EXPECT_EQ(broken([](EntryBuilder& b) {
+                  b.lowered.calls[0].operands[0] = {0, Access::kWrite, false};
+              }),
+              where + "value %0 ('x') may not be written by a call; updates do that");
+    EXPECT_EQ(broken([](EntryBuilder& b) {
+                  b.lowered.calls[0].operands[0] = {1, Access::kWrite, false};
+              }),
+              where + "value %1 is written by one operand and used by another");
+    EXPECT_EQ(broken([](EntryBuilder& b) {
+                  b.lowered.calls[0].operands[0] = {kNoValue, Access::kWrite, false};
+              }),
+              where + "a call may not write the run block");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls.clear(); }),
+              "plan: entry 'act': output 'y' is value %1, which no call writes");
+}
+
+TEST(Plan, RejectsAliasesThatCannotShareBytes) {
+    EntryBuilder b("act");
+    const ValueId x = b.input("x", kTile);
+    const ValueId r = b.reshape(x, Shape{Dim(8), Dim(9)});
+    EXPECT_EQ(failure(b),
+              "plan: entry 'act': value %1 [8, 9] is an alias of %0 [64], which has another size");
+    b.lowered.alias_of[r] = 9;
+    EXPECT_EQ(failure(b), "plan: entry 'act': value %1 is an alias of no value of the graph");
+    const ValueId s = b.reshape(r, kTile);
+    b.lowered.alias_of[r] = s;
+    EXPECT_EQ(failure(b), "plan: entry 'act': value %1 is an alias of itself");
+    b.lowered.alias_of.pop_back();
+    EXPECT_EQ(failure(b), "plan: entry 'act': alias_of has 2 values, the graph has 3");
+}
+
+TEST(Plan, RejectsUpdatesThatCannotBe) {
+    EntryBuilder b("learn");
+    const ValueId x = b.input("x", kTile), w = b.param("w", kTile), s = b.state("s", Shape{});
+    const auto with = [&](ValueId target, ValueId value) {
+        EntryBuilder copy = b;
+        copy.update(w, x);
+        copy.update(target, value);
+        return failure(copy);
+    };
+    EXPECT_EQ(with(x, w), "plan: entry 'learn': the update of 'x' is of no param or state");
+    EXPECT_EQ(with(w, x), "plan: entry 'learn': the update of 'w' is stated twice");
+    EXPECT_EQ(with(s, w),
+              "plan: entry 'learn': the update of 's' [] is a value of [64] or of another type");
+    EXPECT_EQ(with(9, w), "plan: entry 'learn': an update without target or value");
+}
+
+TEST(Plan, RejectsMemoryBeyondTheLargestBuffer) {
+    const auto chain = [](const Shape& shape) {
+        EntryBuilder b("act");
+        ValueId at = b.input("x", shape);
+        for (int i = 0; i < 3; ++i) at = b.call({{at}}, {shape})[0];
+        b.output("y", at);
+        return b;
+    };
+    Model large({chain(Shape{kRows, Dim(1000)})}, 100);
+    large.options.caps.max_buffer_bytes = 300'000;
+    EXPECT_EQ(failure(large, StatusCode::kOutOfRange),
+              "plan: entry 'act': value %0 [rows, 1000] with rows = 100 is larger than 300000 "
+              "bytes");
+    large.options.caps.max_buffer_bytes = 500'000;
+    EXPECT_EQ(failure(large, StatusCode::kOutOfRange),
+              "plan: the arena with entry 'act' takes 800256 bytes, the largest buffer has 500000");
+
+    Model overflowing({chain(Shape{kRows, Dim(int64_t{1} << 40), Dim(int64_t{1} << 40)})}, 1000);
+    EXPECT_NE(failure(overflowing, StatusCode::kOutOfRange), "");
+
+    EntryBuilder weights("act");
+    for (const char* name : {"a", "b", "c"}) weights.param(name, Shape{Dim(1000)});
+    Model heavy({weights});
+    heavy.options.caps.max_buffer_bytes = 10'000;
+    EXPECT_EQ(failure(heavy, StatusCode::kOutOfRange),
+              "plan: the weights are larger than 10000 bytes, the largest buffer");
+}
+
+// ------------------------------------------------------------------------------------- the proof
+
+/// A model with everything in it, and one thing changed in its plan.
+std::string proof_after(const std::function<void(Program&)>& change) {
+    EntryBuilder act("act"), learn("learn");
+    const ValueId h = act.call({{act.input("x", kTile)}, {act.param("w", kTile)}}, {kTile})[0];
+    act.output("y", act.call({{h}}, {kTile})[0]);
+    const ValueId w = learn.param("w", kTile), s = learn.state("s", kTile);
+    const ValueId g = learn.call({{learn.input("x", kTile)}, {w}}, {kTile})[0];
+    learn.update(w, learn.call({{w, true}, {s, true}, {g, true}}, {kTile})[0]);
+    learn.update(s, g);
+    const Model model({act, learn});
+    Result<Program> program = model.plan();
+    EXPECT_TRUE(program.ok()) << program.status().message();
+    EXPECT_EQ(order_of(*program, 0), "(call 0) | (call 1)");
+    EXPECT_EQ(order_of(*program, 1), "(keep old s) (call 0) | (call 1) (update s)");
+    change(*program);
+    const Status status = model.verify(*program);
+    EXPECT_EQ(status.ok() ? StatusCode::kInternal : status.code(), StatusCode::kInternal);
+    return status.message();
+}
+
+TEST(VerifyPlan, NamesTheRuleThatIsBroken) {
+    EXPECT_EQ(proof_after([](Program&) {}), "");
+    EXPECT_EQ(
+        proof_after([](Program& p) {
+            p.steps.erase(p.steps.begin() + 1);
+            p.entries[0].step_count -= 1;
+            p.entries[1].first_step -= 1;
+        }),
+        "verify_plan: entry 'act', step 1 (call 1): races with step 0: no barrier in between");
+    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.steps[0], p.steps[2]); }),
+              "verify_plan: entry 'act', step 0 (call 1): operand 0 does not hold value %2");
+    EXPECT_EQ(proof_after([](Program& p) { p.operands[2].offset += 4; }),
+              "verify_plan: entry 'act', step 0 (call 0): an unaligned operand");
+    EXPECT_EQ(proof_after([](Program& p) { p.operands[2].offset += 256; }),
+              "verify_plan: entry 'act', step 0 (call 0): an operand outside the entry's part of "
+              "the arena");
+    EXPECT_EQ(proof_after([](Program& p) { p.operands[1].offset += 256; }),
+              "verify_plan: entry 'act', step 0 (call 0): operand 1 does not hold value %1");
+    EXPECT_EQ(proof_after([](Program& p) { p.operands[1].offset += 512; }),
+              "verify_plan: entry 'act', step 0 (call 0): an operand in the weights that is no "
+              "slot, or a written constant");
+    EXPECT_EQ(proof_after([](Program& p) { p.operands[2].bytes.fixed -= 4; }),
+              "verify_plan: entry 'act', step 0 (call 0): operand 2 has not the size of its value");
+    EXPECT_EQ(proof_after([](Program& p) { p.operands[2].access = Access::kRead; }),
+              "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left");
+    EXPECT_EQ(proof_after([](Program& p) { p.words[0] += 1; }),
+              "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left");
+    EXPECT_EQ(proof_after([](Program& p) { p.entries[0].step_count = 2; }),
+              "verify_plan: entry 'act': call 'call 1' is missing");
+    EXPECT_EQ(proof_after([](Program& p) { p.entries[1].step_count = 4; }),
+              "verify_plan: entry 'learn': slot 's' does not hold what it should at the end");
+    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.steps[3], p.steps[7]); }),
+              "verify_plan: entry 'learn', step 1 (call 0): races with step 0: no barrier in "
+              "between");
+    EXPECT_EQ(proof_after([](Program& p) { p.entries[1].arena_offset = 0; }),
+              "verify_plan: the arena of entry 'learn' overlaps that of 'act'");
+    EXPECT_EQ(proof_after([](Program& p) { p.slots[1].offset = p.slots[0].offset; }),
+              "verify_plan: slot 's' overlaps 'w'");
+    EXPECT_EQ(proof_after([](Program& p) { p.weights_bytes -= 256; }),
+              "verify_plan: slot 's' is unaligned or outside the weights");
+    EXPECT_EQ(proof_after([](Program& p) { p.arena_bytes -= 256; }),
+              "verify_plan: the arena of entry 'learn' ends outside the arena");
+    EXPECT_EQ(proof_after([](Program& p) { p.bindings[1].name = "z"; }),
+              "verify_plan: entry 'act': output 'y' has no binding of its size");
+}
+
+TEST(VerifyPlan, RejectsAResultThatOverlapsItsOperandInPart) {
+    EntryBuilder b("act");
+    const Shape two_tiles{Dim(128)};
+    const ValueId h = b.call({{b.input("x", kTile)}}, {two_tiles})[0];
+    const ValueId g = b.call({{h, true}}, {two_tiles})[0];
+    b.output("y", b.call({{g}}, {kTile})[0]);
+    const Model model({b});
+    Program program = planned(model);
+    ASSERT_EQ(program.operands[3].offset, program.operands[2].offset) << "in place";
+    program.arena_bytes = program.entries[0].arena_bytes = 3 * kTileBytes;
+    program.operands[3].offset += kTileBytes;  // written by the second call,
+    program.operands[4].offset += kTileBytes;  // read by the third
+    EXPECT_EQ(model.verify(program).message(),
+              "verify_plan: entry 'act', step 2 (call 1): operands 0 and 1 may not share bytes");
+}
+
+TEST(VerifyPlan, RejectsWeightsThatAreWrittenBeforeTheLastBarrier) {
+    EntryBuilder b("learn");
+    const ValueId w = b.param("w", kTile), s = b.state("s", kTile);
+    b.update(w, b.call({{w, true}}, {kTile})[0]);
+    b.update(s, b.call({{s, true}}, {kTile})[0]);
+    const Model model({b});
+    Program program = planned(model);
+    ASSERT_EQ(order_of(program), "(call 0) (call 1)");
+    program.steps.insert(program.steps.begin() + 1, Step());
+    program.entries[0].step_count += 1;
+    EXPECT_EQ(model.verify(program).message(),
+              "verify_plan: entry 'learn', step 1 (): a barrier after weights were written");
+}
+
+}  // namespace
+}  // namespace hearth
