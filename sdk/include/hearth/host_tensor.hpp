@@ -9,6 +9,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,6 +69,9 @@ class HostTensor {
     int64_t count_ = 0;
     std::vector<std::byte> bytes_;
 };
+
+/// Tensors by name.
+using NamedTensors = std::map<std::string, HostTensor, std::less<>>;
 
 /// Conversions of 16-bit floats, round to nearest even (IEEE 754 binary16; bfloat16 is the upper
 /// half of binary32).

@@ -12,7 +12,6 @@
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 
-#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,9 +25,6 @@ Result<std::vector<HostTensor>> evaluate_node(const OpDef& op, const Attrs& attr
                                               int64_t rows = 1);
 Result<std::vector<HostTensor>> evaluate_node(const OpDef& op, const Attrs& attrs,
                                               std::span<const HostTensor> inputs, int64_t rows = 1);
-
-/// Tensors by name.
-using NamedTensors = std::map<std::string, HostTensor, std::less<>>;
 
 /// The first contents of a graph's params and states, by name.
 NamedTensors initial_weights(const Graph& graph);

@@ -141,6 +141,8 @@ class CpuAt {
     Index dim(int axis) const { return shape_[axis].count; }
     Index in_dim(int k, int axis) const { return input(k).shape[axis].count; }
     Index in_count(int k) const { return input(k).shape.element_count(0); }
+    /// Elements of a shape among the attributes.
+    Index count_of(const Shape& shape) const { return shape.element_count(1); }
     DType dtype() const { return dtype_; }
     Coords<Index> coords() const { return coords_; }
     Index coord(int axis) const { return coords_[axis]; }
@@ -276,6 +278,7 @@ class GpuAt {
     Index dim(int axis) const { return extent(arena_, shape_[axis]); }
     Index in_dim(int k, int axis) const { return extent(arena_, in_shape(k)[axis]); }
     Index in_count(int k) const { return extent(arena_, in_shape(k).element_count()); }
+    Index count_of(const Shape& shape) const { return extent(arena_, shape.element_count()); }
     DType dtype() const { return dtype_; }
     Coords<Index> coords();
     Index coord(int axis) { return coords()[axis]; }

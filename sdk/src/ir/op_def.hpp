@@ -178,8 +178,10 @@ struct OpDef {
 
 /// Checks the operands and attributes against `op`, fills in attribute defaults, infers the types
 /// and appends a node.  One tensor for each output; all failed after an error, which names the
-/// operator, the expectation and the shapes found.
-std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs = {});
+/// operator, the expectation and the shapes found.  trace: only an operator without inputs needs
+/// it.
+std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs attrs = {},
+                          Trace* trace = nullptr);
 
 /// The same for an operator of one output.
 Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs attrs = {});

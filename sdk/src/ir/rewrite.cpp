@@ -23,7 +23,7 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
         std::vector<Tensor> inputs;
         for (ValueId v : node.inputs) inputs.push_back(now[v]);
         std::optional<std::vector<Tensor>> results = rule(trace, node, inputs);
-        if (!results) results = apply(*node.op, inputs, node.attrs);
+        if (!results) results = apply(*node.op, inputs, node.attrs, &trace);
         if (!trace.status().ok()) return trace.status();
         for (size_t i = 0; i < node.outputs.size(); ++i) now[node.outputs[i]] = (*results)[i];
     }

@@ -334,10 +334,6 @@ std::vector<Tensor> import_reduce_sum(OnnxCall& call) {
     return import_reduce(call, sum);
 }
 
-std::vector<Tensor> import_logsumexp(OnnxCall& call) {
-    return import_reduce(call, logsumexp);
-}
-
 OnnxReduction::OnnxReduction(OnnxCall& call)
     : x_(call.in(0)),
       axes_(call.list("axes", 1).value_or(Axes())),

@@ -23,7 +23,6 @@ std::vector<Tensor> import_gather_elements(OnnxCall& call);
 std::vector<Tensor> import_gelu(OnnxCall& call);
 std::vector<Tensor> import_is_inf(OnnxCall& call);
 std::vector<Tensor> import_log_softmax(OnnxCall& call);
-std::vector<Tensor> import_logsumexp(OnnxCall& call);
 std::vector<Tensor> import_matmul(OnnxCall& call);
 std::vector<Tensor> import_maximum(OnnxCall& call);
 std::vector<Tensor> import_minimum(OnnxCall& call);

@@ -185,26 +185,17 @@ constinit const OpDef kOps[] = {
     },
     {
         .name = "extent",
-        .summary = "product of x's extents along the axes, as a number; reads no element",
-        .inputs = {{"x", TypeClass::kAny}},
-        .attrs = {{"axes", AttrType::kIntegers}},
+        .summary = "number of elements of a shape, symbolic extents included",
+        .attrs = {{"shape", AttrType::kShape}, {"dtype", AttrType::kDType}},
         .op_class = OpClass::kIndexed,
-        .infer = [](InferCall& call) -> Status {
-            HEARTH_TRY(check_axes(call.attrs, call.shape(0).rank()));
-            return call.one(is_floating(call.dtype(0)) ? call.dtype(0) : DType::kF32, {});
-        },
-        .at = at_float([](auto& c) {
-            auto count = c.index(1);
-            for (int64_t axis : c.attrs().integers("axes"))
-                count = count * c.in_dim(0, static_cast<int>(axis));
-            return c.number(count);
-        }),
+        .infer = [](InferCall& call) -> Status { return call.one(call.attrs.dtype("dtype"), {}); },
+        .at = at_float([](auto& c) { return c.number(c.count_of(c.attrs().shape("shape"))); }),
         .stops_gradient = true,
         .samples =
             [](Samples& s) {
-                s.add({{}}, {{"axes", std::vector<int64_t>{}}});
-                s.add({{3, 5}}, {{"axes", std::vector<int64_t>{1}}});
-                s.add({{Dim(2, true), 3}}, {{"axes", std::vector<int64_t>{0, 1}}});
+                s.add({}, {{"shape", Shape{}}, {"dtype", DType::kF32}});
+                s.add({}, {{"shape", Shape{3, 5}}, {"dtype", DType::kF32}});
+                s.add({}, {{"shape", Shape{Dim(2, true), 3}}, {"dtype", DType::kF32}});
             },
     },
 };
@@ -255,9 +246,10 @@ Tensor extent(const Tensor& x, const Axes& axes) {
         const Dim d = x.shape()[static_cast<int>(axis)];
         count = Dim(count.count * d.count, count.per_row || d.per_row);
     }
-    if (count.per_row || !x.ok()) return apply_one(op("extent"), {x}, {{"axes", all}});
-    return x.trace()->constant(static_cast<double>(count.count),
-                               is_floating(x.dtype()) ? x.dtype() : DType::kF32);
+    if (!x.ok()) return x;
+    const DType dtype = is_floating(x.dtype()) ? x.dtype() : DType::kF32;
+    if (!count.per_row) return x.trace()->constant(static_cast<double>(count.count), dtype);
+    return apply(op("extent"), {}, {{"shape", Shape{count}}, {"dtype", dtype}}, x.trace())[0];
 }
 
 Tensor mean(const Tensor& x, const Axes& axes, bool keep_dims) {

@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "ops/op_cases.hpp"
+
+#include "core/philox.hpp"
+#include "ops/op_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::test {
+
+namespace {
+
+std::string typed(DType dtype, const Shape& shape) {
+    return std::string(name_of(dtype)) + to_string(shape);
+}
+
+}  // namespace
+
+std::string describe(const OpCase& c) {
+    std::string text = std::string(c.op->name) + " sample " + std::to_string(c.index) + ":";
+    for (const TensorType& t : c.sample.inputs) text += " " + typed(t.dtype, t.shape);
+    return text + " {" + to_string(c.sample.attrs) + "}";
+}
+
+std::vector<const OpDef*> all_ops() {
+    std::vector<const OpDef*> ops;
+    for (std::span<const OpDef> family : op_families())
+        for (const OpDef& op : family) ops.push_back(&op);
+    return ops;
+}
+
+std::vector<OpCase> cases_of(const OpDef& op) {
+    Samples samples;
+    if (op.samples != nullptr) op.samples(samples);
+    std::vector<OpCase> cases;
+    for (const Sample& sample : samples.all()) {
+        OpCase c{&op, cases.size(), sample};
+        for (const AttrSpec& spec : op.attrs) {
+            if (c.sample.attrs.has(spec.name) || std::isnan(spec.fallback)) continue;
+            if (spec.type == AttrType::kInteger)
+                c.sample.attrs.set(spec.name, static_cast<int64_t>(spec.fallback));
+            else
+                c.sample.attrs.set(spec.name, spec.fallback);
+        }
+        cases.push_back(std::move(c));
+    }
+    return cases;
+}
+
+std::vector<HostTensor> make_inputs(const OpCase& c) {
+    std::vector<HostTensor> inputs;
+    for (const TensorType& type : c.sample.inputs) {
+        HostTensor t(type.dtype, type.shape.at(c.rows()));
+        const uint64_t key = stream_key(c.op->name, c.index * 16 + inputs.size());
+        const double low = is_unsigned(type.dtype) ? std::max(c.sample.low, 0.0) : c.sample.low;
+        for (int64_t i = 0; i < t.element_count(); ++i) {
+            const double u = uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i)));
+            const double value = low + (c.sample.high - low) * u;
+            if (type.dtype == DType::kBool)
+                t.set_int(i, u < 0.5);
+            else
+                t.set(i, is_floating(type.dtype) ? value : std::floor(value));
+        }
+        inputs.push_back(std::move(t));
+    }
+    return inputs;
+}
+
+Result<Graph> make_graph(const OpCase& c) {
+    Trace trace{std::string(c.op->name)};
+    std::vector<Tensor> inputs;
+    for (const TensorType& type : c.sample.inputs)
+        inputs.push_back(trace.input("x" + std::to_string(inputs.size()), type.shape, type.dtype));
+    const std::vector<Tensor> outputs = apply(*c.op, inputs, c.sample.attrs, &trace);
+    for (size_t i = 0; i < outputs.size(); ++i) trace.output("y" + std::to_string(i), outputs[i]);
+    return trace.finish();
+}
+
+Attrs in_double(const Attrs& attrs) {
+    Attrs result = attrs;
+    for (const Attr& a : attrs.all())
+        if (a.value == AttrValue(DType::kF32)) result.set(a.name, DType::kF64);
+    return result;
+}
+
+std::string difference(const HostTensor& found, const HostTensor& expected, double tolerance) {
+    if (found.dtype() != expected.dtype() || found.shape() != expected.shape())
+        return "is " + typed(found.dtype(), found.shape()) + ", expected " +
+               typed(expected.dtype(), expected.shape());
+    for (int64_t i = 0; i < found.element_count(); ++i) {
+        const double a = found.get(i), b = expected.get(i);
+        const bool is_close = std::abs(a - b) <= tolerance * std::max(1.0, std::abs(b));
+        if (is_close || a == b || (std::isnan(a) && std::isnan(b))) continue;
+        char text[96];
+        std::snprintf(text, sizeof text, "element %lld is %.9g, expected %.9g",
+                      static_cast<long long>(i), a, b);
+        return text;
+    }
+    return "";
+}
+
+}  // namespace hearth::test

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The samples of every operator's record, as cases that any way of running a graph can be tested
+// on.
+
+#pragma once
+
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+#include <hearth/host_tensor.hpp>
+
+#include <string>
+#include <vector>
+
+namespace hearth::test {
+
+/// One sample of one record.
+struct OpCase {
+    const OpDef* op = nullptr;
+    size_t index = 0;  ///< which sample
+    Sample sample;
+
+    int64_t rows() const { return sample.rows; }
+};
+
+/// "reduce_sum sample 3: f32[rows, 5] {axes=(0)}"
+std::string describe(const OpCase& c);
+
+/// All records, in the order of the table.
+std::vector<const OpDef*> all_ops();
+/// The samples of one record.
+std::vector<OpCase> cases_of(const OpDef& op);
+
+/// Contents for the case's inputs, at its number of rows: a function of operator, sample and input.
+std::vector<HostTensor> make_inputs(const OpCase& c);
+
+/// A graph of the one operator (a composite without gradient: of its decomposition) with inputs
+/// "x0", "x1", ... and outputs "y0", "y1", ...
+Result<Graph> make_graph(const OpCase& c);
+
+/// The attributes with f64 in place of f32.
+Attrs in_double(const Attrs& attrs);
+
+/// Empty if the tensors agree to tolerance * max(1, |expected|) (NaN equals NaN, equal infinities
+/// are equal), else type, shape or the first differing element with both values.
+std::string difference(const HostTensor& found, const HostTensor& expected, double tolerance);
+
+}  // namespace hearth::test

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What every operator's record promises, checked for each of its samples on the CPU.
+
+#include "cpu/gradcheck.hpp"
+#include "cpu/interpreter.hpp"
+#include "ops/op_cases.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+
+namespace hearth::test {
+namespace {
+
+class OpContract : public testing::TestWithParam<const OpDef*> {};
+// The promises that only some records make.
+class ComposedOp : public OpContract {};
+class DifferentiableOp : public OpContract {};
+class TwiceDifferentiableOp : public OpContract {};
+class OpOfFixedArity : public OpContract {};
+
+bool has_floats(std::span<const TensorType> types) {
+    for (const TensorType& t : types)
+        if (is_floating(t.dtype)) return true;
+    return false;
+}
+
+std::vector<TensorType> output_types(const OpCase& c) {
+    std::vector<TensorType> types;
+    const Status status = infer_types(*c.op, c.sample.attrs, c.sample.inputs, types);
+    EXPECT_TRUE(status.ok()) << status.message();
+    return types;
+}
+
+// Every way of applying the operator that has a gradient.
+std::vector<OpCase> differentiable_cases(const OpDef& op) {
+    std::vector<OpCase> cases;
+    if (op.stops_gradient) return cases;
+    for (OpCase& c : cases_of(op))
+        if (c.sample.gradient && has_floats(c.sample.inputs) && has_floats(output_types(c)))
+            cases.push_back(std::move(c));
+    return cases;
+}
+
+TracedFunction traced(const OpCase& c) {
+    return [c](Trace& trace, std::span<const Tensor> inputs) {
+        return apply(*c.op, inputs, in_double(c.sample.attrs), &trace);
+    };
+}
+
+TEST_P(OpContract, HasASummaryAndSamplesOfSeveralShapes) {
+    const OpDef& op = *GetParam();
+    EXPECT_FALSE(op.summary.empty());
+    const std::vector<OpCase> cases = cases_of(op);
+    EXPECT_GE(cases.size(), 3u);
+    bool has_rows = false;
+    for (const OpCase& c : cases) {
+        for (const TensorType& t : c.sample.inputs) has_rows = has_rows || t.shape.has_rows();
+        for (const TensorType& t : output_types(c)) has_rows = has_rows || t.shape.has_rows();
+        for (const Attr& a : c.sample.attrs.all())
+            if (const auto* shape = std::get_if<Shape>(&a.value))
+                has_rows = has_rows || shape->has_rows();
+    }
+    EXPECT_TRUE(has_rows) << "no sample has a symbolic extent";
+}
+
+TEST_P(OpContract, ShapeRuleOfSymbolicRowsAgreesWithThatOfNumbers) {
+    for (const OpCase& c : cases_of(*GetParam())) {
+        SCOPED_TRACE(describe(c));
+        const auto outputs = evaluate_node(*c.op, c.sample.attrs,
+                                           std::span<const HostTensor>(make_inputs(c)), c.rows());
+        ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+        const std::vector<TensorType> types = output_types(c);
+        ASSERT_EQ(outputs->size(), types.size());
+        for (size_t i = 0; i < types.size(); ++i) {
+            EXPECT_EQ((*outputs)[i].dtype(), types[i].dtype);
+            EXPECT_EQ((*outputs)[i].shape(), types[i].shape.at(c.rows()));
+        }
+    }
+}
+
+TEST_P(OpContract, GraphOfOneNodeEqualsTheOperatorAndPrintsIt) {
+    for (const OpCase& c : cases_of(*GetParam())) {
+        SCOPED_TRACE(describe(c));
+        const std::vector<HostTensor> inputs = make_inputs(c);
+        const auto graph = make_graph(c);
+        ASSERT_TRUE(graph.ok()) << graph.status().message();
+        if (c.op->op_class != OpClass::kComposite || c.op->vjp != nullptr) {
+            EXPECT_NE(print(*graph).find(" " + std::string(c.op->name) + "("), std::string::npos);
+        }
+        const auto by_graph = evaluate(*graph, inputs, c.rows());
+        const auto by_node =
+            evaluate_node(*c.op, c.sample.attrs, std::span<const HostTensor>(inputs), c.rows());
+        ASSERT_TRUE(by_graph.ok()) << by_graph.status().message();
+        ASSERT_TRUE(by_node.ok()) << by_node.status().message();
+        EXPECT_EQ(*by_graph, *by_node);
+    }
+}
+
+TEST_P(OpContract, TwoRunsAreBitEqual) {
+    for (const OpCase& c : cases_of(*GetParam())) {
+        SCOPED_TRACE(describe(c));
+        const std::vector<HostTensor> inputs = make_inputs(c);
+        const auto first =
+            evaluate_node(*c.op, c.sample.attrs, std::span<const HostTensor>(inputs), c.rows());
+        const auto second =
+            evaluate_node(*c.op, c.sample.attrs, std::span<const HostTensor>(inputs), c.rows());
+        ASSERT_TRUE(first.ok() && second.ok());
+        EXPECT_EQ(*first, *second);
+    }
+}
+
+TEST_P(ComposedOp, DecompositionEqualsReference) {
+    const OpDef& op = *GetParam();
+    OpDef without_reference = op;
+    without_reference.reference = nullptr;
+    for (const OpCase& c : cases_of(op)) {
+        SCOPED_TRACE(describe(c));
+        const std::vector<HostTensor> inputs = make_inputs(c);
+        const auto expected =
+            evaluate_node(op, c.sample.attrs, std::span<const HostTensor>(inputs), c.rows());
+        const auto found = evaluate_node(without_reference, c.sample.attrs,
+                                         std::span<const HostTensor>(inputs), c.rows());
+        ASSERT_TRUE(expected.ok() && found.ok());
+        for (size_t i = 0; i < found->size(); ++i)
+            EXPECT_EQ(difference((*found)[i], (*expected)[i], op.tolerance.f32), "");
+    }
+}
+
+TEST_P(DifferentiableOp, StatesItsGradientUnlessItIsOneItself) {
+    const OpDef& op = *GetParam();
+    const bool states_it = op.vjp != nullptr || op.op_class == OpClass::kComposite;
+    EXPECT_EQ(states_it, op.name != "product_of_others");
+}
+
+TEST_P(DifferentiableOp, GradientEqualsFiniteDifferences) {
+    const OpDef& op = *GetParam();
+    for (const OpCase& c : differentiable_cases(op)) {
+        SCOPED_TRACE(describe(c));
+        const Status status =
+            gradcheck(traced(c), c.sample.inputs, make_inputs(c), {.rows = c.rows()});
+        if (op.name == "product_of_others") {
+            EXPECT_EQ(status.message(),
+                      "trace 'gradcheck': grad: the operator 'product_of_others' has no gradient");
+        } else {
+            EXPECT_TRUE(status.ok()) << status.message();
+        }
+    }
+}
+
+TEST_P(TwiceDifferentiableOp, GradientOfTheGradientEqualsFiniteDifferences) {
+    const OpDef& op = *GetParam();
+    for (const OpCase& c : differentiable_cases(op)) {
+        int64_t largest = 0;
+        for (const TensorType& t : c.sample.inputs)
+            largest = std::max(largest, t.shape.element_count(c.rows()));
+        if (largest > 100) continue;
+        SCOPED_TRACE(describe(c));
+        const TracedFunction gradient = [&c](Trace& trace, std::span<const Tensor> inputs) {
+            std::vector<Tensor> wrt;
+            Tensor loss = trace.constant(0, DType::kF64);
+            for (const Tensor& x : inputs)
+                if (is_floating(x.dtype())) wrt.push_back(x);
+            for (const Tensor& y : apply(*c.op, inputs, in_double(c.sample.attrs), &trace))
+                if (is_floating(y.dtype())) loss = loss + sum(y * 0.75);
+            return grad(loss, wrt);
+        };
+        const Status status = gradcheck(gradient, c.sample.inputs, make_inputs(c),
+                                        {.rows = c.rows(), .tolerance = 1e-5});
+        EXPECT_TRUE(status.ok()) << status.message();
+    }
+}
+
+TEST_P(OpOfFixedArity, RefusesOneInputTooManyAndNamesItself) {
+    const OpDef& op = *GetParam();
+    OpCase c = cases_of(op)[0];
+    c.sample.inputs.push_back({DType::kF32, {}});
+    const auto graph = make_graph(c);
+    ASSERT_FALSE(graph.ok());
+    const std::string count = std::to_string(op.inputs.size());
+    EXPECT_NE(graph.status().message().find(std::string(op.name) + ": takes " + count),
+              std::string::npos)
+        << graph.status().message();
+}
+
+std::vector<const OpDef*> ops_that(bool (*holds)(const OpDef&)) {
+    std::vector<const OpDef*> ops;
+    for (const OpDef* op : all_ops())
+        if (holds(*op)) ops.push_back(op);
+    return ops;
+}
+
+bool is_composed(const OpDef& op) {
+    return op.decompose != nullptr && op.reference != nullptr;
+}
+bool is_differentiable(const OpDef& op) {
+    return !differentiable_cases(op).empty();
+}
+// The gradient of a product is product_of_others, which has none.
+bool is_twice_differentiable(const OpDef& op) {
+    return is_differentiable(op) && op.name != "reduce_prod" && op.name != "product_of_others";
+}
+bool has_fixed_arity(const OpDef& op) {
+    return op.inputs.empty() || !op.inputs[op.inputs.size() - 1].variadic;
+}
+
+const auto name_of_op = [](const auto& op) { return std::string(op.param->name); };
+
+INSTANTIATE_TEST_SUITE_P(Every, OpContract, testing::ValuesIn(all_ops()), name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, ComposedOp, testing::ValuesIn(ops_that(is_composed)), name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, DifferentiableOp, testing::ValuesIn(ops_that(is_differentiable)),
+                         name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, TwiceDifferentiableOp,
+                         testing::ValuesIn(ops_that(is_twice_differentiable)), name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, OpOfFixedArity, testing::ValuesIn(ops_that(has_fixed_arity)),
+                         name_of_op);
+
+}  // namespace
+}  // namespace hearth::test
