@@ -1,0 +1,101 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Reading nets made elsewhere.  Files are the caller's business: these functions take bytes, trust
+// none of them, and open nothing.
+//
+//     auto model = import_onnx(bytes);
+//     if (!model.ok()) return model.status();
+//     Trace trace("act");
+//     Tensor observation = trace.input("observation", {kRows, 8});
+//     trace.output("action", model->apply(trace, {observation})[0]);
+
+#pragma once
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/status.hpp>
+#include <hearth/tensor.hpp>
+#include <hearth/types.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+struct NamedShape {
+    std::string name;  ///< empty: of the input at this position
+    Shape shape;
+};
+
+struct NamedTensor {
+    std::string name;
+    HostTensor tensor;
+};
+
+struct ImportOptions {
+    /// Shapes of inputs in place of those the model declares; fixed extents must agree.
+    /// An input that is not here keeps its declared shape, in which an unknown leading extent
+    /// becomes kRows; the unknown leading extents of all inputs are then one and the same number.
+    std::vector<NamedShape> input_shapes;
+    /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
+    /// trained and saved, or constants.
+    bool trainable = true;
+    /// Put in front of the params' names, to keep the weights of two models in one trace apart.
+    std::string prefix;
+};
+
+/// What a model takes or gives.
+struct ModelPort {
+    std::string name;
+    DType dtype = DType::kF32;
+    Shape shape;
+};
+
+/// A net that was read: a graph whose weights carry their trained contents.  Immutable; any number
+/// of threads may use one at a time.
+class ImportedModel {
+  public:
+    ImportedModel(std::shared_ptr<const Graph> graph, Status fits_device);
+
+    const Graph& graph() const { return *graph_; }
+    std::span<const ModelPort> inputs() const { return inputs_; }
+    std::span<const ModelPort> outputs() const { return outputs_; }
+
+    /// Appends the model to `trace`, with `inputs` in the order of inputs(); weights become params
+    /// of the trace, and two applications in one trace share them.  Returns the outputs in the
+    /// order of outputs().  A wrong number of inputs or a wrong shape fails the trace; types too.
+    std::vector<Tensor> apply(Trace& trace, std::span<const Tensor> inputs) const;
+    std::vector<Tensor> apply(Trace& trace, std::initializer_list<Tensor> inputs) const {
+        return apply(trace, std::span(inputs.begin(), inputs.size()));
+    }
+
+    /// Ok, or why the model runs on the CPU alone (64-bit constants that do not fit 32 bits).
+    const Status& fits_device() const { return fits_device_; }
+
+  private:
+    std::shared_ptr<const Graph> graph_;
+    std::vector<ModelPort> inputs_;
+    std::vector<ModelPort> outputs_;
+    Status fits_device_;
+};
+
+/// Reads an ONNX model (ModelProto, opset 7 to 28).
+///
+/// Computations on constants, shape arithmetic above all, are done here.  Errors: kCorruptData for
+/// bytes that are no ONNX model or contradict themselves; kInvalidArgument for a model that breaks
+/// ONNX's rules, or input_shapes that do not fit it; kUnsupported with all operators and types that
+/// are missing and the nodes that use them.
+Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
+                                  const ImportOptions& options = {});
+
+/// Reads a serialized TensorProto.
+/// Errors: kCorruptData; kUnsupported for element types that Hearth does not have.
+Result<NamedTensor> read_onnx_tensor(std::span<const std::byte> bytes);
+
+}  // namespace hearth

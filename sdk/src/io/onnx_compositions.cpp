@@ -1,0 +1,462 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "io/onnx_compositions.hpp"
+
+#include "ops/onnx_rules.hpp"
+
+#include <hearth/ops.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth {
+
+namespace {
+
+using List = std::vector<int64_t>;
+using Tensors = std::vector<Tensor>;
+
+bool has_failed(const OnnxCall& call) {
+    return !call.trace.status().ok();
+}
+
+/// `axis` counted from the front, or nothing after failing the trace.
+std::optional<int> axis_of(OnnxCall& call, int64_t axis, int rank) {
+    const Result<int> at = normalize_axis(axis, rank);
+    if (at.ok()) return *at;
+    call.trace.fail(at.status());
+    return {};
+}
+
+Dim product(std::span<const Dim> dims) {
+    Dim total(1);
+    for (Dim d : dims) total = Dim(total.count * d.count, total.per_row || d.per_row);
+    return total;
+}
+
+/// A condition on places that is known at import, as a bool constant.
+template <class F>
+Tensor mask(OnnxCall& call, int64_t height, int64_t width, F holds) {
+    HostTensor flags(DType::kBool, Shape{height, width});
+    for (int64_t i = 0; i < height; ++i)
+        for (int64_t j = 0; j < width; ++j) flags.set_int(i * width + j, holds(i, j));
+    return call.trace.constant(std::move(flags));
+}
+
+Tensor like(OnnxCall& call, const Tensor& x, double value) {
+    return call.trace.constant(value, x.dtype());
+}
+
+// --- Arithmetic
+// -----------------------------------------------------------------------------------
+
+Tensors import_sum(OnnxCall& call) {
+    const Tensors parts = call.all();
+    if (parts.empty()) return call.invalid("has no inputs");
+    Tensor total = parts[0];
+    for (size_t i = 1; i < parts.size(); ++i) total = total + parts[i];
+    return {total};
+}
+
+Tensors import_mean(OnnxCall& call) {
+    const Tensors total = import_sum(call);
+    if (has_failed(call)) return {};
+    return {total[0] * (1.0 / static_cast<double>(call.input_count()))};
+}
+
+// alpha * a * b + beta * c; c broadcasts to the product and may be left out since 11.
+Tensors import_gemm(OnnxCall& call) {
+    const Tensor a = call.in(0), b = call.in(1);
+    if (has_failed(call)) return {};
+    if (a.rank() != 2 || b.rank() != 2)
+        return call.invalid("a is " + to_string(a.shape()) + ", b is " + to_string(b.shape()) +
+                            "; expected two matrices");
+    Tensor y = matmul(a, b, call.flag("transA", false), call.flag("transB", false));
+    const double alpha = call.real("alpha", 1), beta = call.real("beta", 1);
+    if (alpha != 1) y = y * alpha;
+    if (!call.has(2) || beta == 0) return {y};
+    const Tensor c = call.in(2);
+    return {y + (beta == 1 ? c : c * beta)};
+}
+
+Tensors import_cast_like(OnnxCall& call) {
+    const Tensor x = call.in(0), target = call.in(1);
+    return {x.dtype() == target.dtype() ? x : cast(x, target.dtype())};
+}
+
+Tensors import_swish(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    return {x * sigmoid(x * call.real("alpha", 1))};
+}
+
+Tensors import_thresholded_relu(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    return {where(greater(x, call.real("alpha", 1)), x, 0.0)};
+}
+
+Tensors import_shrink(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const double bias = call.real("bias", 0), lambda = call.real("lambd", 0.5);
+    return {where(less(x, -lambda), x + bias, where(greater(x, lambda), x - bias, 0.0))};
+}
+
+// Inference only: nothing is dropped.
+Tensors import_dropout(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    if (call.has(2) && call.real_in(2, 0) != 0 && call.real_in(1, 0.5) != 0)
+        return call.unsupported("training_mode");
+    if (!x.ok()) return {};
+    return {x, expand(call.trace.constant(1, DType::kBool), x.shape())};
+}
+
+// --- Shapes
+// ---------------------------------------------------------------------------------------
+
+Tensors import_flatten(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const int64_t axis = call.integer("axis", 1);
+    if (has_failed(call)) return {};
+    if (axis < -x.rank() || axis > x.rank())
+        return call.invalid("axis " + std::to_string(axis) + " of a tensor of rank " +
+                            std::to_string(x.rank()));
+    const auto at = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
+    const std::span<const Dim> dims = x.shape().dims();
+    return {reshape(x, {product(dims.subspan(0, at)), product(dims.subspan(at))})};
+}
+
+Tensors import_squeeze(OnnxCall& call) {
+    return {squeeze(call.in(0), call.list("axes", 1).value_or(List()))};
+}
+
+Tensors import_unsqueeze(OnnxCall& call) {
+    const std::optional<List> axes = call.list("axes", 1);
+    if (!axes) return call.invalid("needs axes");
+    return {unsqueeze(call.in(0), *axes)};
+}
+
+// The extents are an attribute up to version 11, an input since 13; without them the parts are
+// equal, but for a smaller last one since 18.
+Tensors import_split(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    std::optional<List> extents = call.list("split", 1);
+    if (has_failed(call)) return {};
+    const std::optional<int> axis = axis_of(call, call.integer("axis", 0), x.rank());
+    if (!axis) return {};
+    if (!extents) {
+        const Dim whole = x.dim(*axis);
+        const auto parts = call.integer("num_outputs", static_cast<int64_t>(call.output_count));
+        if (parts < 1 || parts > 1 << 16 || whole.per_row)
+            return call.unsupported("splitting " + to_string(whole) + " elements into " +
+                                    std::to_string(parts) + " parts");
+        const int64_t each = (whole.count + parts - 1) / parts;
+        extents.emplace();
+        for (int64_t i = 0; i < parts; ++i)
+            extents->push_back(std::clamp<int64_t>(whole.count - i * each, 0, each));
+    }
+    if (extents->size() == 1) return {x};
+    return split(x, *extents, *axis);
+}
+
+Tensors import_tile(OnnxCall& call) {
+    Tensor x = call.in(0);
+    const List repeats = call.integers_in(1);
+    if (has_failed(call)) return {};
+    if (repeats.size() != static_cast<size_t>(x.rank()))
+        return call.invalid("has " + std::to_string(repeats.size()) + " repeats for rank " +
+                            std::to_string(x.rank()));
+    for (int i = 0; i < x.rank(); ++i) {
+        const int64_t n = repeats[static_cast<size_t>(i)];
+        if (n == 1) continue;
+        const Dim extent = x.dim(i);
+        Shape result = x.shape();
+        if (n < 0 || x.rank() == kMaxRank ||
+            __builtin_mul_overflow(extent.count, n, &result[i].count))
+            return call.unsupported(std::to_string(n) + " times " + to_string(x.shape()));
+        if (!call.shape(result.dims())) return {};
+        Shape stretched = x.shape();
+        stretched.insert(i, Dim(n));
+        x = reshape(expand(unsqueeze(x, {i}), stretched), result);
+    }
+    return {x};
+}
+
+// blocksize^2 channels become one pixel's square; DCR: the square's place is the outer part of the
+// channel number, CRD: the inner one.
+Tensors import_depth_to_space(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const int64_t block = call.integer("blocksize", 0);
+    const std::string mode = call.text("mode", "DCR");
+    if (has_failed(call)) return {};
+    if (x.rank() != 4 || block < 1 || block > 1 << 10 || x.dim(1).per_row ||
+        x.dim(1).count % (block * block) != 0)
+        return call.invalid(to_string(x.shape()) + " with blocks of " + std::to_string(block));
+    const Dim n = x.dim(0), c = x.dim(1).count / (block * block), h = x.dim(2), w = x.dim(3);
+    const Tensor squares =
+        mode == "CRD" ? transpose(reshape(x, {n, c, block, block, h, w}), {0, 1, 4, 2, 5, 3})
+                      : transpose(reshape(x, {n, block, block, c, h, w}), {0, 3, 4, 1, 5, 2});
+    return {reshape(squares, {n, c, h.count * block, w.count * block})};
+}
+
+Tensors import_space_to_depth(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const int64_t block = call.integer("blocksize", 0);
+    const std::string mode = call.text("mode", "DCR");
+    if (has_failed(call)) return {};
+    if (x.rank() != 4 || block < 1 || block > 1 << 10 || x.dim(2).per_row || x.dim(3).per_row ||
+        x.dim(2).count % block != 0 || x.dim(3).count % block != 0)
+        return call.invalid(to_string(x.shape()) + " with blocks of " + std::to_string(block));
+    const Dim n = x.dim(0), c = x.dim(1), h = x.dim(2).count / block, w = x.dim(3).count / block;
+    const Tensor pixels = reshape(x, {n, c, h, block, w, block});
+    const Tensor squares = mode == "CRD" ? transpose(pixels, {0, 1, 3, 5, 2, 4})
+                                         : transpose(pixels, {0, 3, 5, 1, 2, 4});
+    return {reshape(squares, {n, c.count * block * block, h, w})};
+}
+
+// --- Constants
+// ------------------------------------------------------------------------------------
+
+// A longer range is data that a model should carry, not compute.
+constexpr double kLongestRange = 1 << 24;
+
+Tensors import_range(OnnxCall& call) {
+    const HostTensor *start = call.value(0), *limit = call.value(1), *delta = call.value(2);
+    if (has_failed(call)) return {};
+    for (const HostTensor* t : {start, limit, delta})
+        if (t->element_count() != 1 || t->dtype() != start->dtype())
+            return call.invalid("start, limit and delta must be scalars of one type");
+    const double from = start->get(0), step = delta->get(0);
+    const double count = std::max(0.0, std::ceil((limit->get(0) - from) / step));
+    if (!(count <= kLongestRange)) return call.unsupported("a range of " + std::to_string(count));
+    HostTensor range(start->dtype(), Shape{static_cast<int64_t>(count)});
+    for (int64_t i = 0; i < range.element_count(); ++i)
+        range.set(i, from + static_cast<double>(i) * step);
+    return {call.trace.constant(std::move(range))};
+}
+
+Tensors import_trilu(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const auto k = static_cast<int64_t>(call.real_in(1, 0));
+    const bool upper = call.flag("upper", true);
+    if (has_failed(call)) return {};
+    if (x.rank() < 2) return call.invalid("input is " + to_string(x.shape()));
+    const Dim h = x.dim(-2), w = x.dim(-1);
+    if (h.per_row || w.per_row || !call.shape(std::vector{h, w}) ||
+        static_cast<double>(h.count) * static_cast<double>(w.count) > kLongestRange)
+        return call.unsupported("a triangle of " + to_string(x.shape()));
+    const Tensor kept = mask(call, h.count, w.count,
+                             [&](int64_t i, int64_t j) { return upper ? j - i >= k : j - i <= k; });
+    return {where(kept, x, like(call, x, 0))};
+}
+
+Tensors import_hardmax(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    if (has_failed(call)) return {};
+    if (call.opset < 13) return call.unsupported("version 1");
+    const std::optional<int> axis = axis_of(call, call.integer("axis", -1), x.rank());
+    if (!axis) return {};
+    if (x.dim(*axis).per_row) return call.unsupported("along the rows");
+    return {one_hot(argmax(x, *axis), x.dim(*axis).count, *axis, x.dtype())};
+}
+
+// --- Reductions
+// -----------------------------------------------------------------------------------
+
+Tensors import_reduce_mean(OnnxCall& call) {
+    const OnnxReduction r(call);
+    return {r.run(mean, r.x())};
+}
+
+Tensors import_reduce_l1(OnnxCall& call) {
+    const OnnxReduction r(call);
+    return {r.run(sum, abs(r.x()))};
+}
+
+Tensors import_reduce_l2(OnnxCall& call) {
+    const OnnxReduction r(call);
+    return {sqrt(r.run(sum, square(r.x())))};
+}
+
+Tensors import_reduce_sum_square(OnnxCall& call) {
+    const OnnxReduction r(call);
+    return {r.run(sum, square(r.x()))};
+}
+
+Tensors import_reduce_log_sum(OnnxCall& call) {
+    const OnnxReduction r(call);
+    return {log(r.run(sum, r.x()))};
+}
+
+Tensors import_reduce_log_sum_exp(OnnxCall& call) {
+    const OnnxReduction r(call);
+    return {r.run(logsumexp, r.x())};
+}
+
+/// All axes behind the channels.
+Axes spatial_axes(const Tensor& x) {
+    Axes axes;
+    for (int i = 2; i < x.rank(); ++i) axes.push_back(i);
+    return axes;
+}
+
+Tensors import_global_average_pool(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    return {x.rank() > 2 ? mean(x, spatial_axes(x), true) : x};
+}
+
+Tensors import_global_max_pool(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    return {x.rank() > 2 ? max(x, spatial_axes(x), true) : x};
+}
+
+// --- Normalization
+// --------------------------------------------------------------------------------
+
+struct Normalized {
+    Tensor y, mean, inverse_deviation;
+};
+
+Normalized normalize(const Tensor& x, const Axes& axes, double epsilon) {
+    const Tensor m = mean(x, axes, true), centred = x - m;
+    const Tensor inverse = rsqrt(mean(square(centred), axes, true) + epsilon);
+    return {centred * inverse, m, inverse};
+}
+
+/// [C] as [C, 1, ...], to broadcast along the channels of x.
+Tensor per_channel(const Tensor& v, const Tensor& x) {
+    Axes axes;
+    for (int i = 1; i + 1 < x.rank(); ++i) axes.push_back(i);
+    return axes.empty() ? v : unsqueeze(v, axes);
+}
+
+/// The axes from the attribute `axis` on.
+std::optional<Axes> trailing_axes(OnnxCall& call, const Tensor& x) {
+    const std::optional<int> axis = axis_of(call, call.integer("axis", -1), x.rank());
+    if (!axis || has_failed(call)) return {};
+    Axes axes;
+    for (int i = *axis; i < x.rank(); ++i) axes.push_back(i);
+    return axes;
+}
+
+/// x in f32 if it is narrower, which is what stash_type = 1 asks for.
+Tensor widened(const Tensor& x) {
+    return x.dtype() == DType::kF16 || x.dtype() == DType::kBF16 ? cast(x, DType::kF32) : x;
+}
+
+Tensor narrowed(const Tensor& y, DType dtype) {
+    return y.dtype() == dtype ? y : cast(y, dtype);
+}
+
+Tensors import_layer_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0), scale = call.in(1);
+    const std::optional<Axes> axes = trailing_axes(call, x);
+    if (!axes) return {};
+    const Normalized n = normalize(widened(x), *axes, call.real("epsilon", 1e-5));
+    Tensor y = narrowed(n.y, x.dtype()) * scale;
+    if (call.has(2)) y = y + call.in(2);
+    return {y, n.mean, n.inverse_deviation};
+}
+
+Tensors import_rms_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0), scale = call.in(1);
+    const std::optional<Axes> axes = trailing_axes(call, x);
+    if (!axes) return {};
+    const Tensor wide = widened(x);
+    const Tensor y = wide * rsqrt(mean(square(wide), *axes, true) + call.real("epsilon", 1e-5));
+    return {narrowed(y, x.dtype()) * scale};
+}
+
+Tensors import_instance_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0), scale = call.in(1), bias = call.in(2);
+    if (has_failed(call)) return {};
+    if (x.rank() < 3) return call.invalid("input is " + to_string(x.shape()));
+    const Tensor y = normalize(x, spatial_axes(x), call.real("epsilon", 1e-5)).y;
+    return {y * per_channel(scale, x) + per_channel(bias, x)};
+}
+
+// Scale and bias are per group in version 18, per channel since 21.
+Tensors import_group_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0), scale = call.in(1), bias = call.in(2);
+    const int64_t groups = call.integer("num_groups", 0);
+    if (has_failed(call)) return {};
+    if (x.rank() < 2 || groups < 1 || x.dim(1).per_row || x.dim(1).count % groups != 0)
+        return call.invalid(to_string(x.shape()) + " in " + std::to_string(groups) + " groups");
+    const Dim size(x.dim(1).count / groups);
+    const Dim rest = product(x.shape().dims().subspan(2));
+    const Tensor grouped = reshape(widened(x), {x.dim(0), groups, size, rest});
+    Tensor y = narrowed(normalize(grouped, {2, 3}, call.real("epsilon", 1e-5)).y, x.dtype());
+    if (call.opset < 21)
+        return {reshape(y * unsqueeze(scale, {1, 2}) + unsqueeze(bias, {1, 2}), x.shape())};
+    y = reshape(y, x.shape());
+    return {y * per_channel(scale, x) + per_channel(bias, x)};
+}
+
+// Inference: the statistics are inputs.
+Tensors import_batch_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0), scale = call.in(1), bias = call.in(2), m = call.in(3),
+                 v = call.in(4);
+    if (has_failed(call)) return {};
+    if (call.flag("training_mode", false)) return call.unsupported("training_mode");
+    if (x.rank() < 1) return call.invalid("input is a scalar");
+    const Tensor factor = scale * rsqrt(v + call.real("epsilon", 1e-5));
+    return {(x - per_channel(m, x)) * per_channel(factor, x) + per_channel(bias, x)};
+}
+
+Tensors import_mean_variance_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const Axes axes = call.integers("axes", {0, 2, 3});
+    const Tensor centred = x - mean(x, axes, true);
+    return {centred / (sqrt(mean(square(centred), axes, true)) + 1e-9)};
+}
+
+Tensors import_lp_normalization(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    const int64_t axis = call.integer("axis", -1), p = call.integer("p", 2);
+    if (has_failed(call)) return {};
+    const Tensor norm = p == 1 ? sum(abs(x), {axis}, true) : sqrt(sum(square(x), {axis}, true));
+    return {where(equal(norm, 0), like(call, x, 0), x / norm)};
+}
+
+constexpr OnnxMapping kCompositions[] = {
+    {"BatchNormalization", 9, import_batch_normalization},
+    {"CastLike", 15, import_cast_like},
+    {"DepthToSpace", 1, import_depth_to_space},
+    {"Dropout", 7, import_dropout},
+    {"Flatten", 1, import_flatten},
+    {"Gemm", 7, import_gemm},
+    {"GlobalAveragePool", 1, import_global_average_pool},
+    {"GlobalMaxPool", 1, import_global_max_pool},
+    {"GroupNormalization", 18, import_group_normalization},
+    {"Hardmax", 1, import_hardmax},
+    {"InstanceNormalization", 6, import_instance_normalization},
+    {"LayerNormalization", 17, import_layer_normalization},
+    {"LpNormalization", 1, import_lp_normalization},
+    {"Mean", 8, import_mean},
+    {"MeanVarianceNormalization", 9, import_mean_variance_normalization},
+    {"Range", 11, import_range},
+    {"ReduceL1", 1, import_reduce_l1},
+    {"ReduceL2", 1, import_reduce_l2},
+    {"ReduceLogSum", 1, import_reduce_log_sum},
+    {"ReduceLogSumExp", 1, import_reduce_log_sum_exp},
+    {"ReduceMean", 1, import_reduce_mean},
+    {"ReduceSumSquare", 1, import_reduce_sum_square},
+    {"RMSNormalization", 23, import_rms_normalization},
+    {"Shrink", 9, import_shrink},
+    {"SpaceToDepth", 1, import_space_to_depth},
+    {"Split", 2, import_split},
+    {"Squeeze", 1, import_squeeze},
+    {"Sum", 8, import_sum},
+    {"Swish", 24, import_swish},
+    {"ThresholdedRelu", 10, import_thresholded_relu},
+    {"Tile", 6, import_tile},
+    {"Trilu", 14, import_trilu},
+    {"Unsqueeze", 1, import_unsqueeze},
+};
+
+}  // namespace
+
+std::span<const OnnxMapping> onnx_compositions() {
+    return kCompositions;
+}
+
+}  // namespace hearth

@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// ONNX operators that are no operator of Hearth's: each is written in terms of others.
+
+#pragma once
+
+#include "ir/op_def.hpp"
+
+#include <span>
+
+namespace hearth {
+
+/// Each with an import function.
+std::span<const OnnxMapping> onnx_compositions();
+
+}  // namespace hearth

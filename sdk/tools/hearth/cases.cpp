@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "cases.hpp"
+
+#include <algorithm>
+#include <climits>
+#include <cmath>
+#include <fstream>
+#include <system_error>
+
+namespace hearth::tool {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Cases lie at most this many folders below the one that was named.
+constexpr int kDeepest = 4;
+
+void collect(const fs::path& folder, int depth, std::vector<fs::path>& found) {
+    std::error_code error;
+    if (fs::is_regular_file(folder / "model.onnx", error)) {
+        found.push_back(folder);
+        return;
+    }
+    if (depth == kDeepest) return;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+        if (at->is_directory(error)) collect(at->path(), depth + 1, found);
+}
+
+}  // namespace
+
+Result<std::vector<std::byte>> read_file(const fs::path& path) {
+    std::error_code error;
+    if (!fs::is_regular_file(path, error)) return not_found("no file '" + path.string() + "'");
+    const uintmax_t size = fs::file_size(path, error);
+    if (error) return not_found("cannot read '" + path.string() + "': " + error.message());
+    if (size > INT_MAX) return out_of_range("'" + path.string() + "' is larger than 2 GiB");
+    std::vector<std::byte> bytes(static_cast<size_t>(size));
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+    if (!file) return not_found("cannot read '" + path.string() + "'");
+    return bytes;
+}
+
+std::vector<fs::path> find_cases(const fs::path& root) {
+    std::vector<fs::path> found;
+    collect(root, 0, found);
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+std::vector<fs::path> find_data_sets(const fs::path& case_folder) {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (fs::directory_iterator at(case_folder, error), end; !error && at != end;
+         at.increment(error))
+        if (at->is_directory(error) && at->path().filename().string().starts_with("test_data_set_"))
+            found.push_back(at->path());
+    // By number: shorter names first, then in order of letters.
+    std::sort(found.begin(), found.end(), [](const fs::path& a, const fs::path& b) {
+        const std::string x = a.filename().string(), y = b.filename().string();
+        return x.size() != y.size() ? x.size() < y.size() : x < y;
+    });
+    return found;
+}
+
+Result<std::optional<Tolerance>> read_tolerance(const fs::path& case_folder) {
+    const fs::path path = case_folder / "tolerance.txt";
+    std::error_code error;
+    if (!fs::exists(path, error)) return std::optional<Tolerance>();
+    std::ifstream file(path);
+    Tolerance tolerance;
+    if (file >> tolerance.relative >> tolerance.absolute && tolerance.relative >= 0 &&
+        tolerance.absolute >= 0 && std::isfinite(tolerance.relative + tolerance.absolute))
+        return std::optional(tolerance);
+    return corrupt_data("tolerance.txt does not hold two numbers, `rtol atol`");
+}
+
+Result<std::vector<NamedTensor>> read_tensors(const fs::path& data_set, const std::string& kind) {
+    std::vector<NamedTensor> tensors;
+    for (size_t n = 0;; ++n) {
+        const std::string name = kind + "_" + std::to_string(n) + ".pb";
+        std::error_code error;
+        if (!fs::exists(data_set / name, error)) return tensors;
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(data_set / name));
+        Result<NamedTensor> tensor = read_onnx_tensor(bytes);
+        if (!tensor.ok()) return tensor.status().in(name);
+        tensors.push_back(std::move(*tensor));
+    }
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The subcommands of `hearth`, one file each.
+
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace hearth::tool {
+
+/// Each adds its subcommand; when that is given, parsing runs it and sets the program's exit code.
+void add_verify(CLI::App& app, int& exit_code);
+
+}  // namespace hearth::tool

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "commands.hpp"
+
+int main(int argc, char** argv) {
+    CLI::App app("Hearth's command-line tool", "hearth");
+    app.require_subcommand(1);
+    int exit_code = 0;
+    hearth::tool::add_verify(app, exit_code);
+    CLI11_PARSE(app, argc, argv);
+    return exit_code;
+}

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Runs imported models on concrete data: by the reference interpreter or on a GPU.
+
+#pragma once
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/io.hpp>
+#include <hearth/status.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace hearth::tool {
+
+class Runner {
+  public:
+    virtual ~Runner() = default;
+    virtual std::string_view name() const = 0;
+    /// inputs: in the order of the model's, with its types and its shapes at `rows` rows.  Returns
+    /// its outputs.  Errors: kUnsupported for what this device cannot do; all others are failures.
+    virtual Result<std::vector<HostTensor>> run(const ImportedModel& model,
+                                                std::span<const HostTensor> inputs,
+                                                int64_t rows) = 0;
+};
+
+std::unique_ptr<Runner> make_cpu_runner();
+
+}  // namespace hearth::tool

@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth verify: runs reference cases and compares with their stored outputs.
+
+#include "cases.hpp"
+#include "commands.hpp"
+#include "compare.hpp"
+#include "ir/graph.hpp"
+#include "runner.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearth::tool {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct VerifyOptions {
+    std::string device = "both";
+    std::optional<double> relative;
+    std::optional<double> absolute;
+    bool symbolic_rows = false;
+    bool list_passed = false;
+    std::vector<std::string> folders;
+};
+
+/// What became of one case on one device.
+struct Outcome {
+    enum class Kind { kPassed, kFailed, kSkipped };
+    Kind kind = Kind::kPassed;
+    std::string text;
+};
+
+Outcome failed(std::string text) {
+    return {Outcome::Kind::kFailed, std::move(text)};
+}
+
+/// A gap of Hearth's is a skip, everything else a failure.
+Outcome from_error(const Status& status) {
+    return {status.code() == StatusCode::kUnsupported ? Outcome::Kind::kSkipped
+                                                      : Outcome::Kind::kFailed,
+            status.message()};
+}
+
+/// One data set, read.
+struct DataSet {
+    std::string name;
+    std::vector<HostTensor> inputs;
+    std::vector<HostTensor> outputs;
+};
+
+Result<DataSet> read_data_set(const fs::path& folder) {
+    DataSet set{folder.filename().string(), {}, {}};
+    HEARTH_ASSIGN(std::vector<NamedTensor> inputs, read_tensors(folder, "input"));
+    HEARTH_ASSIGN(std::vector<NamedTensor> outputs, read_tensors(folder, "output"));
+    for (NamedTensor& t : inputs) set.inputs.push_back(std::move(t.tensor));
+    for (NamedTensor& t : outputs) set.outputs.push_back(std::move(t.tensor));
+    if (set.outputs.empty()) return not_found("there is no output_0.pb");
+    return set;
+}
+
+/// How many rows the inputs have; checks their number, types and shapes.
+Result<int64_t> rows_of(const ImportedModel& model, std::span<const HostTensor> inputs) {
+    if (inputs.size() != model.inputs().size())
+        return invalid_argument(fmt::format("the model takes {} inputs, the data set has {}",
+                                            model.inputs().size(), inputs.size()));
+    int64_t rows = 1;
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const ModelPort& port = model.inputs()[i];
+        if (port.shape.has_rows() && inputs[i].shape().rank() > 0)
+            rows = inputs[i].shape()[0].count;
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        const ModelPort& port = model.inputs()[i];
+        if (inputs[i].dtype() != port.dtype || inputs[i].shape() != port.shape.at(rows))
+            return invalid_argument(fmt::format(
+                "input '{}' is {}{}, the data set has {}{}", port.name, name_of(port.dtype),
+                to_string(port.shape), name_of(inputs[i].dtype()), to_string(inputs[i].shape())));
+    }
+    return rows;
+}
+
+/// A case must not be able to use up the machine's memory.
+Status check_memory(const ImportedModel& model, int64_t rows) {
+    constexpr double kMostBytes = 8e9;
+    double bytes = 0;
+    for (const Value& v : model.graph().values)
+        if (!v.data)
+            bytes += static_cast<double>(v.shape.element_count(rows)) * size_bytes(v.dtype);
+    if (bytes <= kMostBytes) return {};
+    return out_of_range(
+        fmt::format("its values take {:.3g} bytes, the limit is {:.3g}", bytes, kMostBytes));
+}
+
+Outcome compare_outputs(const ImportedModel& model, const DataSet& set,
+                        std::span<const HostTensor> found, Tolerance tolerance) {
+    if (set.outputs.size() > found.size())
+        return failed(fmt::format("the model has {} outputs, the data set {}", found.size(),
+                                  set.outputs.size()));
+    for (size_t i = 0; i < set.outputs.size(); ++i)
+        if (const auto difference = first_difference(found[i], set.outputs[i], tolerance))
+            return failed(
+                fmt::format("output_{} '{}' {}", i, model.outputs()[i].name, *difference));
+    return {};
+}
+
+class Verifier {
+  public:
+    explicit Verifier(const VerifyOptions& options) : options_(options) {
+        if (options.device != "gpu") runners_.push_back(make_cpu_runner());
+    }
+
+    void run_folder(const fs::path& root) {
+        const std::vector<fs::path> cases = find_cases(root);
+        if (cases.empty()) {
+            fmt::print("FAIL {}: no folder with a model.onnx\n", root.string());
+            ++failed_;
+        }
+        const fs::path base = fs::absolute(root).lexically_normal();
+        const fs::path outer =
+            base.has_filename() ? base.parent_path() : base.parent_path().parent_path();
+        for (const fs::path& folder : cases)
+            count(fs::absolute(folder).lexically_normal().lexically_relative(outer).string(),
+                  run_case(folder));
+    }
+
+    /// Prints the summary; whether nothing failed.
+    bool finish() const {
+        if (!skipped_.empty()) {
+            fmt::print("skipped:\n");
+            for (const std::string& line : skipped_) fmt::print("  {}\n", line);
+        }
+        fmt::print("{} passed, {} failed, {} skipped\n", passed_, failed_, skipped_.size());
+        return failed_ == 0;
+    }
+
+  private:
+    /// The outcomes on each device; a first one without device if it did not come so far.
+    struct DeviceOutcome {
+        std::string device;
+        Outcome outcome;
+    };
+
+    void count(const std::string& label, const std::vector<DeviceOutcome>& outcomes) {
+        bool any_failed = false;
+        std::string why_skipped;
+        for (const DeviceOutcome& o : outcomes) {
+            const std::string where = o.device.empty() ? label : label + " [" + o.device + "]";
+            if (o.outcome.kind == Outcome::Kind::kFailed) {
+                fmt::print("FAIL {}: {}\n", where, o.outcome.text);
+                any_failed = true;
+            } else if (o.outcome.kind == Outcome::Kind::kSkipped && why_skipped.empty()) {
+                why_skipped = where + ": " + o.outcome.text;
+            }
+        }
+        if (any_failed)
+            ++failed_;
+        else if (!why_skipped.empty())
+            skipped_.push_back(why_skipped);
+        else
+            ++passed_;
+        if (!any_failed && why_skipped.empty() && options_.list_passed)
+            fmt::print("pass {}\n", label);
+        std::fflush(stdout);
+    }
+
+    std::vector<DeviceOutcome> run_case(const fs::path& folder) {
+        const Result<std::vector<std::byte>> bytes = read_file(folder / "model.onnx");
+        if (!bytes.ok()) return {{"", failed(bytes.status().message())}};
+        const Result<std::optional<Tolerance>> own = read_tolerance(folder);
+        if (!own.ok()) return {{"", failed(own.status().message())}};
+        Tolerance tolerance = own->value_or(Tolerance{});
+        tolerance.relative = options_.relative.value_or(tolerance.relative);
+        tolerance.absolute = options_.absolute.value_or(tolerance.absolute);
+
+        const std::vector<fs::path> sets = find_data_sets(folder);
+        if (sets.empty()) return {{"", failed("there is no test_data_set_*")}};
+        std::vector<DeviceOutcome> outcomes;
+        for (const fs::path& set_folder : sets) {
+            const Result<DataSet> set = read_data_set(set_folder);
+            const Result<ImportedModel> model = import(*bytes, set);
+            // A model that cannot run at all may well have inputs that cannot be read.
+            if (!model.ok() && model.status().code() == StatusCode::kUnsupported)
+                return {{"", from_error(model.status())}};
+            if (!set.ok())
+                return {{"", from_error(set.status().in(set_folder.filename().string()))}};
+            if (!model.ok()) return {{"", from_error(model.status())}};
+            for (const std::unique_ptr<Runner>& runner : runners_)
+                outcomes.push_back(
+                    {std::string(runner->name()), run_set(*runner, *model, *set, tolerance)});
+        }
+        return outcomes;
+    }
+
+    Result<ImportedModel> import(std::span<const std::byte> bytes,
+                                 const Result<DataSet>& set) const {
+        ImportOptions import_options;
+        if (set.ok() && !options_.symbolic_rows)
+            for (const HostTensor& input : set->inputs)
+                import_options.input_shapes.push_back({"", input.shape()});
+        return import_onnx(bytes, import_options);
+    }
+
+    static Outcome run_set(Runner& runner, const ImportedModel& model, const DataSet& set,
+                           Tolerance tolerance) {
+        const Result<int64_t> rows = rows_of(model, set.inputs);
+        if (!rows.ok()) return from_error(rows.status());
+        if (Status s = check_memory(model, *rows); !s.ok()) return from_error(s);
+        const Result<std::vector<HostTensor>> found = runner.run(model, set.inputs, *rows);
+        if (!found.ok()) return from_error(found.status());
+        Outcome outcome = compare_outputs(model, set, *found, tolerance);
+        if (outcome.kind == Outcome::Kind::kFailed) outcome.text = set.name + ": " + outcome.text;
+        return outcome;
+    }
+
+    const VerifyOptions& options_;
+    std::vector<std::unique_ptr<Runner>> runners_;
+    int passed_ = 0;
+    int failed_ = 0;
+    std::vector<std::string> skipped_;
+};
+
+}  // namespace
+
+void add_verify(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<VerifyOptions>();
+    CLI::App* command = app.add_subcommand(
+        "verify", "Run reference cases (folders with model.onnx and test_data_set_*) and compare.");
+    command->add_option("--device", options->device, "Where to run: cpu, gpu or both.")
+        ->check(CLI::IsMember({"cpu", "gpu", "both"}))
+        ->capture_default_str();
+    command
+        ->add_option("--rtol", options->relative,
+                     "Relative tolerance; default: the case's tolerance.txt, or 1e-3.")
+        ->check(CLI::NonNegativeNumber);
+    command
+        ->add_option("--atol", options->absolute,
+                     "Absolute tolerance; default: the case's tolerance.txt, or 1e-5.")
+        ->check(CLI::NonNegativeNumber);
+    command->add_flag("--rows", options->symbolic_rows,
+                      "Leave open leading extents to the program, as a number of rows.");
+    command->add_flag("-v,--verbose", options->list_passed, "Also list the cases that pass.");
+    command->add_option("DIR", options->folders, "Cases, or folders that contain cases.")
+        ->required();
+    command->callback([options, &exit_code] {
+        Verifier verifier(*options);
+        for (const std::string& folder : options->folders) verifier.run_folder(folder);
+        exit_code = verifier.finish() ? 0 : 1;
+    });
+}
+
+}  // namespace hearth::tool
