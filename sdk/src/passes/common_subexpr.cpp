@@ -17,7 +17,7 @@ Result<Graph> share_common(const Graph& graph) {
     };
     std::multimap<uint64_t, Known> known;
     return rewrite(graph,
-                   [&](Trace&, const Node& node,
+                   [&](Trace& trace, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
                        Hash hash;
                        hash.text(node.op->name);
@@ -30,7 +30,7 @@ Result<Graph> share_common(const Graph& graph) {
                            if (at->second.node->op == node.op &&
                                at->second.node->attrs == node.attrs && at->second.inputs == ids)
                                return at->second.outputs;
-                       std::vector<Tensor> outputs = apply(*node.op, inputs, node.attrs);
+                       std::vector<Tensor> outputs = apply(*node.op, inputs, node.attrs, &trace);
                        known.emplace(hash.value(), Known{&node, std::move(ids), outputs});
                        return outputs;
                    });

@@ -33,7 +33,7 @@ bool is_view(const Node& node) {
 /// Whether each reader computes the node again.
 bool should_inline(const Graph& graph, const Node& node) {
     if (node.outputs.size() != 1) return false;
-    if (is_view(node)) return true;
+    if (is_view(node) || node.inputs.empty()) return true;
     return node.op->op_class == OpClass::kElementwise &&
            is_single_number(output_shape(graph, node));
 }
@@ -115,9 +115,22 @@ class Fuser {
         if (r.op->op_class != OpClass::kElementwise) return false;
         const Shape& to = output_shape(graph_, r);
         if (from == to) return true;
-        const Node& o = graph_.nodes[origin];
-        return o.op->op_class == OpClass::kReduce && v == o.outputs[0] &&
-               to == graph_.values[o.inputs[0]].shape;
+        return v == graph_.nodes[origin].outputs[0] && reduction_behind(origin, to) != nullptr;
+    }
+
+    /// The reduction of tensors of shape `space` that `n` is or, element by element, derives from.
+    const Node* reduction_behind(NodeId n, const Shape& space, int depth = 0) const {
+        constexpr int kMaxDepth = 8;
+        const Node& node = graph_.nodes[n];
+        if (node.op->op_class == OpClass::kReduce)
+            return graph_.values[node.inputs[0]].shape == space ? &node : nullptr;
+        if (node.op->op_class != OpClass::kElementwise || depth == kMaxDepth) return nullptr;
+        for (ValueId v : node.inputs) {
+            const Value& in = graph_.values[v];
+            if (in.kind != ValueKind::kNode || in.shape != output_shape(graph_, node)) continue;
+            if (const Node* found = reduction_behind(in.node, space, depth + 1)) return found;
+        }
+        return nullptr;
     }
 
     bool join(NodeId n, uint32_t g) {
@@ -142,7 +155,9 @@ class Fuser {
         switch (node.op->op_class) {
             case OpClass::kElementwise:
             case OpClass::kIndexed:
-                if (group.kind != GroupKind::kRowwise) return count == group.space.element_count();
+                if (group.kind != GroupKind::kRowwise && count != group.space.element_count())
+                    return broadcast_to_rows(node, group);
+                if (group.kind != GroupKind::kRowwise) return true;
                 // Within a row everything is computed again in each phase: only cheap arithmetic.
                 return (node.op->op_class == OpClass::kElementwise && shape == group.space) ||
                        count == outer_count(group);
@@ -160,20 +175,30 @@ class Fuser {
         return false;
     }
 
-    bool reshape_to_rows(const Node& node, Group& group) const {
-        const Shape& space = graph_.values[node.inputs[0]].shape;
-        const std::vector<int64_t>& axes = node.attrs.integers("axes");
+    bool reshape_to_rows(const Node& reduction, Group& group) const {
+        const Shape& space = graph_.values[reduction.inputs[0]].shape;
+        const std::vector<int64_t>& axes = reduction.attrs.integers("axes");
         if (group.kind == GroupKind::kRowwise) return group.space == space && group.axes == axes;
         if (group.kind != GroupKind::kMap) return false;
         const bool is_epilogue =
-            group.space.element_count() == output_shape(graph_, node).element_count();
-        const Dim row = row_length(space, axes);
-        const bool is_broadcast = members_have_shape(group, space) && !row.per_row &&
-                                  row.count <= kMaxFusedRow &&
-                                  !is_single_number(output_shape(graph_, node));
-        if (!is_epilogue && !is_broadcast) return false;
+            group.space.element_count() == output_shape(graph_, reduction).element_count();
+        if (!is_epilogue) return broadcast_to_rows(reduction, group);
         group.kind = GroupKind::kRowwise;
         group.space = space;
+        group.axes = axes;
+        return true;
+    }
+
+    /// Turns a map over rows into rows, of which `node` is a number each that the map broadcasts.
+    bool broadcast_to_rows(const Node& node, Group& group) const {
+        if (group.kind != GroupKind::kMap) return false;
+        const Node* reduction = reduction_behind(graph_.values[node.outputs[0]].node, group.space);
+        if (reduction == nullptr || !members_have_shape(group, group.space)) return false;
+        if (is_single_number(output_shape(graph_, *reduction))) return false;
+        const std::vector<int64_t>& axes = reduction->attrs.integers("axes");
+        const Dim row = row_length(group.space, axes);
+        if (row.per_row || row.count > kMaxFusedRow) return false;
+        group.kind = GroupKind::kRowwise;
         group.axes = axes;
         return true;
     }
@@ -239,26 +264,21 @@ class Fuser {
                         stack.push_back(r);
                     }
         };
-        push_readers(n);
-        // Direct reads from within the group are what is being fused.
-        std::erase_if(stack, [&](NodeId r) { return group_of_[r] == g; });
-        // So are those through reshapes that the group computes again.
-        std::vector<NodeId> outside;
-        for (NodeId r : stack)
-            if (!(plan_.inlined[r] && group_of_[r] == kNone)) outside.push_back(r);
-        std::vector<NodeId> through;
-        for (NodeId r : stack)
-            if (plan_.inlined[r] && group_of_[r] == kNone) through.push_back(r);
-        while (!through.empty()) {
-            const NodeId t = through.back();
-            through.pop_back();
-            for (NodeId r : readers_[graph_.nodes[t].outputs[0]]) {
-                if (seen[r] || group_of_[r] == g) continue;
+        // Reads by the group itself, directly or through views that it computes again, are what is
+        // being fused; paths start at all others.
+        std::vector<ValueId> values(graph_.nodes[n].outputs);
+        while (!values.empty()) {
+            const ValueId v = values.back();
+            values.pop_back();
+            for (NodeId r : readers_[v]) {
+                if (group_of_[r] == g || seen[r]) continue;
                 seen[r] = true;
-                (plan_.inlined[r] && group_of_[r] == kNone ? through : outside).push_back(r);
+                if (plan_.inlined[r] && group_of_[r] == kNone)
+                    values.push_back(graph_.nodes[r].outputs[0]);
+                else
+                    stack.push_back(r);
             }
         }
-        stack = std::move(outside);
         while (!stack.empty()) {
             const NodeId at = stack.back();
             stack.pop_back();

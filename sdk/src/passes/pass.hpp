@@ -30,6 +30,9 @@ Result<Graph> run_passes(Graph graph, const PassObserver& observer = {});
 /// Replaces composites by their decompositions, until none is left.
 Result<Graph> decompose(const Graph& graph);
 
+/// Evaluates nodes whose inputs are all constants, with the CPU reference.
+Result<Graph> fold_constants(const Graph& graph);
+
 /// Lets equal nodes on equal inputs be one node.
 Result<Graph> share_common(const Graph& graph);
 

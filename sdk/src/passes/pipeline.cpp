@@ -8,8 +8,9 @@
 namespace hearth {
 
 std::span<const Pass> passes() {
-    static constexpr std::array<Pass, 2> kPasses = {{
+    static constexpr std::array<Pass, 3> kPasses = {{
         {"decompose", decompose},
+        {"fold_constants", fold_constants},
         {"share_common", share_common},
     }};
     return kPasses;

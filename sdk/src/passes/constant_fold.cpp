@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "cpu/interpreter.hpp"
+#include "ir/rewrite.hpp"
+#include "passes/pass.hpp"
+
+namespace hearth {
+
+namespace {
+
+// Folding must not turn a small expression (an expand, say) into megabytes of weights.
+constexpr int64_t kLargestFolded = 1 << 16;
+
+const HostTensor* constant_of(const Tensor& t) {
+    const Value& v = t.trace()->graph().values[t.value()];
+    return v.kind == ValueKind::kConstant ? v.data.get() : nullptr;
+}
+
+bool may_fold(const Graph& graph, const Node& node) {
+    if (node.inputs.empty()) return false;
+    for (const Attr& a : node.attrs.all())
+        if (const auto* shape = std::get_if<Shape>(&a.value); shape != nullptr && shape->has_rows())
+            return false;
+    for (ValueId v : node.outputs) {
+        const Shape& shape = graph.values[v].shape;
+        if (shape.has_rows() || shape.element_count(1) > kLargestFolded) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+Result<Graph> fold_constants(const Graph& graph) {
+    return rewrite(graph,
+                   [&](Trace& trace, const Node& node,
+                       std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
+                       if (!may_fold(graph, node)) return std::nullopt;
+                       std::vector<const HostTensor*> operands;
+                       for (const Tensor& t : inputs) {
+                           operands.push_back(constant_of(t));
+                           if (operands.back() == nullptr) return std::nullopt;
+                       }
+                       Result<std::vector<HostTensor>> values =
+                           evaluate_node(*node.op, node.attrs, operands);
+                       if (!values.ok()) return std::nullopt;
+                       std::vector<Tensor> folded;
+                       for (HostTensor& value : *values)
+                           folded.push_back(trace.constant(std::move(value)));
+                       return folded;
+                   });
+}
+
+}  // namespace hearth
