@@ -114,9 +114,9 @@ Action ScriptedDriver::drive(const Racer& racer, uint64_t frame) {
     const glm::vec2 to_target = track_->position(ahead, line_at(ahead)) - car.position;
     const glm::vec2 left(-std::sin(car.heading), std::cos(car.heading));
     const float curvature = 2.0f * glm::dot(to_target, left) / glm::dot(to_target, to_target);
+    const float missing = target_speed(here + kPedalSeconds * car.speed) - car.speed;
     const float wobble =
         style_.wobble * random_signed(seed_, Stream::kDriver, frame / kWobbleFrames);
-    const float missing = target_speed(here + kPedalSeconds * car.speed) - car.speed;
     return clamp_action({steer_for_curvature(curvature, car.speed) + wobble, kPedalGain * missing});
 }
 

@@ -73,6 +73,7 @@ Race::Race(const Track& track, const RaceOptions& options)
       ghost_(track, grid_lateral(options.seed, kGhostGrid), true),
       demonstrations_(options.seed) {
     options_.action_latency_frames = std::min(options.action_latency_frames, kMaxLatency);
+    options_.reaction_frames = std::min(options.reaction_frames, kMaxReaction);
 }
 
 void Race::set_ghost_action(uint64_t observed, const ActionVector& action) {
@@ -82,7 +83,10 @@ void Race::set_ghost_action(uint64_t observed, const ActionVector& action) {
 
 void Race::step(Action player_action) {
     player_action = clamp_action(player_action);
-    if (frame_ % kFramesPerSample == 0) demonstrations_.add(player_.observation(), player_action);
+    seen_[frame_ % seen_.size()] = player_.observation();
+    if (frame_ % kFramesPerSample == 0 && frame_ >= options_.reaction_frames)
+        demonstrations_.add(seen_[(frame_ - options_.reaction_frames) % seen_.size()],
+                            player_action);
     player_.step(player_action);
     if (ghost_is_driving_) ghost_.step(next_ghost_action());
     ghost_is_driving_ = std::ranges::count_if(player_.laps(), &Lap::is_completed) >=

@@ -17,6 +17,10 @@ struct RaceOptions {
     uint32_t action_latency_frames = 1;
     /// Laps that the player must have completed before the ghost starts.
     uint32_t ghost_starts_after_laps = 1;
+    /// A demonstration pairs an action with the observation this many frames before it,
+    /// 0..kMaxReaction: what a person does answers what was seen a moment ago, and what the ghost
+    /// does is late too.
+    uint32_t reaction_frames = 3;
 };
 
 /// The statistics of a race so far.
@@ -45,10 +49,11 @@ struct RaceTable {
 
 /// A time trial of a player and of a ghost that learns from the player.
 ///
-/// The player drives from the start.  Every kFramesPerSample frames the player's observation and
-/// action become a demonstration.  When the player has completed ghost_starts_after_laps laps, the
-/// ghost starts from the grid; from then on it is moved by its net's outputs and by nothing else,
-/// except that a stuck ghost is put back on the track, which fails its lap.  The cars do not touch.
+/// The player drives from the start.  Every kFramesPerSample frames the player's action, and the
+/// observation reaction_frames before it, become a demonstration.  When the player has completed
+/// ghost_starts_after_laps laps, the ghost starts from the grid; from then on it is moved by its
+/// net's outputs and by nothing else, except that a stuck ghost is put back on the track, which
+/// fails its lap.  The cars do not touch.
 ///
 /// A frame is
 ///
@@ -62,6 +67,7 @@ class Race {
   public:
     static constexpr int kFramesPerSample = 3;  // 20 Hz
     static constexpr uint32_t kMaxLatency = 4;
+    static constexpr uint32_t kMaxReaction = 15;
 
     /// track  must outlive the race.
     Race(const Track& track, const RaceOptions& options);
@@ -103,6 +109,7 @@ class Race {
     Racer player_;
     Racer ghost_;
     Demonstrations demonstrations_;
+    std::array<Observation, kMaxReaction + 1> seen_{};  // by the player, by frame
     uint64_t frame_ = 0;
     bool ghost_is_driving_ = false;
     std::array<std::optional<PostedAction>, kMaxLatency + 1> posted_{};
