@@ -266,6 +266,7 @@ void dispatch_row(Gpu& gpu, Report& report, const ModelInfo& info, bool has_barr
         row.timing = gpu.measure(record, 1, budget_s);
         row.timing.gpu_us = scaled(row.timing.gpu_us, 1.0 / kDispatches);
         row.timing.record_us = scaled(row.timing.record_us, 1.0 / kDispatches);
+        row.timing.process_us = scaled(row.timing.process_us, 1.0 / kDispatches);
         row.timing.repetitions = kDispatches;
         row.is_correct = wrong == 0;
         row.check = std::to_string(wrong) + " wrong";

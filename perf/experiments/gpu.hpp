@@ -43,6 +43,7 @@ struct Spread {
 struct Timing {
     Spread gpu_us;
     Spread record_us;
+    Spread process_us;  // CPU time of the process, driver threads included
     int samples = 0;
     int repetitions = 0;
 };
@@ -121,7 +122,7 @@ class Gpu {
 
   private:
     double submit_timed(const std::function<void(Recorder&)>& record, int repetitions,
-                        double* record_us);
+                        double* record_us, double* process_us);
     void submit_and_wait();
     uint32_t memory_type(uint32_t type_bits, VkMemoryPropertyFlags flags) const;
     Buffer allocate_from(uint64_t size_bytes, VkBufferUsageFlags usage,

@@ -23,9 +23,9 @@ Report::Report(const Gpu& gpu, const std::string& filter) : gpu_(gpu) {
     std::stringstream stream(filter);
     for (std::string word; std::getline(stream, word, ',');) words_.push_back(word);
     std::printf("device: %s, %s\n", gpu.properties().deviceName, gpu.driver().c_str());
-    std::printf("%-22s %-24s %5s %5s %11s %11s %11s %10s %8s %9s %8s  %s\n", "row", "variant",
-                "disp", "barr", "gpu p10 us", "median us", "p90 us", "record us", "first ms",
-                "GFLOP/s", "GB/s", "check");
+    std::printf("%-22s %-24s %5s %5s %11s %11s %11s %11s %10s %8s %9s %8s  %s\n", "row", "variant",
+                "disp", "barr", "gpu p10 us", "median us", "p90 us", "process us", "record us",
+                "first ms", "GFLOP/s", "GB/s", "check");
 }
 
 bool Report::wants(const std::string& name, const std::string& variant) const {
@@ -37,10 +37,11 @@ bool Report::wants(const std::string& name, const std::string& variant) const {
 
 void Report::add(ResultRow row) {
     const Timing& t = row.timing;
-    std::printf("%-22s %-24s %5d %5d %11.2f %11.2f %11.2f %10.3f %8.0f %9.1f %8.1f  %s %s\n",
+    std::printf("%-22s %-24s %5d %5d %11.2f %11.2f %11.2f %11.2f %10.3f %8.0f %9.1f %8.1f  %s %s\n",
                 row.name.c_str(), row.variant.c_str(), row.dispatches, row.barriers, t.gpu_us.p10,
-                t.gpu_us.median, t.gpu_us.p90, t.record_us.median, row.first_ms, row.gflop_per_s,
-                row.gb_per_s, row.is_correct ? "ok" : "WRONG", row.check.c_str());
+                t.gpu_us.median, t.gpu_us.p90, t.process_us.median, t.record_us.median,
+                row.first_ms, row.gflop_per_s, row.gb_per_s, row.is_correct ? "ok" : "WRONG",
+                row.check.c_str());
     std::fflush(stdout);
     rows_.push_back(std::move(row));
 }
@@ -58,6 +59,7 @@ bool Report::write_json(const std::string& path) const {
                         {"barriers", row.barriers},
                         {"gpu_us", to_json(row.timing.gpu_us)},
                         {"record_us", to_json(row.timing.record_us)},
+                        {"process_us", to_json(row.timing.process_us)},
                         {"first_ms", row.first_ms},
                         {"samples", row.timing.samples},
                         {"repetitions", row.timing.repetitions},
