@@ -152,6 +152,7 @@ class Session {
     void write_timestamp(VkCommandBuffer commands, int64_t profile);
 
     hearth_result check_transfer(VkCommandBuffer commands, const char* what);
+    void transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before = {});
     uint64_t run_slot_bytes() const { return 256 + inline_bytes_; }
 
     __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
@@ -186,7 +187,10 @@ class Session {
     Array<RunSlot> run_slots_;
     uint32_t next_run_slot_ = 0;
 
-    bool has_recorded_ = false, is_set_up_ = false;
+    bool is_set_up_ = false;
+    /// How the last recording touched the session's memory: the next one's barrier waits for that.
+    gpu::Scope last_scope_;
+    bool may_replay_ = false;  ///< a command buffer may be executed more than once
     uint64_t setup_serial_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;

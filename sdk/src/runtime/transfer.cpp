@@ -29,6 +29,14 @@ hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what
     return HEARTH_OK;
 }
 
+/// Everything recorded before is finished and visible to the copies that follow.
+void Session::transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before) {
+    gpu::Scope before = may_replay_ ? gpu::kRecordingScope : last_scope_;
+    before |= also_before;
+    gpu::record_barrier(context_->device(), commands, before, gpu::kTransferScope);
+    last_scope_ = gpu::kTransferScope;
+}
+
 hearth_result Session::record_setup(VkCommandBuffer commands) {
     if (const hearth_result r = check_transfer(commands, "setup"); r != HEARTH_OK) return r;
     const gpu::Buffer& weights = buffers_[kWeightsBuffer];
@@ -41,8 +49,7 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
                     "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL keeps them");
     const gpu::Device& device = context_->device();
     if (weights.handle != VK_NULL_HANDLE) {
-        if (has_recorded_)
-            gpu::record_barrier(device, commands, gpu::kRecordingScope, gpu::kTransferScope);
+        transfer_barrier(commands);
         device.vk().CmdFillBuffer(commands, weights.handle, 0, VK_WHOLE_SIZE, 0);
     }
     if (had_initial) {
@@ -61,7 +68,6 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
         }
         flush();
     }
-    has_recorded_ = true;
     is_set_up_ = true;
     setup_serial_ = context_->serial();
     return HEARTH_OK;
@@ -92,11 +98,10 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
     std::memcpy(staging.mapped + from, data, static_cast<size_t>(bytes));
     const gpu::Device& device = context_->device();
-    gpu::record_barrier(device, commands, gpu::kRecordingScope, gpu::kTransferScope);
+    transfer_barrier(commands);
     const VkBufferCopy region{from, record.offset + offset, bytes};
     device.vk().CmdCopyBuffer(commands, staging.handle, buffers_[kWeightsBuffer].handle, 1,
                               &region);
-    has_recorded_ = true;
     return HEARTH_OK;
 }
 
@@ -105,7 +110,7 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
         return r;
     VkBuffer from = info.buffer;
     uint64_t offset = info.offset, bytes = info.byte_count;
-    gpu::Scope before = gpu::kRecordingScope;
+    gpu::Scope before;
     if (from == VK_NULL_HANDLE) {
         if (!is_set_up_)
             return fail(HEARTH_ERROR_WRONG_ORDER, "readback: hearth_record_setup must come first");
@@ -120,7 +125,7 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
         from = buffers_[kWeightsBuffer].handle;
         offset += record.offset;
     } else {
-        before |= {info.before.stages, info.before.access};
+        before = {info.before.stages, info.before.access};
     }
     if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: no bytes");
     const auto free_slot = std::find_if(readbacks_.begin(), readbacks_.end(),
@@ -141,13 +146,12 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
 
     const gpu::Device& device = context_->device();
     const gpu::Buffer& target = buffers_[kReadbackBuffer];
-    gpu::record_barrier(device, info.command_buffer, before, gpu::kTransferScope);
+    transfer_barrier(info.command_buffer, before);
     const VkBufferCopy region{offset, readback_ring_.segment(free_slot->segment).offset, bytes};
     device.vk().CmdCopyBuffer(info.command_buffer, from, target.handle, 1, &region);
     gpu::record_barrier(device, info.command_buffer,
                         {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
                         gpu::kHostReadScope);
-    has_recorded_ = true;
     *out = uint64_t{free_slot->generation} << 32 |
            static_cast<uint64_t>(free_slot - readbacks_.begin() + 1);
     return HEARTH_OK;

@@ -1,0 +1,328 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The handshake: requirements, feature chains, what the host enabled and what it did not, its
+// hooks.
+
+#include "gpu/requirements.hpp"
+#include "gpu/rig.hpp"
+#include "support/vulkan_shim.hpp"
+
+#include <thread>
+
+namespace hearth::test {
+namespace {
+
+class Adopt : public RuntimeTest {
+  protected:
+    void SetUp() override {
+        RuntimeTest::SetUp();
+        VulkanShim::get().reset();
+    }
+    hearth_device_query query() {
+        hearth_device_query q = hearth_device_query_default();
+        q.instance = instance().handle();
+        q.physical_device = device().physical_device();
+        q.get_instance_proc_addr = instance().vk().GetInstanceProcAddr;
+        q.api_version = device().api_version();
+        q.binding_model = device().host_info().binding_model;
+        return q;
+    }
+    /// What hearth_context_create has to say to this host info.
+    std::string problems_of(const hearth_host_info& info) {
+        hearth_context* context = nullptr;
+        hearth_report report{};
+        EXPECT_LT(hearth_context_create(&info, &context, &report), 0);
+        EXPECT_EQ(context, nullptr);
+        return report.text;
+    }
+};
+
+TEST_F(Adopt, RequirementsNameWhatTheBindingModelNeeds) {
+    hearth_device_query q = query();
+    q.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    const hearth_requirements addresses = query_device(q).value();
+    EXPECT_EQ(addresses.required_features, HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS);
+    EXPECT_EQ(addresses.required_extension_count, 0u);
+    EXPECT_EQ(addresses.min_api_version, VK_API_VERSION_1_2);
+    q.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    const hearth_requirements descriptors = query_device(q).value();
+    EXPECT_EQ(descriptors.required_features, 0u);
+    ASSERT_EQ(descriptors.required_extension_count, 1u);
+    EXPECT_STREQ(descriptors.required_extensions[0], "VK_KHR_push_descriptor");
+    q.api_version = VK_API_VERSION_1_1;
+    const auto old = query_device(q);
+    ASSERT_FALSE(old.ok());
+    EXPECT_EQ(old.status().message(),
+              "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.2 is required, the version in use is 1.1");
+}
+
+TEST_F(Adopt, AnOlderApiVersionAsksForTheExtensionOfALaterFeature) {
+    hearth_device_query q = query();
+    q.api_version = VK_API_VERSION_1_2;
+    const hearth_requirements r = query_device(q).value();
+    if ((r.optional_features & HEARTH_FEATURE_SYNCHRONIZATION_2) == 0)
+        GTEST_SKIP() << "the device has no synchronization2";
+    const std::span<const char* const> names(r.optional_extensions, r.optional_extension_count);
+    EXPECT_TRUE(gpu::contains(names, "VK_KHR_synchronization2"));
+}
+
+TEST_F(Adopt, FeatureChainsAreEditedInPlaceAndCompletedFromTheHostsStorage) {
+    const hearth_features wanted = HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS |
+                                   HEARTH_FEATURE_SYNCHRONIZATION_2 |
+                                   HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_SHADER_INT64;
+    VkPhysicalDeviceVulkan12Features features12{};
+    features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    features12.timelineSemaphore = VK_TRUE;
+    VkPhysicalDeviceFeatures2 chain{};
+    chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    chain.pNext = &features12;
+    size_t bytes = 0;
+    ASSERT_EQ(hearth_patch_features(wanted, VK_API_VERSION_1_3, &chain, nullptr, &bytes),
+              HEARTH_OK);
+    EXPECT_GT(bytes, 0u);
+    EXPECT_FALSE(features12.bufferDeviceAddress);
+    std::vector<uint64_t> storage(bytes / 8);
+    size_t too_small = bytes - 8;
+    EXPECT_EQ(hearth_patch_features(wanted, VK_API_VERSION_1_3, &chain, storage.data(), &too_small),
+              HEARTH_ERROR_OUT_OF_RANGE);
+    EXPECT_FALSE(features12.bufferDeviceAddress);
+    ASSERT_EQ(hearth_patch_features(wanted, VK_API_VERSION_1_3, &chain, storage.data(), &bytes),
+              HEARTH_OK);
+    EXPECT_TRUE(features12.bufferDeviceAddress);
+    EXPECT_TRUE(features12.shaderFloat16);
+    EXPECT_TRUE(features12.timelineSemaphore);
+    EXPECT_FALSE(features12.hostQueryReset);
+    EXPECT_TRUE(chain.features.shaderInt64);
+    EXPECT_FALSE(chain.features.shaderInt16);
+    std::set<VkStructureType> seen;
+    for (auto* s = reinterpret_cast<VkBaseOutStructure*>(&chain); s != nullptr; s = s->pNext)
+        EXPECT_TRUE(seen.insert(s->sType).second) << s->sType;
+    EXPECT_TRUE(seen.count(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SYNCHRONIZATION_2_FEATURES));
+    EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
+    hearth_host_info info = device().host_info();
+    info.device = VK_NULL_HANDLE;
+    info.api_version = VK_API_VERSION_1_1;
+    EXPECT_EQ(problems_of(info),
+              "hearth_host_info::device is null\n"
+              "Vulkan 1.2 is required, hearth_host_info::api_version is 1.1");
+
+    info = device().host_info();
+    info.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    info.features = uint64_t{1} << 40;
+    info.queue_family_index = 77;
+    const std::string text = problems_of(info);
+    EXPECT_NE(text.find("feature bufferDeviceAddress is required and not in the list of enabled "
+                        "ones\n"
+                        "hearth_host_info::features has bits that this version does not know\n"
+                        "hearth_host_info::queue_family_index is 77, the device has "),
+              std::string::npos)
+        << text;
+}
+
+TEST_F(Adopt, WhatTheHostDidNotListIsNotUsedEvenIfItsFunctionsExist) {
+    hearth_host_info info = device().host_info();
+    if ((info.features & HEARTH_FEATURE_SYNCHRONIZATION_2) == 0)
+        GTEST_SKIP() << "synchronization2 is not enabled";
+    RigOptions options;
+    options.host = [](hearth_host_info& host) {
+        VulkanShim::get().intercept(host);
+        host.features &= ~(HEARTH_FEATURE_SYNCHRONIZATION_2 | HEARTH_FEATURE_HOST_QUERY_RESET);
+        host.instance_extension_count = 0;
+    };
+    options.session = [](hearth_session_create_info& session) {
+        session.flags = HEARTH_SESSION_PROFILE_STEPS;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> x = test_values(2 * kWidth, 1);
+    EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
+    VulkanShim& shim = VulkanShim::get();
+    EXPECT_GT(shim.calls[kCmdPipelineBarrier], 0u);
+    EXPECT_EQ(shim.calls[kCmdPipelineBarrier2], 0u);
+    EXPECT_EQ(shim.calls[kResetQueryPool], 0u);
+    EXPECT_EQ(shim.calls[kSetDebugUtilsObjectNameEXT], 0u);
+    EXPECT_EQ(shim.calls[kCmdBeginDebugUtilsLabelEXT], 0u);
+}
+
+TEST_F(Adopt, LabelsAreBalancedAndOnlyThereIfDebugUtilsIsEnabled) {
+    RigOptions options;
+    options.host = [](hearth_host_info& host) { VulkanShim::get().intercept(host); };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    (void)rig->learn(test_values(kWidth, 1), 0.5f);
+    VulkanShim& shim = VulkanShim::get();
+    const std::span<const char* const> extensions = instance().enabled_extensions();
+    // Session, entry and seven steps.
+    const uint64_t expected = gpu::contains(extensions, "VK_EXT_debug_utils") ? 9 : 0;
+    EXPECT_EQ(shim.calls[kCmdBeginDebugUtilsLabelEXT], expected);
+    EXPECT_EQ(shim.calls[kCmdEndDebugUtilsLabelEXT], expected);
+}
+
+TEST_F(Adopt, HearthAsksForNoFunctionThatSubmitsWaitsOrMakesDevices) {
+    RigOptions options;
+    options.host = [](hearth_host_info& host) { VulkanShim::get().intercept(host); };
+    options.session = [](hearth_session_create_info& session) {
+        session.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_COPY_BINDINGS;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    (void)rig->learn(test_values(kWidth, 1), 0.5f);
+    (void)rig->read_slot(kStateSlot);
+    EXPECT_TRUE(VulkanShim::get().unexpected.empty()) << *VulkanShim::get().unexpected.begin();
+    EXPECT_GT(VulkanShim::get().total_calls(), 50u);
+}
+
+TEST_F(Adopt, LearnRecordsOneBarrierForEachOfTheProgramAndOneAtEachEdge) {
+    RigOptions options;
+    options.host = [](hearth_host_info& host) { VulkanShim::get().intercept(host); };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    VulkanShim& shim = VulkanShim::get();
+    shim.reset();
+    (void)rig->learn(test_values(kWidth, 1), 0.5f);
+    EXPECT_EQ(shim.calls[kCmdPipelineBarrier] + shim.calls[kCmdPipelineBarrier2], 4u + 2u);
+    EXPECT_EQ(shim.calls[kCmdDispatch], 5u);
+    EXPECT_EQ(shim.calls[kCmdCopyBuffer], 1u);
+    EXPECT_EQ(shim.calls[kCmdFillBuffer], 1u);
+}
+
+TEST_F(Adopt, DeviceMemoryComesFromTheHostsHooksAndGoesBack) {
+    struct Host {
+        standalone::Device* device;
+        uint64_t live = 0, total = 0, bytes = 0;
+        std::set<std::string> names;
+    } host{&device()};
+    hearth_memory_hooks hooks{};
+    hooks.user_data = &host;
+    hooks.allocate = [](void* user, const hearth_memory_request* request,
+                        hearth_memory_block* out) {
+        Host& h = *static_cast<Host*>(user);
+        const standalone::VulkanApi& vk = h.device->vk();
+        VkMemoryAllocateFlagsInfo flags{};
+        flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+        flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+        VkMemoryAllocateInfo info{};
+        info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+        info.pNext = request->device_address != 0 ? &flags : nullptr;
+        // An offset of its own, as a sub-allocator would give.
+        out->offset = request->alignment;
+        info.allocationSize = request->size_bytes + out->offset;
+        info.memoryTypeIndex =
+            h.device->find_memory_type(request->memory_type_bits, request->required_properties);
+        if (vk.AllocateMemory(h.device->handle(), &info, nullptr, &out->memory) != VK_SUCCESS)
+            return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+        if ((request->required_properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0 &&
+            vk.MapMemory(h.device->handle(), out->memory, out->offset, request->size_bytes, 0,
+                         &out->mapped) != VK_SUCCESS)
+            return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+        out->token = ++h.total;
+        ++h.live;
+        h.names.insert(request->name);
+        return HEARTH_OK;
+    };
+    hooks.free = [](void* user, const hearth_memory_block* block) {
+        Host& h = *static_cast<Host*>(user);
+        EXPECT_GT(block->token, 0u);
+        --h.live;
+        h.device->vk().FreeMemory(h.device->handle(), block->memory, nullptr);
+    };
+    RigOptions options;
+    options.host = [&](hearth_host_info& info) {
+        VulkanShim::get().intercept(info);
+        info.memory_hooks = &hooks;
+    };
+    {
+        const auto rig = make_rig(options);
+        ASSERT_TRUE(rig);
+        TestReference reference;
+        const std::vector<float> x = test_values(2 * kWidth, 1);
+        EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
+        EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+        EXPECT_TRUE(host.names.count("hearth weights") && host.names.count("hearth arena"));
+        EXPECT_EQ(VulkanShim::get().calls[kAllocateMemory], 0u);
+    }
+    EXPECT_GE(host.total, 6u);
+    EXPECT_EQ(host.live, 0u);
+}
+
+TEST_F(Adopt, ABudgetIsKeptBeforeTheDriverIsAsked) {
+    RigOptions options;
+    uint64_t needed = 0;
+    {
+        const auto rig = make_rig(options);
+        ASSERT_TRUE(rig);
+        needed = rig->context.stats().device_bytes_total;
+        (void)rig->act(test_values(kWidth, 1));
+    }
+    const BindingModel model = binding_model(device());
+    const std::vector<std::byte> bytes =
+        save_program(TestProgramBuilder(test_shaders(model), model).build());
+    for (const uint64_t budget : {uint64_t{1}, needed / 2, needed - 1, needed + 4096}) {
+        hearth_host_info info = device().host_info();
+        info.device_memory_budget = budget;
+        Context context = Context::create(info).value();
+        const LoadedProgram program = LoadedProgram::load(context, bytes).value();
+        const auto session = Session::create(context, program);
+        EXPECT_EQ(session.ok(), budget >= needed) << budget;
+        if (session.ok()) continue;
+        EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET: session: hearth "),
+                  std::string::npos)
+            << session.status().message();
+        EXPECT_EQ(context.stats().device_bytes_total, 0u);
+    }
+}
+
+TEST_F(Adopt, PipelinesAreBuiltByTheHostsJobs) {
+    std::vector<std::thread> threads;
+    RigOptions options;
+    options.build_pipelines = false;
+    options.host = [&](hearth_host_info& info) {
+        info.callback_user_data = &threads;
+        info.run_job = [](void* user, void (*job)(void*), void* data) {
+            static_cast<std::vector<std::thread>*>(user)->emplace_back(job, data);
+        };
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    EXPECT_TRUE(rig->session.build_async().ok());
+    EXPECT_EQ(threads.size(), 4u);
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(rig->session.status().pipelines, HEARTH_OK);
+    const std::vector<float> x = test_values(kWidth, 1);
+    EXPECT_EQ(rig->act(x), TestReference().act(x));
+}
+
+TEST_F(Adopt, WithoutAJobCallbackAsynchronousBuildingIsRefused) {
+    RigOptions options;
+    options.build_pipelines = false;
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    EXPECT_EQ(hearth_session_build_async(rig->session.handle()), HEARTH_ERROR_WRONG_ORDER);
+}
+
+TEST_F(Adopt, AStructOfAnOlderHeaderIsReadAsFarAsItGoes) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    hearth_context_stats stats = hearth_context_stats_default();
+    stats.size = 24;  // as if it ended after cpu_bytes_peak
+    stats.device_bytes_total = 1234;
+    EXPECT_EQ(hearth_context_get_stats(rig->context.handle(), &stats), HEARTH_OK);
+    EXPECT_GT(stats.cpu_bytes, 0u);
+    EXPECT_EQ(stats.device_bytes_total, 1234u);
+    EXPECT_EQ(stats.size, 24u);
+}
+
+TEST_F(Adopt, VersionsOfAnotherMinorAreRefusedBeforeOnePointZero) {
+    EXPECT_EQ(hearth_version(), uint32_t{HEARTH_VERSION});
+    EXPECT_EQ(hearth_check_version(HEARTH_VERSION), HEARTH_OK);
+    EXPECT_EQ(hearth_check_version(HEARTH_MAKE_VERSION(0, 2, 0)), HEARTH_ERROR_VERSION_MISMATCH);
+    EXPECT_EQ(hearth_check_version(HEARTH_MAKE_VERSION(0, 1, 9)), HEARTH_OK);
+}
+
+}  // namespace
+}  // namespace hearth::test

@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Wrong calls: each gives an error that names what was expected and what was found, records
+// nothing, and leaves the session usable.
+
+#include "gpu/rig.hpp"
+#include "support/vulkan_shim.hpp"
+
+namespace hearth::test {
+namespace {
+
+class Errors : public RuntimeTest {
+  protected:
+    void SetUp() override {
+        RuntimeTest::SetUp();
+        VulkanShim::get().reset();
+    }
+    std::unique_ptr<Rig> make_watched_rig(RigOptions options = {}) {
+        options.host = [](hearth_host_info& info) { VulkanShim::get().intercept(info); };
+        return make_rig(options);
+    }
+    /// A planted hazard must be seen through descriptors; through device addresses it is only
+    /// tried.
+    void expect_hazard_seen() {
+        const auto messages = take_messages();
+        if (binding_model(device()) == BindingModel::kDeviceAddress)
+            GTEST_SKIP() << "through device addresses the validation layer saw "
+                         << (messages.empty() ? "nothing" : messages[0].id);
+        ASSERT_FALSE(messages.empty());
+        EXPECT_NE(messages[0].text.find("READ_AFTER_WRITE"), std::string::npos) << messages[0].text;
+    }
+    /// Records `act` after `change`; expects the error and that no command was recorded.
+    void expect_act_refused(
+        Rig& rig, hearth_result expected, std::string_view message,
+        const std::function<void(hearth_record_info&, std::array<hearth_bound, 2>&)>& change) {
+        rig.frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 2> bounds;
+            hearth_record_info info = rig.act_info(commands, 2, bounds);
+            change(info, bounds);
+            const uint64_t before = VulkanShim::get().command_calls();
+            EXPECT_EQ(hearth_record(rig.session.handle(), &info, nullptr), expected)
+                << rig.session.error();
+            EXPECT_EQ(VulkanShim::get().command_calls(), before);
+            EXPECT_EQ(rig.session.error(), message);
+        });
+    }
+};
+
+TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    using Bounds = std::array<hearth_bound, 2>;
+    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE, "entry act: 0 rows, expected 1..8",
+                       [](hearth_record_info& info, Bounds&) { info.rows = 0; });
+    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE, "entry act: 9 rows, expected 1..8",
+                       [](hearth_record_info& info, Bounds&) { info.rows = 9; });
+    expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 7 of 2",
+                       [](hearth_record_info& info, Bounds&) { info.entry = 7; });
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
+                       "entry act: 1 bindings given, 2 expected",
+                       [](hearth_record_info& info, Bounds&) { info.bound_count = 1; });
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT, "binding y (4) is not given",
+                       [](hearth_record_info&, Bounds& bounds) { bounds[1] = bounds[0]; });
+    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
+                       "binding x: 764 bytes given, 768 needed for 2 rows",
+                       [](hearth_record_info&, Bounds& bounds) { bounds[0].bytes -= 4; });
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT, "binding y: an output given by value",
+                       [](hearth_record_info&, Bounds& bounds) {
+                           static const float values[2 * kWidth] = {};
+                           bounds[1] = hearth_bind_bytes(kActY, values, sizeof values);
+                       });
+    expect_act_refused(
+        *rig, HEARTH_ERROR_INVALID_ARGUMENT, "binding x: neither a buffer nor bytes",
+        [](hearth_record_info&, Bounds& bounds) { bounds[0].buffer = VK_NULL_HANDLE; });
+    expect_act_refused(
+        *rig, HEARTH_ERROR_INVALID_ARGUMENT, "record: command_buffer is null",
+        [](hearth_record_info& info, Bounds&) { info.command_buffer = VK_NULL_HANDLE; });
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT, "entry act: a limit needs a cursor",
+                       [](hearth_record_info& info, Bounds&) { info.max_dispatches = 1; });
+    const std::vector<float> x = test_values(kWidth, 1);
+    EXPECT_EQ(rig->act(x), TestReference().act(x));
+}
+
+TEST_F(Errors, ABufferThatKernelsCannotReachIsRefusedWithWhatItNeeds) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 2, bounds);
+        bounds[0].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr),
+                  HEARTH_ERROR_INVALID_ARGUMENT);
+        const std::string usage = binding_model(device()) == BindingModel::kDeviceAddress
+                                      ? "SHADER_DEVICE_ADDRESS"
+                                      : "STORAGE_BUFFER";
+        EXPECT_NE(rig->session.error().find("it needs " + usage + " usage"), std::string::npos)
+            << rig->session.error();
+        EXPECT_NE(rig->session.error().find("HEARTH_SESSION_COPY_BINDINGS"), std::string::npos);
+    });
+}
+
+TEST_F(Errors, CallsInTheWrongOrderAreRefused) {
+    RigOptions options;
+    options.set_up = false;
+    const auto rig = make_watched_rig(options);
+    ASSERT_TRUE(rig);
+    // No begin_frame yet.
+    ASSERT_TRUE(device()
+                    .run([&](VkCommandBuffer commands) {
+                        EXPECT_EQ(hearth_record_setup(rig->session.handle(), commands),
+                                  HEARTH_ERROR_WRONG_ORDER);
+                        EXPECT_EQ(rig->session.error(),
+                                  "setup: hearth_begin_frame must come first");
+                    })
+                    .ok());
+    expect_act_refused(*rig, HEARTH_ERROR_WRONG_ORDER,
+                       "record: hearth_record_setup must come first",
+                       [](hearth_record_info&, std::array<hearth_bound, 2>&) {});
+    EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_WRONG_ORDER);
+    EXPECT_EQ(rig->context.error(), "1 sessions and 1 programs are still alive");
+}
+
+TEST_F(Errors, SerialsMustNotGoBackwards) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    rig->begin(100, 50);
+    rig->begin(100, 50);
+    rig->begin(200, 150);
+    EXPECT_FALSE(rig->context.begin_frame(199, 150).ok());
+    EXPECT_FALSE(rig->context.begin_frame(200, 149).ok());
+    EXPECT_FALSE(rig->context.begin_frame(200, 200).ok());
+    rig->begin(~uint64_t{0}, ~uint64_t{0} - 1);
+}
+
+TEST_F(Errors, MoreRecordingsInFlightThanAgreedAreRefused) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) { info.recordings_in_flight = 3; };
+    const auto rig = make_watched_rig(options);
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        bounds[1].before =
+            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+        for (int i = 0; i < 3; ++i) EXPECT_TRUE(rig->session.record(info).ok());
+        const uint64_t before = VulkanShim::get().command_calls();
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_RING_FULL);
+        EXPECT_EQ(rig->session.error(), "entry act: all 3 recordings_in_flight are in flight");
+        EXPECT_EQ(VulkanShim::get().command_calls(), before);
+    });
+    const std::vector<float> x = test_values(kWidth, 1);
+    EXPECT_EQ(rig->act(x), TestReference().act(x));
+}
+
+TEST_F(Errors, ByValueBindingsBeyondTheAgreedBytesAreRefused) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) { info.inline_bytes = 300; };
+    const auto rig = make_watched_rig(options);
+    ASSERT_TRUE(rig);
+    static const float values[2 * kWidth] = {};
+    expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
+                       "binding x: 768 bytes by value, 512 of inline_bytes are left",
+                       [](hearth_record_info&, std::array<hearth_bound, 2>& bounds) {
+                           bounds[0] = hearth_bind_bytes(kActX, values, sizeof values);
+                       });
+}
+
+TEST_F(Errors, UnreadyPipelinesRecordNothing) {
+    RigOptions options;
+    options.build_pipelines = false;
+    const auto rig = make_watched_rig(options);
+    ASSERT_TRUE(rig);
+    EXPECT_EQ(rig->session.status().pipelines, HEARTH_NOT_READY);
+    expect_act_refused(*rig, HEARTH_NOT_READY,
+                       "entry act: the pipeline of kernel add_row is not ready",
+                       [](hearth_record_info&, std::array<hearth_bound, 2>&) {});
+    // One at a time; the fourth is the one that `act` needs.
+    for (uint32_t i = 0; i < 3; ++i)
+        EXPECT_EQ(hearth_session_build(rig->session.handle(), 1), HEARTH_NOT_READY);
+    EXPECT_EQ(rig->session.status().pipelines_ready, 3u);
+    EXPECT_EQ(hearth_session_build(rig->session.handle(), 1), HEARTH_OK);
+    const std::vector<float> x = test_values(kWidth, 1);
+    EXPECT_EQ(rig->act(x), TestReference().act(x));
+}
+
+TEST_F(Errors, UploadsAndReadbacksOutsideASlotAreRefused) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        const uint32_t word = 0;
+        const auto upload = [&](uint32_t slot, uint64_t offset, uint64_t bytes) {
+            return hearth_record_upload(rig->session.handle(), commands, slot, offset, &word,
+                                        bytes);
+        };
+        EXPECT_EQ(upload(2, 0, 4), HEARTH_ERROR_NOT_FOUND);
+        EXPECT_EQ(upload(kStateSlot, 2, 4), HEARTH_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(upload(kStateSlot, 0, 3), HEARTH_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(upload(kStateSlot, kWidth * 4, 4), HEARTH_ERROR_OUT_OF_RANGE);
+        EXPECT_EQ(rig->session.error(), "upload to state: [384, +4) of 384 bytes");
+        EXPECT_EQ(upload(kStateSlot, ~uint64_t{0} - 3, 4), HEARTH_ERROR_OUT_OF_RANGE);
+        hearth_readback_info info = hearth_readback_info_default();
+        info.command_buffer = commands;
+        info.slot = kStateSlot;
+        info.offset = 380;
+        info.byte_count = 8;
+        EXPECT_FALSE(rig->session.record_readback(info).ok());
+        EXPECT_EQ(rig->session.error(), "readback of state: [380, +8) of 384 bytes");
+    });
+}
+
+TEST_F(Errors, StructsWithoutTheirDefaultsAreRefused) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    hearth_record_info info{};
+    EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_INVALID_ARGUMENT);
+    hearth_host_info host{};
+    hearth_context* context = nullptr;
+    hearth_report report{};
+    EXPECT_EQ(hearth_context_create(&host, &context, &report), HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT_STREQ(report.text, "hearth_host_info was not made with hearth_host_info_default()");
+}
+
+TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    if ((device().enabled_features() & HEARTH_FEATURE_SHADER_FLOAT16) != 0)
+        GTEST_SKIP() << "shaderFloat16 is enabled";
+    const BindingModel model = binding_model(device());
+    Program program = TestProgramBuilder(test_shaders(model), model).build();
+    const std::span<const uint32_t> shader = needs_float16_shader(model);
+    program.kernels[0].spirv.assign(shader.begin(), shader.end());
+    const auto loaded = LoadedProgram::load(rig->context, save_program(program));
+    ASSERT_TRUE(loaded.ok());
+    const auto session = Session::create(rig->context, loaded.value());
+    ASSERT_FALSE(session.ok());
+    EXPECT_EQ(session.status().message(),
+              "HEARTH_ERROR_UNSUPPORTED: session: kernel mix: SPIR-V capability Float16 needs "
+              "feature shaderFloat16, which is not enabled");
+}
+
+TEST_F(Errors, AProgramOfTheOtherBindingModelIsRefusedUnlessItIsEnabledToo) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    if (test_setting("HEARTH_TEST_FEATURES") != "required")
+        GTEST_SKIP() << "both binding models may be enabled";
+    const bool addresses = binding_model(device()) == BindingModel::kDeviceAddress;
+    const BindingModel other = addresses ? BindingModel::kDescriptor : BindingModel::kDeviceAddress;
+    const Program program = TestProgramBuilder(test_shaders(other), other).build();
+    const auto loaded = LoadedProgram::load(rig->context, save_program(program));
+    ASSERT_TRUE(loaded.ok());
+    const auto session = Session::create(rig->context, loaded.value());
+    ASSERT_FALSE(session.ok());
+    EXPECT_EQ(session.status().message(),
+              addresses ? "HEARTH_ERROR_UNSUPPORTED: session: the program needs extension "
+                          "VK_KHR_push_descriptor, which is not enabled"
+                        : "HEARTH_ERROR_UNSUPPORTED: session: the program needs feature "
+                          "bufferDeviceAddress, which is not enabled");
+}
+
+TEST_F(Errors, CorruptProgramsAreRefusedAndTheContextGoesOn) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    std::vector<std::byte> bytes(100);
+    EXPECT_EQ(LoadedProgram::load(rig->context, bytes).status().message(),
+              "HEARTH_ERROR_CORRUPT_DATA: program: shorter than its header");
+    bytes.resize(1000);
+    EXPECT_EQ(LoadedProgram::load(rig->context, bytes).status().message(),
+              "HEARTH_ERROR_CORRUPT_DATA: program: not a Hearth program");
+    const std::vector<float> x = test_values(kWidth, 1);
+    EXPECT_EQ(rig->act(x), TestReference().act(x));
+}
+
+TEST_F(Errors, ALostDeviceMakesEveryCallReturnAtOnce) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    hearth_context_device_lost(rig->context.handle());
+    const uint64_t before = VulkanShim::get().total_calls();
+    std::array<hearth_bound, 2> bounds;
+    const hearth_record_info info =
+        rig->act_info(reinterpret_cast<VkCommandBuffer>(uintptr_t{1}), 1, bounds);
+    EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_DEVICE_LOST);
+    EXPECT_EQ(hearth_begin_frame(rig->context.handle(), 9, 8), HEARTH_ERROR_DEVICE_LOST);
+    EXPECT_EQ(hearth_record_setup(rig->session.handle(), info.command_buffer),
+              HEARTH_ERROR_DEVICE_LOST);
+    EXPECT_EQ(VulkanShim::get().total_calls(), before);
+}
+
+TEST_F(Errors, AHazardThatTheHostPlantsIsSeen) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer device_x =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    (void)rig->act(test_values(kWidth, 1));  // so that the next recording waits for no copies
+    rig->frame([&](VkCommandBuffer commands) {
+        const VkBufferCopy region{0, 0, kWidth * 4};
+        vk().CmdCopyBuffer(commands, rig->x.handle(), device_x.handle(), 1, &region);
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        bounds[0] = rig->bind(kActX, device_x, kWidth * 4);  // `before` says nothing of the copy
+        EXPECT_TRUE(rig->session.record(info).ok());
+    });
+    expect_hazard_seen();
+}
+
+TEST_F(Errors, AProgramWithoutABarrierIsSeen) {
+    RigOptions options;
+    // The barrier between the state's update and y guards only the arena; the first guards t0, t1.
+    options.program = [](Program& program) {
+        program.steps.erase(program.steps.begin() + 2);
+        --program.entries[kLearn].step_count;
+        --program.entries[kAct].first_step;
+    };
+    const auto rig = make_watched_rig(options);
+    ASSERT_TRUE(rig);
+    (void)rig->learn(test_values(kWidth, 1), 0.5f);
+    expect_hazard_seen();
+}
+
+}  // namespace
+}  // namespace hearth::test

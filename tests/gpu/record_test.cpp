@@ -1,0 +1,354 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "gpu/rig.hpp"
+
+namespace hearth::test {
+namespace {
+
+using Record = RuntimeTest;
+
+TEST_F(Record, EntriesGiveWhatTheReferenceGivesForEachRowCount) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    for (uint64_t rows = 1; rows <= kRowsCapacity; ++rows) {
+        const std::vector<float> x = test_values(rows * kWidth, rows);
+        EXPECT_EQ(rig->learn(x, 0.125f), reference.learn(x, 0.125f)) << rows;
+        EXPECT_EQ(rig->act(x), reference.act(x)) << rows;
+    }
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    EXPECT_EQ(rig->read_slot(kZeroSlot), std::vector<float>(16, 0.0f));
+}
+
+TEST_F(Record, ConsecutiveRecordingsInOneCommandBufferNeedNoBarrierOfTheHost) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> x = test_values(3 * kWidth, 1);
+    rig->set_x(x);
+    const float rate = 0.25f;
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> learn;
+        std::array<hearth_bound, 2> act;
+        for (int i = 0; i < 5; ++i) {
+            hearth_record_info info = rig->learn_info(commands, 3, rate, learn);
+            // y is written again and again, and read by nobody in between.
+            const hearth_scope again =
+                hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+            learn[0].before = learn[0].after = again;
+            ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+        }
+        hearth_record_info info = rig->act_info(commands, 3, act);
+        act[1].before =
+            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+        ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+    });
+    for (int i = 0; i < 5; ++i) (void)reference.learn(x, rate);
+    EXPECT_EQ(rig->get_y(3), reference.act(x));
+}
+
+TEST_F(Record, TheSameRecordingTwiceGivesTheSameBits) {
+    const auto first = make_rig(), second = make_rig();
+    ASSERT_TRUE(first && second);
+    const std::vector<float> x = test_values(8 * kWidth, 3);
+    for (int i = 0; i < 20; ++i) EXPECT_EQ(first->learn(x, 0.3f), second->learn(x, 0.3f));
+    EXPECT_EQ(first->read_slot(kStateSlot), second->read_slot(kStateSlot));
+}
+
+TEST_F(Record, OffsetsIntoHostBuffersAreRespected) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer in = make_buffer(4096, standalone::MemoryKind::kUpload);
+    const standalone::Buffer out = make_buffer(4096, standalone::MemoryKind::kReadback);
+    std::fill(out.as<float>().begin(), out.as<float>().end(), -1.0f);
+    const std::vector<float> x = test_values(kWidth, 4);
+    std::copy(x.begin(), x.end(), in.as<float>().begin() + 512 / 4);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        bounds[0] = rig->bind(kActX, in, kWidth * 4);
+        bounds[0].offset = 512;
+        bounds[1] = rig->bind(kActY, out, kWidth * 4);
+        bounds[1].offset = 1024;
+        ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+    });
+    const std::vector<float> expected = TestReference().act(x);
+    for (size_t i = 0; i < 1024; ++i) {
+        const bool inside = i >= 256 && i < 256 + kWidth;
+        EXPECT_EQ(out.as<float>()[i], inside ? expected[i - 256] : -1.0f) << i;
+    }
+}
+
+TEST_F(Record, HostBuffersThatKernelsCannotReachAreCopiedOnRequest) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    for (uint64_t rows = 1; rows < 4; ++rows) {
+        const std::vector<float> x = test_values(rows * kWidth, rows);
+        rig->set_x(x);
+        const float rate = 0.5f;
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            const hearth_record_info info = rig->learn_info(commands, rows, rate, bounds);
+            // The buffers can do more, but the host says only this of them.
+            bounds[0].usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+            bounds[1].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
+            ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+        });
+        EXPECT_EQ(rig->get_y(rows), reference.learn(x, rate));
+    }
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+}
+
+TEST_F(Record, WithHostBarriersTheQueriedScopesAreEnough) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer device_x =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    const standalone::Buffer device_y =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    const std::vector<float> x = test_values(2 * kWidth, 7);
+    rig->set_x(x);
+    const uint64_t bytes = 2 * kWidth * 4;
+    rig->frame([&](VkCommandBuffer commands) {
+        const auto barrier = [&](hearth_scope before, hearth_scope after) {
+            VkMemoryBarrier memory{};
+            memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+            memory.srcAccessMask = static_cast<VkAccessFlags>(before.access);
+            memory.dstAccessMask = static_cast<VkAccessFlags>(after.access);
+            vk().CmdPipelineBarrier(commands, static_cast<VkPipelineStageFlags>(before.stages),
+                                    static_cast<VkPipelineStageFlags>(after.stages), 0, 1, &memory,
+                                    0, nullptr, 0, nullptr);
+        };
+        const hearth_scope write =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        const hearth_scope read =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        const auto scope = [&](uint32_t binding, const standalone::Buffer& buffer) {
+            return rig->session.binding_scope(kAct, binding, buffer.usage()).value();
+        };
+        EXPECT_EQ(scope(kActX, device_x).access, uint64_t{VK_ACCESS_SHADER_READ_BIT});
+        EXPECT_EQ(scope(kActY, device_y).access, uint64_t{VK_ACCESS_SHADER_WRITE_BIT});
+
+        VkBufferCopy region{0, 0, bytes};
+        vk().CmdCopyBuffer(commands, rig->x.handle(), device_x.handle(), 1, &region);
+        barrier(write, scope(kActX, device_x));
+        std::array<hearth_bound, 2> bounds;
+        hearth_record_info info = rig->act_info(commands, 2, bounds);
+        bounds = {rig->bind(kActX, device_x, bytes), rig->bind(kActY, device_y, bytes)};
+        info.barriers = HEARTH_BARRIERS_HOST;
+        ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+        barrier(scope(kActY, device_y), read);
+        vk().CmdCopyBuffer(commands, device_y.handle(), rig->y.handle(), 1, &region);
+        barrier(write, hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT));
+    });
+    EXPECT_EQ(rig->get_y(2), TestReference().act(x));
+}
+
+TEST_F(Record, WithSdkBarriersTheHostsScopesAreEnough) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer device_x =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    const standalone::Buffer device_y =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    const std::vector<float> x = test_values(2 * kWidth, 7);
+    rig->set_x(x);
+    const uint64_t bytes = 2 * kWidth * 4;
+    hearth_readback id = 0;
+    rig->frame([&](VkCommandBuffer commands) {
+        VkBufferCopy region{0, 0, bytes};
+        vk().CmdCopyBuffer(commands, rig->x.handle(), device_x.handle(), 1, &region);
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 2, bounds);
+        bounds = {rig->bind(kActX, device_x, bytes), rig->bind(kActY, device_y, bytes)};
+        bounds[0].before =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        bounds[1].after =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+        hearth_readback_info read = hearth_readback_info_default();
+        read.command_buffer = commands;
+        read.buffer = device_y.handle();
+        read.byte_count = bytes;
+        id = rig->session.record_readback(read).value();
+    });
+    rig->advance();
+    const auto data = rig->session.poll(id);
+    ASSERT_TRUE(data.ok() && data.value().has_value());
+    const std::span<const float> values = data.value()->as<float>();
+    EXPECT_EQ(std::vector<float>(values.begin(), values.end()), TestReference().act(x));
+    rig->session.release(id);
+}
+
+TEST_F(Record, ASecondaryCommandBufferIsReplayedWithNewInputsAndRows) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer run = make_buffer(256, standalone::MemoryKind::kUpload);
+    const standalone::Buffer rate = make_buffer(256, standalone::MemoryKind::kUpload);
+    VkCommandPoolCreateInfo pool_info{};
+    pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool_info.queueFamilyIndex = device().queue_family();
+    VkCommandPool pool = VK_NULL_HANDLE;
+    ASSERT_EQ(vk().CreateCommandPool(device().handle(), &pool_info, nullptr, &pool), VK_SUCCESS);
+    VkCommandBufferAllocateInfo allocate{};
+    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    allocate.commandPool = pool;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_SECONDARY;
+    allocate.commandBufferCount = 1;
+    VkCommandBuffer secondary = VK_NULL_HANDLE;
+    ASSERT_EQ(vk().AllocateCommandBuffers(device().handle(), &allocate, &secondary), VK_SUCCESS);
+    VkCommandBufferInheritanceInfo inheritance{};
+    inheritance.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_INFO;
+    VkCommandBufferBeginInfo begin{};
+    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    begin.pInheritanceInfo = &inheritance;
+    ASSERT_EQ(vk().BeginCommandBuffer(secondary, &begin), VK_SUCCESS);
+    const float unused = 0;
+    std::array<hearth_bound, 3> bounds;
+    hearth_record_info info = rig->learn_info(secondary, kRowsCapacity, unused, bounds);
+    bounds[2] = rig->bind(kLearnRate, rate, 4);
+    const hearth_bound run_block = rig->bind(0, run, 16);
+    info.run_block = &run_block;
+    ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+    ASSERT_EQ(vk().EndCommandBuffer(secondary), VK_SUCCESS);
+    EXPECT_EQ(rig->session.status().recordings_in_flight, 0u);
+
+    TestReference reference;
+    for (uint32_t i = 0; i < 100; ++i) {
+        const uint32_t rows = 1 + i % kRowsCapacity;
+        const std::vector<float> x = test_values(rows * kWidth, i);
+        rig->set_x(x);
+        run.as<uint32_t>()[0] = rows;
+        rate.as<float>()[0] = 0.125f;
+        rig->frame(
+            [&](VkCommandBuffer commands) { vk().CmdExecuteCommands(commands, 1, &secondary); });
+        ASSERT_EQ(rig->get_y(rows), reference.learn(x, 0.125f)) << i;
+    }
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    vk().DestroyCommandPool(device().handle(), pool, nullptr);
+}
+
+TEST_F(Record, TwoContextsOnOneDeviceInterleave) {
+    const auto first = make_rig(), second = make_rig();
+    ASSERT_TRUE(first && second);
+    TestReference a, b;
+    for (uint64_t i = 0; i < 10; ++i) {
+        const std::vector<float> x = test_values(4 * kWidth, i),
+                                 y = test_values(2 * kWidth, i + 99);
+        EXPECT_EQ(first->learn(x, 0.5f), a.learn(x, 0.5f));
+        EXPECT_EQ(second->learn(y, 0.25f), b.learn(y, 0.25f));
+        EXPECT_EQ(first->act(y), a.act(y));
+    }
+    EXPECT_EQ(first->read_slot(kStateSlot), a.state);
+    EXPECT_EQ(second->read_slot(kStateSlot), b.state);
+}
+
+TEST_F(Record, TwoDevicesInterleave) {
+    const auto other = make_device(test_device_options());
+    ASSERT_TRUE(other);
+    const auto first = make_rig();
+    const auto second = Rig::create(*other);
+    ASSERT_TRUE(first && second);
+    TestReference a, b;
+    for (uint64_t i = 0; i < 10; ++i) {
+        const std::vector<float> x = test_values(4 * kWidth, i),
+                                 y = test_values(2 * kWidth, i + 99);
+        EXPECT_EQ(first->learn(x, 0.5f), a.learn(x, 0.5f));
+        EXPECT_EQ(second->learn(y, 0.25f), b.learn(y, 0.25f));
+    }
+    EXPECT_EQ(first->read_slot(kStateSlot), a.state);
+    EXPECT_EQ(second->read_slot(kStateSlot), b.state);
+}
+
+TEST_F(Record, ASessionDestroyedRightAfterRecordingLivesUntilItsSerialCompletes) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<float> x = test_values(kWidth, 5);
+    rig->set_x(x);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        ASSERT_TRUE(rig->session.record(rig->act_info(commands, 1, bounds)).ok());
+        rig->session = Session();
+        rig->program = LoadedProgram();
+        EXPECT_GT(rig->context.stats().device_bytes_total, 0u);
+    });
+    EXPECT_EQ(rig->get_y(1), TestReference().act(x));
+    rig->advance();
+    EXPECT_EQ(rig->context.stats().device_bytes_total, 0u);
+    EXPECT_EQ(rig->context.stats().pipeline_count, 0u);
+}
+
+TEST_F(Record, SessionsOfOneContextSharePipelinesByContent) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const uint32_t count = rig->context.stats().pipeline_count;
+    EXPECT_EQ(count, 4u);  // mix in two specializations, decay, add_row
+    const Result<Session> other = Session::create(rig->context, rig->program);
+    ASSERT_TRUE(other.ok());
+    EXPECT_EQ(rig->context.stats().pipeline_count, count);
+    EXPECT_EQ(other.value().status().pipelines, HEARTH_OK);
+}
+
+TEST_F(Record, TimestampsTellEachStepAndNeverRunBackwards) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_PROFILE_STEPS;
+        info.profile_recordings = 2;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    if (device().timestamp_valid_bits() == 0) GTEST_SKIP() << "the queue has no timestamps";
+    EXPECT_FALSE(rig->session.next_profile().value().has_value());
+    for (uint64_t i = 0; i < 5; ++i) {
+        (void)rig->learn(test_values(2 * kWidth, i), 0.5f);
+        (void)rig->act(test_values(3 * kWidth, i));
+        rig->advance();
+        const auto learn = rig->session.next_profile();
+        ASSERT_TRUE(learn.ok() && learn.value().has_value());
+        EXPECT_EQ(learn.value()->entry, kLearn);
+        EXPECT_EQ(learn.value()->rows, 2u);
+        ASSERT_EQ(learn.value()->step_count, 7u);
+        EXPECT_STREQ(learn.value()->step_labels[3], "clear t3");
+        double sum = 0;
+        for (uint32_t s = 0; s < 7; ++s) {
+            EXPECT_GE(learn.value()->step_ns[s], 0.0);
+            sum += learn.value()->step_ns[s];
+        }
+        EXPECT_NEAR(sum, learn.value()->total_ns, 1.0);
+        EXPECT_LT(sum, 60e9);
+        const auto act = rig->session.next_profile();
+        ASSERT_TRUE(act.ok() && act.value().has_value());
+        EXPECT_EQ(act.value()->entry, kAct);
+        EXPECT_EQ(act.value()->step_count, 1u);
+        EXPECT_FALSE(rig->session.next_profile().value().has_value());
+    }
+}
+
+TEST_F(Record, SlotsCanBeReadByTheHostsOwnCopies) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const hearth_buffer_range range = rig->session.slot_buffer(kStateSlot).value();
+    EXPECT_EQ(range.bytes, kWidth * 4u);
+    EXPECT_EQ(range.device_address != 0,
+              (device().enabled_features() & HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) != 0);
+    rig->frame([&](VkCommandBuffer commands) {
+        const VkBufferCopy region{range.offset, 0, range.bytes};
+        vk().CmdCopyBuffer(commands, range.buffer, rig->y.handle(), 1, &region);
+        VkMemoryBarrier memory{};
+        memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+        memory.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        memory.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
+    });
+    EXPECT_EQ(rig->get_y(1), TestReference::initial_state());
+}
+
+}  // namespace
+}  // namespace hearth::test

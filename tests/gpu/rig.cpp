@@ -1,0 +1,160 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "gpu/rig.hpp"
+
+#include "shaders/add_row_address.h"
+#include "shaders/add_row_descriptor.h"
+#include "shaders/decay_address.h"
+#include "shaders/decay_descriptor.h"
+#include "shaders/mix_address.h"
+#include "shaders/mix_descriptor.h"
+#include "shaders/needs_float16_address.h"
+#include "shaders/needs_float16_descriptor.h"
+
+namespace hearth::test {
+
+TestShaders test_shaders(BindingModel model) {
+    if (model == BindingModel::kDescriptor)
+        return {mix_descriptor, decay_descriptor, add_row_descriptor};
+    return {mix_address, decay_address, add_row_address};
+}
+
+std::span<const uint32_t> needs_float16_shader(BindingModel model) {
+    if (model == BindingModel::kDescriptor) return needs_float16_descriptor;
+    return needs_float16_address;
+}
+
+std::unique_ptr<Rig> Rig::create(standalone::Device& device, const RigOptions& options) {
+    std::unique_ptr<Rig> rig(new Rig(device));
+    const auto take = [](auto&& result, auto& out) {
+        EXPECT_TRUE(result.ok()) << result.status().message();
+        if (result.ok()) out = std::move(result).value();
+        return result.ok();
+    };
+    const uint64_t bytes = kRowsCapacity * kWidth * 4;
+    if (!take(standalone::Buffer::create(device, bytes, standalone::MemoryKind::kUpload), rig->x) ||
+        !take(standalone::Buffer::create(device, bytes, standalone::MemoryKind::kReadback), rig->y))
+        return nullptr;
+
+    hearth_host_info host = device.host_info();
+    if (options.host) options.host(host);
+    if (!take(Context::create(host), rig->context)) return nullptr;
+
+    const BindingModel model = binding_model(device);
+    Program program = TestProgramBuilder(test_shaders(model), model).build();
+    if (options.program) options.program(program);
+    if (!take(LoadedProgram::load(rig->context, save_program(program)), rig->program))
+        return nullptr;
+
+    hearth_session_create_info info = hearth_session_create_info_default();
+    info.name = "test";
+    if (options.session) options.session(info);
+    if (!take(Session::create(rig->context, rig->program, info), rig->session)) return nullptr;
+    if (options.build_pipelines) {
+        const Status built = rig->session.build();
+        EXPECT_TRUE(built.ok()) << built.message();
+    }
+    if (options.set_up)
+        rig->frame([&](VkCommandBuffer commands) {
+            const Status status = rig->session.record_setup(commands);
+            EXPECT_TRUE(status.ok()) << status.message();
+        });
+    return rig;
+}
+
+Rig::~Rig() {
+    session = Session();
+    program = LoadedProgram();
+}
+
+void Rig::frame(const std::function<void(VkCommandBuffer)>& record) {
+    ++serial_;
+    const Status begun = context.begin_frame(serial_, serial_ - 1);
+    ASSERT_TRUE(begun.ok()) << begun.message();
+    const Status run = device.run(record);
+    ASSERT_TRUE(run.ok()) << run.message();
+}
+
+hearth_bound Rig::bind(uint32_t binding, const standalone::Buffer& buffer, uint64_t bytes) const {
+    hearth_bound bound = hearth_bind_buffer(binding, buffer.handle(), 0, bytes, buffer.usage());
+    // Inputs were written by the CPU before submitting, which needs no barrier.  Outputs may still
+    // be read by nobody before, and are read by the CPU afterwards.
+    bound.after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    return bound;
+}
+
+hearth_record_info Rig::learn_info(VkCommandBuffer commands, uint64_t rows, const float& rate,
+                                   std::array<hearth_bound, 3>& bounds) const {
+    const uint64_t bytes = rows * kWidth * 4;
+    bounds = {bind(kLearnY, y, bytes), bind(kLearnX, x, bytes),
+              hearth_bind_bytes(kLearnRate, &rate, sizeof rate)};
+    hearth_record_info info = hearth_record_info_default();
+    info.command_buffer = commands;
+    info.entry = kLearn;
+    info.rows = rows;
+    info.bound = bounds.data();
+    info.bound_count = 3;
+    return info;
+}
+
+hearth_record_info Rig::act_info(VkCommandBuffer commands, uint64_t rows,
+                                 std::array<hearth_bound, 2>& bounds) const {
+    const uint64_t bytes = rows * kWidth * 4;
+    bounds = {bind(kActX, x, bytes), bind(kActY, y, bytes)};
+    hearth_record_info info = hearth_record_info_default();
+    info.command_buffer = commands;
+    info.entry = kAct;
+    info.rows = rows;
+    info.bound = bounds.data();
+    info.bound_count = 2;
+    return info;
+}
+
+std::vector<float> Rig::learn(std::span<const float> input, float rate) {
+    set_x(input);
+    const uint64_t rows = input.size() / kWidth;
+    bool done = false;
+    frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        const Result<Progress> progress = session.record(learn_info(commands, rows, rate, bounds));
+        done = progress.ok() && progress.value() == Progress::kDone;
+        EXPECT_TRUE(done) << session.error();
+    });
+    return done ? get_y(rows) : std::vector<float>();
+}
+
+std::vector<float> Rig::act(std::span<const float> input) {
+    set_x(input);
+    const uint64_t rows = input.size() / kWidth;
+    bool done = false;
+    frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const Result<Progress> progress = session.record(act_info(commands, rows, bounds));
+        done = progress.ok() && progress.value() == Progress::kDone;
+        EXPECT_TRUE(done) << session.error();
+    });
+    return done ? get_y(rows) : std::vector<float>();
+}
+
+std::vector<float> Rig::read_slot(uint32_t slot) {
+    hearth_readback id = 0;
+    frame([&](VkCommandBuffer commands) {
+        const Result<hearth_readback> request = session.record_readback(commands, slot);
+        EXPECT_TRUE(request.ok()) << request.status().message();
+        if (request.ok()) id = request.value();
+    });
+    advance();
+    const auto data = session.poll(id);
+    EXPECT_TRUE(data.ok()) << data.status().message();
+    if (!data.ok() || !data.value().has_value()) {
+        ADD_FAILURE() << "the readback has not arrived";
+        return {};
+    }
+    const std::span<const float> values = data.value()->as<float>();
+    std::vector<float> copy(values.begin(), values.end());
+    session.release(id);
+    return copy;
+}
+
+}  // namespace hearth::test

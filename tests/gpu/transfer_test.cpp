@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "gpu/rig.hpp"
+
+namespace hearth::test {
+namespace {
+
+using Transfer = RuntimeTest;
+
+TEST_F(Transfer, UploadsReplacePartsOfASlot) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> values = {100.0f, 200.0f};
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_TRUE(
+            rig->session.record_upload(commands, kStateSlot, std::as_bytes(std::span(values)), 12)
+                .ok());
+        // Within the same command buffer, without a barrier of the host's.
+        ASSERT_TRUE(
+            rig->session
+                .record_upload(commands, kStateSlot, std::as_bytes(std::span(values)).first(4), 16)
+                .ok());
+    });
+    reference.state[3] = 100.0f;
+    reference.state[4] = 100.0f;
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    const std::vector<float> x = test_values(kWidth, 1);
+    EXPECT_EQ(rig->act(x), reference.act(x));
+}
+
+TEST_F(Transfer, AReadbackArrivesWithItsSerialAndNotBeforeItCompleted) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    hearth_readback id = 0;
+    rig->frame([&](VkCommandBuffer commands) {
+        id = rig->session.record_readback(commands, kStateSlot).value();
+    });
+    const uint64_t serial = rig->serial();
+    EXPECT_FALSE(rig->session.poll(id).value().has_value());
+    rig->begin(serial + 1, serial - 1);
+    EXPECT_FALSE(rig->session.poll(id).value().has_value());
+    rig->begin(serial + 1, serial);
+    const auto data = rig->session.poll(id);
+    ASSERT_TRUE(data.ok() && data.value().has_value());
+    EXPECT_EQ(data.value()->serial, serial);
+    EXPECT_EQ(data.value()->bytes.size(), kWidth * 4u);
+    rig->session.release(id);
+    EXPECT_EQ(rig->session.poll(id).status().code(), StatusCode::kNotFound);
+}
+
+TEST_F(Transfer, ReadbacksMayBeCancelledAtAnyPoint) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.readback_count = 4;
+        info.readback_bytes = 4 * 512;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    std::vector<hearth_readback> live;
+    uint32_t refused = 0, arrived = 0;
+    for (uint64_t i = 0; i < 200; ++i) {
+        const uint64_t random = Hash().number(i).value();
+        rig->frame([&](VkCommandBuffer commands) {
+            for (uint64_t k = 0; k <= random % 3; ++k) {
+                const auto id = rig->session.record_readback(commands, kStateSlot);
+                if (id.ok()) {
+                    live.push_back(id.value());
+                } else {
+                    ++refused;
+                    EXPECT_EQ(id.status().code(), StatusCode::kOutOfRange);
+                }
+            }
+            // One that has not even been submitted.
+            if (random % 5 == 0 && !live.empty()) {
+                rig->session.release(live.back());
+                live.pop_back();
+            }
+        });
+        if (random % 2 == 0) rig->advance();
+        while (!live.empty() && (random >> 8) % 3 != 0) {
+            const auto data = rig->session.poll(live.front());
+            ASSERT_TRUE(data.ok()) << data.status().message();
+            if (!data.value().has_value()) break;
+            ++arrived;
+            const std::span<const float> values = data.value()->as<float>();
+            EXPECT_EQ(std::vector<float>(values.begin(), values.end()),
+                      TestReference::initial_state());
+            rig->session.release(live.front());
+            live.erase(live.begin());
+        }
+    }
+    EXPECT_GT(arrived, 20u);
+    EXPECT_GT(refused, 20u);
+    for (const hearth_readback id : live) rig->session.release(id);
+    EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
+}
+
+TEST_F(Transfer, TheInitialWeightsAreFreedOnceTheyArrived) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) { info.upload_bytes = 0; };
+    options.set_up = false;
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    const auto staged = [&] { return rig->context.stats().device_bytes[HEARTH_MEMORY_STAGING]; };
+    EXPECT_GT(staged(), 0u);
+    rig->frame(
+        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_setup(commands).ok()); });
+    EXPECT_GT(staged(), 0u);
+    rig->frame([&](VkCommandBuffer commands) {
+        EXPECT_EQ(staged(), 0u);
+        EXPECT_EQ(hearth_record_setup(rig->session.handle(), commands), HEARTH_ERROR_WRONG_ORDER);
+    });
+}
+
+TEST_F(Transfer, SetupRecordedAgainResetsASessionThatKeepsItsInitialWeights) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_KEEP_INITIAL;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    (void)rig->learn(test_values(kWidth, 1), 0.5f);
+    EXPECT_NE(rig->read_slot(kStateSlot), TestReference::initial_state());
+    rig->frame(
+        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_setup(commands).ok()); });
+    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+}
+
+TEST_F(Transfer, TheQueriedMemoryIsWhatASessionTakes) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    hearth_session_create_info info = hearth_session_create_info_default();
+    info.flags = HEARTH_SESSION_COPY_BINDINGS;
+    const auto needs = Session::query_memory(rig->context, rig->program, info);
+    ASSERT_TRUE(needs.ok());
+    const hearth_context_stats before = rig->context.stats();
+    const auto session = Session::create(rig->context, rig->program, info);
+    ASSERT_TRUE(session.ok());
+    const hearth_context_stats after = rig->context.stats();
+    EXPECT_EQ(after.device_bytes_total - before.device_bytes_total, needs.value().total_bytes);
+    for (uint32_t i = 0; i < HEARTH_MEMORY_USAGE_COUNT; ++i)
+        EXPECT_EQ(after.device_bytes[i] - before.device_bytes[i], needs.value().bytes[i]) << i;
+}
+
+}  // namespace
+}  // namespace hearth::test
