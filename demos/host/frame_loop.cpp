@@ -109,17 +109,21 @@ Status FrameLoop::finish(Slot& slot) {
                      slot.screenshot_extent.height, slot.pixels.as<uint8_t>(), slot.is_bgra);
 }
 
-Result<std::optional<Frame>> FrameLoop::begin(Presenter& presenter) {
+Result<std::optional<Frame>> FrameLoop::begin(Presenter* presenter) {
     const VulkanApi& vk = device_->vk();
     const uint32_t index = static_cast<uint32_t>(serial_ % kFramesInFlight);
     Slot& slot = slots_[index];
     span_times_.clear();
     HEARTH_TRY(finish(slot));
 
-    HEARTH_ASSIGN(const auto acquired, presenter.acquire(slot.acquired));
-    if (!acquired) return std::optional<Frame>();
-    slot.uses_semaphores = acquired->uses_semaphores;
-    while (rendered_.size() < presenter.images().size()) {
+    Presenter::Acquired image;
+    if (presenter) {
+        HEARTH_ASSIGN(const auto acquired, presenter->acquire(slot.acquired));
+        if (!acquired) return std::optional<Frame>();
+        image = *acquired;
+    }
+    slot.uses_semaphores = image.uses_semaphores;
+    while (presenter && rendered_.size() < presenter->images().size()) {
         const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
         VkSemaphore semaphore = VK_NULL_HANDLE;
         HEARTH_TRY(check_vulkan(vk.CreateSemaphore(device_->handle(), &info, nullptr, &semaphore),
@@ -139,22 +143,24 @@ Result<std::optional<Frame>> FrameLoop::begin(Presenter& presenter) {
     frame.serial = ++serial_;
     frame.completed_serial = serial_ > kFramesInFlight ? serial_ - kFramesInFlight : 0;
     frame.slot = index;
-    frame.image_index = acquired->image_index;
+    frame.image_index = image.image_index;
     frame.cmd = slot.cmd;
     return std::optional<Frame>(frame);
 }
 
-Status FrameLoop::end(const Frame& frame, Presenter& presenter) {
+Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
     const VulkanApi& vk = device_->vk();
     Slot& slot = slots_[frame.slot];
-    transition(vk, frame.cmd, presenter.images()[frame.image_index],
-               VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, presenter.present_layout(),
-               VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT, VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
-               VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0);
+    if (presenter) {
+        transition(vk, frame.cmd, presenter->images()[frame.image_index],
+                   VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL, presenter->present_layout(),
+                   VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                   VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0);
+    }
     HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(frame.cmd), "vkEndCommandBuffer"));
 
     const VkPipelineStageFlags wait_stage = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
-    const VkSemaphore rendered = rendered_[frame.image_index];
+    const VkSemaphore rendered = presenter ? rendered_[frame.image_index] : VK_NULL_HANDLE;
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = 1;
     submit.pCommandBuffers = &frame.cmd;
@@ -168,7 +174,7 @@ Status FrameLoop::end(const Frame& frame, Presenter& presenter) {
     HEARTH_TRY(
         check_vulkan(vk.QueueSubmit(device_->queue(), 1, &submit, slot.done), "vkQueueSubmit"));
     slot.serial = frame.serial;
-    return presenter.present(frame.image_index, rendered);
+    return presenter ? presenter->present(frame.image_index, rendered) : Status();
 }
 
 Status FrameLoop::wait() {

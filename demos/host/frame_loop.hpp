@@ -44,10 +44,11 @@ class FrameLoop {
     FrameLoop& operator=(const FrameLoop&) = delete;
 
     /// Waits until the frame that used this slot last is done, and starts recording.  Nothing if
-    /// `presenter` must be recreated first.
-    Result<std::optional<Frame>> begin(Presenter& presenter);
-    /// Submits and presents.  The image must be in VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL.
-    Status end(const Frame& frame, Presenter& presenter);
+    /// `presenter` must be recreated first.  presenter: null for a frame without a picture.
+    Result<std::optional<Frame>> begin(Presenter* presenter);
+    /// Submits and presents to the presenter that begin() was given.  The image must be in
+    /// VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL.
+    Status end(const Frame& frame, Presenter* presenter);
     /// Waits for all frames.
     Status wait();
 

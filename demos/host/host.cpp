@@ -36,7 +36,8 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     const VkExtent2D extent{options.width, options.height};
     const bool wants_window = !options.headless && has_display();
     if (!options.headless && !wants_window) {
-        std::fprintf(stderr, "no display: running headless\n");
+        std::fprintf(stderr, "no display: running headless, as fast as the device can\n");
+        self->options_.turbo = true;
     }
 
     standalone::InstanceOptions instance_options;
@@ -97,7 +98,8 @@ Input Host::poll() {
     return window_ ? window_->poll() : Input();
 }
 
-Result<std::optional<Frame>> Host::begin_frame() {
+Result<std::optional<Frame>> Host::begin_frame(bool has_picture) {
+    has_picture_ = has_picture;
     if (!options_.turbo) {
         std::this_thread::sleep_until(next_frame_time_);
         // After a hitch the game goes on from now; it does not race to catch up.
@@ -117,7 +119,7 @@ Result<std::optional<Frame>> Host::begin_frame() {
         if (presenter_->is_outdated()) return std::optional<Frame>();
         HEARTH_TRY(renderer_->create_targets(targets_, presenter_->extent(), presenter_->views()));
     }
-    return loop_->begin(*presenter_);
+    return loop_->begin(has_picture ? presenter_.get() : nullptr);
 }
 
 void Host::begin_picture(const Frame& frame, const Input& input, Color background) {
@@ -138,14 +140,14 @@ Status Host::write_picture(VkExtent2D extent, const std::string& path,
     HEARTH_ASSIGN(const auto loop, FrameLoop::create(*device_, 0));
     RenderTargets targets;
     HEARTH_TRY(renderer->create_targets(targets, extent, ring->views()));
-    HEARTH_ASSIGN(const auto frame, loop->begin(*ring));
+    HEARTH_ASSIGN(const auto frame, loop->begin(ring.get()));
     ui_->begin(extent, kFrameSeconds, {});
     renderer->begin(frame->cmd, 0, targets, frame->image_index, Color::hex(0x0f1318));
     draw();
     renderer->draw(ui_->end());
     renderer->end();
     HEARTH_TRY(loop->record_screenshot(*frame, *ring, path));
-    HEARTH_TRY(loop->end(*frame, *ring));
+    HEARTH_TRY(loop->end(*frame, ring.get()));
     return loop->wait();
 }
 

@@ -35,17 +35,22 @@ class Host {
     Renderer& renderer() { return *renderer_; }
     Ui& ui() { return *ui_; }
     bool is_headless() const { return window_ == nullptr; }
+    /// The command line's, except that without a display nothing waits for the clock.
+    const Options& options() const { return options_; }
 
     /// What the player does now; nothing without a window.
     Input poll();
     /// The next frame, after waiting for its turn at 60 a second (unless in turbo) and recreating
     /// the images if the window changed.  Nothing while the window is minimized.
-    Result<std::optional<Frame>> begin_frame();
+    /// has_picture: whether the frame will be drawn and presented, or only computes.
+    Result<std::optional<Frame>> begin_frame(bool has_picture = true);
     /// Starts, within `frame`, the picture and the user interface.
     void begin_picture(const Frame& frame, const Input& input, Color background);
     /// Draws the user interface and ends the picture.
     void end_picture();
-    Status end_frame(const Frame& frame) { return loop_->end(frame, *presenter_); }
+    Status end_frame(const Frame& frame) {
+        return loop_->end(frame, has_picture_ ? presenter_.get() : nullptr);
+    }
 
     /// A picture of `extent` that `draw` fills with user interface, into a PNG: charts and reports.
     Status write_picture(VkExtent2D extent, const std::string& path,
@@ -65,6 +70,7 @@ class Host {
     std::unique_ptr<Ui> ui_;
     std::unique_ptr<Renderer> renderer_;
     RenderTargets targets_;
+    bool has_picture_ = true;
     std::chrono::steady_clock::time_point next_frame_time_;
 };
 

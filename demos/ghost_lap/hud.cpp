@@ -1,0 +1,340 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "hud.hpp"
+
+#include "cars.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace hearth::ghost_lap {
+namespace {
+
+using demo::Color;
+
+constexpr Color kText = Color::hex(0xf2f0ea);
+constexpr Color kDim = Color::hex(0x9aa3ad);
+constexpr Color kGood = Color::hex(0x7fe08a);
+constexpr Color kBad = Color::hex(0xff6b5e);
+
+ImU32 packed(Color color) {
+    return color.packed();
+}  // ImGui packs colours in the same order
+ImVec4 vector(Color color) {
+    return {color.r, color.g, color.b, color.a};
+}
+
+/// The smallest loss a curve still tells apart.
+constexpr float kLossFloor = 1e-5f;
+
+std::string format(const char* pattern, double value) {
+    char text[64];
+    std::snprintf(text, sizeof(text), pattern, value);
+    return text;
+}
+
+class Hud {
+  public:
+    Hud(const HudState& state, const Layout& layout, const demo::Ui& ui, VkExtent2D extent)
+        : state_(state),
+          race_(*state.race),
+          table_(state.race->table()),
+          ui_(ui),
+          scale_(layout.scale),
+          sidebar_(layout.sidebar),
+          width_(static_cast<float>(extent.width)),
+          height_(static_cast<float>(extent.height)) {}
+
+    void draw() {
+        draw_message();
+        draw_sidebar();
+    }
+
+  private:
+    float px(float units) const { return units * scale_; }
+
+    void begin_panel(const char* name, ImVec2 position, ImVec2 size) const {
+        constexpr ImGuiWindowFlags kFlags =
+            ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoNav |
+            ImGuiWindowFlags_NoInputs | ImGuiWindowFlags_NoSavedSettings;
+        ImGui::SetNextWindowPos(position);
+        ImGui::SetNextWindowSize(size);
+        ImGui::Begin(name, nullptr, kFlags);
+    }
+
+    void text(ImFont* font, Color color, const char* words) const {
+        ImGui::PushFont(font);
+        ImGui::PushStyleColor(ImGuiCol_Text, vector(color));
+        ImGui::TextUnformatted(words);
+        ImGui::PopStyleColor();
+        ImGui::PopFont();
+    }
+    void text(ImFont* font, Color color, const std::string& words) const {
+        text(font, color, words.c_str());
+    }
+
+    /// Words of one row at fixed columns; the row ends with next_row().
+    void cell(float x, Color color, const std::string& words, bool is_right = false) const {
+        float left = ImGui::GetWindowContentRegionMin().x + px(x);
+        if (is_right) left -= ImGui::CalcTextSize(words.c_str()).x;
+        ImGui::SameLine(left);
+        ImGui::PushStyleColor(ImGuiCol_Text, vector(color));
+        ImGui::TextUnformatted(words.c_str());
+        ImGui::PopStyleColor();
+    }
+
+    /// A level between -1 and 1 from the middle, or between 0 and 1 from the left.
+    void bar(ImVec2 min, ImVec2 max, float level, Color color, bool is_centered) const {
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        list.AddRectFilled(min, max, packed(Color::hex(0xffffff, 0.10f)), px(3));
+        const float zero = is_centered ? 0.5f * (min.x + max.x) : min.x;
+        const float reach = is_centered ? 0.5f * (max.x - min.x) : max.x - min.x;
+        const float tip = zero + std::clamp(level, -1.0f, 1.0f) * reach;
+        if (std::abs(tip - zero) > 0.5f) {
+            list.AddRectFilled({std::min(zero, tip), min.y}, {std::max(zero, tip), max.y},
+                               packed(color), px(3));
+        }
+    }
+
+    void draw_clock() const {
+        text(ui_.small(), kDim, "LAP " + std::to_string(race_.player().laps().size() + 1));
+        text(ui_.display(), kText, lap_time_text(race_.player().lap_seconds()));
+        float best = 0.0f;
+        for (const RaceTable::Row& row : table_.player.rows) {
+            if (row.is_completed && (best == 0.0f || row.seconds < best)) best = row.seconds;
+        }
+        const std::string last =
+            table_.player.rows.empty() ? "-" : lap_time_text(table_.player.rows.back().seconds);
+        text(ui_.small(), kDim,
+             "last " + last + "    best " + (best > 0.0f ? lap_time_text(best) : "-"));
+        const float speed = race_.player().car().speed;
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        bar({at.x, at.y + px(4)}, {at.x + ImGui::GetContentRegionAvail().x, at.y + px(10)},
+            speed / kTopSpeed, kPlayerColor, false);
+        ImGui::Dummy({0.0f, px(18)});
+    }
+
+    /// One sentence of what is going on, at the bottom of the track.
+    void draw_message() const {
+        std::string words;
+        Color color = kText;
+        if (!race_.ghost_is_driving()) {
+            words = race_.demonstrations().is_ready()
+                        ? "Your ghost is learning from every metre. Finish the lap."
+                        : "Drive one lap. Somebody is watching how you do it.";
+        } else if (race_.ghost().laps().empty()) {
+            words = "Your ghost has the wheel. It drives by what it learnt from you.";
+            color = kGhostColor;
+        } else if (table_.has_ghost_lapped(3, 0.1f)) {
+            words = "Three clean laps. It drives like you.";
+            color = kGood;
+        } else {
+            words = "It keeps learning while you drive.";
+        }
+        ImGui::PushFont(ui_.heading());
+        const ImVec2 size = ImGui::CalcTextSize(words.c_str());
+        const float pad = px(12);
+        const float left = 0.5f * (width_ - sidebar_ - size.x);
+        const float top = height_ - px(22) - size.y;
+        ImDrawList& list = *ImGui::GetBackgroundDrawList();
+        list.AddRectFilled({left - pad, top - pad * 0.6f},
+                           {left + size.x + pad, top + size.y + pad * 0.6f},
+                           packed(Color::hex(0x0d1014, 0.72f)), px(8));
+        list.AddText({left, top}, packed(color), words.c_str());
+        ImGui::PopFont();
+        if (!state_.has_keys) return;
+        const char* const keys =
+            "arrows or WASD: drive    F: freeze learning    R: reset the ghost    "
+            "1-5: let a script drive    0: drive yourself    C: camera";
+        ImGui::PushFont(ui_.small());
+        const ImVec2 extent = ImGui::CalcTextSize(keys);
+        list.AddText({0.5f * (width_ - sidebar_ - extent.x), px(6)},
+                     packed(kText.with_alpha(0.75f)), keys);
+        ImGui::PopFont();
+    }
+
+    void draw_sidebar() const {
+        begin_panel("sidebar", {width_ - sidebar_, 0.0f}, {sidebar_, height_});
+        text(ui_.heading(), kText, "GHOST LAP");
+        text(ui_.small(), kDim, "a rival that learns your driving");
+        ImGui::Dummy({0.0f, px(10)});
+        draw_clock();
+        draw_badge();
+        ImGui::Dummy({0.0f, px(4)});
+        draw_ladder();
+        draw_wheel();
+        draw_costs();
+        ImGui::End();
+    }
+
+    void draw_badge() const {
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float right = at.x + ImGui::GetContentRegionAvail().x;
+        const Color color = !state_.is_learning_wanted ? kDim
+                            : state_.is_learning       ? kGhostColor
+                                                       : Color::hex(0xd7b95a);
+        const char* const words = !state_.is_learning_wanted ? "FROZEN"
+                                  : state_.is_learning       ? "LEARNING"
+                                                             : "WATCHING";
+        list.AddRectFilled(at, {right, at.y + px(146)}, packed(Color::hex(0xffffff, 0.05f)), px(8));
+        // The dot beats while steps are taken; by the frame, so that pictures repeat.
+        const float beat =
+            0.5f + 0.5f * std::sin(static_cast<float>(race_.frame() % 60) * 0.10472f);
+        const ImVec2 dot{at.x + px(18), at.y + px(20)};
+        if (state_.is_learning) {
+            list.AddCircleFilled(dot, px(6.0f + 5.0f * beat),
+                                 packed(color.with_alpha(0.25f * (1.0f - beat) + 0.1f)), 24);
+        }
+        list.AddCircleFilled(dot, px(6), packed(color), 24);
+        list.AddText(ui_.heading(), ui_.heading()->FontSize, {at.x + px(34), at.y + px(9)},
+                     packed(color), words);
+        char numbers[96];
+        std::snprintf(numbers, sizeof(numbers), "%llu steps   %u samples",
+                      static_cast<unsigned long long>(state_.learning_steps),
+                      race_.demonstrations().size());
+        list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(12), at.y + px(38)},
+                     packed(kDim), numbers);
+        const ImVec2 min{at.x + px(12), at.y + px(62)};
+        const ImVec2 max{right - px(12), at.y + px(122)};
+        list.AddRectFilled(min, max, packed(Color::hex(0x000000, 0.30f)), px(4));
+        draw_curve(list, min, max, state_.losses, packed(kGhostColor), 0.0f, true);
+        const std::string loss = state_.losses.empty()
+                                     ? std::string("loss: waiting for data")
+                                     : "loss " + format("%.5f", state_.losses.back());
+        list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(12), at.y + px(125)},
+                     packed(kDim), loss.c_str());
+        ImGui::Dummy({0.0f, px(146)});
+    }
+
+    void draw_ladder() const {
+        constexpr float kColumns[] = {28.0f, 98.0f, 168.0f, 176.0f};
+        ImGui::PushFont(ui_.small());
+        ImGui::Dummy({0.0f, 0.0f});
+        cell(0.0f, kDim, "lap");
+        cell(kColumns[1], kPlayerColor, state_.driver, true);
+        cell(kColumns[2], kGhostColor, "ghost", true);
+        cell(kColumns[3], kDim, "line error");
+        ImGui::PopFont();
+        ImGui::PushFont(ui_.body());
+        constexpr size_t kRows = 7;
+        const size_t count = std::max(table_.player.rows.size(), table_.ghost.rows.size());
+        const size_t first = count > kRows ? count - kRows : 0;
+        for (size_t i = first; i < count; ++i) {
+            ImGui::Dummy({0.0f, ImGui::GetTextLineHeight()});
+            const float top = ImGui::GetItemRectMin().y;
+            cell(0.0f, kDim, std::to_string(i + 1));
+            if (i < table_.player.rows.size()) {
+                cell(kColumns[1], kText, format("%.2f", table_.player.rows[i].seconds), true);
+            }
+            if (i >= table_.ghost.rows.size()) continue;
+            const RaceTable::Row& ghost = table_.ghost.rows[i];
+            cell(kColumns[2], ghost.is_completed ? kText : kBad,
+                 ghost.is_completed ? format("%.2f", ghost.seconds) : "lost", true);
+            const float left = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMin().x +
+                               px(kColumns[3] + 2.0f);
+            const float error = std::min(ghost.line_error, 1.0f);
+            bar({left, top + px(4)}, {left + px(84), top + px(13)}, error / 0.5f,
+                kGood.mix(kBad, std::min(error / 0.4f, 1.0f)), false);
+        }
+        if (count == 0) text(ui_.small(), kDim, "no lap yet");
+        ImGui::PopFont();
+        ImGui::Dummy({0.0f, px(6)});
+    }
+
+    void draw_wheel() const {
+        text(ui_.small(), kDim, "wheel and pedals");
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float right = at.x + ImGui::GetContentRegionAvail().x;
+        const float middle = 0.5f * (at.x + right);
+        const auto row = [&](float y, Action action, Color color) {
+            // Left on the screen is left at the wheel.
+            bar({at.x, at.y + px(y)}, {middle - px(5), at.y + px(y + 9)}, -action.steer, color,
+                true);
+            bar({middle + px(5), at.y + px(y)}, {right, at.y + px(y + 9)}, action.throttle,
+                action.throttle < 0.0f ? kBad : color, true);
+        };
+        row(2, state_.player_action, kPlayerColor);
+        row(16, race_.ghost_is_driving() ? state_.ghost_action : Action{}, kGhostColor);
+        ImGui::Dummy({0.0f, px(32)});
+    }
+
+    void draw_costs() const {
+        if (!state_.has_gpu_times) return;
+        ImGui::SetCursorPosY(height_ - px(62));
+        text(ui_.small(), kDim, "GPU time of a frame");
+        char words[96];
+        std::snprintf(words, sizeof(words), "draw %.2f   act %.3f   learn %.3f ms",
+                      state_.render_ms, state_.act_ms, state_.learn_ms);
+        text(ui_.small(), kText, words);
+    }
+
+    const HudState& state_;
+    const Race& race_;
+    RaceTable table_;
+    const demo::Ui& ui_;
+    float scale_;
+    float sidebar_;
+    float width_;
+    float height_;
+};
+
+}  // namespace
+
+Layout Layout::of(VkExtent2D extent) {
+    constexpr glm::vec2 kCircuitCenter{-0.5f, 0.8f};
+    constexpr glm::vec2 kCircuitSize{98.0f, 70.0f};  // metres, with room for the words around it
+    Layout layout;
+    const auto width = static_cast<float>(extent.width);
+    const auto height = static_cast<float>(extent.height);
+    layout.scale = height / 720.0f;
+    layout.sidebar = std::min(292.0f * layout.scale, 0.4f * width);
+    layout.world.units_per_pixel =
+        std::max(kCircuitSize.x / (width - layout.sidebar), kCircuitSize.y / height);
+    layout.world.center =
+        kCircuitCenter + glm::vec2(0.5f * layout.sidebar * layout.world.units_per_pixel, 0.0f);
+    return layout;
+}
+
+void draw_hud(const HudState& state, const Layout& layout, const demo::Ui& ui, VkExtent2D extent) {
+    Hud(state, layout, ui, extent).draw();
+}
+
+void draw_curve(ImDrawList& list, ImVec2 min, ImVec2 max, const std::vector<float>& values,
+                ImU32 color, float top, bool is_logarithmic) {
+    if (values.size() < 2) return;
+    const auto shown = [&](float value) {
+        return is_logarithmic ? std::log10(std::max(value, kLossFloor)) : value;
+    };
+    const auto [least, most] = std::ranges::minmax(values);
+    const float low = is_logarithmic ? shown(least) : 0.0f;
+    const float high = shown(top > 0.0f ? top : most);
+    const float range = std::max(high - low, 1e-6f);
+    // No more points than pixels.
+    const auto points = std::min(values.size(), static_cast<size_t>(max.x - min.x));
+    std::vector<ImVec2> line(points);
+    for (size_t i = 0; i < points; ++i) {
+        const float t = static_cast<float>(i) / static_cast<float>(points - 1);
+        const auto index =
+            static_cast<size_t>(std::lround(t * static_cast<float>(values.size() - 1)));
+        const float y = std::clamp((shown(values[index]) - low) / range, 0.0f, 1.0f);
+        line[i] = {min.x + t * (max.x - min.x), max.y - 3.0f - y * (max.y - min.y - 6.0f)};
+    }
+    list.AddPolyline(line.data(), static_cast<int>(points), color, ImDrawFlags_None, 2.0f);
+}
+
+std::string lap_time_text(float seconds) {
+    char text[32];
+    const int minutes = static_cast<int>(seconds / 60.0f);
+    if (minutes > 0) {
+        std::snprintf(text, sizeof(text), "%d:%06.3f", minutes,
+                      static_cast<double>(seconds - 60.0f * static_cast<float>(minutes)));
+    } else {
+        std::snprintf(text, sizeof(text), "%.3f", static_cast<double>(seconds));
+    }
+    return text;
+}
+
+}  // namespace hearth::ghost_lap

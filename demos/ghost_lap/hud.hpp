@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Panels: times, the ladder of laps, what the ghost has learnt, what it costs.
+
+#pragma once
+
+#include "ghost_lap/race.hpp"
+#include "host/ui.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hearth::ghost_lap {
+
+/// What the panels show besides the race itself.
+struct HudState {
+    const Race* race = nullptr;
+    std::string driver;              ///< "you", or the scripted style
+    bool is_learning = false;        ///< a step was taken this frame
+    bool is_learning_wanted = true;  ///< not switched off
+    uint64_t learning_steps = 0;
+    std::vector<float> losses;  ///< one a step, oldest first; smoothed
+    Action player_action{};
+    Action ghost_action{};
+    double render_ms = 0.0;  ///< GPU time, averaged
+    double act_ms = 0.0;
+    double learn_ms = 0.0;
+    bool has_gpu_times = false;
+    bool has_keys = false;  ///< a person can press them
+};
+
+/// Where on the picture the track and the panels go.
+struct Layout {
+    float scale = 1.0f;    ///< of panels and text: 1 at a height of 720
+    float sidebar = 0.0f;  ///< pixels on the right
+    demo::View world;
+
+    static Layout of(VkExtent2D extent);
+};
+
+void draw_hud(const HudState& state, const Layout& layout, const demo::Ui& ui, VkExtent2D extent);
+
+/// A line chart in the rectangle [min, max]; values are scaled by their largest unless `top` > 0.
+void draw_curve(ImDrawList& list, ImVec2 min, ImVec2 max, const std::vector<float>& values,
+                ImU32 color, float top = 0.0f, bool is_logarithmic = false);
+
+/// "1:02.345", or "18.642".
+std::string lap_time_text(float seconds);
+
+}  // namespace hearth::ghost_lap

@@ -1,0 +1,393 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Ghost Lap: drive a lap, and a rival learns your driving while you do it.
+//
+// One device, one command buffer a frame: the game records its picture, the ghost's decision
+// ("act") and one step of its learning ("learn") into it.  The decision comes back two frames
+// later, by polling; nothing in the frame waits for it.
+
+#include "brain.hpp"
+#include "cars.hpp"
+#include "ghost_lap/driver.hpp"
+#include "ghost_lap/input_script.hpp"
+#include "host/host.hpp"
+#include "hud.hpp"
+#include "person.hpp"
+#include "report.hpp"
+#include "scenery.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+namespace hearth::ghost_lap {
+namespace {
+
+using demo::Frame;
+using demo::FrameLoop;
+using demo::Host;
+using demo::Input;
+
+constexpr uint64_t kHeadlessFrames = 6000;  // a lap to learn from, three and more to show it
+const char* const kPictureFolder = "ghost_lap_pictures";
+
+struct GameOptions : demo::Options {
+    std::string driver;  ///< a scripted style; empty: a person where there is a window
+    bool learn = true;
+    uint64_t draw_every = 1;
+    std::string record;  ///< where to write the drive
+};
+
+enum Span : uint32_t { kRender, kAct, kLearn, kSpanCount };
+
+class Game {
+  public:
+    static Result<std::unique_ptr<Game>> create(const GameOptions& options);
+    /// Plays until the end; the result is complete then.
+    Status run();
+    const RunResult& result() const { return result_; }
+
+  private:
+    explicit Game(const GameOptions& options)
+        : options_(options),
+          track_(Track::circuit()),
+          race_(track_, {.seed = options.seed,
+                         .action_latency_frames = FrameLoop::kFramesInFlight,
+                         .reaction_frames = FrameLoop::kFramesInFlight}) {}
+
+    Status choose_driver();
+    Status frame();
+    Status think(const Frame& frame);
+    Status draw(const Frame& frame, const Input& input);
+    void drive(const Input& input);
+    void handle_keys(const Input& input);
+    void select_style(std::string_view name);
+    void take_times();
+    std::string screenshot_path(uint64_t frame) const;
+    Status finish();
+
+    GameOptions options_;
+    Track track_;
+    Race race_;
+    std::unique_ptr<Host> host_;
+    std::unique_ptr<Brain> brain_;
+    std::unique_ptr<Driver> driver_;
+    Person* person_ = nullptr;  // driver_, if a person drives
+    demo::StaticMesh scenery_;
+    demo::Backdrop backdrop_;
+    std::unique_ptr<demo::Canvas> canvas_;
+    Marks marks_;
+    HudState hud_;
+    RunLog log_;
+    InputScript recording_;
+    RunResult result_;
+    uint64_t last_serial_ = 0;
+    bool is_close_up_ = false;
+    bool is_reset_wanted_ = false;
+    bool is_over_ = false;
+    bool has_learned_ = false;  // in this frame
+};
+
+Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
+    std::unique_ptr<Game> self(new Game(options));
+    HEARTH_ASSIGN(self->host_, Host::create(options, "Ghost Lap", kSpanCount));
+    GameOptions& used = self->options_;
+    if (self->host_->is_headless()) {
+        if (used.frames == 0) used.frames = kHeadlessFrames;
+        if (used.screenshots.empty()) used.screenshots = kPictureFolder;
+    }
+    if (!used.screenshots.empty()) {
+        std::error_code error;
+        std::filesystem::create_directories(used.screenshots, error);
+        if (error) return invalid_argument(used.screenshots + ": " + error.message());
+    }
+    HEARTH_TRY(self->choose_driver());
+    HEARTH_ASSIGN(self->log_, RunLog::open(options.out));
+    HEARTH_ASSIGN(self->brain_, Brain::create(self->host_->device(), options.seed));
+
+    self->canvas_ = std::make_unique<demo::Canvas>(self->host_->ui().white_uv());
+    draw_scenery(*self->canvas_, self->track_);
+    HEARTH_ASSIGN(self->scenery_, self->host_->renderer().upload(*self->canvas_));
+
+    self->hud_.race = &self->race_;
+    self->hud_.is_learning_wanted = options.learn;
+    self->hud_.has_gpu_times = self->host_->device().timestamp_valid_bits() > 0;
+    self->hud_.has_keys = !self->host_->is_headless();
+    self->result_.device = self->host_->device().properties().deviceName;
+    self->result_.presenter = self->host_->presenter().name();
+    self->result_.program = self->brain_->summary();
+    return self;
+}
+
+Status Game::choose_driver() {
+    if (!options_.input.empty()) {
+        std::ifstream file(options_.input);
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        auto script = parse_input_script(text);
+        if (const auto* error = std::get_if<InputScriptError>(&script)) {
+            return invalid_argument(options_.input + ": " + error->message);
+        }
+        driver_ = std::make_unique<ReplayDriver>(std::get<InputScript>(std::move(script)));
+        hud_.driver = "replay";
+        return {};
+    }
+    if (options_.driver.empty() && !host_->is_headless()) {
+        select_style("");
+        return {};
+    }
+    if (options_.driver.empty()) options_.driver = driving_styles().front().name;
+    if (!find_driving_style(options_.driver)) {
+        std::string known;
+        for (const DrivingStyle& style : driving_styles()) {
+            known += " " + std::string(style.name);
+        }
+        return not_found("driver '" + options_.driver + "': known are" + known);
+    }
+    select_style(options_.driver);
+    return {};
+}
+
+/// Hands the player's car to a script, or with an empty name to the person.
+void Game::select_style(std::string_view name) {
+    person_ = nullptr;
+    if (const DrivingStyle* style = find_driving_style(name)) {
+        driver_ = std::make_unique<ScriptedDriver>(track_, *style, options_.seed);
+        hud_.driver = style->name;
+        return;
+    }
+    auto person = std::make_unique<Person>();
+    person_ = person.get();
+    driver_ = std::move(person);
+    hud_.driver = "you";
+}
+
+Status Game::run() {
+    while (!is_over_ && (options_.frames == 0 || race_.frame() < options_.frames)) {
+        HEARTH_TRY(frame());
+    }
+    return finish();
+}
+
+Status Game::frame() {
+    const Input input = host_->poll();
+    handle_keys(input);
+    if (is_over_) return {};
+    const bool has_picture =
+        race_.frame() % options_.draw_every == 0 || !screenshot_path(race_.frame()).empty();
+    HEARTH_ASSIGN(const auto frame, host_->begin_frame(has_picture));
+    if (!frame) return {};  // minimized
+    last_serial_ = frame->serial;
+    take_times();
+    HEARTH_TRY(think(*frame));
+    if (has_picture) HEARTH_TRY(draw(*frame, input));
+    HEARTH_TRY(host_->end_frame(*frame));
+    drive(input);
+    return {};
+}
+
+/// Everything the ghost does on the GPU.
+Status Game::think(const Frame& frame) {
+    FrameLoop& loop = host_->loop();
+    HEARTH_TRY(brain_->begin_frame(frame));
+    if (const auto& decision = brain_->decision()) {
+        race_.set_ghost_action(decision->race_frame, decision->action);
+        hud_.ghost_action = clamp_action({decision->action[0], decision->action[1]});
+    }
+    if (const auto loss = brain_->loss()) hud_.losses.push_back(*loss);
+    if (is_reset_wanted_) {
+        HEARTH_TRY(brain_->record_reset(frame));
+        hud_.losses.clear();
+        is_reset_wanted_ = false;
+    }
+
+    loop.begin_span(frame, kAct);
+    HEARTH_TRY(brain_->record_act(frame, race_.frame(), race_.ghost().observation()));
+    loop.end_span(frame, kAct);
+
+    has_learned_ = hud_.is_learning_wanted && race_.demonstrations().is_ready();
+    if (has_learned_) {
+        loop.begin_span(frame, kLearn);
+        HEARTH_TRY(brain_->record_learn(frame, race_.demonstrations()));
+        loop.end_span(frame, kLearn);
+    }
+    hud_.is_learning = has_learned_;
+    hud_.learning_steps = brain_->learning_steps();
+    return {};
+}
+
+Status Game::draw(const Frame& frame, const Input& input) {
+    const VkExtent2D extent = host_->presenter().extent();
+    const Layout layout = Layout::of(extent);
+    demo::Renderer& renderer = host_->renderer();
+    demo::View world = layout.world;
+    if (is_close_up_) {
+        world.units_per_pixel *= 0.4f;
+        world.center = race_.player().car().position +
+                       glm::vec2(0.5f * layout.sidebar * world.units_per_pixel, 0.0f);
+    }
+    const bool fits =
+        backdrop_.extent().width == extent.width && backdrop_.extent().height == extent.height;
+    if (!is_close_up_ && !fits) {
+        HEARTH_TRY(host_->loop().wait());
+        HEARTH_TRY(renderer.bake(backdrop_, scenery_, world, extent, kGrass));
+    }
+
+    FrameLoop& loop = host_->loop();
+    loop.begin_span(frame, kRender);
+    host_->begin_picture(frame, input, kGrass);
+    if (is_close_up_) {
+        renderer.draw(scenery_, world);
+    } else {
+        renderer.draw(backdrop_);
+    }
+    const auto last_line = [](const Racer& racer) {
+        return racer.laps().empty() ? nullptr : &racer.laps().back().line;
+    };
+    canvas_->clear();
+    marks_.draw(*canvas_, race_.frame());
+    draw_lines(*canvas_, track_, last_line(race_.player()), last_line(race_.ghost()));
+    if (race_.ghost_is_driving()) {
+        draw_car(*canvas_, race_.ghost().car(), hud_.ghost_action, kGhostColor, true);
+    }
+    draw_car(*canvas_, race_.player().car(), hud_.player_action, kPlayerColor, false);
+    renderer.draw(*canvas_, world);
+    draw_hud(hud_, layout, host_->ui(), extent);
+    host_->end_picture();
+    loop.end_span(frame, kRender);
+
+    const std::string path =
+        input.was_pressed("f12") ? "ghost_lap.png" : screenshot_path(race_.frame());
+    if (path.empty()) return {};
+    return loop.record_screenshot(frame, host_->presenter(), path);
+}
+
+/// Where to put the picture of `frame`; empty for most frames.
+std::string Game::screenshot_path(uint64_t frame) const {
+    if (options_.screenshots.empty() || options_.frames == 0) return {};
+    struct Shot {
+        uint64_t frame;
+        const char* name;
+    };
+    const uint64_t n = options_.frames;
+    const Shot shots[] = {{n / 10, "1_watching.png"},
+                          {3 * n / 10, "2_first_ghost_lap.png"},
+                          {6 * n / 10, "3_learning.png"},
+                          {n - 1, "4_end.png"}};
+    for (const Shot& shot : shots) {
+        if (shot.frame == frame) return options_.screenshots + "/" + shot.name;
+    }
+    return {};
+}
+
+void Game::drive(const Input& input) {
+    if (person_) person_->set_input(input);
+    const Action action = driver_->drive(race_.player(), race_.frame());
+    const auto& entries = recording_.entries;
+    if (!options_.record.empty() &&
+        (entries.empty() || entries.back().action.steer != action.steer ||
+         entries.back().action.throttle != action.throttle)) {
+        recording_.entries.push_back({race_.frame(), action});
+    }
+    hud_.player_action = action;
+    race_.step(action);
+    marks_.add(race_.player(), action, race_.frame());
+    if (race_.ghost_is_driving()) marks_.add(race_.ghost(), hud_.ghost_action, race_.frame());
+    log_.add(race_, brain_->learning_steps(), hud_.losses.empty() ? 0.0f : hud_.losses.back());
+}
+
+void Game::handle_keys(const Input& input) {
+    is_over_ = input.wants_to_quit || input.was_pressed("escape");
+    if (input.was_pressed("f")) hud_.is_learning_wanted = !hud_.is_learning_wanted;
+    if (input.was_pressed("r")) is_reset_wanted_ = true;
+    if (input.was_pressed("c")) is_close_up_ = !is_close_up_;
+    if (input.was_pressed("0")) select_style("");
+    const auto styles = driving_styles();
+    for (size_t i = 0; i < std::min<size_t>(styles.size(), 9); ++i) {
+        if (input.was_pressed(std::to_string(i + 1).c_str())) select_style(styles[i].name);
+    }
+}
+
+void Game::take_times() {
+    constexpr double kKeep = 0.95;  // of a shown figure from frame to frame
+    for (const demo::SpanTime& time : host_->loop().span_times()) {
+        Cost* const costs[] = {&result_.render_ms, &result_.act_ms, &result_.learn_ms};
+        double* const shown[] = {&hud_.render_ms, &hud_.act_ms, &hud_.learn_ms};
+        Cost& cost = *costs[time.span];
+        cost.add(time.milliseconds);
+        double& value = *shown[time.span];
+        value =
+            cost.count == 1 ? time.milliseconds : kKeep * value + (1.0 - kKeep) * time.milliseconds;
+    }
+}
+
+Status Game::finish() {
+    HEARTH_TRY(host_->loop().wait());
+    take_times();
+    RunResult& r = result_;
+    r.driver = hud_.driver;
+    r.seed = options_.seed;
+    r.frames = race_.frame();
+    r.is_learning_on = options_.learn;
+    r.table = race_.table();
+    r.learning_steps = brain_->learning_steps();
+    r.missed_actions = race_.missed_actions();
+    r.state_hash = race_.state_hash();
+    r.losses = hud_.losses;
+    r.has_gpu_times = hud_.has_gpu_times;
+    r.record_us = brain_->mean_record_us();
+    r.cpu_allocations = brain_->guest().frame_path_cpu_allocations();
+    r.device_allocations = brain_->guest().frame_path_device_allocations();
+    HEARTH_ASSIGN(r.weights_hash, brain_->weights_hash(last_serial_));
+    if (!options_.screenshots.empty()) {
+        HEARTH_TRY(host_->write_picture({1080, 540}, options_.screenshots + "/learning_curve.png",
+                                        [&] { draw_learning_curve(r, host_->ui()); }));
+    }
+    log_.finish(r);
+    if (!options_.record.empty()) {
+        std::ofstream file(options_.record);
+        file << write_input_script(recording_);
+        if (!file) return invalid_argument("could not write " + options_.record);
+    }
+    r.is_validated = host_->instance().is_validating();
+    r.validation_messages = host_->instance().messages().count();
+    return {};
+}
+
+int fail(const Status& status) {
+    std::fprintf(stderr, "ghost_lap: %s\n", status.message().c_str());
+    return 2;
+}
+
+int play(const GameOptions& options) {
+    auto game = Game::create(options);
+    if (!game.ok()) return fail(game.status());
+    if (const Status status = (*game)->run(); !status.ok()) return fail(status);
+    const RunResult& result = (*game)->result();
+    std::fputs(report_text(result).c_str(), stdout);
+    if (result.validation_messages > 0) return 3;
+    // Whoever closes the window early has lost nothing.
+    return options.headless && !result.has_passed() ? 1 : 0;
+}
+
+}  // namespace
+}  // namespace hearth::ghost_lap
+
+int main(int argc, char** argv) {
+    using namespace hearth::ghost_lap;
+    GameOptions options;
+    CLI::App app("Ghost Lap: drive a lap, and a rival learns your driving while you do it");
+    hearth::demo::add_options(app, options);
+    app.add_option("--driver", options.driver, "Let this scripted driver drive");
+    std::string learn = "on";
+    app.add_option("--learn", learn, "on, or off: the ghost keeps its random weights")
+        ->check(CLI::IsMember({"on", "off"}));
+    app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--record", options.record, "Write the drive into this file, for --input");
+    CLI11_PARSE(app, argc, argv);
+    options.learn = learn == "on";
+    return play(options);
+}

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "report.hpp"
+
+#include "cars.hpp"
+#include "hud.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace hearth::ghost_lap {
+namespace {
+
+using demo::Color;
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t kStatisticsFrames = 15 * kFramesPerSecond;
+
+uint32_t completed(const RaceTable::Laps& laps) {
+    return static_cast<uint32_t>(
+        std::ranges::count(laps.rows, true, &RaceTable::Row::is_completed));
+}
+
+Json lap_line(const char* car, size_t index, const RaceTable::Row& row) {
+    return {{"type", "lap"},
+            {"car", car},
+            {"lap", index + 1},
+            {"seconds", row.seconds},
+            {"mean_line", row.mean_offset},
+            {"line_error", row.line_error},
+            {"off_tracks", row.off_tracks},
+            {"completed", row.is_completed}};
+}
+
+std::string hash_text(uint64_t hash) {
+    return fmt::format("{:016x}", hash);
+}
+
+/// Exponential moving average, so that the trend shows through the noise of minibatches.
+std::vector<float> smooth(const std::vector<float>& values, float keep) {
+    std::vector<float> result;
+    result.reserve(values.size());
+    float level = values.empty() ? 0.0f : values.front();
+    for (const float value : values) {
+        level = keep * level + (1.0f - keep) * value;
+        result.push_back(level);
+    }
+    return result;
+}
+
+}  // namespace
+
+Result<RunLog> RunLog::open(const std::string& path) {
+    RunLog log;
+    if (path.empty()) return log;
+    log.file_.open(path);
+    if (!log.file_) return invalid_argument("could not write " + path);
+    return log;
+}
+
+void RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
+    if (!file_.is_open()) return;
+    const bool is_time = race.frame() > 0 && race.frame() % kStatisticsFrames == 0;
+    const bool is_lap =
+        race.player().laps().size() > player_laps_ || race.ghost().laps().size() > ghost_laps_;
+    if (!is_time && !is_lap) return;
+    const RaceTable table = race.table();
+    for (; player_laps_ < table.player.rows.size(); ++player_laps_) {
+        file_ << lap_line("player", player_laps_, table.player.rows[player_laps_]) << '\n';
+    }
+    for (; ghost_laps_ < table.ghost.rows.size(); ++ghost_laps_) {
+        file_ << lap_line("ghost", ghost_laps_, table.ghost.rows[ghost_laps_]) << '\n';
+    }
+    if (!is_time) return;
+    file_ << Json{{"type", "statistics"},
+                  {"seconds", race.frame() / kFramesPerSecond},
+                  {"learning_steps", learning_steps},
+                  {"samples", race.demonstrations().size()},
+                  {"loss", loss},
+                  {"player_laps", completed(table.player)},
+                  {"ghost_laps", completed(table.ghost)},
+                  {"ghost_off_tracks", table.ghost.off_tracks}}
+          << '\n';
+}
+
+void RunLog::finish(const RunResult& result) {
+    if (!file_.is_open()) return;
+    const auto car = [](const RaceTable::Laps& laps) {
+        return Json{{"laps", completed(laps)},
+                    {"seconds", laps.seconds},
+                    {"mean_line", laps.mean_offset},
+                    {"off_tracks", laps.off_tracks},
+                    {"resets", laps.resets}};
+    };
+    file_ << Json{{"type", "end"},
+                  {"seed", result.seed},
+                  {"frames", result.frames},
+                  {"driver", result.driver},
+                  {"learning", result.is_learning_on},
+                  {"learning_steps", result.learning_steps},
+                  {"missed_actions", result.missed_actions},
+                  {"player", car(result.table.player)},
+                  {"ghost", car(result.table.ghost)},
+                  {"sdk_allocations", result.cpu_allocations + result.device_allocations},
+                  {"passed", result.has_passed()},
+                  {"race_hash", hash_text(result.state_hash)},
+                  {"weights_hash", hash_text(result.weights_hash)}}
+          << '\n';
+}
+
+std::string report_text(const RunResult& r) {
+    std::string text;
+    const auto line = [&text]<class... Args>(fmt::format_string<Args...> pattern, Args&&... args) {
+        fmt::format_to(std::back_inserter(text), pattern, std::forward<Args>(args)...);
+        text += '\n';
+    };
+    const auto& player = r.table.player;
+    const auto& ghost = r.table.ghost;
+    line("Ghost Lap: seed {}, driver {}, {} frames ({:.1f} s), learning {}", r.seed, r.driver,
+         r.frames, static_cast<double>(r.frames) / kFramesPerSecond,
+         r.is_learning_on ? "on" : "off");
+    line("on {}, {}", r.device, r.presenter);
+    line("net: {}, {} steps of learning", r.program, r.learning_steps);
+    line("");
+    line("{:>4}  {:>10} {:>10}  {:>10} {:>10} {:>11} {:>11}", "lap", "player s", "line", "ghost s",
+         "line", "line error", "off-tracks");
+    const size_t rows = std::max(player.rows.size(), ghost.rows.size());
+    for (size_t i = 0; i < rows; ++i) {
+        const auto value = [&](const RaceTable::Laps& laps, auto member, int digits) {
+            return i < laps.rows.size() ? fmt::format("{:.{}f}", laps.rows[i].*member, digits)
+                                        : std::string("-");
+        };
+        const bool has_ghost = i < ghost.rows.size();
+        line("{:>4}  {:>10} {:>10}  {:>10} {:>10} {:>11} {:>11}{}", i + 1,
+             value(player, &RaceTable::Row::seconds, 3),
+             value(player, &RaceTable::Row::mean_offset, 3),
+             value(ghost, &RaceTable::Row::seconds, 3),
+             value(ghost, &RaceTable::Row::mean_offset, 3),
+             value(ghost, &RaceTable::Row::line_error, 3),
+             has_ghost ? std::to_string(ghost.rows[i].off_tracks) : "-",
+             has_ghost && !ghost.rows[i].is_completed ? "  failed: put back on the track" : "");
+    }
+    line("");
+    line("{:<28} {:>10} {:>10}", "", "player", "ghost");
+    line("{:<28} {:>10} {:>10}", "laps completed", completed(player), completed(ghost));
+    line("{:<28} {:>10.3f} {:>10.3f}", "mean lap time, s", player.seconds, ghost.seconds);
+    line("{:<28} {:>10.3f} {:>10.3f}", "mean line, half-widths", player.mean_offset,
+         ghost.mean_offset);
+    line("{:<28} {:>10} {:>10}", "off-tracks", player.off_tracks, ghost.off_tracks);
+    line("{:<28} {:>10} {:>10}", "put back on the track", player.resets, ghost.resets);
+    line("");
+    if (r.has_gpu_times) {
+        line("{:<28} {:>10} {:>10}", "frame cost, ms of GPU time", "mean", "worst");
+        line("{:<28} {:>10.3f} {:>10.3f}", "  render", r.render_ms.mean(), r.render_ms.worst);
+        line("{:<28} {:>10.3f} {:>10.3f}", "  act", r.act_ms.mean(), r.act_ms.worst);
+        line("{:<28} {:>10.3f} {:>10.3f}", "  learn", r.learn_ms.mean(), r.learn_ms.worst);
+    } else {
+        line("frame cost: this queue has no timestamps");
+    }
+    line("{:<28} {:>10.1f}", "recording, us of CPU time", r.record_us);
+    const double frames = r.frames > 0 ? static_cast<double>(r.frames) : 1.0;
+    line("{:<28} {:>10} {:>10}   (CPU, GPU; {} and {} in all)", "SDK allocations per frame",
+         fmt::format("{:g}", static_cast<double>(r.cpu_allocations) / frames),
+         fmt::format("{:g}", static_cast<double>(r.device_allocations) / frames), r.cpu_allocations,
+         r.device_allocations);
+    line("{:<28} {:>10}", "actions that came too late", r.missed_actions);
+    if (r.is_validated) line("{:<28} {:>10}", "validation messages", r.validation_messages);
+    line("{:<28} {:>10}", "three laps within 10 %", r.has_passed() ? "yes" : "NO");
+    line("race hash: {}", hash_text(r.state_hash));
+    line("weights hash: {}", hash_text(r.weights_hash));
+    return text;
+}
+
+void draw_learning_curve(const RunResult& r, const demo::Ui& ui) {
+    ImDrawList& list = *ImGui::GetBackgroundDrawList();
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    const ImU32 bright = Color::hex(0xf2f0ea).packed();
+    const ImU32 dim = Color::hex(0x9aa3ad).packed();
+    const ImU32 grid = Color::hex(0xffffff, 0.09f).packed();
+    const auto text = [&](ImFont* font, float x, float y, ImU32 color, const std::string& words,
+                          float align = 0.0f) {
+        const float width = font->CalcTextSizeA(font->FontSize, 1e9f, 0.0f, words.c_str()).x;
+        list.AddText(font, font->FontSize, {x - align * width, y}, color, words.c_str());
+    };
+    text(ui.heading(), 24, 16, bright, "How the ghost learnt");
+    text(ui.small(), 24, 44, dim,
+         fmt::format("driver {}, seed {}, {} steps of Adam on minibatches of {}", r.driver, r.seed,
+                     r.learning_steps, kBatchSize));
+
+    // Left: the loss, by decades.
+    const ImVec2 min{80, 92};
+    const ImVec2 max{size.x * 0.58f, size.y - 56};
+    text(ui.body(), min.x, 68, bright, "mean squared error of the actions");
+    list.AddRectFilled(min, max, Color::hex(0xffffff, 0.03f).packed(), 6.0f);
+    if (r.losses.size() > 1) {
+        const auto [least, most] = std::ranges::minmax(r.losses);
+        const float low = std::floor(std::log10(std::max(least, 1e-6f)));
+        const float high = std::max(low + 1.0f, std::ceil(std::log10(std::max(most, 1e-6f))));
+        const auto y_of = [&](float loss) {
+            const float t = (std::log10(std::max(loss, 1e-6f)) - low) / (high - low);
+            return max.y - std::clamp(t, 0.0f, 1.0f) * (max.y - min.y);
+        };
+        for (float decade = low; decade <= high; decade += 1.0f) {
+            const float y = y_of(std::pow(10.0f, decade));
+            list.AddLine({min.x, y}, {max.x, y}, grid);
+            text(ui.small(), min.x - 8, y - 8, dim, fmt::format("1e{:.0f}", decade), 1.0f);
+        }
+        const auto draw = [&](const std::vector<float>& values, ImU32 color, float width) {
+            const auto points = std::min<size_t>(values.size(), 900);
+            std::vector<ImVec2> line(points);
+            for (size_t i = 0; i < points; ++i) {
+                const float t = static_cast<float>(i) / static_cast<float>(points - 1);
+                const auto index = static_cast<size_t>(t * static_cast<float>(values.size() - 1));
+                line[i] = {min.x + t * (max.x - min.x), y_of(values[index])};
+            }
+            list.AddPolyline(line.data(), static_cast<int>(points), color, ImDrawFlags_None, width);
+        };
+        draw(r.losses, kGhostColor.with_alpha(0.28f).packed(), 1.0f);
+        draw(smooth(r.losses, 0.97f), kGhostColor.packed(), 2.5f);
+        const auto steps = static_cast<float>(r.losses.size());
+        for (int i = 0; i <= 4; ++i) {
+            const float t = static_cast<float>(i) / 4.0f;
+            text(ui.small(), min.x + t * (max.x - min.x), max.y + 6, dim,
+                 fmt::format("{:.0f}", t * steps), 0.5f);
+        }
+        text(ui.small(), 0.5f * (min.x + max.x), max.y + 26, dim, "steps, one a frame", 0.5f);
+    }
+
+    // Right: line error and time of each of the ghost's laps.
+    const ImVec2 bars{size.x * 0.64f, 92};
+    const float right = size.x - 32;
+    text(ui.body(), bars.x, 68, bright, "the ghost's laps: distance from the player's line");
+    const auto& rows = r.table.ghost.rows;
+    const size_t shown = std::min<size_t>(rows.size(), 12);
+    float worst = 0.1f;
+    for (size_t i = 0; i < shown; ++i) worst = std::max(worst, rows[i].line_error);
+    for (size_t i = 0; i < shown; ++i) {
+        const RaceTable::Row& row = rows[i];
+        const float y = bars.y + 34.0f * static_cast<float>(i);
+        const float reach = (right - bars.x - 200.0f) * std::min(row.line_error / worst, 1.0f);
+        text(ui.body(), bars.x, y + 3, dim, fmt::format("lap {}", i + 1));
+        list.AddRectFilled({bars.x + 56, y}, {bars.x + 58 + reach, y + 24},
+                           row.is_completed ? kGhostColor.with_alpha(0.8f).packed()
+                                            : Color::hex(0xff6b5e, 0.8f).packed(),
+                           4.0f);
+        text(ui.small(), bars.x + 66 + reach, y + 4, bright, fmt::format("{:.3f}", row.line_error));
+        text(ui.body(), right, y + 3, row.is_completed ? bright : Color::hex(0xff6b5e).packed(),
+             row.is_completed ? fmt::format("{:.2f} s", row.seconds) : "failed", 1.0f);
+    }
+    if (shown == 0) text(ui.body(), bars.x, bars.y, dim, "it finished no lap");
+    text(ui.body(), bars.x, max.y - 22, kPlayerColor.packed(),
+         fmt::format("the player's mean lap: {:.2f} s", r.table.player.seconds));
+    text(ui.body(), bars.x, max.y, kGhostColor.packed(),
+         fmt::format("the ghost's mean lap: {:.2f} s", r.table.ghost.seconds));
+}
+
+}  // namespace hearth::ghost_lap

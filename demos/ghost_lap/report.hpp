@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a run leaves behind: JSON lines, the table at the end, the picture of how it learnt.
+
+#pragma once
+
+#include "ghost_lap/race.hpp"
+#include "host/ui.hpp"
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace hearth::ghost_lap {
+
+/// Mean and worst of a series of costs.
+struct Cost {
+    double sum = 0.0;
+    double worst = 0.0;
+    uint64_t count = 0;
+    void add(double value) {
+        sum += value;
+        worst = value > worst ? value : worst;
+        ++count;
+    }
+    double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0.0; }
+};
+
+/// All that a run is judged by.
+struct RunResult {
+    std::string device;
+    std::string presenter;
+    std::string driver;
+    std::string program;  ///< how the net was compiled
+    uint64_t seed = 0;
+    uint64_t frames = 0;
+    bool is_learning_on = true;
+    RaceTable table;
+    uint64_t learning_steps = 0;
+    uint64_t missed_actions = 0;
+    uint64_t state_hash = 0;
+    uint64_t weights_hash = 0;
+    std::vector<float> losses;
+    Cost render_ms, act_ms, learn_ms;  ///< GPU time
+    bool has_gpu_times = false;
+    double record_us = 0.0;  ///< CPU time of recording, per frame
+    uint64_t cpu_allocations = 0;
+    uint64_t device_allocations = 0;
+    uint32_t validation_messages = 0;
+    bool is_validated = false;
+
+    /// The ghost drove three laps in a row within 10 % of the player's time.
+    bool has_passed() const { return table.has_ghost_lapped(3, 0.1f); }
+};
+
+/// Writes one JSON object a line; of values that repeat with the seed, so no times of this machine.
+class RunLog {
+  public:
+    /// Errors: kInvalidArgument if the file cannot be written.  An empty path logs nothing.
+    static Result<RunLog> open(const std::string& path);
+    /// Call once a frame: reports new laps, and every 15 simulated seconds how far it is.
+    void add(const Race& race, uint64_t learning_steps, float loss);
+    void finish(const RunResult& result);
+
+  private:
+    std::ofstream file_;
+    size_t player_laps_ = 0;
+    size_t ghost_laps_ = 0;
+};
+
+/// The table at the end.
+std::string report_text(const RunResult& result);
+
+/// Draws loss, lap times and line errors onto the whole of ImGui's display.
+void draw_learning_curve(const RunResult& result, const demo::Ui& ui);
+
+}  // namespace hearth::ghost_lap
