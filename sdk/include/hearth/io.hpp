@@ -34,7 +34,7 @@ struct NamedShape {
 };
 
 struct NamedTensor {
-    std::string name;
+    std::string name;  ///< empty, where inputs are named: the input at this position
     HostTensor tensor;
 };
 
@@ -43,6 +43,9 @@ struct ImportOptions {
     /// An input that is not here keeps its declared shape, in which an unknown leading extent
     /// becomes kRows; the unknown leading extents of all inputs are then one and the same number.
     std::vector<NamedShape> input_shapes;
+    /// Contents of inputs, used where the model needs them to be known: a shape to reshape to,
+    /// axes, a range's end.  What is computed is then right for these contents alone.
+    std::vector<NamedTensor> input_values;
     /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved, or constants.
     bool trainable = true;

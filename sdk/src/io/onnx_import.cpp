@@ -165,7 +165,7 @@ class Importer {
                 return not_found("input_shapes names " + quoted(given.name) +
                                  ", which is no input of the model");
         for (const OnnxPort& port : model_.inputs) {
-            const NamedShape* given = given_shape(port);
+            const NamedShape* given = given_for(port, options_.input_shapes);
             Shape shape;
             if (given != nullptr) {
                 shape = given->shape;
@@ -174,17 +174,24 @@ class Importer {
                 HEARTH_ASSIGN(shape, declared_shape(port, leading));
             }
             if (Status s = check_extents(shape); !s.ok()) return s.in("input " + quoted(port.name));
-            values_[port.name] = {trace_.input(port.name, shape, port.dtype), {}};
+            const Tensor input = trace_.input(port.name, shape, port.dtype);
             HEARTH_TRY(trace_.status());
+            values_[port.name] = {input, {}};
+            const NamedTensor* value = given_for(port, options_.input_values);
+            if (value != nullptr && value->tensor.dtype() == port.dtype &&
+                value->tensor.shape() == shape)
+                known_contents_[input.value()] = std::make_shared<const HostTensor>(value->tensor);
         }
         return {};
     }
 
-    const NamedShape* given_shape(const OnnxPort& port) const {
+    /// The entry of `given` for this input, by name or by position.
+    template <class T>
+    const T* given_for(const OnnxPort& port, const std::vector<T>& given) const {
         const auto position = static_cast<size_t>(&port - model_.inputs.data());
-        const std::vector<NamedShape>& all = options_.input_shapes;
-        for (size_t i = 0; i < all.size(); ++i)
-            if (all[i].name.empty() ? i == position : all[i].name == port.name) return &all[i];
+        for (size_t i = 0; i < given.size(); ++i)
+            if (given[i].name.empty() ? i == position : given[i].name == port.name)
+                return &given[i];
         return nullptr;
     }
 
@@ -246,10 +253,15 @@ class Importer {
         return values_[name] = {tensor, {}};
     }
 
-    /// Contents that are known at import: of constants, and the first ones of params.
-    const HostTensor* contents(const Tensor& tensor) const {
-        return tensor.ok() ? trace_.graph().values[tensor.value()].data.get() : nullptr;
+    /// Contents that are known at import: of constants, the first ones of params, and what follows
+    /// from options.input_values.
+    const HostTensor* contents(ValueId id) const {
+        if (id == kNone) return nullptr;
+        if (const HostTensor* data = trace_.graph().values[id].data.get()) return data;
+        const auto at = known_contents_.find(id);
+        return at != known_contents_.end() ? at->second.get() : nullptr;
     }
+    const HostTensor* contents(const Tensor& tensor) const { return contents(tensor.value()); }
 
     Status import_node(const OnnxNode& node) {
         std::vector<Known> inputs;
@@ -409,16 +421,20 @@ class Importer {
     static constexpr int64_t kMostWork = 1 << 24;
 
     /// Replaces the outputs of a node on constants by constants, where they are what shapes are
-    /// made of: integers, bools, and a few floats (a scale computed from an extent).
+    /// made of: integers, bools, and a few floats (a scale computed from an extent).  Where they
+    /// follow from given contents of inputs, the node stays and its results are only noted.
     Status fold(NodeId id) {
         Graph& graph = trace_.graph();
         const Node& node = graph.nodes[id];
         int64_t read = 1;
-        std::vector<HostTensor> inputs;
+        bool is_constant = true;
+        std::vector<const HostTensor*> inputs;
         for (ValueId v : node.inputs) {
-            const Value& in = graph.values[v];
-            if (in.kind != ValueKind::kConstant) return {};
-            read += in.data->element_count();
+            if (graph.values[v].kind == ValueKind::kParam) return {};
+            is_constant = is_constant && graph.values[v].kind == ValueKind::kConstant;
+            inputs.push_back(contents(v));
+            if (inputs.back() == nullptr) return {};
+            read += inputs.back()->element_count();
         }
         for (ValueId v : node.outputs) {
             const Value& out = graph.values[v];
@@ -429,13 +445,17 @@ class Importer {
             const bool reads_one = node.op->op_class == OpClass::kElementwise || node.op->is_view;
             if (!reads_one && count * read > kMostWork) return {};
         }
-        for (ValueId v : node.inputs) inputs.push_back(*graph.values[v].data);
         HEARTH_ASSIGN(std::vector<HostTensor> results, evaluate_node(*node.op, node.attrs, inputs));
         for (size_t i = 0; i < node.outputs.size(); ++i) {
+            auto data = std::make_shared<const HostTensor>(std::move(results[i]));
+            if (!is_constant) {
+                known_contents_[node.outputs[i]] = std::move(data);
+                continue;
+            }
             Value& out = graph.values[node.outputs[i]];
             out.kind = ValueKind::kConstant;
             out.node = kNone;
-            out.data = std::make_shared<const HostTensor>(std::move(results[i]));
+            out.data = std::move(data);
         }
         return {};
     }
@@ -480,6 +500,7 @@ class Importer {
     Trace trace_;
     std::vector<const OnnxNode*> needed_;
     std::unordered_map<std::string, Known> values_;
+    std::unordered_map<ValueId, std::shared_ptr<const HostTensor>> known_contents_;
 };
 
 }  // namespace

@@ -138,9 +138,7 @@ std::vector<Tensor> import_one_hot(OnnxCall& call) {
     if (values.shape() != Shape{2})
         return call.invalid("values are " + to_string(values.shape()) + ", expected [2]");
     if (is_floating(indices.dtype())) indices = cast(indices, DType::kI64);
-    const auto count = static_cast<int64_t>(depth);
-    indices = where(less(indices, 0), indices + depth, indices);
-    const Tensor is_hot = one_hot(indices, count, call.integer("axis", -1), DType::kF32);
+    const Tensor is_hot = one_hot(indices, static_cast<int64_t>(depth), call.integer("axis", -1));
     const Tensor off = slice(values, 0, 0, 1), on = slice(values, 0, 1, 2);
     return {where(not_equal(is_hot, 0), on, off)};
 }

@@ -8,6 +8,7 @@
 #include <hearth/host_tensor.hpp>
 #include <hearth/io.hpp>
 #include <hearth/status.hpp>
+#include <hearth/tensor.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,16 @@ class Runner {
                                                 int64_t rows) = 0;
 };
 
+/// The reference interpreter.
 std::unique_ptr<Runner> make_cpu_runner();
+
+/// Compiles each model and runs it on one GPU of the machine (hearth info lists them; negative: the
+/// default).  Never falls back to the CPU.  Errors: kNotFound and others if there is no device that
+/// Hearth can use.
+Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
+
+/// The model alone in a trace: inputs "input_0", ... and outputs "output_0", ..., whatever the file
+/// calls them, so that an output may have an input's name.
+std::unique_ptr<Trace> trace_of(const ImportedModel& model, std::string_view name);
 
 }  // namespace hearth::tool

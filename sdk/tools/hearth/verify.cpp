@@ -28,6 +28,7 @@ struct VerifyOptions {
     std::string device = "both";
     std::optional<double> relative;
     std::optional<double> absolute;
+    int device_index = -1;
     bool symbolic_rows = false;
     bool list_passed = false;
     std::vector<std::string> folders;
@@ -117,6 +118,12 @@ class Verifier {
   public:
     explicit Verifier(const VerifyOptions& options) : options_(options) {
         if (options.device != "gpu") runners_.push_back(make_cpu_runner());
+        if (options.device == "cpu") return;
+        Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(options.device_index);
+        if (gpu.ok())
+            runners_.push_back(std::move(*gpu));
+        else
+            no_gpu_ = gpu.status();
     }
 
     void run_folder(const fs::path& root) {
@@ -194,6 +201,8 @@ class Verifier {
             if (!set.ok())
                 return {{"", from_error(set.status().in(set_folder.filename().string()))}};
             if (!model.ok()) return {{"", from_error(model.status())}};
+            if (!no_gpu_.ok())
+                outcomes.push_back({"gpu", failed("no device: " + no_gpu_.message())});
             for (const std::unique_ptr<Runner>& runner : runners_)
                 outcomes.push_back(
                     {std::string(runner->name()), run_set(*runner, *model, *set, tolerance)});
@@ -205,8 +214,10 @@ class Verifier {
                                  const Result<DataSet>& set) const {
         ImportOptions import_options;
         if (set.ok() && !options_.symbolic_rows)
-            for (const HostTensor& input : set->inputs)
+            for (const HostTensor& input : set->inputs) {
                 import_options.input_shapes.push_back({"", input.shape()});
+                import_options.input_values.push_back({"", input});
+            }
         return import_onnx(bytes, import_options);
     }
 
@@ -224,6 +235,7 @@ class Verifier {
 
     const VerifyOptions& options_;
     std::vector<std::unique_ptr<Runner>> runners_;
+    Status no_gpu_;  ///< why a GPU that was asked for is not there
     int passed_ = 0;
     int failed_ = 0;
     std::vector<std::string> skipped_;
