@@ -24,7 +24,7 @@
 #include <span>
 #include <vector>
 
-namespace hearth::testing {
+namespace hearth::test {
 
 inline constexpr uint32_t kWidth = 96;  // not a multiple of the workgroup
 inline constexpr uint64_t kRowsCapacity = 8;
@@ -225,4 +225,4 @@ inline std::vector<float> test_values(size_t count, uint64_t key) {
     return values;
 }
 
-}  // namespace hearth::testing
+}  // namespace hearth::test

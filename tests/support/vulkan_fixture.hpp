@@ -20,7 +20,7 @@
 #include <string_view>
 #include <vector>
 
-namespace hearth::testing {
+namespace hearth::test {
 
 inline std::string_view test_setting(const char* name) {
     const char* const value = std::getenv(name);
@@ -99,4 +99,4 @@ class VulkanTest : public ::testing::Test {
     std::unique_ptr<standalone::Device> device_;
 };
 
-}  // namespace hearth::testing
+}  // namespace hearth::test

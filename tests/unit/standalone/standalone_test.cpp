@@ -8,7 +8,7 @@
 namespace hearth::standalone {
 namespace {
 
-using Standalone = hearth::testing::VulkanTest;
+using Standalone = hearth::test::VulkanTest;
 
 void fill_twice_without_a_barrier(Device& device, const Buffer& buffer) {
     ASSERT_TRUE(device
@@ -41,7 +41,7 @@ TEST_F(Standalone, SynchronizationValidationSeesAPlantedHazard) {
 
 TEST_F(Standalone, CoreValidationSeesABufferThatIsNotDestroyed) {
     if (!instance().is_validating()) GTEST_SKIP() << "validation layers are off";
-    auto other = make_device(hearth::testing::test_device_options());
+    auto other = make_device(hearth::test::test_device_options());
     VkBufferCreateInfo info{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
     info.size = 64;
     info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
@@ -59,7 +59,7 @@ TEST_F(Standalone, BuffersHaveAnAddressWhereTheFeatureIsEnabled) {
 }
 
 TEST_F(Standalone, EnablesExactlyWhatIsRequiredWhenAsked) {
-    DeviceOptions options = hearth::testing::test_device_options();
+    DeviceOptions options = hearth::test::test_device_options();
     options.features = FeatureLevel::kRequired;
     const auto required = make_device(options);
     options.features = FeatureLevel::kRequiredAndOptional;

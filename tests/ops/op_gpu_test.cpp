@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What every operator's record promises, checked for each of its samples on a device: alone,
+// between other operators (so that it is fused), and through its gradient; fused and unfused;
+// twice.
+
+#include "compile/compile.hpp"
+#include "cpu/interpreter.hpp"
+#include "ops/op_cases.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+namespace hearth::test {
+namespace {
+
+/// One entry of the program that tests a record: its graph and what to run it on.
+struct Variant {
+    std::string text;
+    Graph graph;
+    NamedTensors inputs;
+    int64_t rows = 1;
+};
+
+bool is_on_gpu(std::span<const TensorType> types) {
+    for (const TensorType& t : types)
+        if (device_dtype(t.dtype) == DType::kF16 || t.dtype == DType::kF64) return false;
+    return true;
+}
+
+/// The case as a graph.  wrapped: with arithmetic before and after.  gradient: also the gradient
+/// of a weighted sum of its outputs.
+Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
+    const std::string name = std::string(c.op->name) + "_" + std::to_string(c.index) +
+                             (wrapped ? "_wrapped" : "") + (gradient ? "_gradient" : "");
+    Variant variant;
+    variant.text = describe(c) + (wrapped ? " wrapped" : "") + (gradient ? " gradient" : "");
+    variant.rows = c.rows();
+    const std::vector<HostTensor> values = make_inputs(c);
+    Trace trace(name);
+    std::vector<Tensor> inputs, operands;
+    for (const TensorType& type : c.sample.inputs) {
+        const std::string input = name + ".x" + std::to_string(inputs.size());
+        variant.inputs[input] = values[inputs.size()];
+        inputs.push_back(trace.input(input, type.shape, type.dtype));
+        const bool is_scaled = wrapped && is_floating(type.dtype);
+        operands.push_back(is_scaled ? inputs.back() * 0.5 + inputs.back() * 0.5 : inputs.back());
+    }
+    const std::vector<Tensor> outputs = apply(*c.op, operands, c.sample.attrs, &trace);
+    Tensor loss;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        if (!outputs[i].ok()) continue;
+        const bool is_float = is_floating(outputs[i].dtype());
+        const Tensor y = wrapped && is_float ? outputs[i] * 0.5 + 0.25 : outputs[i];
+        trace.output(name + ".y" + std::to_string(i), y);
+        if (gradient && is_float) loss = loss.ok() ? loss + sum(y * 0.75) : sum(y * 0.75);
+    }
+    if (gradient && loss.ok()) {
+        std::vector<Tensor> wrt;
+        for (const Tensor& x : inputs)
+            if (is_floating(x.dtype())) wrt.push_back(x);
+        const std::vector<Tensor> gradients = grad(loss, wrt);
+        for (size_t i = 0; i < gradients.size(); ++i)
+            trace.output(name + ".g" + std::to_string(i), gradients[i]);
+    }
+    HEARTH_ASSIGN(variant.graph, trace.finish());
+    return variant;
+}
+
+class OpOnGpu : public testing::TestWithParam<const OpDef*> {
+  protected:
+    // One device for all operators: making one takes longer than testing most of them.
+    static void SetUpTestSuite() {
+        standalone::InstanceOptions options;
+        options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
+        options.print_messages = false;
+        auto instance = standalone::Instance::create(options);
+        ASSERT_TRUE(instance.ok()) << instance.status().message();
+        instance_ = std::move(instance).value();
+        auto device =
+            standalone::Device::create(*instance_, test_device_options());
+        ASSERT_TRUE(device.ok()) << device.status().message();
+        device_ = std::move(device).value();
+    }
+    static void TearDownTestSuite() {
+        device_.reset();
+        if (instance_)
+            for (const auto& message : instance_->messages().take())
+                ADD_FAILURE() << "validation: " << message.text;
+        instance_.reset();
+    }
+    void TearDown() override {
+        for (const auto& message : instance_->messages().take())
+            ADD_FAILURE() << "validation: " << message.text;
+    }
+
+    static std::vector<Variant> variants_of(const OpDef& op) {
+        std::vector<Variant> variants;
+        auto add = [&](const OpCase& c, bool wrapped, bool gradient) {
+            Result<Variant> variant = make_variant(c, wrapped, gradient);
+            ASSERT_TRUE(variant.ok()) << describe(c) << ": " << variant.status().message();
+            variants.push_back(std::move(variant).value());
+        };
+        for (const OpCase& c : cases_of(op)) {
+            if (!is_on_gpu(c.sample.inputs)) continue;
+            add(c, false, false);
+            add(c, true, false);
+            const bool has_gradient = c.sample.gradient && !op.stops_gradient &&
+                                      (op.vjp != nullptr || op.op_class == OpClass::kComposite);
+            if (has_gradient) add(c, true, true);
+        }
+        return variants;
+    }
+
+    /// Runs all variants as entries of one program, compiled for more rows than there are.
+    static std::vector<NamedTensors> run(std::span<const Variant> variants, bool fuse,
+                                         int times = 1) {
+        std::vector<Graph> graphs;
+        int64_t most_rows = 1;
+        for (const Variant& v : variants) {
+            graphs.push_back(v.graph);
+            most_rows = std::max(most_rows, v.rows);
+        }
+        CompileOptions options;
+        Result<DeviceCaps> caps = device_->caps();
+        EXPECT_TRUE(caps.ok());
+        options.caps = *caps;
+        if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+            options.binding_model = BindingModel::kDescriptor;
+        options.rows_capacity = static_cast<uint64_t>(most_rows) + 5;
+        options.fuse = fuse;
+        std::vector<NamedTensors> results;
+        auto compiled = compile_graphs(std::move(graphs), options);
+        EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+        if (!compiled.ok()) return results;
+        auto runner = standalone::ProgramRunner::create(*device_, save_program(compiled->program));
+        EXPECT_TRUE(runner.ok()) << runner.status().message();
+        if (!runner.ok()) return results;
+        for (int i = 0; i < times; ++i) {
+            for (const Variant& v : variants) {
+                auto outputs = (*runner)->run(v.graph.name.c_str(), v.rows, v.inputs);
+                EXPECT_TRUE(outputs.ok()) << v.text << ": " << outputs.status().message();
+                results.push_back(outputs.ok() ? std::move(outputs).value() : NamedTensors());
+            }
+        }
+        return results;
+    }
+
+    static void expect_close(const NamedTensors& found, const NamedTensors& expected,
+                             double tolerance, const std::string& text) {
+        for (const auto& [name, value] : expected) {
+            const auto at = found.find(name);
+            ASSERT_NE(at, found.end()) << text << ": no output " << name;
+            EXPECT_EQ(difference(at->second, value, tolerance), "") << text << ": " << name;
+        }
+    }
+
+    static std::unique_ptr<standalone::Instance> instance_;
+    static std::unique_ptr<standalone::Device> device_;
+};
+
+std::unique_ptr<standalone::Instance> OpOnGpu::instance_;
+std::unique_ptr<standalone::Device> OpOnGpu::device_;
+
+TEST_P(OpOnGpu, EqualsTheReferenceFusedAndUnfusedAndTwice) {
+    const OpDef& op = *GetParam();
+    const std::vector<Variant> variants = variants_of(op);
+    if (variants.empty()) GTEST_SKIP() << op.name << " has only samples of types no GPU holds";
+    const std::vector<NamedTensors> fused = run(variants, true, 2);
+    const std::vector<NamedTensors> unfused = run(variants, false);
+    ASSERT_EQ(fused.size(), 2 * variants.size());
+    ASSERT_EQ(unfused.size(), variants.size());
+    for (size_t i = 0; i < variants.size(); ++i) {
+        const Variant& v = variants[i];
+        NamedTensors weights;
+        auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+        ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+        // Sums of products of the outputs: a gradient's error is that of several operators.
+        const double tolerance = v.graph.name.ends_with("_gradient") ? 4 * op.tolerance.f32 + 1e-6
+                                                                     : 2 * op.tolerance.f32;
+        expect_close(fused[i], *expected, tolerance, v.text + " fused");
+        expect_close(unfused[i], *expected, tolerance, v.text + " unfused");
+        EXPECT_EQ(fused[i], fused[i + variants.size()]) << v.text << " differs from run to run";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllOps, OpOnGpu, testing::ValuesIn(all_ops()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+}  // namespace
+}  // namespace hearth::test
