@@ -8,7 +8,7 @@
 
 #include <functional>
 
-namespace hearth::testing {
+namespace hearth::test {
 namespace {
 
 // A header and one OpNop: enough for what is checked of SPIR-V.
@@ -189,4 +189,4 @@ TEST(Dump, ListsSlotsBindingsStepsAndBarriers) {
 }
 
 }  // namespace
-}  // namespace hearth::testing
+}  // namespace hearth::test
