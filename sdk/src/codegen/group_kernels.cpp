@@ -39,15 +39,16 @@ std::vector<bool> elementwise_buffers(const ScalarArena& arena, const BufferTabl
     return is_elementwise;
 }
 
-namespace {
-
-/// The store statement of a value: `buffer.at[element] = expression`.
-void store(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expressions, ValueId value,
-           const ScalarPlace& place, Scalar element) {
-    const std::string what = writer.emit(expressions.read(value, place));
+void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expressions,
+               std::span<const ValueId> values, const ScalarPlace& place, Scalar element) {
+    std::vector<std::string> contents;
+    for (ValueId v : values) contents.push_back(writer.emit(expressions.read(v, place)));
     const std::string where = writer.emit(element);
-    writer.line(buffers.name_of(value) + ".at[" + where + "] = " + what + ";");
+    for (size_t i = 0; i < values.size(); ++i)
+        writer.line(buffers.name_of(values[i]) + ".at[" + where + "] = " + contents[i] + ";");
 }
+
+namespace {
 
 /// A rough count of arithmetic: one operation for each element of each node.
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows) {
@@ -85,8 +86,7 @@ GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector
         writer.open_scope("for (int i = " + start + "; i < " + total +
                           "; i += int(gl_NumWorkGroups.x) * " + std::to_string(kThreads) + ")");
     writer.bind(element, "i");
-    for (ValueId v : group.stores)
-        store(writer, kernel.buffers, expressions, v, {element, {}}, element);
+    store_all(writer, kernel.buffers, expressions, group.stores, {element, {}}, element);
     if (each > 1) writer.close_scope();
     kernel.body = "void main() {\n" + writer.text() + "}\n";
     kernel.is_elementwise = elementwise_buffers(arena, kernel.buffers, element);
@@ -272,14 +272,12 @@ class RowsKernel {
             const ScalarPlace place = open_row();
             // Reads in earlier loops are safe to overwrite too: a tree's barrier lies between.
             full_element_ = linear_of(arena_, place, group_.space);
-            for (ValueId v : full)
-                store(writer_, kernel_.buffers, expressions_, v, place, *full_element_);
+            store_all(writer_, kernel_.buffers, expressions_, full, place, *full_element_);
             writer_.close_scope();
         }
         if (single.empty()) return;
         if (lanes_ > 1) writer_.open_scope("if (lane == 0)");
-        for (ValueId v : single)
-            store(writer_, kernel_.buffers, expressions_, v, {outer_index_, {}}, outer_index_);
+        store_all(writer_, kernel_.buffers, expressions_, single, {outer_index_, {}}, outer_index_);
         if (lanes_ > 1) writer_.close_scope();
     }
 

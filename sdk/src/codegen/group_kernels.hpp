@@ -14,11 +14,13 @@
 #pragma once
 
 #include "codegen/glsl_writer.hpp"
+#include "codegen/group_expressions.hpp"
 #include "codegen/lower.hpp"
 #include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
 
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +53,11 @@ std::string glsl_count(Dim count, BufferTable& buffers);
 /// For each buffer, whether all loads of it are of the element that the thread also writes.
 std::vector<bool> elementwise_buffers(const ScalarArena& arena, const BufferTable& buffers,
                                       Scalar element);
+
+/// Stores `values` at one element.  All are worked out before the first store: a stored buffer may
+/// have taken over the bytes of one that is loaded.
+void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expressions,
+               std::span<const ValueId> values, const ScalarPlace& place, Scalar element);
 
 /// One work item a thread or group, at most `limit` of them: how many items each takes in turn.
 uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit);

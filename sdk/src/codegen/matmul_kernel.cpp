@@ -157,11 +157,7 @@ class MatmulKernel {
         place.coords->axis.push_back(m);
         place.coords->axis.push_back(n);
         place.linear = (batch * extent(arena_, m_) + m) * extent(arena_, n_) + n;
-        for (ValueId v : group_.stores) {
-            const std::string what = writer.emit(expressions_.read(v, place));
-            const std::string where = writer.emit(*place.linear);
-            writer.line(kernel_.buffers.name_of(v) + ".at[" + where + "] = " + what + ";");
-        }
+        store_all(writer, kernel_.buffers, expressions_, group_.stores, place, *place.linear);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
         return "void store(int batch, int m, int n, float sum) {\n" + writer.text() + "}\n";
     }

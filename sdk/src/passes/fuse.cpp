@@ -316,7 +316,7 @@ class Fuser {
     bool is_read_outside(ValueId v, const std::vector<NodeId>& nodes) const {
         for (NodeId r : readers_[v]) {
             if (std::binary_search(nodes.begin(), nodes.end(), r)) continue;
-            if (!plan_.inlined[r]) return true;
+            if (!plan_.inlined[r] || group_of_[r] != kNone) return true;
             if (is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
         }
         return false;
