@@ -160,8 +160,8 @@ void draw_lines(Canvas& canvas, const Track& track, const Line* player, const Li
         right.push_back(learnt.front());
         canvas.band(left, right, Color::hex(0xf7e36a, 0.30f));
     }
-    if (player) canvas.stroke(driven, 0.2f, kPlayerColor.with_alpha(0.85f), true);
-    if (ghost) canvas.stroke(learnt, 0.2f, kGhostColor.with_alpha(0.85f), true);
+    if (player) canvas.stroke(driven, 0.42f, kPlayerColor.with_alpha(0.75f), true);
+    if (ghost) canvas.stroke(learnt, 0.17f, kGhostColor.with_alpha(0.95f), true);
 }
 
 }  // namespace hearth::ghost_lap

@@ -165,6 +165,7 @@ class Hud {
         ImGui::Dummy({0.0f, px(4)});
         draw_ladder();
         draw_wheel();
+        if (race_.ghost_is_driving()) draw_senses();
         draw_costs();
         ImGui::End();
     }
@@ -219,9 +220,13 @@ class Hud {
         cell(kColumns[3], kDim, "line error");
         ImGui::PopFont();
         ImGui::PushFont(ui_.body());
-        constexpr size_t kRows = 7;
+        constexpr size_t kRows = 5;
         const size_t count = std::max(table_.player.rows.size(), table_.ghost.rows.size());
         const size_t first = count > kRows ? count - kRows : 0;
+        float worst = 0.05f;
+        for (const RaceTable::Row& row : table_.ghost.rows) {
+            worst = std::max(worst, row.line_error);
+        }
         for (size_t i = first; i < count; ++i) {
             ImGui::Dummy({0.0f, ImGui::GetTextLineHeight()});
             const float top = ImGui::GetItemRectMin().y;
@@ -235,9 +240,8 @@ class Hud {
                  ghost.is_completed ? format("%.2f", ghost.seconds) : "lost", true);
             const float left = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMin().x +
                                px(kColumns[3] + 2.0f);
-            const float error = std::min(ghost.line_error, 1.0f);
-            bar({left, top + px(4)}, {left + px(84), top + px(13)}, error / 0.5f,
-                kGood.mix(kBad, std::min(error / 0.4f, 1.0f)), false);
+            bar({left, top + px(4)}, {left + px(84), top + px(13)}, ghost.line_error / worst,
+                kGood.mix(kBad, std::min(ghost.line_error / 0.3f, 1.0f)), false);
         }
         if (count == 0) text(ui_.small(), kDim, "no lap yet");
         ImGui::PopFont();
@@ -259,6 +263,35 @@ class Hud {
         row(2, state_.player_action, kPlayerColor);
         row(16, race_.ghost_is_driving() ? state_.ghost_action : Action{}, kGhostColor);
         ImGui::Dummy({0.0f, px(32)});
+    }
+
+    /// The eight numbers that are the ghost's whole world, as bars from -1.5 to 1.5.
+    void draw_senses() const {
+        constexpr const char* kNames[kObservationSize] = {"speed", "side", "angle", "4 m",
+                                                          "8 m",   "14 m", "21 m",  "30 m"};
+        constexpr float kHeight = 64.0f;
+        text(ui_.small(), kDim, "what the ghost sees");
+        const Observation seen = race_.ghost().observation();
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float step = ImGui::GetContentRegionAvail().x / kObservationSize;
+        const float middle = at.y + px(0.5f * kHeight);
+        for (int i = 0; i < kObservationSize; ++i) {
+            const float left = at.x + step * static_cast<float>(i);
+            const float level = std::clamp(seen[static_cast<size_t>(i)] / 1.5f, -1.0f, 1.0f);
+            list.AddRectFilled({left + px(2), at.y}, {left + step - px(2), at.y + px(kHeight)},
+                               packed(Color::hex(0xffffff, 0.06f)), px(3));
+            const float tip = middle - level * px(0.5f * kHeight - 2.0f);
+            list.AddRectFilled({left + px(5), std::min(tip, middle)},
+                               {left + step - px(5), std::max(tip, middle) + px(1)},
+                               packed(kGhostColor.with_alpha(0.85f)), px(2));
+            ImFont* const font = ui_.small();
+            const float size = font->FontSize * 0.85f;
+            const float width = font->CalcTextSizeA(size, 1e9f, 0.0f, kNames[i]).x;
+            list.AddText(font, size, {left + 0.5f * (step - width), at.y + px(kHeight + 2.0f)},
+                         packed(kDim), kNames[i]);
+        }
+        ImGui::Dummy({0.0f, px(kHeight + 22.0f)});
     }
 
     void draw_costs() const {

@@ -45,9 +45,11 @@ std::string hash_text(uint64_t hash) {
 std::vector<float> smooth(const std::vector<float>& values, float keep) {
     std::vector<float> result;
     result.reserve(values.size());
-    float level = values.empty() ? 0.0f : values.front();
+    float level = 0.0f;
     for (const float value : values) {
-        level = keep * level + (1.0f - keep) * value;
+        // At first a plain mean, so that the start does not linger.
+        const auto n = static_cast<float>(result.size());
+        level += (value - level) * std::max(1.0f - keep, 1.0f / (n + 1.0f));
         result.push_back(level);
     }
     return result;
@@ -155,7 +157,8 @@ std::string report_text(const RunResult& r) {
     line("{:<28} {:>10} {:>10}", "put back on the track", player.resets, ghost.resets);
     line("");
     if (r.has_gpu_times) {
-        line("{:<28} {:>10} {:>10}", "frame cost, ms of GPU time", "mean", "worst");
+        line("{:<28} {:>10} {:>10}   the first run of each left out", "frame cost, ms of GPU time",
+             "mean", "worst");
         line("{:<28} {:>10.3f} {:>10.3f}", "  render", r.render_ms.mean(), r.render_ms.worst);
         line("{:<28} {:>10.3f} {:>10.3f}", "  act", r.act_ms.mean(), r.act_ms.worst);
         line("{:<28} {:>10.3f} {:>10.3f}", "  learn", r.learn_ms.mean(), r.learn_ms.worst);

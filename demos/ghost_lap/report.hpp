@@ -14,17 +14,18 @@
 
 namespace hearth::ghost_lap {
 
-/// Mean and worst of a series of costs.
+/// Mean and worst of a series of costs.  The first is left out: some drivers finish compiling when
+/// something runs for the first time.
 struct Cost {
     double sum = 0.0;
     double worst = 0.0;
     uint64_t count = 0;
     void add(double value) {
+        if (count++ == 0) return;
         sum += value;
         worst = value > worst ? value : worst;
-        ++count;
     }
-    double mean() const { return count > 0 ? sum / static_cast<double>(count) : 0.0; }
+    double mean() const { return count > 1 ? sum / static_cast<double>(count - 1) : 0.0; }
 };
 
 /// All that a run is judged by.
