@@ -1,0 +1,86 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* A C program without Vulkan's headers calls the shared library: every struct knows its type and
+ * size, every function survives null. */
+
+#include <hearth/hearth.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int holds, const char* what) {
+    if (holds) return;
+    printf("failed: %s\n", what);
+    ++failures;
+}
+
+#define EXPECT(condition) expect(condition, #condition)
+
+#define EXPECT_DEFAULT(name, tag)           \
+    do {                                    \
+        name value = name##_default();      \
+        EXPECT(value.type == tag);          \
+        EXPECT(value.size == sizeof(name)); \
+    } while (0)
+
+static void structs_know_themselves(void) {
+    EXPECT_DEFAULT(hearth_device_query, HEARTH_STRUCT_DEVICE_QUERY);
+    EXPECT_DEFAULT(hearth_requirements, HEARTH_STRUCT_REQUIREMENTS);
+    EXPECT_DEFAULT(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS);
+    EXPECT_DEFAULT(hearth_host_info, HEARTH_STRUCT_HOST_INFO);
+    EXPECT_DEFAULT(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO);
+    EXPECT_DEFAULT(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE_INFO);
+    EXPECT_DEFAULT(hearth_record_info, HEARTH_STRUCT_RECORD_INFO);
+    EXPECT_DEFAULT(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO);
+    EXPECT_DEFAULT(hearth_profile, HEARTH_STRUCT_PROFILE);
+}
+
+static void null_is_an_error(void) {
+    hearth_host_info host = hearth_host_info_default();
+    hearth_context* context = NULL;
+    static hearth_report report;
+    EXPECT(hearth_context_create(NULL, &context, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_context_create(&host, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_context_create(&host, &context, &report) < 0);
+    EXPECT(context == NULL);
+    EXPECT(report.problem_count == 5);
+    EXPECT(strstr(report.text, "hearth_host_info::physical_device is null\n") != NULL);
+
+    EXPECT(hearth_begin_frame(NULL, 1, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_program_load(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_session_create(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_session_build(NULL, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_record(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_record_setup(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_readback_poll(NULL, 0, NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_program_find_entry(NULL, "x", NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_query_device(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(strcmp(hearth_context_error(NULL), "") == 0);
+    hearth_readback_release(NULL, 0);
+    hearth_program_destroy(NULL);
+    hearth_session_destroy(NULL);
+    hearth_context_device_lost(NULL);
+    EXPECT(hearth_context_destroy(NULL) == HEARTH_OK);
+}
+
+static void names_are_told(void) {
+    EXPECT(strcmp(hearth_result_name(HEARTH_ERROR_RING_FULL), "HEARTH_ERROR_RING_FULL") == 0);
+    EXPECT(strcmp(hearth_result_name((hearth_result)-99), "HEARTH_RESULT_UNKNOWN") == 0);
+    EXPECT(strcmp(hearth_feature_name(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS),
+                  "bufferDeviceAddress") == 0);
+    EXPECT(strcmp(hearth_feature_name(3), "") == 0);
+    EXPECT(strstr(hearth_build_info(), "hearth 0.1.0") != NULL);
+    hearth_requirements wish = hearth_requirements_default();
+    EXPECT(hearth_query_instance(&wish) == HEARTH_OK);
+    EXPECT(strcmp(wish.optional_extensions[0], "VK_EXT_debug_utils") == 0);
+}
+
+int main(void) {
+    structs_know_themselves();
+    null_is_an_error();
+    names_are_told();
+    return failures == 0 ? 0 : 1;
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Checks a shared library against its header: shared_library_test.py LIBRARY HEADER."""
+
+import re
+import subprocess
+import sys
+
+
+def run(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def problems(library, header):
+    needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
+    allowed = ("libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libasan.", "libubsan.",
+               "libtsan.", "libpthread.", "libdl.")
+    for name in needed:
+        if not name.startswith(allowed):
+            yield f"needs {name}"
+
+    exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()}
+    with open(header, encoding="utf-8") as file:
+        declared = set(re.findall(r"HEARTH_API [^;(]*?(hearth_\w+)\s*\(", file.read()))
+    for name in sorted(exported - declared):
+        yield f"exports {name}, which hearth.h does not declare"
+    for name in sorted(declared - exported):
+        yield f"does not export {name}, which hearth.h declares"
+    if len(declared) < 30:
+        yield f"only {len(declared)} declarations found in {header}"
+
+    for line in run("nm", "-D", "--undefined-only", library).splitlines():
+        name = line.split()[-1].split("@")[0]
+        if name.startswith("vk"):
+            yield f"needs {name} at link time"
+        if name in ("fork", "pthread_create", "exit", "getenv", "fopen", "open"):
+            yield f"calls {name}"
+
+    # Objects in writable sections, by what they are: Hearth's one global is the assert handler.
+    for line in run("nm", "-C", library).splitlines():
+        match = re.match(r"[0-9a-f]* ([bBdD]) (hearth::.*)", line)
+        if not match or match.group(2).endswith("g_handler"):
+            continue
+        section = writable_section(library, line.split()[0])
+        if section:
+            yield f"has the mutable global {match.group(2)} in {section}"
+
+
+def writable_section(library, address):
+    """The section at an address if it stays writable after relocation, else None."""
+    for line in run("readelf", "-SW", library).splitlines():
+        match = re.match(r"\s*\[\s*\d+\] (\S+)\s+\S+\s+([0-9a-f]+) [0-9a-f]+ ([0-9a-f]+)", line)
+        if not match or match.group(1) not in (".data", ".bss"):
+            continue
+        begin, size = int(match.group(2), 16), int(match.group(3), 16)
+        if begin <= int(address, 16) < begin + size:
+            return match.group(1)
+    return None
+
+
+def main():
+    found = list(problems(sys.argv[1], sys.argv[2]))
+    for problem in found:
+        print(f"{sys.argv[1]}: {problem}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
