@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "cpu/interpreter.hpp"
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+#include <hearth/ops.hpp>
+#include <hearth/tensor.hpp>
+
+#include <gtest/gtest.h>
+
+namespace hearth {
+namespace {
+
+// The error of a trace that `build` makes, or "" if there is none.
+template <class F>
+std::string error_of(F build) {
+    Trace trace("t");
+    build(trace);
+    const auto graph = trace.finish();
+    return graph.ok() ? "" : graph.status().message();
+}
+
+TEST(TraceError, NamesOperatorExpectationAndShapes) {
+    const std::string message = error_of([](Trace& t) {
+        t.output("y", matmul(t.input("x", {4, 3}), t.input("w", {5, 2})));
+    });
+    EXPECT_EQ(message,
+              "trace 't': matmul: inner sizes differ: a [4, 3], b [5, 2] "
+              "(inputs f32[4, 3], f32[5, 2])");
+}
+
+TEST(TraceError, TheFirstIsKeptAndLaterCallsPassItOn) {
+    const std::string message = error_of([](Trace& t) {
+        const Tensor bad = t.input("a", {2}) + t.input("b", {3});
+        EXPECT_FALSE(bad.ok());
+        const Tensor worse = matmul(bad, softmax(sum(bad, {7}), 9));
+        EXPECT_FALSE(worse.ok());
+        t.output("y", worse + t.input("a", {2}));
+    });
+    EXPECT_EQ(message,
+              "trace 't': add: shapes [2] and [3] do not broadcast: 2 against 3 "
+              "(inputs f32[2], f32[3])");
+}
+
+TEST(TraceError, OfEachKindSaysWhatWasFound) {
+    const auto says = [](const std::string& message, std::string_view part) {
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    };
+    says(error_of([](Trace& t) { exp(t.input("x", {2}, DType::kI32)); }),
+         "exp: x must be floating-point, found i32");
+    says(error_of([](Trace& t) { t.input("a", {2}) * t.input("b", {2}, DType::kI32); }),
+         "mul: element types differ: f32 and i32");
+    says(error_of([](Trace& t) {
+             sum(t.input("x", {2, 3}), {2});
+         }),
+         "reduce_sum: axis 2 of a tensor of rank 2");
+    says(error_of([](Trace& t) {
+             sum(t.input("x", {2, 3}), {0, -2});
+         }),
+         "reduce_sum: axis -2 is given twice");
+    says(error_of([](Trace& t) {
+             reshape(t.input("x", {2, 3}), {4, 2});
+         }),
+         "reshape: cannot make [4, 2] of [2, 3]: 6 elements, not 8");
+    says(error_of([](Trace& t) {
+             reshape(t.input("x", {kRows, 3}), {2, -1, 2});
+         }),
+         "reshape: [rows, 3] does not divide into");
+    says(error_of([](Trace& t) {
+             squeeze(t.input("x", {2, 3}), {0});
+         }),
+         "squeeze: axis 0 of [2, 3] is not 1");
+    says(error_of([](Trace& t) {
+             slice(t.input("x", {kRows, 3}), 0, 0, 1);
+         }),
+         "slice: axis 0 of [rows, 3] is symbolic");
+    says(error_of([](Trace& t) {
+             transpose(t.input("x", {2, 3}), {0, 0});
+         }),
+         "transpose: (0, 0) is no permutation of 2 axes");
+    says(error_of([](Trace& t) {
+             t.input("x", {kRows, 2}) + t.input("y", {kRows, 1, 2});
+         }),
+         "more than one symbolic extent");
+    says(error_of([](Trace& t) {
+             split(t.input("x", {5}), {2, 2}, 0);
+         }),
+         "split: the pieces hold 4 elements, axis 0 of [5] holds 5");
+    says(error_of([](Trace& t) { where(t.input("c", {2}), t.input("x", {2}), 0.0); }),
+         "where: condition must be bool, found f32");
+    says(error_of([](Trace& t) {
+             gather(t.input("x", {0, 2}), t.input("i", {1}, DType::kI32));
+         }),
+         "gather: the axis to read from is empty");
+    says(error_of([](Trace& t) { random_uniform(t.input("c", {2}, DType::kU32), 1, {3}); }),
+         "random_uniform: counter must be a scalar, found [2]");
+    says(error_of([](Trace& t) {
+             prelu(t.input("x", {3}), t.input("s", {2, 3}));
+         }),
+         "prelu: slope [2, 3] does not broadcast to x [3]");
+}
+
+TEST(TraceError, OfDeclarationsNamesTheTensor) {
+    EXPECT_EQ(error_of([](Trace& t) { t.input("x", {1}), t.input("x", {1}); }),
+              "trace 't': input 'x' is declared twice");
+    EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.param("w", {3}); }),
+              "trace 't': param 'w' f32[3] is already declared with f32[2]");
+    EXPECT_EQ(error_of([](Trace& t) { t.state("s", {kRows}); }),
+              "trace 't': state 's' has [rows]: what persists has a fixed shape");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.input("x", {kRows, kRows});
+              }),
+              "trace 't': input 'x' has [rows, rows]: at most one extent may be symbolic");
+    EXPECT_EQ(
+        error_of([](Trace& t) { t.param("w", {2}, Init::from(HostTensor(DType::kF32, {3}))); }),
+        "trace 't': param 'w' is f32[2], its data is f32[3]");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.output("y", t.input("x", {1}));
+                  t.output("y", t.constant(1));
+              }),
+              "trace 't': output 'y' is named twice");
+}
+
+TEST(TraceError, OfAssignmentsNamesTheTarget) {
+    EXPECT_EQ(error_of([](Trace& t) { t.assign(t.input("x", {1}), t.constant(1)); }),
+              "trace 't': assign: the target is no param or state");
+    EXPECT_EQ(error_of([](Trace& t) { t.assign(t.state("s", {2}), t.constant(1)); }),
+              "trace 't': assign: 's' is f32[2], the value is f32[]");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.assign(t.state("s", {}), t.constant(1));
+                  t.assign(t.state("s", {}), t.constant(2));
+              }),
+              "trace 't': assign: 's' is assigned twice");
+}
+
+TEST(TraceError, TensorsOfTwoTracesDoNotMix) {
+    Trace other("other");
+    const Tensor theirs = other.input("x", {1});
+    EXPECT_EQ(error_of([&](Trace& t) { t.input("x", {1}) + theirs; }),
+              "trace 't': add: the inputs come from different traces");
+}
+
+TEST(TraceError, AttributesAreChecked) {
+    const auto apply_leaky = [](Attrs attrs) {
+        return error_of([&](Trace& t) {
+            const Tensor y = leaky_relu(t.input("x", {1}));
+            apply_one(*t.graph().producer(y.value())->op, {y}, attrs);
+        });
+    };
+    EXPECT_EQ(apply_leaky({}), "");  // alpha has a default
+    EXPECT_NE(apply_leaky({{"beta", 1.0}}).find("has no attribute 'beta'"), std::string::npos);
+    EXPECT_NE(apply_leaky({{"alpha", int64_t{1}}}).find("'alpha' has the wrong type"),
+              std::string::npos);
+}
+
+TEST(Trace, DefaultConstructedTensorsFailQuietly) {
+    const Tensor nothing;
+    EXPECT_FALSE(nothing.ok());
+    EXPECT_FALSE((nothing + nothing).ok());
+    EXPECT_FALSE(sum(nothing).ok());
+    EXPECT_FALSE(concat({nothing, nothing}, 0).ok());
+    EXPECT_EQ(nothing.shape(), Shape{});
+}
+
+TEST(Trace, ScalarConstantsAreShared) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {2});
+    const size_t before = trace.graph().values.size();
+    (x * 2.0) + 2.0;
+    EXPECT_EQ(trace.graph().values.size(), before + 3);  // the 2 and two results
+}
+
+TEST(Trace, RandomContentsDependOnNameAndSeedAndNotOnOrder) {
+    const auto contents = [](std::initializer_list<const char*> names, uint64_t seed) {
+        Trace trace("t");
+        for (const char* name : names) trace.param(name, {4}, Init::normal(0, 1, seed));
+        const Graph& graph = trace.graph();
+        return *graph.value(graph.find("b")).data;
+    };
+    EXPECT_EQ(contents({"a", "b"}, 1), contents({"b", "a"}, 1));
+    EXPECT_NE(contents({"b"}, 1), contents({"b"}, 2));
+    Trace trace("t");
+    trace.param("a", {4}, Init::normal(0, 1, 1));
+    EXPECT_NE(*trace.graph().value(0).data, contents({"b"}, 1));
+}
+
+TEST(Trace, ExtentsOfRowsMultiply) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {kRows, 4, 3});
+    EXPECT_EQ(flatten(x, 0, 1).shape(), (Shape{Dim(4, true), 3}));
+    EXPECT_EQ(reshape(x, {-1, 6}).shape(), (Shape{Dim(2, true), 6}));
+    EXPECT_EQ(concat({x, x}, 0).shape(), (Shape{Dim(2, true), 4, 3}));
+    EXPECT_EQ(sum(x, {0}).shape(), (Shape{4, 3}));
+    EXPECT_EQ(matmul(x, trace.input("w", {3, 5})).shape(), (Shape{kRows, 4, 5}));
+}
+
+TEST(Replay, MakesTheSameGraphInAnotherTrace) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {kRows, 3});
+    const Tensor w = trace.param("w", {2, 3}, Init::uniform(-1, 1));
+    trace.output("y", tanh(linear(x, w)) * 0.5);
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok());
+    Trace other("t");
+    const std::vector<Tensor> inputs{other.input("x", {kRows, 3})};
+    const std::vector<Tensor> values = replay(*graph, other, inputs);
+    other.output("y", values[graph->outputs[0].value]);
+    const auto copy = other.finish();
+    ASSERT_TRUE(copy.ok()) << copy.status().message();
+    EXPECT_EQ(content_hash(*copy), content_hash(*graph));
+    EXPECT_EQ(print(*copy), print(*graph));
+}
+
+}  // namespace
+}  // namespace hearth
