@@ -6,6 +6,9 @@
 #include "core/philox.hpp"
 #include "ops/op_table.hpp"
 
+#include <hearth/grad.hpp>
+#include <hearth/ops.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -77,6 +80,72 @@ Result<Graph> make_graph(const OpCase& c) {
     const std::vector<Tensor> outputs = apply(*c.op, inputs, c.sample.attrs, &trace);
     for (size_t i = 0; i < outputs.size(); ++i) trace.output("y" + std::to_string(i), outputs[i]);
     return trace.finish();
+}
+
+namespace {
+
+bool is_on_gpu(std::span<const TensorType> types) {
+    for (const TensorType& t : types)
+        if (device_dtype(t.dtype) == DType::kF16 || t.dtype == DType::kF64) return false;
+    return true;
+}
+
+// wrapped: with arithmetic before and after.
+Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
+    const std::string name = std::string(c.op->name) + "_" + std::to_string(c.index) +
+                             (wrapped ? "_wrapped" : "") + (gradient ? "_gradient" : "");
+    Variant variant;
+    variant.text = describe(c) + (wrapped ? " wrapped" : "") + (gradient ? " gradient" : "");
+    variant.rows = c.rows();
+    const std::vector<HostTensor> values = make_inputs(c);
+    Trace trace(name);
+    std::vector<Tensor> inputs, operands;
+    for (const TensorType& type : c.sample.inputs) {
+        const std::string input = name + ".x" + std::to_string(inputs.size());
+        variant.inputs[input] = values[inputs.size()];
+        inputs.push_back(trace.input(input, type.shape, type.dtype));
+        const bool is_scaled = wrapped && is_floating(type.dtype);
+        operands.push_back(is_scaled ? inputs.back() * 0.5 + inputs.back() * 0.5 : inputs.back());
+    }
+    const std::vector<Tensor> outputs = apply(*c.op, operands, c.sample.attrs, &trace);
+    Tensor loss;
+    for (size_t i = 0; i < outputs.size(); ++i) {
+        if (!outputs[i].ok()) continue;
+        const bool is_float = is_floating(outputs[i].dtype());
+        const Tensor y = wrapped && is_float ? outputs[i] * 0.5 + 0.25 : outputs[i];
+        trace.output(name + ".y" + std::to_string(i), y);
+        if (gradient && is_float) loss = loss.ok() ? loss + sum(y * 0.75) : sum(y * 0.75);
+    }
+    if (gradient && loss.ok()) {
+        std::vector<Tensor> wrt;
+        for (const Tensor& x : inputs)
+            if (is_floating(x.dtype())) wrt.push_back(x);
+        const std::vector<Tensor> gradients = grad(loss, wrt);
+        for (size_t i = 0; i < gradients.size(); ++i)
+            trace.output(name + ".g" + std::to_string(i), gradients[i]);
+    }
+    HEARTH_ASSIGN(variant.graph, trace.finish());
+    return variant;
+}
+
+}  // namespace
+
+Result<std::vector<Variant>> variants_of(const OpDef& op) {
+    std::vector<Variant> variants;
+    auto add = [&](const OpCase& c, bool wrapped, bool gradient) -> Status {
+        HEARTH_ASSIGN(Variant variant, make_variant(c, wrapped, gradient));
+        variants.push_back(std::move(variant));
+        return {};
+    };
+    for (const OpCase& c : cases_of(op)) {
+        if (!is_on_gpu(c.sample.inputs)) continue;
+        HEARTH_TRY(add(c, false, false).in(describe(c)));
+        HEARTH_TRY(add(c, true, false).in(describe(c)));
+        const bool has_gradient = c.sample.gradient && !op.stops_gradient &&
+                                  (op.vjp != nullptr || op.op_class == OpClass::kComposite);
+        if (has_gradient) HEARTH_TRY(add(c, true, true).in(describe(c)));
+    }
+    return variants;
 }
 
 Attrs in_double(const Attrs& attrs) {

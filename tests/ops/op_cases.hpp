@@ -40,6 +40,18 @@ std::vector<HostTensor> make_inputs(const OpCase& c);
 /// "x0", "x1", ... and outputs "y0", "y1", ...
 Result<Graph> make_graph(const OpCase& c);
 
+/// A sample as an entry of a program: its graph and what to run it on.
+struct Variant {
+    std::string text;  ///< which sample, and how it is used
+    Graph graph;       ///< named uniquely among all variants, and so are its inputs and outputs
+    NamedTensors inputs;
+    int64_t rows = 1;
+};
+
+/// Every way of compiling an operator's samples that a device can hold: alone; between other
+/// operators, so that it is fused; and with the gradient of a weighted sum of its outputs.
+Result<std::vector<Variant>> variants_of(const OpDef& op);
+
 /// The attributes with f64 in place of f32.
 Attrs in_double(const Attrs& attrs);
 

@@ -10,67 +10,11 @@
 #include "ops/op_cases.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/grad.hpp>
-#include <hearth/ops.hpp>
-
 #include <gtest/gtest.h>
 #include <standalone/program_runner.hpp>
 
 namespace hearth::test {
 namespace {
-
-/// One entry of the program that tests a record: its graph and what to run it on.
-struct Variant {
-    std::string text;
-    Graph graph;
-    NamedTensors inputs;
-    int64_t rows = 1;
-};
-
-bool is_on_gpu(std::span<const TensorType> types) {
-    for (const TensorType& t : types)
-        if (device_dtype(t.dtype) == DType::kF16 || t.dtype == DType::kF64) return false;
-    return true;
-}
-
-/// The case as a graph.  wrapped: with arithmetic before and after.  gradient: also the gradient
-/// of a weighted sum of its outputs.
-Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
-    const std::string name = std::string(c.op->name) + "_" + std::to_string(c.index) +
-                             (wrapped ? "_wrapped" : "") + (gradient ? "_gradient" : "");
-    Variant variant;
-    variant.text = describe(c) + (wrapped ? " wrapped" : "") + (gradient ? " gradient" : "");
-    variant.rows = c.rows();
-    const std::vector<HostTensor> values = make_inputs(c);
-    Trace trace(name);
-    std::vector<Tensor> inputs, operands;
-    for (const TensorType& type : c.sample.inputs) {
-        const std::string input = name + ".x" + std::to_string(inputs.size());
-        variant.inputs[input] = values[inputs.size()];
-        inputs.push_back(trace.input(input, type.shape, type.dtype));
-        const bool is_scaled = wrapped && is_floating(type.dtype);
-        operands.push_back(is_scaled ? inputs.back() * 0.5 + inputs.back() * 0.5 : inputs.back());
-    }
-    const std::vector<Tensor> outputs = apply(*c.op, operands, c.sample.attrs, &trace);
-    Tensor loss;
-    for (size_t i = 0; i < outputs.size(); ++i) {
-        if (!outputs[i].ok()) continue;
-        const bool is_float = is_floating(outputs[i].dtype());
-        const Tensor y = wrapped && is_float ? outputs[i] * 0.5 + 0.25 : outputs[i];
-        trace.output(name + ".y" + std::to_string(i), y);
-        if (gradient && is_float) loss = loss.ok() ? loss + sum(y * 0.75) : sum(y * 0.75);
-    }
-    if (gradient && loss.ok()) {
-        std::vector<Tensor> wrt;
-        for (const Tensor& x : inputs)
-            if (is_floating(x.dtype())) wrt.push_back(x);
-        const std::vector<Tensor> gradients = grad(loss, wrt);
-        for (size_t i = 0; i < gradients.size(); ++i)
-            trace.output(name + ".g" + std::to_string(i), gradients[i]);
-    }
-    HEARTH_ASSIGN(variant.graph, trace.finish());
-    return variant;
-}
 
 class OpOnGpu : public testing::TestWithParam<const OpDef*> {
   protected:
@@ -82,8 +26,7 @@ class OpOnGpu : public testing::TestWithParam<const OpDef*> {
         auto instance = standalone::Instance::create(options);
         ASSERT_TRUE(instance.ok()) << instance.status().message();
         instance_ = std::move(instance).value();
-        auto device =
-            standalone::Device::create(*instance_, test_device_options());
+        auto device = standalone::Device::create(*instance_, test_device_options());
         ASSERT_TRUE(device.ok()) << device.status().message();
         device_ = std::move(device).value();
     }
@@ -97,24 +40,6 @@ class OpOnGpu : public testing::TestWithParam<const OpDef*> {
     void TearDown() override {
         for (const auto& message : instance_->messages().take())
             ADD_FAILURE() << "validation: " << message.text;
-    }
-
-    static std::vector<Variant> variants_of(const OpDef& op) {
-        std::vector<Variant> variants;
-        auto add = [&](const OpCase& c, bool wrapped, bool gradient) {
-            Result<Variant> variant = make_variant(c, wrapped, gradient);
-            ASSERT_TRUE(variant.ok()) << describe(c) << ": " << variant.status().message();
-            variants.push_back(std::move(variant).value());
-        };
-        for (const OpCase& c : cases_of(op)) {
-            if (!is_on_gpu(c.sample.inputs)) continue;
-            add(c, false, false);
-            add(c, true, false);
-            const bool has_gradient = c.sample.gradient && !op.stops_gradient &&
-                                      (op.vjp != nullptr || op.op_class == OpClass::kComposite);
-            if (has_gradient) add(c, true, true);
-        }
-        return variants;
     }
 
     /// Runs all variants as entries of one program, compiled for more rows than there are.
@@ -169,7 +94,9 @@ std::unique_ptr<standalone::Device> OpOnGpu::device_;
 
 TEST_P(OpOnGpu, EqualsTheReferenceFusedAndUnfusedAndTwice) {
     const OpDef& op = *GetParam();
-    const std::vector<Variant> variants = variants_of(op);
+    const auto made = variants_of(op);
+    ASSERT_TRUE(made.ok()) << made.status().message();
+    const std::vector<Variant>& variants = *made;
     if (variants.empty()) GTEST_SKIP() << op.name << " has only samples of types no GPU holds";
     const std::vector<NamedTensors> fused = run(variants, true, 2);
     const std::vector<NamedTensors> unfused = run(variants, false);

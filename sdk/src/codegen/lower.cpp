@@ -140,6 +140,9 @@ class Lowerer {
             group.kind == GroupKind::kMap       ? map_kernel(graph, group, inlined, options_)
             : group.kind == GroupKind::kRowwise ? rows_kernel(graph, group, inlined, options_)
                                                 : matmul_kernel(graph, group, inlined, options_);
+        // What folded away in the kernel is an operand still: the step's debug table speaks of it.
+        for (ValueId v : loads_of(graph, group, inlined)) (void)kernel.buffers.name_of(v);
+        kernel.is_elementwise.resize(kernel.buffers.values.size(), false);
         HEARTH_TRY(check_types(graph, kernel));
         KernelCall call;
         call.label = label_of(graph, group);

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A small network learns on a device: as well as on the CPU, to the bit the same from run to run,
+// whole or in slices, for any number of rows.
+
+#include "compile/compile.hpp"
+#include "core/philox.hpp"
+#include "cpu/interpreter.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+#include <cmath>
+
+namespace hearth::test {
+namespace {
+
+constexpr uint64_t kCapacity = 64;
+
+/// Fits y = (sin 3a, a b) with an 2-16-16-2 network.
+CompiledProgram compile_learner(const DeviceCaps& caps) {
+    auto network = [](Trace& trace, const Tensor& x) {
+        return nn::mlp(trace, "net", x, {16, 16, 2}, tanh, {.seed = 7});
+    };
+    Trace act("act");
+    act.output("action", network(act, act.input("observation", {kRows, 2})));
+    Trace learn("learn");
+    const Tensor x = learn.input("x", {kRows, 2}), y = learn.input("y", {kRows, 2});
+    const Tensor loss = mse_loss(network(learn, x), y);
+    minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
+    learn.output("loss", loss);
+
+    CompileOptions options;
+    options.caps = caps;
+    options.rows_capacity = kCapacity;
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    std::vector<Graph> graphs;
+    for (Trace* trace : {&act, &learn}) {
+        auto graph = trace->finish();
+        EXPECT_TRUE(graph.ok()) << graph.status().message();
+        graphs.push_back(std::move(graph).value());
+    }
+    auto compiled = compile_graphs(std::move(graphs), options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    return std::move(compiled).value();
+}
+
+NamedTensors batch(int step, int64_t rows) {
+    HostTensor x(DType::kF32, {rows, 2}), y(DType::kF32, {rows, 2});
+    for (int64_t r = 0; r < rows; ++r) {
+        double in[2];
+        for (int64_t i = 0; i < 2; ++i) {
+            const auto element = static_cast<uint32_t>(2 * r + i);
+            in[i] = 2 * uniform_from_bits(philox_bits(1, static_cast<uint32_t>(step), element)) - 1;
+            x.set(2 * r + i, in[i]);
+        }
+        y.set(2 * r, std::sin(3 * in[0]));
+        y.set(2 * r + 1, in[0] * in[1]);
+    }
+    return {{"x", x}, {"y", y}};
+}
+
+class LearningTest : public VulkanTest {
+  protected:
+    std::unique_ptr<standalone::ProgramRunner> make_runner(const CompiledProgram& compiled) {
+        auto runner = standalone::ProgramRunner::create(device(), save_program(compiled.program));
+        EXPECT_TRUE(runner.ok()) << runner.status().message();
+        return runner.ok() ? std::move(runner).value() : nullptr;
+    }
+
+    DeviceCaps caps() {
+        auto caps = device().caps();
+        EXPECT_TRUE(caps.ok());
+        return *caps;
+    }
+
+    static double learn(standalone::ProgramRunner& runner, int step, int64_t rows = kCapacity,
+                        uint32_t max_dispatches = 0) {
+        auto outputs = runner.run("learn", rows, batch(step, rows), max_dispatches);
+        EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+        return outputs.ok() ? outputs->at("loss").get(0) : NAN;
+    }
+};
+
+TEST_F(LearningTest, LossFallsBelowAKnownValue) {
+    const CompiledProgram compiled = compile_learner(caps());
+    auto runner = make_runner(compiled);
+    ASSERT_NE(runner, nullptr);
+    const double first = learn(*runner, 0);
+    double last = 0;
+    for (int step = 1; step < 600; ++step) last = learn(*runner, step);
+    EXPECT_GT(first, 0.2);
+    EXPECT_LT(last, 0.02);
+}
+
+TEST_F(LearningTest, WeightsFollowTheCpuReferenceForTwentySteps) {
+    const CompiledProgram compiled = compile_learner(caps());
+    auto runner = make_runner(compiled);
+    ASSERT_NE(runner, nullptr);
+    NamedTensors weights = initial_weights(compiled.graphs[1]);
+    for (int step = 0; step < 20; ++step) {
+        // The number of rows changes from step to step, without compiling anew.
+        const int64_t rows = 1 + (step * 13) % static_cast<int64_t>(kCapacity);
+        auto expected = interpret(compiled.graphs[1], batch(step, rows), weights, rows);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        EXPECT_NEAR(learn(*runner, step, rows), expected->at("loss").get(0), 1e-5);
+    }
+    auto found = runner->read_slots();
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (const auto& [name, value] : *found) {
+        const HostTensor& expected = weights.at(name);
+        for (int64_t i = 0; i < value.element_count(); ++i)
+            // Adam divides by the root of squares: tiny differences of tiny gradients grow.
+            ASSERT_NEAR(value.get(i), expected.get(i), 2e-4) << name << "[" << i << "]";
+    }
+}
+
+TEST_F(LearningTest, AThousandStepsAreBitIdenticalWholeAndInSlicesWithActingInBetween) {
+    const CompiledProgram compiled = compile_learner(caps());
+    auto whole = make_runner(compiled), sliced = make_runner(compiled);
+    ASSERT_TRUE(whole && sliced);
+    for (int step = 0; step < 1000; ++step) {
+        const double a = learn(*whole, step % 50);
+        const double b = learn(*sliced, step % 50, kCapacity, 4);
+        ASSERT_EQ(a, b) << "step " << step;
+        if (step % 100 == 0) {
+            HostTensor observation(DType::kF32, {3, 2});
+            ASSERT_TRUE(sliced->run("act", 3, {{"observation", observation}}).ok());
+        }
+    }
+    auto a = whole->read_slots(), b = sliced->read_slots();
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(*a, *b);
+}
+
+TEST_F(LearningTest, ActingUsesWhatWasLearned) {
+    const CompiledProgram compiled = compile_learner(caps());
+    auto runner = make_runner(compiled);
+    ASSERT_NE(runner, nullptr);
+    const NamedTensors inputs = {{"observation", batch(99, 5).at("x")}};
+    auto before = runner->run("act", 5, inputs);
+    for (int step = 0; step < 5; ++step) learn(*runner, step);
+    auto after = runner->run("act", 5, inputs);
+    ASSERT_TRUE(before.ok() && after.ok());
+    EXPECT_NE(*before, *after);
+    auto weights = runner->read_slots();
+    ASSERT_TRUE(weights.ok());
+    auto expected = interpret(compiled.graphs[0], inputs, *weights, 5);
+    ASSERT_TRUE(expected.ok());
+    for (int64_t i = 0; i < 10; ++i)
+        EXPECT_NEAR(after->at("action").get(i), expected->at("action").get(i), 1e-5);
+}
+
+}  // namespace
+}  // namespace hearth::test

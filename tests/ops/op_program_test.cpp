@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Compiled programs of every operator's samples, run on the CPU at their real arena offsets: what
+// fusion, order, aliasing and memory planning do to a result, without a device.
+
+#include "compile/compile.hpp"
+#include "cpu/run_program.hpp"
+#include "ops/op_cases.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hearth::test {
+namespace {
+
+class OpProgram : public testing::TestWithParam<const OpDef*> {};
+
+TEST_P(OpProgram, EqualsTheInterpreterAtItsRealOffsetsFusedAndUnfused) {
+    const OpDef& op = *GetParam();
+    const auto variants = variants_of(op);
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    if (variants->empty()) GTEST_SKIP() << op.name << " has only samples of types no GPU holds";
+    std::vector<Graph> graphs;
+    CompileOptions options;
+    for (const Variant& v : *variants) {
+        graphs.push_back(v.graph);
+        options.rows_capacity = std::max(options.rows_capacity, static_cast<uint64_t>(v.rows) + 5);
+    }
+    for (const bool fuse : {true, false}) {
+        options.fuse = fuse;
+        const auto compiled = compile_graphs(graphs, options);
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+        ProgramMemory memory(compiled->program);
+        for (size_t i = 0; i < variants->size(); ++i) {
+            const Variant& v = (*variants)[i];
+            NamedTensors weights;
+            const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+            const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
+                                           v.inputs, memory, v.rows);
+            ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
+            for (const auto& [name, value] : *expected) {
+                ASSERT_TRUE(found->contains(name)) << v.text << ": no output " << name;
+                EXPECT_EQ(difference(found->at(name), value, op.tolerance.f32), "")
+                    << v.text << ": " << name << (fuse ? " fused" : " unfused");
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(AllOps, OpProgram, testing::ValuesIn(all_ops()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+}  // namespace
+}  // namespace hearth::test
