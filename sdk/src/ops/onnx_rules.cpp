@@ -193,8 +193,12 @@ std::vector<Tensor> import_pad(OnnxCall& call) {
     for (size_t i = 0; i < axes.size(); ++i) {
         const int axis = axis_of(call, axes[i], x.rank());
         if (axis < 0) return {};
-        low[static_cast<size_t>(axis)] = pads[i];
-        high[static_cast<size_t>(axis)] = pads[i + axes.size()];
+        const int64_t before = pads[i], after = pads[i + axes.size()];
+        if (x.dim(axis).count + before + after < 0)
+            return call.invalid("cuts more than the " + to_string(x.dim(axis)) +
+                                " elements of axis " + std::to_string(axis));
+        low[static_cast<size_t>(axis)] = before;
+        high[static_cast<size_t>(axis)] = after;
     }
     if (mode == "constant") return {pad(x, low, high, value)};
     for (int i = 0; i < x.rank(); ++i) {

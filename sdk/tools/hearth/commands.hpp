@@ -10,6 +10,8 @@
 namespace hearth::tool {
 
 /// Each adds its subcommand; when that is given, parsing runs it and sets the program's exit code.
+void add_info(CLI::App& app, int& exit_code);
+void add_inspect(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
 
 }  // namespace hearth::tool

@@ -7,6 +7,8 @@ int main(int argc, char** argv) {
     CLI::App app("Hearth's command-line tool", "hearth");
     app.require_subcommand(1);
     int exit_code = 0;
+    hearth::tool::add_info(app, exit_code);
+    hearth::tool::add_inspect(app, exit_code);
     hearth::tool::add_verify(app, exit_code);
     CLI11_PARSE(app, argc, argv);
     return exit_code;

@@ -1,0 +1,333 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "cpu/interpreter.hpp"
+#include "ir/graph.hpp"
+#include "support/onnx_builder.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/io.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hearth {
+namespace {
+
+using testing::float_tensor;
+using testing::int_tensor;
+using testing::OnnxBuilder;
+using testing::set_float;
+using testing::set_int;
+using testing::set_ints;
+
+HostTensor ramp(const Shape& shape, double first = 0.25, double step = 0.5) {
+    HostTensor t(DType::kF32, shape);
+    for (int64_t i = 0; i < t.element_count(); ++i) t.set(i, first + step * static_cast<double>(i));
+    return t;
+}
+
+std::string message_of(const OnnxBuilder& b, const ImportOptions& options = {}) {
+    const Result<ImportedModel> model = import_onnx(b.bytes(), options);
+    return model.ok() ? "(no error)" : model.status().message();
+}
+
+StatusCode code_of(const OnnxBuilder& b, const ImportOptions& options = {}) {
+    return import_onnx(b.bytes(), options).status().code();
+}
+
+/// Imports and runs on the CPU; the first output.
+HostTensor run(const OnnxBuilder& b, const std::vector<HostTensor>& inputs, int64_t rows = 1) {
+    const Result<ImportedModel> model = import_onnx(b.bytes());
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    if (!model.ok()) return {};
+    const Result<std::vector<HostTensor>> outputs = evaluate(model->graph(), inputs, rows);
+    EXPECT_TRUE(outputs.ok()) << outputs.status().message();
+    return outputs.ok() ? outputs.value()[0] : HostTensor();
+}
+
+TEST(ImportOnnx, GemmComputesWhatItsAttributesSay) {
+    OnnxBuilder b;
+    b.input("a", {3, 2}).input("b", {4, 3}).input("c", {4}).output("y");
+    onnx::NodeProto& gemm = b.node("Gemm", {"a", "b", "c"}, {"y"});
+    set_int(gemm, "transA", 1);
+    set_int(gemm, "transB", 1);
+    set_float(gemm, "alpha", 0.5f);
+    set_float(gemm, "beta", 2);
+    const HostTensor a = ramp({3, 2}), w = ramp({4, 3}), c = ramp({4});
+    const HostTensor y = run(b, {a, w, c});
+    ASSERT_EQ(y.shape(), (Shape{2, 4}));
+    for (int i = 0; i < 2; ++i)
+        for (int j = 0; j < 4; ++j) {
+            double sum = 0;
+            for (int k = 0; k < 3; ++k) sum += a.get(k * 2 + i) * w.get(j * 3 + k);
+            EXPECT_FLOAT_EQ(static_cast<float>(y.get(i * 4 + j)),
+                            static_cast<float>(0.5 * sum + 2 * c.get(j)));
+        }
+}
+
+TEST(ImportOnnx, AnOpenLeadingExtentBecomesRows) {
+    const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->inputs()[0].shape, (Shape{kRows, 6}));
+    EXPECT_EQ(model->outputs()[0].shape, (Shape{kRows, 2}));
+    EXPECT_EQ(model->outputs()[1].shape, (Shape{kRows}));
+    EXPECT_EQ(model->outputs()[1].name, "state_outs");
+}
+
+TEST(ImportOnnx, RowsAndFixedShapesGiveTheSameBits) {
+    const std::vector<std::byte> bytes = testing::small_policy().bytes();
+    const Result<ImportedModel> open = import_onnx(bytes);
+    const Result<ImportedModel> fixed =
+        import_onnx(bytes, {.input_shapes = {{"obs", Shape{3, 6}}, {"state_ins", Shape{3}}}});
+    ASSERT_TRUE(open.ok()) << open.status().message();
+    ASSERT_TRUE(fixed.ok()) << fixed.status().message();
+    EXPECT_FALSE(fixed->outputs()[0].shape.has_rows());
+    const std::vector<HostTensor> inputs{ramp({3, 6}, -2, 0.2), ramp({3})};
+    const auto a = evaluate(open->graph(), inputs, 3), b = evaluate(fixed->graph(), inputs);
+    ASSERT_TRUE(a.ok() && b.ok());
+    EXPECT_EQ(a.value()[0], b.value()[0]);
+    EXPECT_EQ(a.value()[1], inputs[1]);
+    EXPECT_NE(a.value()[0].get(0), a.value()[0].get(1));
+}
+
+TEST(ImportOnnx, ShapeArithmeticLeavesNoNodes) {
+    const Result<ImportedModel> model = import_onnx(
+        testing::small_policy().bytes(), {.input_shapes = {{"obs", Shape{3, 6}}, {"", Shape{3}}}});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    for (const Node& n : model->graph().nodes)
+        for (ValueId v : n.inputs) EXPECT_TRUE(is_floating(model->graph().values[v].dtype));
+}
+
+TEST(ImportOnnx, WeightsBecomeParamsThatTrain) {
+    const Result<ImportedModel> model =
+        import_onnx(testing::small_policy().bytes(), {.prefix = "policy/"});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    Trace trace("learn");
+    const Tensor obs = trace.input("observation", {kRows, 6});
+    const Tensor state = trace.input("state", {kRows});
+    const std::vector<Tensor> first = model->apply(trace, {obs, state});
+    const std::vector<Tensor> second = model->apply(trace, {obs, state});
+    ASSERT_TRUE(trace.status().ok()) << trace.status().message();
+    ASSERT_EQ(trace.params().size(), 3u) << "two applications share their weights";
+    EXPECT_EQ(trace.graph().values[trace.params()[0].value()].name.substr(0, 7), "policy/");
+    const Tensor loss = mean(square(first[0] - second[0] * 0.5));
+    const std::vector<Tensor> gradients = grad(loss, trace.params());
+    ASSERT_TRUE(trace.status().ok()) << trace.status().message();
+    trace.output("loss", loss);
+    trace.output("gradient", gradients[0]);
+    const Result<Graph> graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const auto out = evaluate(*graph, std::vector{ramp({2, 6}), ramp({2})}, 2);
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    EXPECT_GT(out.value()[0].get(0), 0);
+    EXPECT_NE(out.value()[1].get(0), 0);
+}
+
+TEST(ImportOnnx, WeightsCanStayConstants) {
+    const Result<ImportedModel> model =
+        import_onnx(testing::small_policy().bytes(), {.trainable = false});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    for (const Value& v : model->graph().values) EXPECT_NE(v.kind, ValueKind::kParam);
+}
+
+TEST(ImportOnnx, ApplyRefusesOtherShapesAndNumbersOfInputs) {
+    const Result<ImportedModel> model = import_onnx(testing::small_policy().bytes());
+    ASSERT_TRUE(model.ok());
+    Trace wrong_shape("a");
+    const Tensor x = wrong_shape.input("x", {kRows, 7}), s = wrong_shape.input("s", {kRows});
+    model->apply(wrong_shape, {x, s});
+    EXPECT_NE(wrong_shape.status().message().find("'obs' is f32[rows, 6], found f32[rows, 7]"),
+              std::string::npos)
+        << wrong_shape.status().message();
+    Trace too_few("b");
+    model->apply(too_few, {too_few.input("x", {kRows, 6})});
+    EXPECT_NE(too_few.status().message().find("takes 2 inputs, found 1"), std::string::npos);
+}
+
+TEST(ImportOnnx, AllThatIsMissingIsNamedInOneMessage) {
+    OnnxBuilder b;
+    b.input("x", {4}).input("s", {4}, onnx::TensorProto::STRING).output("y");
+    b.node("Loop", {"x"}, {"a"}).set_name("outer_loop");
+    b.node("NoSuchOp", {"a"}, {"b"}).set_name("odd");
+    b.node("FancyGelu", {"b", "s"}, {"y"}).set_domain("com.example");
+    EXPECT_EQ(code_of(b), StatusCode::kUnsupported);
+    const std::string text = message_of(b);
+    for (const char* part : {"Loop (1 node: 'outer_loop')", "NoSuchOp (1 node: 'odd')",
+                             "com.example.FancyGelu", "input 's' has element type string"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+}
+
+TEST(ImportOnnx, NodesThatNoOutputNeedsDoNotMatter) {
+    OnnxBuilder b;
+    b.input("x", {2}).output("y");
+    b.node("Loop", {"x"}, {"unused"});
+    b.node("Relu", {"x"}, {"y"});
+    EXPECT_EQ(run(b, {ramp({2}, -1, 3)}).get(0), 0);
+}
+
+TEST(ImportOnnx, OutputsMayBeInputsConstantsAndEachOther) {
+    OnnxBuilder b;
+    b.input("x", {2}).output("x").output("w").output("y").output("z");
+    b.initializer(float_tensor("w", {2}, {5, 6}));
+    b.node("Identity", {"x"}, {"y"});
+    b.node("Identity", {"y"}, {"z"});
+    const Result<ImportedModel> model = import_onnx(b.bytes());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto out = evaluate(model->graph(), std::vector{ramp({2})});
+    ASSERT_TRUE(out.ok()) << out.status().message();
+    ASSERT_EQ(out.value().size(), 4u);
+    EXPECT_EQ(out.value()[0], ramp({2}));
+    EXPECT_EQ(out.value()[1].get(1), 6);
+    EXPECT_EQ(out.value()[3], ramp({2}));
+    std::vector<ValueId> values;
+    for (const GraphOutput& o : model->graph().outputs) values.push_back(o.value);
+    std::sort(values.begin(), values.end());
+    EXPECT_EQ(std::unique(values.begin(), values.end()), values.end());
+}
+
+TEST(ImportOnnx, InitializersThatAreAlsoInputsAreWeights) {
+    OnnxBuilder b(9);
+    b.input("x", {2}).input("w", {2}).output("y");
+    b.initializer(float_tensor("w", {2}, {5, 6}));
+    b.node("Add", {"x", "w"}, {"y"});
+    const Result<ImportedModel> model = import_onnx(b.bytes());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->inputs().size(), 1u);
+}
+
+TEST(ImportOnnx, OptionalInputsMayHaveEmptyNames) {
+    OnnxBuilder b;
+    b.input("x", {3}).output("y");
+    b.initializer(float_tensor("high", {}, {1}));
+    b.node("Clip", {"x", "", "high"}, {"y"});
+    const HostTensor y = run(b, {ramp({3}, -1, 1.5)});
+    EXPECT_EQ(y.get(0), -1);
+    EXPECT_EQ(y.get(2), 1);
+}
+
+TEST(ImportOnnx, VersionsOfOneOperatorAreToldApart) {
+    // Up to version 12 softmax joins the axes from `axis` on, and axes are attributes.
+    for (int64_t opset : {12, 13}) {
+        OnnxBuilder b(opset);
+        b.input("x", {2, 2, 3}).output("y");
+        set_int(b.node("Softmax", {"x"}, {"y"}), "axis", 1);
+        const HostTensor y = run(b, {ramp({2, 2, 3})});
+        double first = 0;
+        for (int64_t i = 0; i < 6; ++i) first += y.get(i);
+        EXPECT_NEAR(first, opset == 12 ? 1 : 3, 1e-6) << opset;
+    }
+    OnnxBuilder old(11), recent(13);
+    old.input("x", {2, 3}).output("y");
+    set_ints(old.node("Unsqueeze", {"x"}, {"y"}), "axes", {1});
+    recent.input("x", {2, 3}).output("y").initializer(int_tensor("axes", {1}, {1}));
+    recent.node("Unsqueeze", {"x", "axes"}, {"y"});
+    EXPECT_EQ(run(old, {ramp({2, 3})}).shape(), (Shape{2, 1, 3}));
+    EXPECT_EQ(run(recent, {ramp({2, 3})}).shape(), (Shape{2, 1, 3}));
+}
+
+TEST(ImportOnnx, OperatorSetsOutsideTheKnownAreRefused) {
+    for (int64_t opset : {6, 29}) {
+        OnnxBuilder b(opset);
+        b.input("x", {2}).output("y");
+        b.node("Relu", {"x"}, {"y"});
+        EXPECT_EQ(code_of(b), StatusCode::kUnsupported);
+        EXPECT_NE(message_of(b).find("operator set " + std::to_string(opset)), std::string::npos);
+    }
+}
+
+TEST(ImportOnnx, InputShapesMustFitTheModel) {
+    const OnnxBuilder b = testing::small_policy();
+    const std::string text = message_of(b, {.input_shapes = {{"obs", Shape{3, 7}}}});
+    EXPECT_NE(text.find("'obs' is [batch, 6] in the model, input_shapes has [3, 7]"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(code_of(b, {.input_shapes = {{"nothing", Shape{3}}}}), StatusCode::kNotFound);
+}
+
+TEST(ImportOnnx, OpenExtentsThatAreNotOneNumberOfRowsNeedShapes) {
+    OnnxBuilder inner;
+    inner.input("x", {2, "length"}).output("y");
+    inner.node("Relu", {"x"}, {"y"});
+    EXPECT_NE(message_of(inner).find("'length' at axis 1"), std::string::npos) << message_of(inner);
+    OnnxBuilder two;
+    two.input("x", {"a"}).input("z", {"b"}).output("y");
+    two.node("Add", {"x", "z"}, {"y"});
+    EXPECT_NE(message_of(two).find("leading extent 'b', another input has 'a'"), std::string::npos)
+        << message_of(two);
+}
+
+TEST(ImportOnnx, ShapesGivenAsDataAreUsedWhenTheirContentsAreGiven) {
+    OnnxBuilder b;
+    b.input("x", {2, 3}).input("shape", {2}, onnx::TensorProto::INT64).output("y");
+    b.node("Reshape", {"x", "shape"}, {"y"});
+    EXPECT_NE(message_of(b).find("input 1 must be constant"), std::string::npos) << message_of(b);
+    const HostTensor shape = HostTensor::of({2}, std::vector<double>{3, -1}, DType::kI64);
+    const Result<ImportedModel> model =
+        import_onnx(b.bytes(), {.input_values = {{"shape", shape}}});
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->outputs()[0].shape, (Shape{3, 2}));
+    EXPECT_EQ(model->inputs().size(), 2u);
+}
+
+TEST(ImportOnnx, IntegersBeyond32BitsAreForTheCpuAlone) {
+    OnnxBuilder b;
+    b.input("x", {1}, onnx::TensorProto::INT64).output("y");
+    b.initializer(int_tensor("big", {1}, {int64_t{1} << 40}));
+    b.node("Add", {"x", "big"}, {"y"});
+    const Result<ImportedModel> model = import_onnx(b.bytes());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    EXPECT_EQ(model->fits_device().code(), StatusCode::kUnsupported);
+    const HostTensor one = HostTensor::of({1}, std::vector<double>{1}, DType::kI64);
+    EXPECT_EQ(run(b, {one}).get_int(0), (int64_t{1} << 40) + 1);
+}
+
+TEST(ImportOnnx, ErrorsNameTheNode) {
+    OnnxBuilder b;
+    b.input("x", {2, 3}).input("z", {2, 4}).output("y");
+    b.node("MatMul", {"x", "z"}, {"y"}).set_name("head");
+    EXPECT_NE(message_of(b).find("MatMul 'head': matmul:"), std::string::npos) << message_of(b);
+    EXPECT_EQ(code_of(b), StatusCode::kInvalidArgument);
+}
+
+TEST(ImportOnnx, GraphsThatAreNoGraphsAreRefused) {
+    OnnxBuilder later;
+    later.input("x", {2}).output("y");
+    later.node("Relu", {"h"}, {"y"});
+    later.node("Relu", {"x"}, {"h"});
+    EXPECT_NE(message_of(later).find("'h', which nothing before it computes"), std::string::npos);
+
+    OnnxBuilder twice;
+    twice.input("x", {2}).output("y");
+    twice.node("Relu", {"x"}, {"y"});
+    twice.node("Tanh", {"x"}, {"y"});
+    EXPECT_NE(message_of(twice).find("which another node computes too"), std::string::npos);
+
+    OnnxBuilder input;
+    input.input("x", {2}).output("y");
+    input.node("Relu", {"x"}, {"x"});
+    input.node("Relu", {"x"}, {"y"});
+    EXPECT_EQ(code_of(input), StatusCode::kInvalidArgument);
+
+    OnnxBuilder loop;
+    loop.input("x", {2}).output("y");
+    loop.node("Add", {"x", "y"}, {"y"});
+    EXPECT_EQ(code_of(loop), StatusCode::kInvalidArgument);
+
+    OnnxBuilder nothing;
+    nothing.input("x", {2}).output("y");
+    EXPECT_NE(message_of(nothing).find("'y' is computed by no node"), std::string::npos);
+    EXPECT_EQ(code_of(OnnxBuilder()), StatusCode::kCorruptData);
+}
+
+TEST(ImportOnnx, UnknownAttributesAreNotIgnored) {
+    OnnxBuilder b;
+    b.input("x", {2}).output("y");
+    set_int(b.node("Relu", {"x"}, {"y"}), "secret_mode", 1);
+    EXPECT_NE(message_of(b).find("'secret_mode'"), std::string::npos) << message_of(b);
+}
+
+}  // namespace
+}  // namespace hearth
