@@ -15,7 +15,7 @@
 set -euo pipefail
 
 # What goes in, as names or patterns below PROGRAMS; a pattern that matches nothing is an error.
-programs=(hearth hearth_perf ghost_lap hello_inference hello_training '*_test')
+programs=(hearth hearth_perf ghost_lap hello_inference hello_training '*_test' 'hearth_test_*')
 # Libraries that no ldd shows because they are opened while running.
 opened_libraries=(libvulkan.so.1 libVkLayer_khronos_validation.so)
 # Debian packages of what is compiled into the programs; their licences go along.
@@ -116,7 +116,7 @@ with glibc $(getconf GNU_LIBC_VERSION | cut -d' ' -f2) or newer, and a Vulkan dr
   bin/hearth info                                      devices and the features that Hearth would adopt
   bin/ghost_lap --headless --seed 1                    the demo without a display
   bin/hearth_perf                                      benchmarks
-  for test in bin/*_test; do \$test; done               the tests (GoogleTest programs)
+  for test in bin/*test*; do \$test; done               the tests (GoogleTest programs)
 
 The tests look for the validation layer; let the Vulkan loader find the one in here, and tell them where the
 reference cases are if you have them:
