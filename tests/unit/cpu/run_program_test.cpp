@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Compiled Programs against the plain interpreter: fusion, order and aliasing must not show.
+
+#include "cpu/run_program.hpp"
+
+#include "compile/compile.hpp"
+#include "ops/op_cases.hpp"
+
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+namespace hearth::test {
+namespace {
+
+CompiledProgram compiled(const std::vector<Graph>& graphs, const CompileOptions& options) {
+    auto result = compile_graphs(graphs, options);
+    EXPECT_TRUE(result.ok()) << result.status().message();
+    return result.ok() ? *std::move(result) : CompiledProgram();
+}
+
+Graph graph_of(const char* name, const std::function<void(Trace&)>& build) {
+    Trace trace(name);
+    build(trace);
+    auto graph = trace.finish();
+    EXPECT_TRUE(graph.ok()) << graph.status().message();
+    return graph.ok() ? *graph : Graph();
+}
+
+HostTensor counting(const Shape& shape, double scale) {
+    HostTensor t(DType::kF32, shape);
+    for (int64_t i = 0; i < t.element_count(); ++i)
+        t.set(i, scale * static_cast<double>((i * 7 + 3) % 11 - 5));
+    return t;
+}
+
+Tensor net(Trace& trace, const Tensor& x) {
+    return nn::mlp(trace, "net", x, {16, 16, 3}, relu, {.seed = 1});
+}
+
+Graph learn_graph() {
+    return graph_of("learn", [](Trace& t) {
+        const Tensor loss = mse_loss(net(t, t.input("x", {kRows, 5})), t.input("t", {kRows, 3}));
+        minimize(loss, t.params(), AdamOptions{.learning_rate = 0.01});
+        t.output("loss", loss);
+    });
+}
+
+Graph act_graph() {
+    return graph_of("act", [](Trace& t) { t.output("y", tanh(net(t, t.input("x", {kRows, 5})))); });
+}
+
+class RunProgram : public testing::TestWithParam<bool> {};  // fused or not
+
+TEST_P(RunProgram, TrainsToTheInterpretersBits) {
+    const std::vector<Graph> graphs{learn_graph(), act_graph()};
+    const CompiledProgram both =
+        compiled(graphs, {.rows_capacity = 8, .fuse = GetParam(), .keep_source = false});
+    ASSERT_EQ(both.graphs.size(), 2u);
+    ProgramMemory memory(both.program);
+    NamedTensors weights;
+    for (const int64_t rows : {8, 3, 1, 8, 5}) {
+        const NamedTensors inputs{{"x", counting({rows, 5}, 0.25)},
+                                  {"t", counting({rows, 3}, 0.5)}};
+        const auto expected = interpret(graphs[0], inputs, weights, rows);
+        const auto found = run_program(both.program, "learn", both.graphs[0], inputs, memory, rows);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        EXPECT_EQ(difference(found->at("loss"), expected->at("loss"), 1e-6), "");
+        // The other entry sees the new weights.
+        const NamedTensors seen{{"x", counting({rows, 5}, 0.25)}};
+        const auto acted = run_program(both.program, "act", both.graphs[1], seen, memory, rows);
+        const auto should = interpret(graphs[1], seen, weights, rows);
+        ASSERT_TRUE(acted.ok()) << acted.status().message();
+        ASSERT_TRUE(should.ok()) << should.status().message();
+        EXPECT_EQ(difference(acted->at("y"), should->at("y"), 1e-5), "");
+    }
+    for (const auto& [name, expected] : weights) {
+        const Slot* slot = both.program.find_slot(name);
+        ASSERT_NE(slot, nullptr) << name;
+        EXPECT_EQ(difference(memory.read(*slot), expected, 1e-5), "") << name;
+    }
+}
+
+TEST_P(RunProgram, EveryOperatorGivesTheInterpretersResult) {
+    for (const OpDef* record : all_ops()) {
+        for (const OpCase& c : cases_of(*record)) {
+            SCOPED_TRACE(describe(c));
+            const auto graph = make_graph(c);
+            ASSERT_TRUE(graph.ok()) << graph.status().message();
+            auto built = compile_graphs({*graph}, {.rows_capacity = static_cast<uint64_t>(c.rows()),
+                                                   .fuse = GetParam(),
+                                                   .keep_source = false});
+            ASSERT_TRUE(built.ok()) << built.status().message();
+            const std::vector<HostTensor> contents = make_inputs(c);
+            NamedTensors inputs;
+            for (size_t i = 0; i < contents.size(); ++i)
+                inputs.emplace("x" + std::to_string(i), contents[i]);
+            ProgramMemory memory(built->program);
+            const auto found = run_program(built->program, graph->name, built->graphs[0], inputs,
+                                           memory, c.rows());
+            ASSERT_TRUE(found.ok()) << found.status().message();
+            NamedTensors weights;
+            const auto expected = interpret(*graph, inputs, weights, c.rows());
+            ASSERT_TRUE(expected.ok());
+            for (const auto& [name, tensor] : *expected)
+                EXPECT_EQ(difference(found->at(name), tensor, record->tolerance.f32), "") << name;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, RunProgram, testing::Bool(), [](const auto& fused) {
+    return fused.param ? "Fused" : "OneKernelForEachOperator";
+});
+
+TEST(RunProgramError, ErrorsNameWhatIsMissing) {
+    const CompiledProgram act = compiled({act_graph()}, {.rows_capacity = 4});
+    ASSERT_EQ(act.graphs.size(), 1u);
+    ProgramMemory memory(act.program);
+    const auto run = [&](std::string_view entry, const NamedTensors& inputs, int64_t rows) {
+        return run_program(act.program, entry, act.graphs[0], inputs, memory, rows)
+            .status()
+            .message();
+    };
+    EXPECT_EQ(run("nothing", {}, 1), "entry 'nothing'");
+    EXPECT_EQ(run("act", {}, 1), "input 'x' is missing");
+    EXPECT_EQ(run("act", {}, 5), "5 rows, the program's capacity is 4");
+    EXPECT_EQ(run("act", {{"x", HostTensor(DType::kF32, {2, 4})}}, 2),
+              "input 'x' must be f32[2, 5], found f32[2, 4]");
+}
+
+// What the comparison is for: values that wrongly share bytes give other numbers.
+TEST(RunProgramError, ValuesThatOverlapInTheArenaShow) {
+    CompiledProgram learn = compiled({learn_graph()}, {.rows_capacity = 4});
+    const NamedTensors inputs{{"x", counting({4, 5}, 0.25)}, {"t", counting({4, 3}, 0.5)}};
+    const auto loss_after_a_step = [&] {
+        ProgramMemory memory(learn.program);
+        for (int i = 0; i < 2; ++i) {
+            const auto result =
+                run_program(learn.program, "learn", learn.graphs[0], inputs, memory, 4);
+            EXPECT_TRUE(result.ok()) << result.status().message();
+            if (i == 1 && result.ok()) return result->at("loss").get(0);
+        }
+        return 0.0;
+    };
+    const double right = loss_after_a_step();
+    uint32_t moved = 0;
+    for (Operand& operand : learn.program.operands) {
+        if (operand.region != Region::kArena) continue;
+        operand.offset = learn.program.entries[0].arena_offset;
+        ++moved;
+    }
+    ASSERT_GT(moved, 2u);
+    const double wrong = loss_after_a_step();
+    EXPECT_FALSE(std::abs(wrong - right) < 1e-4) << wrong << " and " << right;
+}
+
+// A step whose operand leaves its region is refused, not run.
+TEST(RunProgramError, OperandsOutOfBoundsAreErrors) {
+    CompiledProgram act = compiled({act_graph()}, {.rows_capacity = 4});
+    ASSERT_FALSE(act.program.operands.empty());
+    ProgramMemory memory(act.program);
+    for (Operand& operand : act.program.operands)
+        if (operand.region == Region::kWeights) operand.offset = act.program.weights_bytes;
+    const auto result = run_program(act.program, "act", act.graphs[0],
+                                    {{"x", HostTensor(DType::kF32, {1, 5})}}, memory, 1);
+    ASSERT_FALSE(result.ok());
+    EXPECT_NE(result.status().message().find("leaves its region"), std::string::npos)
+        << result.status().message();
+}
+
+}  // namespace
+}  // namespace hearth::test
