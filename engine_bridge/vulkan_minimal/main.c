@@ -5,10 +5,11 @@
  *
  *   vulkan_minimal PROGRAM [ROWS]
  *
- * Inputs are filled with 0.01, 0.02, ... (floats) or 0, 1, ... (integers).  Read main() from the end:
- * everything above it is what any Vulkan application has anyway. */
+ * Inputs are filled with 0.01, 0.02, ... (floats) or 0, 1, ... (integers).  Read main() from the
+ * end: everything above it is what any Vulkan application has anyway. */
 
 #include <hearth/hearth.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,8 +240,8 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
         bound[i] = hearth_bind_buffer(info.bindings[i], buffers[i].buffer, 0, buffers[i].bytes,
                                       buffers[i].usage);
         /* Outputs are read by a copy afterwards. */
-        bound[i].after = hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT,
-                                           VK_ACCESS_TRANSFER_READ_BIT);
+        bound[i].after =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
     }
 
     check(hearth_begin_frame(context, serial, serial - 1), "hearth_begin_frame",

@@ -342,9 +342,9 @@ HEARTH_API hearth_result hearth_context_create(const hearth_host_info* info, hea
  * destroyed.  Threads: externally synchronized on `context` and all that came from it. */
 HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
 
-/* The clock.  `serial` numbers the frame that is about to be recorded, from 1; it never decreases (it
- * may repeat or skip).  All work of serials <= completed_serial has finished executing; it is less
- * than `serial`.  Frees what was destroyed and is no longer in use.  Allocates nothing.
+/* The clock.  `serial` numbers the frame that is about to be recorded, from 1; it never decreases
+ * (it may repeat or skip).  All work of serials <= completed_serial has finished executing; it is
+ * less than `serial`.  Frees what was destroyed and is no longer in use.  Allocates nothing.
  * Errors: HEARTH_ERROR_INVALID_ARGUMENT if serials go backwards or completed_serial >= serial.
  * Threads: externally synchronized on `context` and all that came from it. */
 HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
