@@ -16,7 +16,7 @@ using synthetic::Contents;
 using synthetic::Model;
 using synthetic::Order;
 
-constexpr uint64_t kModels = 300;
+constexpr uint64_t kModels = 200;
 constexpr uint32_t kCallLimit = 30;
 
 /// Calls `check(model, program)` with many random models and their plans.

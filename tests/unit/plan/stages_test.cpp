@@ -8,6 +8,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace hearth::planning {
 namespace {
@@ -66,6 +69,94 @@ TEST(PlaceInArena, OfRandomBlocksIsCloseToTheLowerBound) {
             std::max(worst, static_cast<double>(layout.size_bytes) / static_cast<double>(bound));
     }
     EXPECT_LT(worst, 1.25);
+}
+
+/// The peak of arena bytes when operations run in the given intervals.
+uint64_t peak_bytes(const EntryPlan& plan, std::span<const uint32_t> intervals, uint64_t rows) {
+    std::vector<Lifetime> lifetimes(plan.storages.size());
+    for (size_t i = 0; i < intervals.size(); ++i)
+        for (const StorageUse& use : plan.operations[i].uses)
+            if (use.storage != kRunStorage) lifetimes[use.storage].include(intervals[i]);
+    uint64_t peak = 0;
+    for (uint32_t at : intervals) {
+        uint64_t alive = 0;
+        for (size_t s = 0; s < lifetimes.size(); ++s)
+            if (plan.storages[s].region == Region::kArena && lifetimes[s].overlaps({at, at}))
+                alive += plan.storages[s].bytes.at(rows);
+        peak = std::max(peak, alive);
+    }
+    return peak;
+}
+
+/// Tries every choice of intervals that needs no more barriers than the longest chain.
+class ExhaustiveSearch {
+  public:
+    ExhaustiveSearch(const EntryPlan& plan, uint64_t rows)
+        : plan_(plan), rows_(rows), before_(dependencies_of(plan)), intervals_(before_.size()) {
+        const std::vector<uint32_t> levels = levels_of(before_);
+        last_ = *std::max_element(levels.begin(), levels.end());
+        latest_.assign(levels.size(), last_);
+        for (size_t i = levels.size(); i-- > 0;)
+            for (uint32_t b : before_[i]) latest_[b] = std::min(latest_[b], latest_[i] - 1);
+    }
+
+    /// The lowest peak, or nothing if there are too many choices.
+    std::optional<uint64_t> run() {
+        try_from(0);
+        return choices_ <= kMostChoices ? std::optional(best_) : std::nullopt;
+    }
+
+  private:
+    static constexpr size_t kMostChoices = 5'000;
+
+    void try_from(size_t op) {
+        if (choices_ > kMostChoices) return;
+        if (op == intervals_.size()) {
+            ++choices_;
+            best_ = std::min(best_, peak_bytes(plan_, intervals_, rows_));
+            return;
+        }
+        uint32_t first = plan_.operations[op].publishes ? last_ : 0;
+        for (uint32_t b : before_[op]) first = std::max(first, intervals_[b] + 1);
+        for (intervals_[op] = first; intervals_[op] <= latest_[op]; ++intervals_[op])
+            try_from(op + 1);
+    }
+
+    const EntryPlan& plan_;
+    uint64_t rows_;
+    std::vector<std::vector<uint32_t>> before_;
+    std::vector<uint32_t> intervals_, latest_;
+    uint32_t last_ = 0;
+    size_t choices_ = 0;
+    uint64_t best_ = ~uint64_t{0};
+};
+
+TEST(Schedule, OfSmallModelsIsCloseToTheLowestPeak) {
+    size_t count = 0;
+    double sum = 0;
+    for (uint64_t key = 0; key < 300; ++key) {
+        const synthetic::Model model = synthetic::random_model(key, 12);
+        const uint64_t rows = model.options.rows_capacity;
+        const Result<Tables> tables =
+            make_tables(model.graphs, model.lowered.entries, model.options);
+        ASSERT_TRUE(tables.ok());
+        Result<EntryPlan> plan = make_operations(model.graphs[0], model.lowered.entries[0],
+                                                 model.lowered.kernels, *tables, 0);
+        ASSERT_TRUE(plan.ok());
+        add_updates(*plan, *tables);
+        if (plan->operations.empty()) continue;
+        const std::optional<uint64_t> best = ExhaustiveSearch(*plan, rows).run();
+        if (best.value_or(0) == 0) continue;
+        schedule(*plan, model.options);
+        std::vector<uint32_t> intervals;
+        for (const Operation& op : plan->operations) intervals.push_back(op.interval);
+        const uint64_t peak = peak_bytes(*plan, intervals, rows);
+        ASSERT_GE(peak, *best) << "key " << key;
+        sum += static_cast<double>(peak) / static_cast<double>(*best);
+        ++count;
+    }
+    EXPECT_GT(count, 100u);
+    EXPECT_LT(sum / static_cast<double>(count), 1.01);
 }
 
 TEST(Conflict, IsAnyOverlapWithAWrite) {

@@ -147,7 +147,7 @@ namespace {
 // Few shapes, so that values often fit into each other's bytes.
 Shape random_shape(Random& random, bool with_rows) {
     const Shape shapes[] = {Shape{},         Shape{Dim(6)},        Shape{Dim(40), Dim(3)},
-                            Shape{Dim(130)}, Shape{kRows, Dim(6)}, Shape{kRows, Dim(40)}};
+                            Shape{Dim(130)}, Shape{kRows, Dim(6)}, Shape{kRows, Dim(24)}};
     return shapes[random.below(with_rows ? 6 : 4)];
 }
 
@@ -301,7 +301,7 @@ Model random_model(uint64_t key, uint32_t call_limit) {
     std::vector<EntryBuilder> entries;
     for (uint32_t e = 0; e < 1 + random.below(3); ++e)
         entries.push_back(RandomEntry(random, "entry" + std::to_string(e)).make(call_limit));
-    const uint64_t capacities[] = {1, 2, 7, 16};
+    const uint64_t capacities[] = {1, 2, 7, 12};
     return Model(entries, capacities[random.below(4)]);
 }
 
