@@ -58,7 +58,8 @@ Result<std::unique_ptr<Brain>> Brain::create(standalone::Device& device, uint64_
     std::unique_ptr<Brain> self(new Brain(device));
     HEARTH_ASSIGN(self->guest_, Guest::create(device));
     HEARTH_ASSIGN(const DeviceCaps caps, self->guest_->context().caps());
-    HEARTH_ASSIGN(const Compiled compiled, compile_net(caps, seed));
+    HEARTH_ASSIGN(const Compiled compiled,
+                  compile_net(caps, static_cast<BindingModel>(device.binding_model()), seed));
     self->summary_ = std::to_string(compiled.dispatch_count) + " dispatches, " +
                      std::to_string(compiled.barrier_count) + " barriers, " +
                      std::to_string(compiled.weights_bytes) + " bytes of weights";

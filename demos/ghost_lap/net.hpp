@@ -16,6 +16,6 @@ namespace hearth::ghost_lap {
 ///            squared error between the net's actions and these
 ///
 /// seed  of the random weights it starts with.
-Result<Compiled> compile_net(const DeviceCaps& caps, uint64_t seed);
+Result<Compiled> compile_net(const DeviceCaps& caps, BindingModel binding_model, uint64_t seed);
 
 }  // namespace hearth::ghost_lap

@@ -55,6 +55,7 @@ class Device {
     /// The Vulkan version that may be used: the lower of the instance's and the device's.
     uint32_t api_version() const { return api_version_; }
     std::span<const char* const> enabled_extensions() const { return extension_names_; }
+    hearth_binding_model binding_model() const { return binding_model_; }
     /// The features enabled for Hearth.
     hearth_features enabled_features() const { return features_; }
 

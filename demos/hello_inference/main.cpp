@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The smallest use of Hearth: a little net that chooses one of three moves for each of four guards.
+//
+//   1. write the net as tensor code        (hearth/tensor.hpp, ops.hpp)
+//   2. compile it for this GPU             (hearth/compile.hpp)
+//   3. give it memory                      (hearth_runtime.hpp: LoadedProgram, Session)
+//   4. record it into a command buffer of yours, submit that as always, read the result back
+//
+// A game brings its own VkDevice; here `standalone` makes one.  Read hello_training next.
+
+#include <hearth/compile.hpp>
+#include <hearth/hearth_runtime.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+
+#include <standalone/device.hpp>
+
+#include <cstdio>
+
+using namespace hearth;
+
+namespace {
+
+constexpr int kSenses = 4;  // distance to the player, their noise, own health, own courage
+constexpr int kMoves = 3;
+constexpr int kGuards = 4;
+const char* const kMoveNames[kMoves] = {"attack", "hide", "flee"};
+
+/// senses [rows, 4] -> probabilities [rows, 3].  Rows may be any number up to the capacity.
+Result<Compiled> compile_guard(const DeviceCaps& caps) {
+    Trace trace("choose");
+    const Tensor senses = trace.input("senses", {kRows, kSenses});
+    const Tensor scores = nn::mlp(trace, "guard", senses, {16, kMoves}, relu, {.seed = 1});
+    trace.output("moves", softmax(scores));
+    return compile({&trace}, {.caps = caps, .rows_capacity = 64});
+}
+
+Status run() {
+    HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
+    HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
+    std::printf("on %s\n", device->properties().deviceName);
+
+    // Hearth adopts the device: from here on it only borrows.
+    HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
+    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
+    HEARTH_ASSIGN(const Compiled compiled, compile_guard(caps));
+    HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
+    HEARTH_ASSIGN(Session session, Session::create(context, program));
+    HEARTH_TRY(session.build());  // pipelines, before the first frame
+
+    HEARTH_ASSIGN(const uint32_t choose, program.find_entry("choose"));
+    HEARTH_ASSIGN(const uint32_t senses, program.find_binding(choose, "senses"));
+    HEARTH_ASSIGN(const uint32_t moves, program.find_binding(choose, "moves"));
+
+    // The output goes to a buffer of ours.
+    constexpr VkDeviceSize kBytes = sizeof(float) * kGuards * kMoves;
+    HEARTH_ASSIGN(const auto result,
+                  standalone::Buffer::create(*device, kBytes, standalone::MemoryKind::kDevice));
+    const float seen[kGuards][kSenses] = {{0.1f, 0.9f, 1.0f, 0.8f},
+                                          {0.9f, 0.1f, 1.0f, 0.8f},
+                                          {0.2f, 0.8f, 0.1f, 0.2f},
+                                          {0.5f, 0.5f, 0.5f, 0.5f}};
+
+    // One frame.  Hearth records; submitting is the host's business.
+    HEARTH_TRY(context.begin_frame(/*serial=*/1, /*completed_serial=*/0));
+    Status status;
+    hearth_readback request = 0;
+    HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
+        const hearth_bound bound[] = {
+            hearth_bind_bytes(senses, seen, sizeof(seen)),
+            hearth_bind_buffer(moves, result.handle(), 0, kBytes, result.usage())};
+        status = session.record_setup(cmd);  // once: the weights go to the GPU
+        if (status.ok()) status = session.record(cmd, choose, kGuards, bound).status();
+        hearth_readback_info info = hearth_readback_info_default();
+        info.command_buffer = cmd;
+        info.buffer = result.handle();
+        info.byte_count = kBytes;
+        info.before = hearth_make_scope(VK_PIPELINE_STAGE_2_COMPUTE_SHADER_BIT,
+                                        VK_ACCESS_2_SHADER_STORAGE_WRITE_BIT);
+        if (!status.ok()) return;
+        const auto asked = session.record_readback(info);
+        status = asked.status();
+        if (asked.ok()) request = *asked;
+    }));
+    HEARTH_TRY(status);
+
+    // In a game this is a later frame, which knows that serial 1 has completed.
+    HEARTH_TRY(context.begin_frame(/*serial=*/2, /*completed_serial=*/1));
+    HEARTH_ASSIGN(const auto data, session.poll(request));
+    if (!data) return internal_error("the result has not arrived");
+    const std::span<const float> p = data->as<float>();
+    for (int guard = 0; guard < kGuards; ++guard) {
+        std::printf("guard %d:", guard);
+        for (int move = 0; move < kMoves; ++move) {
+            std::printf("  %s %.3f", kMoveNames[move],
+                        static_cast<double>(p[static_cast<size_t>(guard * kMoves + move)]));
+        }
+        std::printf("\n");
+    }
+    return {};
+}
+
+}  // namespace
+
+int main() {
+    const Status status = run();
+    if (!status.ok()) std::fprintf(stderr, "hello_inference: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}

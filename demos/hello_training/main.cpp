@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Learning is recorded like anything else: a net is fitted to a curve on the GPU, one step a frame.
+//
+// New against hello_inference: a second entry, `learn`, that shares its weights with `predict`, and
+// minimize(), which appends the backward pass and the update of the weights.
+
+#include <hearth/compile.hpp>
+#include <hearth/hearth_runtime.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <standalone/device.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+using namespace hearth;
+
+namespace {
+
+constexpr int kSamples = 64;
+constexpr uint64_t kSteps = 1000;
+
+/// x [rows, 1] -> y [rows, 1].  Layers of equal names have the same weights in every entry.
+Tensor net(Trace& trace, const Tensor& x) {
+    return nn::mlp(trace, "curve", x, {32, 32, 1}, tanh, {.seed = 1});
+}
+
+Result<Compiled> compile_curve(const DeviceCaps& caps) {
+    Trace predict("predict");
+    predict.output("y", net(predict, predict.input("x", {kRows, 1})));
+
+    Trace learn("learn");
+    const Tensor x = learn.input("x", {kRows, 1});
+    const Tensor wanted = learn.input("wanted", {kRows, 1});
+    const Tensor loss = mse_loss(net(learn, x), wanted);
+    minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
+    learn.output("loss", loss);
+    return compile({&predict, &learn}, {.caps = caps, .rows_capacity = kSamples});
+}
+
+Status run() {
+    HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
+    HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
+    std::printf("on %s\n", device->properties().deviceName);
+    HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
+    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
+    HEARTH_ASSIGN(const Compiled compiled, compile_curve(caps));
+    HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
+    HEARTH_ASSIGN(Session session, Session::create(context, program));
+    HEARTH_TRY(session.build());
+
+    // The curve, in buffers that both sides see.
+    const auto shared = [&](size_t floats) {
+        return standalone::Buffer::create(*device, sizeof(float) * floats,
+                                          standalone::MemoryKind::kReadback);
+    };
+    HEARTH_ASSIGN(const auto x, shared(kSamples));
+    HEARTH_ASSIGN(const auto wanted, shared(kSamples));
+    HEARTH_ASSIGN(const auto y, shared(kSamples));
+    HEARTH_ASSIGN(const auto loss, shared(1));
+    for (size_t i = 0; i < kSamples; ++i) {
+        x.as<float>()[i] = 2.0f * static_cast<float>(i) / (kSamples - 1) - 1.0f;
+        wanted.as<float>()[i] = std::sin(5.0f * x.as<float>()[i]);
+    }
+
+    // Each frame records one entry.  `after` says what we do with an output: read it on the CPU.
+    uint64_t serial = 0;
+    const auto frame = [&](const char* entry, const char* output, const standalone::Buffer& to) {
+        HEARTH_TRY(context.begin_frame(serial + 1, serial));
+        HEARTH_ASSIGN(const uint32_t index, program.find_entry(entry));
+        std::vector<hearth_bound> bound;
+        const auto bind = [&](const char* name, const standalone::Buffer& buffer) -> Status {
+            HEARTH_ASSIGN(const uint32_t binding, program.find_binding(index, name));
+            bound.push_back(hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(),
+                                               buffer.usage()));
+            return {};
+        };
+        HEARTH_TRY(bind("x", x));
+        if (&to == &loss) HEARTH_TRY(bind("wanted", wanted));
+        HEARTH_TRY(bind(output, to));
+        bound.back().after =
+            hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
+        Status status;
+        HEARTH_TRY(device->run([&](VkCommandBuffer cmd) {
+            if (serial == 0) status = session.record_setup(cmd);
+            if (status.ok()) status = session.record(cmd, index, kSamples, bound).status();
+        }));
+        ++serial;
+        return status;
+    };
+    for (uint64_t step = 0; step <= kSteps; ++step) {
+        HEARTH_TRY(frame("learn", "loss", loss));
+        if (step % 200 == 0)
+            std::printf("step %4d  loss %.6f\n", static_cast<int>(step),
+                        static_cast<double>(loss.as<float>()[0]));
+    }
+    HEARTH_TRY(frame("predict", "y", y));
+    for (size_t i = 0; i < kSamples; i += 9) {
+        std::printf(
+            "sin(5 * %6.3f) = %6.3f, the net says %6.3f\n", static_cast<double>(x.as<float>()[i]),
+            static_cast<double>(wanted.as<float>()[i]), static_cast<double>(y.as<float>()[i]));
+    }
+    return loss.as<float>()[0] < 0.001f ? Status() : internal_error("it did not learn the curve");
+}
+
+}  // namespace
+
+int main() {
+    const Status status = run();
+    if (!status.ok()) std::fprintf(stderr, "hello_training: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}
