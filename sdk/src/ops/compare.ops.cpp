@@ -21,17 +21,6 @@ void logic_samples(Samples& s) {
     binary_samples_of(s, DType::kBool, 0, 2);
 }
 
-// An integer narrower than 32 bits is held in 32 on a GPU: what does not fit wraps here.
-template <class C, class V>
-V wrap_to_dtype(C& c, V x) {
-    const DType dtype = c.dtype();
-    if (!is_integer(dtype) || size_bytes(dtype) >= 4) return x;
-    const double range = size_bytes(dtype) == 1 ? 256 : 65536;
-    V low = bit_and(x, c.value(range - 1));
-    if (is_unsigned(dtype)) return low;
-    return select(low >= c.value(range / 2), low - c.value(range), low);
-}
-
 // Floats become narrow integers by saturation, as HostTensor::set does.
 template <class C, class V>
 V saturate_to_dtype(C& c, V x) {
@@ -272,7 +261,7 @@ constinit const OpDef kOps[] = {
         .infer = same_as_input,
         .at = at_any([](auto& c) { return c.x(0); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent()}; },
-        .onnx = {{"Identity", 1}},
+        .onnx = {{"Identity", 1, import_identity}},
         .samples =
             [](Samples& s) {
                 unary_samples(s);

@@ -82,6 +82,11 @@ std::vector<Tensor> import_gelu(OnnxCall& call) {
     return {how == "tanh" ? gelu_tanh(call.in(0)) : gelu(call.in(0))};
 }
 
+// The same value under another name; no node is needed.
+std::vector<Tensor> import_identity(OnnxCall& call) {
+    return {call.in(0)};
+}
+
 std::vector<Tensor> import_is_inf(OnnxCall& call) {
     return {
         is_inf(call.in(0), call.flag("detect_positive", true), call.flag("detect_negative", true))};

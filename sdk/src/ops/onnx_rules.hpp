@@ -21,6 +21,7 @@ std::vector<Tensor> import_expand(OnnxCall& call);
 std::vector<Tensor> import_gather(OnnxCall& call);
 std::vector<Tensor> import_gather_elements(OnnxCall& call);
 std::vector<Tensor> import_gelu(OnnxCall& call);
+std::vector<Tensor> import_identity(OnnxCall& call);
 std::vector<Tensor> import_is_inf(OnnxCall& call);
 std::vector<Tensor> import_log_softmax(OnnxCall& call);
 std::vector<Tensor> import_matmul(OnnxCall& call);

@@ -47,11 +47,7 @@ class GpuRunner final : public Runner {
     Result<std::vector<HostTensor>> run(const ImportedModel& model,
                                         std::span<const HostTensor> inputs, int64_t rows) override {
         HEARTH_TRY(model.fits_device());
-        NamedTensors bound;
-        for (size_t i = 0; i < inputs.size(); ++i) {
-            HEARTH_TRY(check_fits(inputs[i], i));
-            bound.emplace(fmt::format("input_{}", i), inputs[i]);
-        }
+        for (size_t i = 0; i < inputs.size(); ++i) HEARTH_TRY(check_fits(inputs[i], i));
         CompileOptions options;
         options.caps = caps_;
         options.rows_capacity = static_cast<uint64_t>(rows);
@@ -59,15 +55,8 @@ class GpuRunner final : public Runner {
         HEARTH_ASSIGN(const Compiled compiled, compile({trace.get()}, options));
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
                       standalone::ProgramRunner::create(*device_, compiled.bytes));
-        HEARTH_ASSIGN(NamedTensors found, program->run("main", rows, bound));
-        std::vector<HostTensor> outputs;
-        for (size_t i = 0; i < model.outputs().size(); ++i) {
-            const auto at = found.find(fmt::format("output_{}", i));
-            if (at == found.end())
-                return internal_error(fmt::format("the program has no output_{}", i));
-            outputs.push_back(std::move(at->second));
-        }
-        return outputs;
+        HEARTH_ASSIGN(NamedTensors found, program->run("main", rows, named_inputs(inputs)));
+        return take_outputs(model, found);
     }
 
   private:

@@ -32,6 +32,9 @@ class Runner {
 /// The reference interpreter.
 std::unique_ptr<Runner> make_cpu_runner();
 
+/// Compiles each model and runs the planned Program on the CPU, at its real arena offsets.
+std::unique_ptr<Runner> make_program_runner();
+
 /// Compiles each model and runs it on one GPU of the machine (hearth info lists them; negative: the
 /// default).  Never falls back to the CPU.  Errors: kNotFound and others if there is no device that
 /// Hearth can use.
@@ -40,5 +43,8 @@ Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
 /// The model alone in a trace: inputs "input_0", ... and outputs "output_0", ..., whatever the file
 /// calls them, so that an output may have an input's name.
 std::unique_ptr<Trace> trace_of(const ImportedModel& model, std::string_view name);
+NamedTensors named_inputs(std::span<const HostTensor> inputs);
+/// The outputs in order.  Errors: kInternal if one is missing.
+Result<std::vector<HostTensor>> take_outputs(const ImportedModel& model, NamedTensors& found);
 
 }  // namespace hearth::tool

@@ -117,8 +117,10 @@ Outcome compare_outputs(const ImportedModel& model, const DataSet& set,
 class Verifier {
   public:
     explicit Verifier(const VerifyOptions& options) : options_(options) {
-        if (options.device != "gpu") runners_.push_back(make_cpu_runner());
-        if (options.device == "cpu") return;
+        if (options.device == "cpu" || options.device == "both")
+            runners_.push_back(make_cpu_runner());
+        if (options.device == "program") runners_.push_back(make_program_runner());
+        if (options.device == "cpu" || options.device == "program") return;
         Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(options.device_index);
         if (gpu.ok())
             runners_.push_back(std::move(*gpu));
@@ -247,8 +249,11 @@ void add_verify(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<VerifyOptions>();
     CLI::App* command = app.add_subcommand(
         "verify", "Run reference cases (folders with model.onnx and test_data_set_*) and compare.");
-    command->add_option("--device", options->device, "Where to run: cpu, gpu or both.")
-        ->check(CLI::IsMember({"cpu", "gpu", "both"}))
+    command
+        ->add_option("--device", options->device,
+                     "Where to run: cpu (the reference), gpu, both, or program (the "
+                     "compiled program, on the CPU at its real offsets).")
+        ->check(CLI::IsMember({"cpu", "gpu", "both", "program"}))
         ->capture_default_str();
     command
         ->add_option("--rtol", options->relative,

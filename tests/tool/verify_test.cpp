@@ -1,0 +1,318 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Runs the `hearth` program, which lies beside this one, on cases written here and on reference
+// cases.
+
+#include "support/onnx_builder.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::bytes_of;
+using testing::float_tensor;
+using testing::int_tensor;
+using testing::OnnxBuilder;
+
+fs::path program() {
+    return fs::read_symlink("/proc/self/exe").parent_path() / "hearth";
+}
+
+struct Ran {
+    int exit_code = -1;
+    std::string text;
+
+    bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
+};
+
+/// Runs `hearth ARGUMENTS`, with what it prints to both streams.
+Ran run(const std::string& arguments, const std::string& environment = "") {
+    Ran ran;
+    const std::string command =
+        environment + " '" + program().string() + "' " + arguments + " 2>&1";
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) return ran;
+    char buffer[4096];
+    while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) ran.text.append(buffer, n);
+    const int status = pclose(pipe);
+    // A signal is no exit: -1 fails every expectation.
+    if (WIFEXITED(status)) ran.exit_code = WEXITSTATUS(status);
+    return ran;
+}
+
+/// A folder of cases that is gone when the test ends.
+class VerifyTool : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const ::testing::TestInfo& info = *::testing::UnitTest::GetInstance()->current_test_info();
+        root_ = fs::temp_directory_path() /
+                ("hearth_verify_" + std::to_string(getpid()) + "_" + info.name());
+        fs::create_directories(root_);
+    }
+    void TearDown() override { fs::remove_all(root_); }
+
+    static void write(const fs::path& path, const std::vector<std::byte>& bytes) {
+        fs::create_directories(path.parent_path());
+        std::ofstream file(path, std::ios::binary);
+        file.write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+    }
+
+    /// A case with one input x and one expected output.
+    void add_case(const std::string& name, const OnnxBuilder& model, const onnx::TensorProto& x,
+                  const onnx::TensorProto& y) {
+        write(root_ / name / "model.onnx", model.bytes());
+        write(root_ / name / "test_data_set_0" / "input_0.pb", bytes_of(x));
+        write(root_ / name / "test_data_set_0" / "output_0.pb", bytes_of(y));
+    }
+
+    /// y = op(x) on [4] floats.
+    void add_unary(const std::string& name, const std::string& op, const std::vector<float>& x,
+                   const std::vector<float>& y) {
+        OnnxBuilder b;
+        b.input("x", {4}).output("y");
+        b.node(op, {"x"}, {"y"});
+        add_case(name, b, float_tensor("x", {4}, x), float_tensor("y", {4}, y));
+    }
+
+    void set_tolerance(const std::string& name, const std::string& text) {
+        std::ofstream(root_ / name / "tolerance.txt") << text;
+    }
+
+    Ran verify(const std::string& options) {
+        return run("verify " + options + " '" + root_.string() + "'");
+    }
+
+    fs::path root_;
+};
+
+TEST_F(VerifyTool, CountsWhatPassedAndExitsWithZero) {
+    add_unary("relu", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+    add_unary("neg", "Neg", {-1, 0, 2, 3}, {1, 0, -2, -3});
+    const Ran ran = verify("--device cpu");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_EQ(ran.text, "2 passed, 0 failed, 0 skipped\n");
+}
+
+TEST_F(VerifyTool, AFailureNamesCaseDeviceIndexAndBothValues) {
+    add_unary("good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+    add_unary("wrong", "Relu", {-1, 0, 2, 3}, {0, 0, 2.5f, 7});
+    const Ran ran = verify("--device cpu");
+    EXPECT_EQ(ran.exit_code, 1) << ran.text;
+    EXPECT_TRUE(ran.says(
+        "/wrong [cpu]: test_data_set_0: output_0 'y' differs first at [2]: 2, expected 2.5"))
+        << ran.text;
+    EXPECT_TRUE(ran.says("1 passed, 1 failed, 0 skipped\n")) << ran.text;
+}
+
+TEST_F(VerifyTool, WhatIsMissingIsNamedUnderSkipped) {
+    add_unary("odd", "NoSuchOp", {1, 2, 3, 4}, {1, 2, 3, 4});
+    const Ran ran = verify("--device cpu");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says("skipped:\n")) << ran.text;
+    EXPECT_TRUE(ran.says("/odd: ")) << ran.text;
+    EXPECT_TRUE(ran.says("operator NoSuchOp (1 node: 'NoSuchOp_1')")) << ran.text;
+    EXPECT_TRUE(ran.says("0 passed, 0 failed, 1 skipped\n")) << ran.text;
+}
+
+TEST_F(VerifyTool, ToleranceIsTheOptionsThenTheCasesThenTheDefault) {
+    add_unary("close", "Relu", {1, 2, 3, 4}, {1.05f, 2, 3, 4});
+    EXPECT_EQ(verify("--device cpu").exit_code, 1);
+    set_tolerance("close", "0.1 0\n");
+    EXPECT_EQ(verify("--device cpu").exit_code, 0);
+    EXPECT_EQ(verify("--device cpu --rtol 1e-3").exit_code, 1);
+    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0.06").exit_code, 0);
+    set_tolerance("close", "much");
+    const Ran ran = verify("--device cpu");
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_TRUE(ran.says("tolerance.txt")) << ran.text;
+}
+
+TEST_F(VerifyTool, TwoUlpAreAlwaysAllowedAndThreeAreNot) {
+    const float two = std::nextafter(std::nextafter(3.0f, 4.0f), 4.0f);
+    add_unary("ulp", "Relu", {1, 2, two, 4}, {1, 2, 3, 4});
+    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0").exit_code, 0);
+    add_unary("ulp", "Relu", {1, 2, std::nextafter(two, 4.0f), 4}, {1, 2, 3, 4});
+    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0").exit_code, 1);
+    // Around zero an ulp is the smallest number there is.
+    add_unary("ulp", "Relu", {1, 2, 1e-30f, 4}, {1, 2, 0, 4});
+    EXPECT_EQ(verify("--device cpu --rtol 0 --atol 0").exit_code, 1);
+}
+
+TEST_F(VerifyTool, NaNEqualsNaNAndInfinitiesEqualThemselvesAlone) {
+    const float nan = std::nanf(""), inf = HUGE_VALF;
+    add_unary("same", "Neg", {nan, inf, -inf, 1}, {nan, -inf, inf, -1});
+    EXPECT_EQ(verify("--device cpu").exit_code, 0);
+    add_unary("other", "Neg", {inf, 0, 0, 0}, {inf, 0, 0, 0});
+    EXPECT_TRUE(verify("--device cpu")
+                    .says("/other [cpu]: test_data_set_0: output_0 'y' differs first at [0]: -inf, "
+                          "expected inf"));
+    add_unary("other", "Neg", {1, 0, 0, 0}, {nan, 0, 0, 0});
+    EXPECT_EQ(verify("--device cpu").exit_code, 1);
+    add_unary("other", "Neg", {nan, 0, 0, 0}, {1, 0, 0, 0});
+    EXPECT_EQ(verify("--device cpu").exit_code, 1);
+    // However large the tolerance.
+    add_unary("other", "Neg", {1, 0, 0, 0}, {-inf, 0, 0, 0});
+    EXPECT_EQ(verify("--device cpu --rtol 1 --atol 1e30").exit_code, 1);
+}
+
+TEST_F(VerifyTool, IntegersMustBeTheSame) {
+    OnnxBuilder b;
+    b.input("x", {1}, onnx::TensorProto::INT64).output("y");
+    b.node("Neg", {"x"}, {"y"});
+    add_case("int", b, int_tensor("x", {1}, {100000}), int_tensor("y", {1}, {-100001}));
+    EXPECT_TRUE(verify("--device cpu --rtol 1 --atol 5").says("[0]: -100000, expected -100001"));
+}
+
+TEST_F(VerifyTool, ShapesAndTypesMustBeTheSame) {
+    OnnxBuilder b;
+    b.input("x", {4}).output("y");
+    b.node("Relu", {"x"}, {"y"});
+    add_case("shape", b, float_tensor("x", {4}, {1, 2, 3, 4}),
+             float_tensor("y", {4, 1}, {1, 2, 3, 4}));
+    EXPECT_TRUE(verify("--device cpu").says("is f32[4], expected f32[4, 1]"));
+}
+
+TEST_F(VerifyTool, BrokenCasesFailAndTheOthersStillRun) {
+    add_unary("a_good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+    add_unary("b_truncated_model", "Relu", {1, 2, 3, 4}, {1, 2, 3, 4});
+    fs::resize_file(root_ / "b_truncated_model" / "model.onnx", 20);
+    add_unary("c_empty_model", "Relu", {1, 2, 3, 4}, {1, 2, 3, 4});
+    fs::resize_file(root_ / "c_empty_model" / "model.onnx", 0);
+    add_unary("d_truncated_input", "Relu", {1, 2, 3, 4}, {1, 2, 3, 4});
+    fs::resize_file(root_ / "d_truncated_input" / "test_data_set_0" / "input_0.pb", 9);
+    add_unary("e_no_input", "Relu", {1, 2, 3, 4}, {1, 2, 3, 4});
+    fs::remove(root_ / "e_no_input" / "test_data_set_0" / "input_0.pb");
+    add_unary("f_no_output", "Relu", {1, 2, 3, 4}, {1, 2, 3, 4});
+    fs::remove(root_ / "f_no_output" / "test_data_set_0" / "output_0.pb");
+    add_unary("g_no_data", "Relu", {1, 2, 3, 4}, {1, 2, 3, 4});
+    fs::remove_all(root_ / "g_no_data" / "test_data_set_0");
+    OnnxBuilder b;
+    b.input("x", {4}).output("y");
+    b.node("Relu", {"x"}, {"y"});
+    add_case("h_other_shape", b, float_tensor("x", {3}, {1, 2, 3}),
+             float_tensor("y", {3}, {1, 2, 3}));
+    OnnxBuilder large;
+    large.input("x", {4}).output("y").initializer(int_tensor("s", {2}, {1 << 19, 1 << 20}));
+    large.node("ConstantOfShape", {"s"}, {"zeros"});
+    large.node("ReduceSum", {"zeros"}, {"y"});
+    add_case("i_needs_2_tib", large, float_tensor("x", {4}, {1, 2, 3, 4}),
+             float_tensor("y", {1, 1}, {0}));
+    add_unary("z_good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+
+    const Ran ran = verify("--device both");
+    EXPECT_EQ(ran.exit_code, 1);
+    for (const char* name :
+         {"b_truncated_model", "c_empty_model", "d_truncated_input", "e_no_input", "f_no_output",
+          "g_no_data", "h_other_shape", "i_needs_2_tib"})
+        EXPECT_TRUE(ran.says(name)) << name << " in " << ran.text;
+    EXPECT_TRUE(ran.says("2 passed, 8 failed, 0 skipped\n")) << ran.text;
+}
+
+TEST_F(VerifyTool, TheGpuAndThePlannedProgramGiveTheSame) {
+    const OnnxBuilder policy = testing::small_policy();
+    write(root_ / "policy" / "model.onnx", policy.bytes());
+    const fs::path set = root_ / "policy" / "test_data_set_0";
+    std::vector<float> obs(3 * 6, 0.5f);
+    write(set / "input_0.pb", bytes_of(float_tensor("obs", {3, 6}, obs)));
+    write(set / "input_1.pb", bytes_of(float_tensor("state_ins", {3}, {7, 8, 9})));
+    // The hidden layer: sums of each row's weights times 0.5, plus bias, through tanh.
+    std::vector<float> action;
+    const float bias[5] = {0.1f, -0.1f, 0.2f, 0, 0.3f};
+    for (int row = 0; row < 3; ++row)
+        for (int out = 0; out < 2; ++out) {
+            double sum = 0;
+            for (int h = 0; h < 5; ++h) {
+                double before = static_cast<double>(bias[h]);
+                for (int i = 0; i < 6; ++i) before += 0.5 * (0.1 * ((h * 6 + i) % 7) - 0.3);
+                sum += std::tanh(before) * (0.2 * ((out * 5 + h) % 3) - 0.1);
+            }
+            action.push_back(static_cast<float>(sum));
+        }
+    write(set / "output_0.pb", bytes_of(float_tensor("action", {3, 2}, action)));
+    write(set / "output_1.pb", bytes_of(float_tensor("state_outs", {3}, {7, 8, 9})));
+    for (const char* device : {"cpu", "gpu", "both", "program"})
+        for (const char* rows : {"", "--rows"}) {
+            const Ran ran =
+                verify(std::string("--rtol 1e-5 --atol 1e-6 --device ") + device + " " + rows);
+            EXPECT_EQ(ran.exit_code, 0) << device << rows << ": " << ran.text;
+            EXPECT_TRUE(ran.says("1 passed, 0 failed, 0 skipped\n")) << ran.text;
+        }
+}
+
+TEST_F(VerifyTool, NoDeviceIsAFailureNotASkip) {
+    add_unary("relu", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+    for (const char* device : {"gpu", "both"}) {
+        const Ran ran = run(std::string("verify --device ") + device + " '" + root_.string() + "'",
+                            "VK_ICD_FILENAMES=/nonexistent.json VK_DRIVER_FILES=/nonexistent.json");
+        EXPECT_EQ(ran.exit_code, 1) << ran.text;
+        EXPECT_TRUE(ran.says("/relu [gpu]: no device")) << ran.text;
+        EXPECT_TRUE(ran.says("0 passed, 1 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
+TEST_F(VerifyTool, AFolderWithoutCasesIsAFailure) {
+    const Ran ran = verify("--device cpu");
+    EXPECT_EQ(ran.exit_code, 1) << ran.text;
+    EXPECT_TRUE(ran.says("no folder with a model.onnx")) << ran.text;
+    EXPECT_NE(run("verify --device tpu /tmp").exit_code, 0);
+    EXPECT_NE(run("verify").exit_code, 0);
+    EXPECT_NE(run("").exit_code, 0);
+}
+
+TEST_F(VerifyTool, InspectPrintsGraphProgramArenaAndBarriers) {
+    write(root_ / "model.onnx", testing::small_policy().bytes());
+    const Ran ran = run("inspect --rows 64 --source '" + (root_ / "model.onnx").string() + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    for (const char* part : {"graph test", "param @w1 : f32[5, 6]", "rows 1..64", "barrier",
+                             "arena map of test", "void main"})
+        EXPECT_TRUE(ran.says(part)) << part << " in " << ran.text;
+    EXPECT_EQ(run("inspect /nonexistent.onnx").exit_code, 1);
+}
+
+TEST_F(VerifyTool, InfoListsAUsableDevice) {
+    const Ran ran = run("info");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    for (const char* part : {"device 0: ", "adopted features: ", "profile: "})
+        EXPECT_TRUE(ran.says(part)) << part << " in " << ran.text;
+}
+
+/// A folder of the reference cases; skips the test with a clear message when it is not there.
+#define REFERENCE_CASES(variable, folder)                                        \
+    const char* const cases_root = std::getenv("HEARTH_CASES");                  \
+    if (cases_root == nullptr)                                                   \
+        GTEST_SKIP() << "HEARTH_CASES is not set: no reference cases to verify"; \
+    const fs::path variable = fs::path(cases_root) / folder;                     \
+    if (!fs::is_directory(variable))                                             \
+    GTEST_SKIP() << "HEARTH_CASES has no folder '" << folder << "': " << variable
+
+TEST(ReferenceCases, AllPoliciesPassOnCpuAndGpu) {
+    REFERENCE_CASES(policies, "policies");
+    for (const char* rows : {"", "--rows "}) {
+        const Ran ran = run(std::string("verify ") + rows +
+                            "--rtol 1e-4 --atol 1e-4 --device both '" + policies.string() + "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says("13 passed, 0 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
+TEST(ReferenceCases, NoConformanceCaseFailsOnTheCpu) {
+    REFERENCE_CASES(nodes, "onnx_node");
+    const Ran ran = run("verify --device cpu '" + nodes.string() + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
+}
+
+}  // namespace
+}  // namespace hearth
