@@ -96,18 +96,17 @@ Result<std::vector<std::byte>> device_bytes(const Value& value, const std::strin
         return invalid_argument(what + " is " + describe(value.dtype, shape) +
                                 ", but its contents are " + describe(data.dtype(), data.shape()));
     const DType device = device_dtype(value.dtype);
-    if (size_bytes(value.dtype) > size_bytes(device) && !is_floating(value.dtype)) {
-        const HostTensor held = data.cast(device);
-        for (int64_t i = 0; i < data.element_count(); ++i)
-            if (held.get_int(i) != data.get_int(i))
-                return invalid_argument(
-                    what + ": element " + std::to_string(i) + " is " +
-                    (is_unsigned(value.dtype)
-                         ? std::to_string(static_cast<uint64_t>(data.get_int(i)))
-                         : std::to_string(data.get_int(i))) +
-                    ", which device memory cannot hold as " + std::string(hearth::name_of(device)));
-    }
     const HostTensor held = data.cast(device);
+    const bool is_wide_integer = is_integer(value.dtype) && size_bytes(value.dtype) > 4;
+    for (int64_t i = 0; is_wide_integer && i < data.element_count(); ++i) {
+        const int64_t number = data.get_int(i);
+        if (held.get_int(i) == number) continue;
+        return invalid_argument(
+            what + ": element " + std::to_string(i) + " is " +
+            (is_unsigned(value.dtype) ? std::to_string(static_cast<uint64_t>(number))
+                                      : std::to_string(number)) +
+            ", which device memory cannot hold as " + std::string(hearth::name_of(device)));
+    }
     return std::vector<std::byte>(held.bytes().begin(), held.bytes().end());
 }
 

@@ -19,7 +19,6 @@
 #include "plan/stages.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace hearth {
 
@@ -136,28 +135,24 @@ class EntryProof {
     }
 
     // Of a constant: every slot with its contents, since it does not matter which one is read.
-    std::vector<const Slot*> slots_of(const Value& value) const {
+    std::vector<const Slot*> slots_of(const Value& value, const HostTensor& contents) const {
+        const Shape shape = value.shape.at(static_cast<int64_t>(program_.rows_capacity));
         std::vector<const Slot*> slots;
         for (const Slot& slot : program_.slots) {
-            const bool is_match =
-                value.kind == ValueKind::kConstant
-                    ? slot.kind == SlotKind::kConstant && has_contents(slot, value)
-                    : slot.name == value.name;
-            if (is_match && slot.dtype == value.dtype &&
-                slot.shape == value.shape.at(static_cast<int64_t>(program_.rows_capacity)))
+            if (slot.dtype != value.dtype || slot.shape != shape) continue;
+            if (value.kind == ValueKind::kConstant
+                    ? slot.kind == SlotKind::kConstant && has_contents(slot, contents)
+                    : slot.name == value.name)
                 slots.push_back(&slot);
         }
         return slots;
     }
 
-    bool has_contents(const Slot& slot, const Value& value) const {
-        if (!value.data || slot.data_offset == kZeroFilled)
-            return !value.data && slot.data_offset == kZeroFilled;
-        const HostTensor held = value.data->cast(device_dtype(value.dtype));
-        return std::equal(
-            held.bytes().begin(), held.bytes().end(),
-            program_.data.begin() + static_cast<int64_t>(slot.data_offset),
-            program_.data.begin() + static_cast<int64_t>(slot.data_offset + slot.bytes));
+    bool has_contents(const Slot& slot, const HostTensor& contents) const {
+        if (slot.data_offset == kZeroFilled) return contents.bytes().empty();
+        const auto stored = std::span(program_.data).subspan(slot.data_offset, slot.bytes);
+        return std::equal(contents.bytes().begin(), contents.bytes().end(), stored.begin(),
+                          stored.end());
     }
 
     const Binding* binding_named(Direction direction, const std::string& name,
@@ -199,12 +194,14 @@ class EntryProof {
                 memory_.write({Region::kExternal, index, 0, size_of(binding->bytes)}, {id, 0});
                 continue;
             }
-            const std::vector<const Slot*> slots = slots_of(value);
+            const HostTensor contents =
+                value.data ? value.data->cast(device_dtype(value.dtype)) : HostTensor();
+            const std::vector<const Slot*> slots = slots_of(value, contents);
             // A constant that no call reads has no slot; if one does, that read will fail.
             if (slots.empty() && value.kind != ValueKind::kConstant)
                 return fail("'" + value.name + "' has no slot of its shape and type");
             for (const Slot* slot : slots) {
-                if (value.data && !has_contents(*slot, value))
+                if (value.data && !has_contents(*slot, contents))
                     return fail("slot '" + slot->name + "' has other first contents");
                 const Range range{Region::kWeights, 0, slot->offset, slot->offset + slot->bytes};
                 // Of constants with equal contents the first one stands for all.
@@ -261,7 +258,7 @@ class EntryProof {
 
     Status run_step(const Step& step) {
         if (step.kind == StepKind::kBarrier) {
-            if (last_publish_) return fail("a barrier after weights were written");
+            if (has_published_) return fail("a barrier after weights were written");
             since_barrier_.clear();
             return {};
         }
@@ -289,7 +286,7 @@ class EntryProof {
         std::vector<Touch> touches;
         for (size_t i = 0; i < ranges.size(); ++i) {
             const bool writes = operands[i].access != Access::kRead;
-            if (writes && operands[i].region == Region::kWeights) last_publish_ = step_;
+            if (writes && operands[i].region == Region::kWeights) has_published_ = true;
             touches.push_back({ranges[i], writes, step_});
             for (const Touch& earlier : since_barrier_)
                 if ((writes || earlier.is_written) && ranges[i].overlaps(earlier.range))
@@ -424,7 +421,7 @@ class EntryProof {
     std::vector<Final> final_;                            ///< slots and their first contents
     SymbolicMemory memory_;
     std::vector<Touch> since_barrier_;
-    std::optional<uint32_t> last_publish_;
+    bool has_published_ = false;
     uint32_t step_ = ~0u;
 };
 
