@@ -163,6 +163,28 @@ TEST(Golden, RemaindersOfFloatsFollowTheirSign) {
     expect([](auto x) { return fmod(x[0], x[1]); }, {a, b}, f32({4}, {1.5, -1.5, 1.5, -1.5}));
 }
 
+TEST(Golden, RemaindersOfInfiniteDivisorsAreTheDividendOrItsDivisor) {
+    const HostTensor a = f32({4}, {5, -5, 5, -5}), b = f32({4}, {kInf, kInf, -kInf, -kInf});
+    expect([](auto x) { return fmod(x[0], x[1]); }, {a, b}, a);
+    expect([](auto x) { return mod(x[0], x[1]); }, {a, b}, f32({4}, {5, kInf, -kInf, -5}));
+    const HostTensor zero = f32({4}, {0, 0, 0, 0});
+    expect([](auto x) { return fmod(x[0], x[1]); }, {a, zero}, f32({4}, {kNan, kNan, kNan, kNan}));
+}
+
+TEST(Golden, NarrowIntegersWrap) {
+    const auto bytes = [](DType dtype, std::vector<double> values) {
+        return HostTensor::of({static_cast<int64_t>(values.size())}, values, dtype);
+    };
+    const HostTensor a = bytes(DType::kU8, {200, 3}), b = bytes(DType::kU8, {100, 5});
+    expect([](auto x) { return x[0] + x[1]; }, {a, b}, bytes(DType::kU8, {44, 8}));
+    expect([](auto x) { return x[0] - x[1]; }, {b, a}, bytes(DType::kU8, {156, 2}));
+    expect([](auto x) { return x[0] * x[1]; }, {a, b}, bytes(DType::kU8, {32, 15}));
+    expect([](auto x) { return -x[0]; }, {bytes(DType::kI8, {-128, 7})},
+           bytes(DType::kI8, {-128, -7}));
+    expect([](auto x) { return x[0] / x[1]; }, {bytes(DType::kI8, {-128}), bytes(DType::kI8, {-1})},
+           bytes(DType::kI8, {-128}));
+}
+
 TEST(Golden, PowersOfNegativeBasesNeedWholeExponents) {
     expect([](auto x) { return pow(x[0], x[1]); },
            {f32({5}, {-2, -2, -2, 0, 9}), f32({5}, {3, 2, 0.5, 0, 0.5})},

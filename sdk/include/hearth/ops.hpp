@@ -22,7 +22,7 @@ namespace hearth {
 /// Axes of a reduction; empty: all.
 using Axes = std::vector<int64_t>;
 
-// --- Element-wise arithmetic: a: [...], b: [...] -> broadcast shape -----------------------------
+// --- Element-wise arithmetic: a: [...], b: [...] -> broadcast shape ---
 
 Tensor add(const Tensor& a, const Tensor& b);
 Tensor sub(const Tensor& a, const Tensor& b);
@@ -50,7 +50,7 @@ Tensor sqrt(const Tensor& x);
 Tensor rsqrt(const Tensor& x);  ///< 1 / sqrt(x)
 Tensor square(const Tensor& x);
 
-// --- Comparisons and logic: -> bool -------------------------------------------------------------
+// --- Comparisons and logic: -> bool ---
 
 Tensor equal(const Tensor& a, const Tensor& b);
 Tensor not_equal(const Tensor& a, const Tensor& b);
@@ -72,7 +72,7 @@ Tensor is_nan(const Tensor& x);
 /// True for infinities of the asked signs.
 Tensor is_inf(const Tensor& x, bool positive = true, bool negative = true);
 
-// --- Mathematics, element by element ------------------------------------------------------------
+// --- Mathematics, element by element ---
 
 Tensor exp(const Tensor& x);
 Tensor log(const Tensor& x);
@@ -94,7 +94,7 @@ Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
 Tensor round(const Tensor& x);  ///< halves to the even neighbour
 
-// --- Activations --------------------------------------------------------------------------------
+// --- Activations ---
 
 Tensor relu(const Tensor& x);
 Tensor leaky_relu(const Tensor& x, double alpha = 0.01);
@@ -116,7 +116,7 @@ Tensor hard_swish(const Tensor& x);
 Tensor softmax(const Tensor& x, int64_t axis = -1);
 Tensor log_softmax(const Tensor& x, int64_t axis = -1);
 
-// --- Choice and conversion ----------------------------------------------------------------------
+// --- Choice and conversion ---
 
 /// condition: bool [...]; yes, no: [...] -> broadcast shape.
 Tensor where(const Tensor& condition, const Tensor& yes, const Tensor& no);
@@ -128,7 +128,7 @@ Tensor cast(const Tensor& x, DType dtype);
 /// x itself, as a value of its own.
 Tensor identity(const Tensor& x);
 
-// --- Matrix products ----------------------------------------------------------------------------
+// --- Matrix products ---
 
 /// a: [..., M, K], b: [..., K, N] -> [..., M, N]; the leading axes broadcast.  A vector on the left
 /// is a row, on the right a column, and its axis is dropped from the result.
@@ -138,8 +138,7 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
 /// x: [..., in], weight: [out, in], bias: [out] or empty -> [..., out].
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
-// --- Reductions: over `axes` (empty: all); keep_dims leaves them with extent 1
-// --------------------
+// --- Reductions: over `axes` (empty: all); keep_dims leaves them with extent 1 ---
 
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 /// Over rows it divides by how many there are when the program runs.
@@ -160,7 +159,7 @@ Tensor sum_to(const Tensor& x, const Shape& shape);
 /// Product of x's extents along `axes`, as a scalar of x's type (f32 if x holds no floats).
 Tensor extent(const Tensor& x, const Axes& axes = {});
 
-// --- Shapes and movement ------------------------------------------------------------------------
+// --- Shapes and movement ---
 
 /// As many elements under another shape; one extent may be -1 and is then computed.
 Tensor reshape(const Tensor& x, const Shape& shape);
@@ -198,7 +197,7 @@ Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
 /// 0.
 Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dtype = DType::kF32);
 
-// --- Random numbers -----------------------------------------------------------------------------
+// --- Random numbers ---
 
 /// Counter-based: element i of draw `counter` of the stream `key` is the same on every device.
 /// counter: u32 [].  Draws with equal key and counter are equal.
@@ -209,7 +208,7 @@ Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, do
 /// The key of a named stream under a seed.
 uint64_t random_key(std::string_view name, uint64_t seed = 0);
 
-// --- Losses: means over all elements -> [] -------------------------------------------------------
+// --- Losses: means over all elements -> [] ---
 
 /// prediction, target: [...]
 Tensor mse_loss(const Tensor& prediction, const Tensor& target);

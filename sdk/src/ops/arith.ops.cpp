@@ -34,6 +34,19 @@ const auto c_remainder = [](auto& c) {
     return select(is_trivial, c.value(0), a - a / divisor * divisor);
 };
 
+// Where the quotient is zero the divisor may be infinite, and does not matter.
+const auto float_remainder = [](auto& c) {
+    auto a = c.x(0);
+    auto whole = trunc(a / c.x(1));
+    return select(whole == 0, a, a - whole * c.x(1));
+};
+
+template <class C, class V>
+V with_sign_of_divisor(C& c, V rest) {
+    auto b = c.x(1);
+    return select(both(rest != 0, exactly_one(rest < 0, b < 0)), rest + b, rest);
+}
+
 // Gradient of an extremum: to the larger (smaller) operand; equal operands share it, as in PyTorch.
 std::vector<Tensor> extremum_vjp(const VjpCall& v, const Tensor& is_first,
                                  const Tensor& is_second) {
@@ -49,7 +62,7 @@ constinit const OpDef kOps[] = {
         .summary = "a + b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_any([](auto& c) { return c.x(0) + c.x(1); }),
+        .at = at_wrapping([](auto& c) { return c.x(0) + c.x(1); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {sum_to(v.cotangent(), v.in(0).shape()), sum_to(v.cotangent(), v.in(1).shape())};
         },
@@ -58,6 +71,7 @@ constinit const OpDef kOps[] = {
             [](Samples& s) {
                 binary_samples(s);
                 binary_samples_of(s, DType::kI32, -9, 9);
+                narrow_integer_samples(s, 2);
             },
     },
     {
@@ -65,7 +79,7 @@ constinit const OpDef kOps[] = {
         .summary = "a - b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_any([](auto& c) { return c.x(0) - c.x(1); }),
+        .at = at_wrapping([](auto& c) { return c.x(0) - c.x(1); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {sum_to(v.cotangent(), v.in(0).shape()),
                     neg(sum_to(v.cotangent(), v.in(1).shape()))};
@@ -75,6 +89,7 @@ constinit const OpDef kOps[] = {
             [](Samples& s) {
                 binary_samples(s);
                 binary_samples_of(s, DType::kI32, -9, 9);
+                narrow_integer_samples(s, 2);
             },
     },
     {
@@ -82,7 +97,7 @@ constinit const OpDef kOps[] = {
         .summary = "a * b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_any([](auto& c) { return c.x(0) * c.x(1); }),
+        .at = at_wrapping([](auto& c) { return c.x(0) * c.x(1); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             return {sum_to(v.cotangent() * v.in(1), v.in(0).shape()),
                     sum_to(v.cotangent() * v.in(0), v.in(1).shape())};
@@ -92,6 +107,7 @@ constinit const OpDef kOps[] = {
             [](Samples& s) {
                 binary_samples(s);
                 binary_samples_of(s, DType::kI32, -9, 9);
+                narrow_integer_samples(s, 2);
             },
     },
     {
@@ -99,7 +115,8 @@ constinit const OpDef kOps[] = {
         .summary = "a / b; integers towards zero, and x / 0 = 0",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_by_type([](auto& c) { return c.x(0) / c.x(1); }, divide_integers),
+        .at = at_by_type([](auto& c) { return c.x(0) / c.x(1); },
+                         [](auto& c) { return wrap_to_dtype(c, divide_integers(c)); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent() / v.in(1);
             return {sum_to(g, v.in(0).shape()), neg(sum_to(g * v.out(), v.in(1).shape()))};
@@ -110,6 +127,7 @@ constinit const OpDef kOps[] = {
                 binary_samples(s, 0.5, 3);
                 binary_samples_of(s, DType::kI32, -9, 9);
                 binary_samples_of(s, DType::kU32, 0, 9);
+                narrow_integer_samples(s, 2);
             },
     },
     {
@@ -117,13 +135,14 @@ constinit const OpDef kOps[] = {
         .summary = "-x",
         .inputs = {{"x", TypeClass::kNumber}},
         .infer = same_as_input,
-        .at = at_any([](auto& c) { return -c.x(0); }),
+        .at = at_wrapping([](auto& c) { return -c.x(0); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {neg(v.cotangent())}; },
         .onnx = {{"Neg", 6}},
         .samples =
             [](Samples& s) {
                 unary_samples(s);
                 unary_samples_of(s, DType::kI32, -9, 9);
+                narrow_integer_samples(s, 1);
             },
     },
     {
@@ -149,13 +168,8 @@ constinit const OpDef kOps[] = {
         .summary = "a - floor(a / b) * b, with the sign of b",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_by_type([](auto& c) { return c.x(0) - floor(c.x(0) / c.x(1)) * c.x(1); },
-                         [](auto& c) {
-                             auto rest = c_remainder(c);
-                             auto b = c.x(1);
-                             auto has_wrong_sign = both(rest != 0, exactly_one(rest < 0, b < 0));
-                             return select(has_wrong_sign, rest + b, rest);
-                         }),
+        .at = at_by_type([](auto& c) { return with_sign_of_divisor(c, float_remainder(c)); },
+                         [](auto& c) { return with_sign_of_divisor(c, c_remainder(c)); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent();
             return {sum_to(g, v.in(0).shape()),
@@ -167,6 +181,7 @@ constinit const OpDef kOps[] = {
                 binary_samples(s, 0.5, 3);
                 binary_samples_of(s, DType::kI32, -9, 9);
                 binary_samples_of(s, DType::kU32, 0, 9);
+                narrow_integer_samples(s, 2);
             },
     },
     {
@@ -174,8 +189,7 @@ constinit const OpDef kOps[] = {
         .summary = "a - trunc(a / b) * b, with the sign of a",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
         .infer = broadcast_same_type,
-        .at = at_by_type([](auto& c) { return c.x(0) - trunc(c.x(0) / c.x(1)) * c.x(1); },
-                         c_remainder),
+        .at = at_by_type(float_remainder, c_remainder),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), quotient = v.in(0) / v.in(1);
             const Tensor whole = sign(quotient) * floor(abs(quotient));
@@ -185,6 +199,7 @@ constinit const OpDef kOps[] = {
             [](Samples& s) {
                 binary_samples(s, 0.5, 3);
                 binary_samples_of(s, DType::kI32, -9, 9);
+                narrow_integer_samples(s, 2);
             },
     },
     {
@@ -224,13 +239,14 @@ constinit const OpDef kOps[] = {
         .summary = "|x|",
         .inputs = {{"x", TypeClass::kNumber}},
         .infer = same_as_input,
-        .at = at_any([](auto& c) { return abs(c.x(0)); }),
+        .at = at_wrapping([](auto& c) { return abs(c.x(0)); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * sign(v.in(0))}; },
         .onnx = {{"Abs", 6}},
         .samples =
             [](Samples& s) {
                 unary_samples(s);
                 unary_samples_of(s, DType::kI32, -9, 9);
+                narrow_integer_samples(s, 1);
             },
     },
     {

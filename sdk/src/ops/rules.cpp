@@ -160,6 +160,16 @@ void binary_samples(Samples& samples, double low, double high) {
     binary_samples_of(samples, DType::kF32, low, high);
 }
 
+void narrow_integer_samples(Samples& samples, int input_count) {
+    for (DType dtype : {DType::kI8, DType::kU8, DType::kI16, DType::kU16, DType::kI64}) {
+        Sample& s = input_count == 1 ? samples.add_typed({{dtype, {67}}})
+                                     : samples.add_typed({{dtype, {67}}, {dtype, {67}}});
+        const bool is_byte = size_bytes(dtype) == 1;
+        s.high = is_unsigned(dtype) ? (is_byte ? 256 : 65536) : (is_byte ? 128 : 32768);
+        s.low = is_unsigned(dtype) ? 0 : -s.high;
+    }
+}
+
 void reduce_samples(Samples& samples) {
     using Axis = std::vector<int64_t>;
     samples.add({{}}, {{"axes", Axis{}}});

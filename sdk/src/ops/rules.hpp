@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-// --- Shape rules --------------------------------------------------------------------------------
+// --- Shape rules ---
 
 /// One output with the type and shape of the first input.
 Status same_as_input(InferCall& call);
@@ -35,8 +35,7 @@ Status check_axes(const Attrs& attrs, int rank);
 /// Error unless at most one extent is symbolic and none is negative.
 Status check_shape(const Shape& shape);
 
-// --- Graph code shared by operators
-// ---------------------------------------------------------------
+// --- Graph code shared by operators ---
 
 /// The axes counted from the front, sorted; all axes if none are given.  Fails the trace and
 /// returns an empty list on error.
@@ -51,8 +50,7 @@ Tensor constant_like(const Tensor& x, double value);
 /// All zeros, with the type and shape of x.
 Tensor zeros_like(const Tensor& x);
 
-// --- `at` rules
-// -----------------------------------------------------------------------------------
+// --- `at` rules ---
 
 /// One rule for floats, another for integers and bools, told apart by the output's type.
 template <class F, class G>
@@ -62,8 +60,24 @@ constexpr AtRule at_by_type(F, G) {
             [](GpuAt& c) { return is_floating(c.dtype()) ? F{}(c) : G{}(c); }};
 }
 
-// --- Samples
-// --------------------------------------------------------------------------------------
+/// An integer narrower than 32 bits is held in 32 on a GPU: what does not fit wraps here.
+template <class C, class V>
+V wrap_to_dtype(C& c, V x) {
+    const DType dtype = c.dtype();
+    if (!is_integer(dtype) || size_bytes(dtype) >= 4) return x;
+    const double range = size_bytes(dtype) == 1 ? 256 : 65536;
+    V low = bit_and(x, c.value(range - 1));
+    if (is_unsigned(dtype)) return low;
+    return select(low >= c.value(range / 2), low - c.value(range), low);
+}
+
+/// One rule for floats and integers, of which the narrow ones wrap.
+template <class F>
+constexpr AtRule at_wrapping(F) {
+    return at_by_type(F{}, [](auto& c) { return wrap_to_dtype(c, F{}(c)); });
+}
+
+// --- Samples ---
 
 /// One input of ranks 0 to 5, with odd sizes, extents of 1 and symbolic rows; elements in [low,
 /// high].
@@ -79,6 +93,8 @@ inline void binary_samples(Samples& samples) {
 /// The same shapes with another element type.
 void unary_samples_of(Samples& samples, DType dtype, double low, double high);
 void binary_samples_of(Samples& samples, DType dtype, double low, double high);
+/// Small integers of 8, 16, 32 and 64 bits, whose results may leave their type.
+void narrow_integer_samples(Samples& samples, int input_count);
 /// Reductions over the first, the last, several and all axes, fixed and symbolic.
 void reduce_samples(Samples& samples);
 
