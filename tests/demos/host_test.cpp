@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "host/host.hpp"
+
+#include <gtest/gtest.h>
+#include <stb_image.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+namespace hearth::demo {
+namespace {
+
+/// A PNG read back.
+struct Picture {
+    int width = 0;
+    int height = 0;
+    std::vector<std::array<uint8_t, 3>> pixels;
+    std::array<uint8_t, 3> at(int x, int y) const {
+        return pixels[static_cast<size_t>(y * width + x)];
+    }
+};
+
+Picture read_png(const std::string& path) {
+    Picture picture;
+    int channels = 0;
+    stbi_uc* const bytes = stbi_load(path.c_str(), &picture.width, &picture.height, &channels, 3);
+    if (!bytes) return {};
+    for (int i = 0; i < picture.width * picture.height; ++i) {
+        picture.pixels.push_back({bytes[3 * i], bytes[3 * i + 1], bytes[3 * i + 2]});
+    }
+    stbi_image_free(bytes);
+    return picture;
+}
+
+class DemoHost : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        Options options;
+        options.headless = true;
+        options.turbo = true;
+        const char* const validation = std::getenv("HEARTH_TEST_VALIDATION");
+        options.validate = !validation || std::string_view(validation) != "off";
+        options.width = 320;
+        options.height = 240;
+        auto host = Host::create(options, "host_test", 1);
+        ASSERT_TRUE(host.ok()) << host.status().message();
+        host_ = std::move(host).value();
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("hearth_host_test_" + std::to_string(std::rand()) + "_" +
+                   ::testing::UnitTest::GetInstance()->current_test_info()->name());
+        std::filesystem::create_directories(folder_);
+    }
+    void TearDown() override {
+        if (host_) {
+            EXPECT_EQ(host_->instance().messages().count(), 0u);
+        }
+        host_.reset();
+        std::filesystem::remove_all(folder_);
+    }
+
+    /// One frame: `draw` fills the picture; it is written to `path` if that is not empty.
+    Status frame(const std::function<void()>& draw, const std::string& path = {}) {
+        HEARTH_ASSIGN(const auto frame, host_->begin_frame());
+        if (!frame) return internal_error("no frame");
+        host_->begin_picture(*frame, {}, Color::hex(0x102030));
+        draw();
+        host_->end_picture();
+        if (!path.empty()) {
+            HEARTH_TRY(host_->loop().record_screenshot(*frame, host_->presenter(), path));
+        }
+        serial_ = frame->serial;
+        completed_ = frame->completed_serial;
+        return host_->end_frame(*frame);
+    }
+
+    std::unique_ptr<Host> host_;
+    std::filesystem::path folder_;
+    uint64_t serial_ = 0;
+    uint64_t completed_ = 0;
+};
+
+TEST_F(DemoHost, AScreenshotHasTheColoursThatWereDrawnWhereTheyWereDrawn) {
+    Canvas canvas(host_->ui().white_uv());
+    // x to the right, y up, two units a pixel: this covers the upper left quarter.
+    canvas.quad({-320, 0}, {0, 0}, {0, 240}, {-320, 240}, Color::hex(0xff8000));
+    const View view{.center = {0, 0}, .units_per_pixel = 2.0f};
+    const std::string path = folder_ / "picture.png";
+    const Status status = frame([&] { host_->renderer().draw(canvas, view); }, path);
+    ASSERT_TRUE(status.ok()) << status.message();
+    ASSERT_TRUE(host_->loop().wait().ok());
+
+    const Picture picture = read_png(path);
+    ASSERT_EQ(picture.width, 320);
+    ASSERT_EQ(picture.height, 240);
+    const std::array<uint8_t, 3> orange = {0xff, 0x80, 0x00};
+    const std::array<uint8_t, 3> background = {0x10, 0x20, 0x30};
+    EXPECT_EQ(picture.at(2, 2), orange);
+    EXPECT_EQ(picture.at(157, 117), orange);
+    EXPECT_EQ(picture.at(163, 117), background);
+    EXPECT_EQ(picture.at(157, 123), background);
+    EXPECT_EQ(picture.at(317, 237), background);
+}
+
+TEST_F(DemoHost, ABackdropLooksLikeTheSceneryItWasBakedFrom) {
+    Canvas canvas(host_->ui().white_uv());
+    canvas.disc({0, 0}, 70, Color::hex(0xffffff), Color::hex(0x2040ff), 48);
+    const View view = {.center = {10, -5}};
+    auto mesh = host_->renderer().upload(canvas);
+    ASSERT_TRUE(mesh.ok());
+    Backdrop backdrop;
+    ASSERT_TRUE(host_->renderer()
+                    .bake(backdrop, *mesh, view, host_->presenter().extent(), Color::hex(0x102030))
+                    .ok());
+    const std::string live = folder_ / "live.png";
+    const std::string baked = folder_ / "baked.png";
+    ASSERT_TRUE(frame([&] { host_->renderer().draw(*mesh, view); }, live).ok());
+    ASSERT_TRUE(frame([&] { host_->renderer().draw(backdrop); }, baked).ok());
+    ASSERT_TRUE(host_->loop().wait().ok());
+    const Picture a = read_png(live);
+    const Picture b = read_png(baked);
+    ASSERT_EQ(a.pixels.size(), size_t{320 * 240});
+    EXPECT_TRUE(a.pixels == b.pixels);
+}
+
+TEST_F(DemoHost, SerialsCountFramesAndCompletedOnesTrailByTheFramesInFlight) {
+    for (uint64_t i = 1; i <= 7; ++i) {
+        ASSERT_TRUE(frame([] {}).ok());
+        EXPECT_EQ(serial_, i);
+        EXPECT_EQ(completed_, i > FrameLoop::kFramesInFlight ? i - FrameLoop::kFramesInFlight : 0u);
+    }
+}
+
+TEST_F(DemoHost, WindowLibrariesAreNotLoadedWithoutAWindow) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+        for (const char* library : {"libSDL2", "libGL."}) {
+            EXPECT_EQ(line.find(library), std::string::npos) << line;
+        }
+    }
+}
+
+TEST_F(DemoHost, APictureOfItsOwnSizeCanBeWrittenBesideTheFrames) {
+    const std::string path = folder_ / "report.png";
+    ASSERT_TRUE(host_
+                    ->write_picture({200, 100}, path,
+                                    [] {
+                                        ImGui::GetBackgroundDrawList()->AddRectFilled(
+                                            {50, 25}, {150, 75}, IM_COL32(0, 200, 100, 255));
+                                    })
+                    .ok());
+    const Picture picture = read_png(path);
+    ASSERT_EQ(picture.width, 200);
+    const std::array<uint8_t, 3> green = {0, 200, 100};
+    EXPECT_EQ(picture.at(100, 50), green);
+    EXPECT_NE(picture.at(30, 50), green);
+}
+
+}  // namespace
+}  // namespace hearth::demo
