@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth_opgen: writes docs/operators.md from the operators' records, or checks that it is current.
+//
+//     hearth_opgen docs/operators.md           writes the file
+//     hearth_opgen --check docs/operators.md   fails if the file would change
+
+#include "ir/op_def.hpp"
+#include "ops/op_table.hpp"
+
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace {
+
+using namespace hearth;
+
+std::string words_for(TypeClass types) {
+    switch (types) {
+        case TypeClass::kFloating:
+            return "float";
+        case TypeClass::kInteger:
+            return "integer";
+        case TypeClass::kBool:
+            return "bool";
+        case TypeClass::kNumber:
+            return "number";
+        case TypeClass::kAny:
+            return "any";
+    }
+    return "";
+}
+
+std::string words_for(AttrType type) {
+    static const char* const names[] = {"integer", "real", "text", "integers",
+                                        "reals",   "type", "shape"};
+    return names[static_cast<size_t>(type)];
+}
+
+std::string inputs_of(const OpDef& op) {
+    std::string text;
+    for (const InputSpec& input : op.inputs)
+        text += (text.empty() ? "" : ", ") + std::string(input.name) + ": " +
+                words_for(input.types) + (input.variadic ? "..." : "");
+    return text;
+}
+
+std::string attributes_of(const OpDef& op) {
+    std::string text;
+    for (const AttrSpec& attr : op.attrs) {
+        text += (text.empty() ? "" : ", ") + std::string(attr.name) + ": " + words_for(attr.type);
+        if (!std::isnan(attr.fallback)) text += " = " + to_string(AttrValue(attr.fallback));
+    }
+    return text;
+}
+
+std::string gradient_of(const OpDef& op) {
+    if (op.stops_gradient) return "zero";
+    return op.vjp != nullptr || op.op_class == OpClass::kComposite ? "yes" : "none";
+}
+
+std::string onnx_of(const OpDef& op) {
+    std::string text;
+    for (const OnnxMapping& mapping : op.onnx)
+        text += (text.empty() ? "" : ", ") + std::string(mapping.op_type) + "-" +
+                std::to_string(mapping.since_opset);
+    return text;
+}
+
+// "|" would end a cell.
+std::string cell(const std::string& text) {
+    std::string escaped;
+    for (char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
+    return " " + escaped + " |";
+}
+
+std::string page() {
+    std::string text =
+        "# Operators\n\n"
+        "Made from the records in sdk/src/ops by `hearth_opgen`; a test fails when it is stale.\n"
+        "The functions in [hearth/ops.hpp](../sdk/include/hearth/ops.hpp) apply them.  Gradient "
+        "\"zero\":\n"
+        "none flows through; \"none\": asking for it is an error.  ONNX: the operator and the "
+        "first opset\n"
+        "that is read.\n\n"
+        "| operator | inputs | attributes | result | gradient | ONNX |\n"
+        "|---|---|---|---|---|---|\n";
+    for (std::span<const OpDef> family : op_families())
+        for (const OpDef& op : family)
+            text += "|" + cell("`" + std::string(op.name) + "`") + cell(inputs_of(op)) +
+                    cell(attributes_of(op)) + cell(std::string(op.summary)) +
+                    cell(gradient_of(op)) + cell(onnx_of(op)) + "\n";
+    return text;
+}
+
+}  // namespace
+
+int main(int argument_count, char** arguments) {
+    const bool checks = argument_count == 3 && std::string(arguments[1]) == "--check";
+    if (argument_count != 2 && !checks) {
+        std::fprintf(stderr, "usage: hearth_opgen [--check] FILE\n");
+        return 2;
+    }
+    const char* path = arguments[argument_count - 1];
+    if (!checks) {
+        std::ofstream(path, std::ios::binary) << page();
+        return 0;
+    }
+    std::ifstream file(path, std::ios::binary);
+    const std::string found{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (found == page()) return 0;
+    std::fprintf(stderr, "%s is not what the operators' records say; run: hearth_opgen %s\n", path,
+                 path);
+    return 1;
+}
