@@ -90,6 +90,11 @@ Tensors import_swish(OnnxCall& call) {
     return {x * sigmoid(x * call.real("alpha", 1))};
 }
 
+Tensors import_swiglu(OnnxCall& call) {
+    const Tensor a = call.in(0), b = call.in(1);
+    return {a * sigmoid(a * call.real("alpha", 1)) * b};
+}
+
 Tensors import_thresholded_relu(OnnxCall& call) {
     const Tensor x = call.in(0);
     return {where(greater(x, call.real("alpha", 1)), x, 0.0)};
@@ -292,6 +297,37 @@ Tensors import_reduce_log_sum_exp(OnnxCall& call) {
     return {r.run(logsumexp, r.x())};
 }
 
+// Each element folds the ones up to it.  The cost grows with the square of the extent.
+Tensors cumulate(OnnxCall& call, Tensor (*fold)(const Tensor&, const Axes&, bool), double neutral) {
+    const Tensor x = call.in(0);
+    const List axes = call.integers_in(1);
+    if (has_failed(call)) return {};
+    if (axes.size() != 1) return call.invalid("needs one axis");
+    const std::optional<int> axis = axis_of(call, axes[0], x.rank());
+    if (!axis) return {};
+    constexpr int64_t kLongest = 4096;
+    const Dim extent = x.dim(*axis);
+    if (extent.per_row || extent.count > kLongest || x.rank() == kMaxRank)
+        return call.unsupported("along " + to_string(extent) + " elements of " +
+                                to_string(x.shape()));
+    const bool exclusive = call.flag("exclusive", false), reverse = call.flag("reverse", false);
+    const Tensor counts = mask(call, extent.count, extent.count, [&](int64_t to, int64_t from) {
+        const int64_t ahead = reverse ? from - to : to - from;
+        return exclusive ? ahead > 0 : ahead >= 0;
+    });
+    const Tensor each = unsqueeze(swap_axes(x, *axis, -1), {-2});
+    const Tensor folded = fold(where(counts, each, like(call, x, neutral)), {-1}, false);
+    return {swap_axes(folded, *axis, -1)};
+}
+
+Tensors import_cum_sum(OnnxCall& call) {
+    return cumulate(call, sum, 0);
+}
+
+Tensors import_cum_prod(OnnxCall& call) {
+    return cumulate(call, prod, 1);
+}
+
 /// All axes behind the channels.
 Axes spatial_axes(const Tensor& x) {
     Axes axes;
@@ -417,9 +453,55 @@ Tensors import_lp_normalization(OnnxCall& call) {
     return {where(equal(norm, 0), like(call, x, 0), x / norm)};
 }
 
+// --- Losses
+// ---------------------------------------------------------------------------------------
+
+// -w[t] * x[.., t, ..] for each target class t along axis 1; targets that are ignored count
+// nothing.
+Tensor class_loss(OnnxCall& call, const Tensor& log_probabilities) {
+    const Tensor& x = log_probabilities;
+    Tensor target = call.in(1);
+    const std::string reduction = call.text("reduction", "mean");
+    if (has_failed(call)) return x;
+    if (x.rank() < 2 || target.rank() != x.rank() - 1 || !is_integer(target.dtype())) {
+        call.invalid("input is " + to_string(x.shape()) + ", target " +
+                     std::string(name_of(target.dtype())) + to_string(target.shape()));
+        return x;
+    }
+    Tensor weight = expand(like(call, x, 1), target.shape());
+    Tensor counts;
+    if (call.attrs.has("ignore_index")) {
+        const auto ignored = static_cast<double>(call.integer("ignore_index", 0));
+        counts = not_equal(target, ignored);
+        // What is ignored may be no class at all.
+        target = where(counts, target, like(call, target, 0));
+    }
+    if (call.has(2)) weight = gather(call.in(2), target, 0);
+    if (counts.ok()) weight = where(counts, weight, like(call, weight, 0));
+    const Tensor picked = squeeze(gather_elements(x, unsqueeze(target, {1}), 1), {1});
+    const Tensor loss = neg(picked * weight);
+    if (reduction == "none") return loss;
+    if (reduction == "sum") return sum(loss);
+    if (reduction != "mean") call.invalid("reduction is '" + reduction + "'");
+    return sum(loss) / sum(weight);
+}
+
+Tensors import_nll_loss(OnnxCall& call) {
+    return {class_loss(call, call.in(0))};
+}
+
+Tensors import_softmax_cross_entropy_loss(OnnxCall& call) {
+    const Tensor scores = call.in(0);
+    if (scores.rank() < 2) return call.invalid("scores are " + to_string(scores.shape()));
+    const Tensor log_probabilities = log_softmax(scores, 1);
+    return {class_loss(call, log_probabilities), log_probabilities};
+}
+
 constexpr OnnxMapping kCompositions[] = {
     {"BatchNormalization", 9, import_batch_normalization},
     {"CastLike", 15, import_cast_like},
+    {"CumProd", 26, import_cum_prod},
+    {"CumSum", 11, import_cum_sum},
     {"DepthToSpace", 1, import_depth_to_space},
     {"Dropout", 7, import_dropout},
     {"Flatten", 1, import_flatten},
@@ -433,6 +515,7 @@ constexpr OnnxMapping kCompositions[] = {
     {"LpNormalization", 1, import_lp_normalization},
     {"Mean", 8, import_mean},
     {"MeanVarianceNormalization", 9, import_mean_variance_normalization},
+    {"NegativeLogLikelihoodLoss", 12, import_nll_loss},
     {"Range", 11, import_range},
     {"ReduceL1", 1, import_reduce_l1},
     {"ReduceL2", 1, import_reduce_l2},
@@ -442,10 +525,12 @@ constexpr OnnxMapping kCompositions[] = {
     {"ReduceSumSquare", 1, import_reduce_sum_square},
     {"RMSNormalization", 23, import_rms_normalization},
     {"Shrink", 9, import_shrink},
+    {"SoftmaxCrossEntropyLoss", 12, import_softmax_cross_entropy_loss},
     {"SpaceToDepth", 1, import_space_to_depth},
     {"Split", 2, import_split},
     {"Squeeze", 1, import_squeeze},
     {"Sum", 8, import_sum},
+    {"SwiGLU", 28, import_swiglu},
     {"Swish", 24, import_swish},
     {"ThresholdedRelu", 10, import_thresholded_relu},
     {"Tile", 6, import_tile},
