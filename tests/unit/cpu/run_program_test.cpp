@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Compiled Programs against the plain interpreter: fusion, order and aliasing must not show.
+// A compiled Program of two entries against the plain interpreter, and what run_program refuses.
+// tests/ops/op_program_test.cpp does the same for every operator.
 
 #include "cpu/run_program.hpp"
 
@@ -86,33 +87,6 @@ TEST_P(RunProgram, TrainsToTheInterpretersBits) {
         const Slot* slot = both.program.find_slot(name);
         ASSERT_NE(slot, nullptr) << name;
         EXPECT_EQ(difference(memory.read(*slot), expected, 1e-5), "") << name;
-    }
-}
-
-TEST_P(RunProgram, EveryOperatorGivesTheInterpretersResult) {
-    for (const OpDef* record : all_ops()) {
-        for (const OpCase& c : cases_of(*record)) {
-            SCOPED_TRACE(describe(c));
-            const auto graph = make_graph(c);
-            ASSERT_TRUE(graph.ok()) << graph.status().message();
-            auto built = compile_graphs({*graph}, {.rows_capacity = static_cast<uint64_t>(c.rows()),
-                                                   .fuse = GetParam(),
-                                                   .keep_source = false});
-            ASSERT_TRUE(built.ok()) << built.status().message();
-            const std::vector<HostTensor> contents = make_inputs(c);
-            NamedTensors inputs;
-            for (size_t i = 0; i < contents.size(); ++i)
-                inputs.emplace("x" + std::to_string(i), contents[i]);
-            ProgramMemory memory(built->program);
-            const auto found = run_program(built->program, graph->name, built->graphs[0], inputs,
-                                           memory, c.rows());
-            ASSERT_TRUE(found.ok()) << found.status().message();
-            NamedTensors weights;
-            const auto expected = interpret(*graph, inputs, weights, c.rows());
-            ASSERT_TRUE(expected.ok());
-            for (const auto& [name, tensor] : *expected)
-                EXPECT_EQ(difference(found->at(name), tensor, record->tolerance.f32), "") << name;
-        }
     }
 }
 
