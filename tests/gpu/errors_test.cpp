@@ -289,16 +289,15 @@ TEST_F(Errors, ALostDeviceMakesEveryCallReturnAtOnce) {
 TEST_F(Errors, AHazardThatTheHostPlantsIsSeen) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);
-    const standalone::Buffer device_x =
+    const standalone::Buffer device_y =
         make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
-    (void)rig->act(test_values(kWidth, 1));  // so that the next recording waits for no copies
     rig->frame([&](VkCommandBuffer commands) {
-        const VkBufferCopy region{0, 0, kWidth * 4};
-        vk().CmdCopyBuffer(commands, rig->x.handle(), device_x.handle(), 1, &region);
         std::array<hearth_bound, 2> bounds;
         const hearth_record_info info = rig->act_info(commands, 1, bounds);
-        bounds[0] = rig->bind(kActX, device_x, kWidth * 4);  // `before` says nothing of the copy
+        bounds[1] = rig->bind(kActY, device_y, kWidth * 4);  // `after` says nothing of the copy
         EXPECT_TRUE(rig->session.record(info).ok());
+        const VkBufferCopy region{0, 0, kWidth * 4};
+        vk().CmdCopyBuffer(commands, device_y.handle(), rig->y.handle(), 1, &region);
     });
     expect_hazard_seen();
 }

@@ -330,6 +330,50 @@ TEST_F(Record, TimestampsTellEachStepAndNeverRunBackwards) {
     }
 }
 
+TEST_F(Record, ARecordingThatIsNeverExecutedHoldsUpNothing) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_PROFILE_ENTRIES;
+        info.profile_recordings = 2;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> x = test_values(kWidth, 1);
+    VkCommandPoolCreateInfo pool_info{};
+    pool_info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    pool_info.queueFamilyIndex = device().queue_family();
+    VkCommandPool pool = VK_NULL_HANDLE;
+    ASSERT_EQ(vk().CreateCommandPool(device().handle(), &pool_info, nullptr, &pool), VK_SUCCESS);
+    VkCommandBufferAllocateInfo allocate{};
+    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    allocate.commandPool = pool;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 1;
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
+        VkCommandBuffer dropped = VK_NULL_HANDLE;
+        ASSERT_EQ(vk().AllocateCommandBuffers(device().handle(), &allocate, &dropped), VK_SUCCESS);
+        VkCommandBufferBeginInfo begin{};
+        begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+        ASSERT_EQ(vk().BeginCommandBuffer(dropped, &begin), VK_SUCCESS);
+        std::array<hearth_bound, 2> bounds;
+        EXPECT_TRUE(rig->session.record(rig->act_info(dropped, 1, bounds)).ok());
+        ASSERT_EQ(vk().EndCommandBuffer(dropped), VK_SUCCESS);
+        vk().FreeCommandBuffers(device().handle(), pool, 1, &dropped);
+        EXPECT_EQ(rig->act(x), reference.act(x));
+        rig->advance();
+        if (device().timestamp_valid_bits() == 0) continue;
+        const auto learn = rig->session.next_profile();
+        ASSERT_TRUE(learn.ok() && learn.value().has_value());
+        EXPECT_EQ(learn.value()->entry, kLearn);
+        const auto none = rig->session.next_profile();
+        ASSERT_TRUE(none.ok());
+        EXPECT_FALSE(none.value().has_value());
+    }
+    vk().DestroyCommandPool(device().handle(), pool, nullptr);
+}
+
 TEST_F(Record, SlotsCanBeReadByTheHostsOwnCopies) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);

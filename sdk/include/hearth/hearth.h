@@ -160,8 +160,7 @@ typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_SHADER_INT16 ((hearth_features)1 << 4)
 #define HEARTH_FEATURE_SHADER_INT64 ((hearth_features)1 << 5)
 #define HEARTH_FEATURE_HOST_QUERY_RESET ((hearth_features)1 << 6)
-#define HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL ((hearth_features)1 << 7)
-#define HEARTH_FEATURE_COUNT 8
+#define HEARTH_FEATURE_COUNT 7
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -322,7 +321,7 @@ typedef struct hearth_host_info {
     hearth_features features;
     hearth_binding_model binding_model; /* of the programs to be run; see hearth_device_query */
     uint32_t reserved;
-    VkPipelineCache pipeline_cache;              /* optional; not destroyed */
+    VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every thread that builds */
     const VkAllocationCallbacks* cpu_allocation; /* optional; copied; for Hearth and the driver */
     const hearth_memory_hooks* memory_hooks;     /* optional; copied */
     uint64_t device_memory_budget;               /* bytes; 0: no limit */

@@ -24,8 +24,6 @@ constexpr Feature kFeatures[] = {
     {HEARTH_FEATURE_SHADER_INT16, "shaderInt16", false, nullptr, VK_API_VERSION_1_0},
     {HEARTH_FEATURE_SHADER_INT64, "shaderInt64", false, nullptr, VK_API_VERSION_1_0},
     {HEARTH_FEATURE_HOST_QUERY_RESET, "hostQueryReset", false, nullptr, VK_API_VERSION_1_2},
-    {HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL, "pipelineCreationCacheControl", false,
-     VK_EXT_PIPELINE_CREATION_CACHE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -68,13 +66,6 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES, hostQueryReset),
     HEARTH_HOME(HEARTH_FEATURE_HOST_QUERY_RESET, VkPhysicalDeviceVulkan12Features,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, hostQueryReset),
-    HEARTH_HOME(HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL,
-                VkPhysicalDevicePipelineCreationCacheControlFeatures,
-                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_CREATION_CACHE_CONTROL_FEATURES,
-                pipelineCreationCacheControl),
-    HEARTH_HOME(HEARTH_FEATURE_PIPELINE_CREATION_CACHE_CONTROL, VkPhysicalDeviceVulkan13Features,
-                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES,
-                pipelineCreationCacheControl),
 };
 
 #undef HEARTH_HOME

@@ -92,17 +92,33 @@ hearth_result Session::next_profile(hearth_profile& out) {
                     device.timestamp_valid_bits() == 0
                         ? "the queue family has no timestamps"
                         : "the session was created without a profile flag");
-    if (pending_profiles_ == 0) return HEARTH_NOT_READY;
-    ProfileSlot& slot = profile_slots_[oldest_profile_];
-    if (slot.serial > context_->completed_serial()) return HEARTH_NOT_READY;
+    while (pending_profiles_ > 0 &&
+           profile_slots_[oldest_profile_].serial <= context_->completed_serial()) {
+        const hearth_result result = read_timestamps(profile_slots_[oldest_profile_]);
+        if (result == HEARTH_OK) report_profile(profile_slots_[oldest_profile_], out);
+        oldest_profile_ = (oldest_profile_ + 1) % static_cast<uint32_t>(profile_slots_.size());
+        --pending_profiles_;
+        // A recording that was never executed has no timestamps, and never will.
+        if (result != HEARTH_NOT_READY) return result;
+    }
+    return HEARTH_NOT_READY;
+}
+
+hearth_result Session::read_timestamps(const ProfileSlot& slot) {
+    gpu::Device& device = context_->device();
     const uint32_t first = first_query_ + oldest_profile_ * queries_per_slot_;
     const VkResult result = device.vk().GetQueryPoolResults(
         device.handle(), query_pool_, first, slot.query_count, timestamps_.size() * 8,
         timestamps_.data(), 8, VK_QUERY_RESULT_64_BIT);
+    if (device.has(HEARTH_FEATURE_HOST_QUERY_RESET))
+        device.vk().ResetQueryPool(device.handle(), query_pool_, first, queries_per_slot_);
     if (result == VK_NOT_READY) return HEARTH_NOT_READY;
-    if (result != VK_SUCCESS)
-        return fail(context_->device().check(result), "profile: cannot read timestamps");
+    if (result != VK_SUCCESS) return fail(device.check(result), "profile: cannot read timestamps");
+    return HEARTH_OK;
+}
 
+void Session::report_profile(const ProfileSlot& slot, hearth_profile& out) {
+    const gpu::Device& device = context_->device();
     const uint32_t bits = device.timestamp_valid_bits();
     const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
     const double period_ns = static_cast<double>(device.limits().timestampPeriod);
@@ -127,11 +143,6 @@ hearth_result Session::next_profile(hearth_profile& out) {
     }
     out.step_ns = step_ns_.data();
     out.step_labels = step_labels_.data();
-    if (device.has(HEARTH_FEATURE_HOST_QUERY_RESET))
-        device.vk().ResetQueryPool(device.handle(), query_pool_, first, queries_per_slot_);
-    oldest_profile_ = (oldest_profile_ + 1) % static_cast<uint32_t>(profile_slots_.size());
-    --pending_profiles_;
-    return HEARTH_OK;
 }
 
 }  // namespace hearth::runtime

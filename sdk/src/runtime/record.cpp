@@ -63,14 +63,6 @@ class Recorder {
         return next_step;
     }
 
-    /// Everything that this recording does.
-    gpu::Scope work_scope() const {
-        gpu::Scope scope = session_.entries_[info_.entry].scope;
-        if (has_shadows()) scope |= gpu::kTransferScope;
-        // An entry without steps still orders what it was given.
-        return scope.stages != 0 ? scope : gpu::kComputeScope;
-    }
-
   private:
     struct Place {
         VkBuffer buffer;
@@ -82,6 +74,13 @@ class Recorder {
         uint64_t dispatches = 0, flops = 0, bytes_moved = 0;
     };
 
+    /// Everything that this recording does.
+    gpu::Scope work_scope() const {
+        gpu::Scope scope = session_.entries_[info_.entry].scope;
+        if (has_shadows()) scope |= gpu::kTransferScope;
+        // An entry without steps still orders what it was given.
+        return scope.stages != 0 ? scope : gpu::kComputeScope;
+    }
     bool has_step_times() const { return (session_.flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0; }
     bool has_shadows() const {
         for (uint32_t binding : view_.bindings_of(entry_))
@@ -90,7 +89,7 @@ class Recorder {
     }
 
     void leading_barrier() {
-        edge_barrier(session_.last_scope_, work_scope(), &hearth_bound::before, true);
+        edge_barrier(session_.earlier_scope(), work_scope(), &hearth_bound::before, true);
     }
     void closing_barrier() { edge_barrier(work_scope(), {}, &hearth_bound::after, false); }
 
@@ -317,13 +316,8 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
         run_slots_[next_run_slot_] = {context_->serial(), true};
         next_run_slot_ = (next_run_slot_ + 1) % static_cast<uint32_t>(run_slots_.size());
     }
-    // A command buffer that is executed again comes after whatever the host likes, and whatever
-    // comes next may come after it.
-    if (info.run_block != nullptr) may_replay_ = true;
-    if (may_replay_) last_scope_ = gpu::kRecordingScope;
-    Recorder recorder(*this, info);
-    const uint32_t next_step = recorder.record(first_step);
-    last_scope_ = recorder.work_scope();
+    const uint32_t next_step = Recorder(*this, info).record(first_step);
+    has_recorded_ = true;
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
     if (next_step == 0) return HEARTH_OK;

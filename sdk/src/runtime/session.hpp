@@ -150,9 +150,14 @@ class Session {
     int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info,
                           uint32_t first_step);
     void write_timestamp(VkCommandBuffer commands, int64_t profile);
+    hearth_result read_timestamps(const ProfileSlot& slot);
+    void report_profile(const ProfileSlot& slot, hearth_profile& out);
 
     hearth_result check_transfer(VkCommandBuffer commands, const char* what);
     void transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before = {});
+    /// What the next recording has to wait for.  Not just what the last one did: its command buffer
+    /// may never have been submitted, or one from long ago may be executed again.
+    gpu::Scope earlier_scope() const { return has_recorded_ ? gpu::kRecordingScope : gpu::Scope{}; }
     uint64_t run_slot_bytes() const { return 256 + inline_bytes_; }
 
     __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
@@ -188,9 +193,7 @@ class Session {
     uint32_t next_run_slot_ = 0;
 
     bool is_set_up_ = false;
-    /// How the last recording touched the session's memory: the next one's barrier waits for that.
-    gpu::Scope last_scope_;
-    bool may_replay_ = false;  ///< a command buffer may be executed more than once
+    bool has_recorded_ = false;
     uint64_t setup_serial_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;

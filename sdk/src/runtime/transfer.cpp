@@ -31,10 +31,10 @@ hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what
 
 /// Everything recorded before is finished and visible to the copies that follow.
 void Session::transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before) {
-    gpu::Scope before = may_replay_ ? gpu::kRecordingScope : last_scope_;
+    gpu::Scope before = earlier_scope();
     before |= also_before;
     gpu::record_barrier(context_->device(), commands, before, gpu::kTransferScope);
-    last_scope_ = gpu::kTransferScope;
+    has_recorded_ = true;
 }
 
 hearth_result Session::record_setup(VkCommandBuffer commands) {
@@ -68,6 +68,7 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
         }
         flush();
     }
+    has_recorded_ = true;
     is_set_up_ = true;
     setup_serial_ = context_->serial();
     return HEARTH_OK;
