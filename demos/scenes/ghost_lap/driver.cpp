@@ -61,20 +61,9 @@ constexpr float kApexSmoothing = 5.5f;    // metres to either side
 constexpr float kPursuitMetres = 2.0f;    // distance aimed ahead, standing
 constexpr float kPursuitSeconds = 0.22f;  // and what each m/s adds to it
 constexpr float kPedalSeconds = 0.1f;     // how far ahead the pedals look
-constexpr float kWheelPerSecond = 5.0f;   // from straight ahead to full lock in 0.2 s
-constexpr float kPedalPerSecond = 10.0f;  // from nothing to the floor in 0.1 s
 constexpr float kPedalGain = 0.5f;        // throttle per m/s of missing speed
 
 }  // namespace
-
-Action follow_keys(Action held, Action keys) {
-    const auto follow = [](float from, float to, float per_second) {
-        const float most = per_second * kFrameSeconds;
-        return from + std::clamp(to - from, -most, most);
-    };
-    return {follow(held.steer, keys.steer, kWheelPerSecond),
-            follow(held.throttle, keys.throttle, kPedalPerSecond)};
-}
 
 std::span<const DrivingStyle> driving_styles() {
     return kStyles;

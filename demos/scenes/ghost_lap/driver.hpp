@@ -20,11 +20,6 @@ class Driver {
     virtual Action drive(const Racer& racer, uint64_t frame) = 0;
 };
 
-/// Wheel and pedals after one more frame of `keys` (each value -1, 0 or 1): they move towards the
-/// keys no faster than a hand or a foot does.  A driver with a keyboard needs it, and so does its
-/// ghost: a net cannot learn from a wheel that jumps from lock to lock.
-Action follow_keys(Action held, Action keys);
-
 /// The habits of a scripted driver.
 struct DrivingStyle {
     std::string_view name;

@@ -20,7 +20,7 @@ struct RaceOptions {
     /// A demonstration pairs an action with the observation this many frames before it,
     /// 0..kMaxReaction: what a person does answers what was seen a moment ago, and what the ghost
     /// does is late too.
-    uint32_t reaction_frames = 3;
+    uint32_t reaction_frames = 2;
 };
 
 /// The statistics of a race so far.
