@@ -38,8 +38,8 @@ std::span<const DrivingStyle> driving_styles();
 const DrivingStyle* find_driving_style(std::string_view name);
 
 /// Drives a style: pure pursuit of its line, at the speeds from which it can still brake for every
-/// corner.  Sees the track only as far as the ghost does.  Its wobble is drawn anew every
-/// kWobbleFrames frames from Stream::kDriver, keyed by the frame.
+/// corner.  It brakes within 30 m of a corner, so the ghost can see why.  Its wobble is drawn anew
+/// every kWobbleFrames frames from Stream::kDriver, keyed by the frame.
 class ScriptedDriver final : public Driver {
   public:
     static constexpr int kWobbleFrames = 6;

@@ -13,8 +13,7 @@ constexpr float kMeanSpeed = 20.0f;    // m/s, observed as 0
 constexpr float kSpeedScale = 0.1f;    // per m/s
 constexpr float kLateralScale = 1.5f;  // per half-width
 constexpr float kErrorScale = 4.0f;    // per radian
-constexpr float kTurnScale =
-    14.0f;  // metres: what is seen is the mean curvature up to a point ahead
+constexpr float kTurnScale = 14.0f;    // metres, times the mean curvature up to a point ahead
 
 }  // namespace
 
