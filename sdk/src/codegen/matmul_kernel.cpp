@@ -77,7 +77,8 @@ class MatmulKernel {
         kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
         kernel_.grid[1] = {work_of(m_), static_cast<uint32_t>(tile.bm)};
         kernel_.grid[2] = {work_of(batch_.element_count()), 1};
-        kernel_.flops = static_cast<uint64_t>(2 * m * n * k * batch);
+        const int64_t products = node_.attrs.has("parts") ? 1 : batch;
+        kernel_.flops = static_cast<uint64_t>(2 * m * n * k * products);
         return std::move(kernel_);
     }
 
@@ -97,10 +98,19 @@ class MatmulKernel {
                constant("BK", std::to_string(t.bk)) + constant("TM", std::to_string(t.tm)) +
                constant("TN", std::to_string(t.tn)) +
                constant("M", glsl_count(m_, kernel_.buffers)) +
-               constant("N", glsl_count(n_, kernel_.buffers)) +
-               constant("K", glsl_count(k_, kernel_.buffers)) +
+               constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
                constant("A_K_IS_CONTIGUOUS", is_swapped(0) ? "false" : "true") +
                constant("B_K_IS_CONTIGUOUS", is_swapped(1) ? "true" : "false");
+    }
+
+    /// The stretch of the inner extent that one workgroup sums.
+    std::string inner_range() {
+        const std::string k = glsl_count(k_, kernel_.buffers);
+        if (!node_.attrs.has("parts")) return "#define K_FIRST 0\n#define K_END " + k + "\n";
+        const std::string parts = std::to_string(node_.attrs.integer("parts"));
+        const std::string chunk = "((" + k + " + " + parts + " - 1) / " + parts + ")";
+        return "#define K_FIRST (batch * " + chunk + ")\n#define K_END min(" + k +
+               ", (batch + 1) * " + chunk + ")\n";
     }
 
     /// Whether the operand's last two axes lie the other way round in memory.
@@ -153,9 +163,14 @@ class MatmulKernel {
         writer.bind(sum, "sum");
         expressions_.define(node_.outputs[0], sum);
         ScalarPlace place;
-        place.coords = coords_of(arena_, {batch, {}}, batch_);
-        place.coords->axis.push_back(m);
-        place.coords->axis.push_back(n);
+        // Behind a reshape these coordinates mean nothing; the linear index still does.
+        const Shape& space = graph_.values[node_.outputs[0]].shape;
+        if (std::all_of(group_.stores.begin(), group_.stores.end(),
+                        [&](ValueId v) { return graph_.values[v].shape == space; })) {
+            place.coords = coords_of(arena_, {batch, {}}, batch_);
+            place.coords->axis.push_back(m);
+            place.coords->axis.push_back(n);
+        }
         place.linear = (batch * extent(arena_, m_) + m) * extent(arena_, n_) + n;
         store_all(writer, kernel_.buffers, expressions_, group_.stores, place, *place.linear);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);

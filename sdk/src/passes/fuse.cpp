@@ -50,8 +50,9 @@ class Fuser {
     }
 
     FusionPlan run() {
-        for (NodeId n = 0; n < graph_.nodes.size(); ++n)
-            plan_.inlined[n] = options_.enabled && should_inline(graph_, graph_.nodes[n]);
+        if (options_.enabled)
+            for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
+                plan_.inlined[n] = should_inline(graph_, graph_.nodes[n]) || feeds_one_reader(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (!plan_.inlined[n] || leaves(n)) place(n);
         finish();
@@ -59,6 +60,19 @@ class Fuser {
     }
 
   private:
+    /// Whether only one node reads `n`, each element once, so that computing it there costs
+    /// nothing.
+    bool feeds_one_reader(NodeId n) const {
+        const Node& node = graph_.nodes[n];
+        if (node.op->op_class != OpClass::kElementwise || leaves(n)) return false;
+        const std::vector<NodeId>& readers = readers_[node.outputs[0]];
+        if (readers.size() != 1) return false;
+        const Node& reader = graph_.nodes[readers[0]];
+        if (reader.op->reads_once) return true;
+        return reader.op->op_class == OpClass::kElementwise && plan_.inlined[readers[0]] &&
+               output_shape(graph_, reader) == output_shape(graph_, node);
+    }
+
     bool leaves(NodeId n) const {
         for (ValueId v : graph_.nodes[n].outputs)
             if (leaves_[v]) return true;
@@ -315,9 +329,10 @@ class Fuser {
 
     bool is_read_outside(ValueId v, const std::vector<NodeId>& nodes) const {
         for (NodeId r : readers_[v]) {
-            if (std::binary_search(nodes.begin(), nodes.end(), r)) continue;
-            if (!plan_.inlined[r] || group_of_[r] != kNone) return true;
-            if (is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
+            const bool is_member = std::binary_search(nodes.begin(), nodes.end(), r);
+            if (!is_member && (!plan_.inlined[r] || group_of_[r] != kNone)) return true;
+            // What is inlined is computed again by readers outside, even where it is a member too.
+            if (plan_.inlined[r] && is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
         }
         return false;
     }
