@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "bench.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+namespace hearth::perf {
+
+namespace {
+
+constexpr int kMostRepetitions = 20;
+constexpr int kMostSamples = 100;
+constexpr int kLeastSamples = 5;
+
+/// CPU time that this process has used, a software driver's threads included.
+double process_now_us() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e6 + static_cast<double>(time.tv_nsec) * 1e-3;
+}
+
+}  // namespace
+
+double now_us() {
+    using Clock = std::chrono::steady_clock;
+    return std::chrono::duration<double, std::micro>(Clock::now().time_since_epoch()).count();
+}
+
+void count_steps(const hearth_entry_info& entry, Row& row) {
+    row.dispatches = entry.dispatch_count;
+    row.barriers = entry.barrier_count;
+    row.copies = entry.step_count - entry.dispatch_count - entry.barrier_count;
+}
+
+Bench::Bench(standalone::Device& device, const Roof& roof, const Settings& settings)
+    : device_(device), roof_(roof), settings_(settings) {
+    VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = 2;
+    (void)device_.vk().CreateQueryPool(device_.handle(), &info, nullptr, &queries_);
+}
+
+Bench::~Bench() {
+    if (queries_) device_.vk().DestroyQueryPool(device_.handle(), queries_, nullptr);
+}
+
+Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, bool fuse) {
+    HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
+    return compile({&entry}, {.caps = caps,
+                              .rows_capacity = static_cast<uint64_t>(rows),
+                              .fuse = fuse,
+                              .keep_source = false});
+}
+
+Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repetitions) {
+    if (!queries_) return unsupported("no pool of timestamps");
+    const standalone::VulkanApi& vk = device_.vk();
+    Sample sample;
+    const double start_us = now_us(), process_start_us = process_now_us();
+    const Status submitted = workload.submit([&](VkCommandBuffer commands) -> Status {
+        constexpr auto kEnd = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+        vk.CmdResetQueryPool(commands, queries_, 0, 2);
+        vk.CmdWriteTimestamp(commands, kEnd, queries_, 0);
+        const double begin_us = now_us();
+        for (int i = 0; i < repetitions; ++i) HEARTH_TRY(workload.record(commands, rows));
+        sample.record_us = (now_us() - begin_us) / repetitions;
+        vk.CmdWriteTimestamp(commands, kEnd, queries_, 1);
+        return {};
+    });
+    HEARTH_TRY(submitted);
+    sample.wall_us = now_us() - start_us;
+    sample.process_us = (process_now_us() - process_start_us) / repetitions;
+    uint64_t stamps[2] = {};
+    HEARTH_TRY(standalone::check_vulkan(
+        vk.GetQueryPoolResults(device_.handle(), queries_, 0, 2, sizeof stamps, stamps,
+                               sizeof(uint64_t), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+        "vkGetQueryPoolResults"));
+    const uint32_t bits = device_.timestamp_valid_bits();
+    const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+    const double period_us =
+        static_cast<double>(device_.properties().limits.timestampPeriod) * 1e-3;
+    sample.gpu_us = static_cast<double>((stamps[1] - stamps[0]) & mask) * period_us / repetitions;
+    return sample;
+}
+
+Status Bench::time(Workload& workload, int64_t rows, double first_us, Row& row) {
+    count_steps(workload.entry(), row);
+    row.arena_bytes = workload.arena_bytes();
+    const double memory_us = row.bytes / roof_.bytes_per_s * 1e6;
+    const double arithmetic_us = row.flops / roof_.flops_per_s * 1e6;
+    row.is_memory_bound = memory_us > arithmetic_us;
+    row.roof_us = std::max(memory_us, arithmetic_us);
+
+    const double budget_us = settings_.budget_s * 1e6;
+    if (first_us > budget_us) {
+        // Once more: in the first run a software driver also translates the kernels.
+        HEARTH_ASSIGN(const Sample again, sample(workload, rows, 1));
+        if (again.gpu_us > budget_us) {
+            row.state = Row::State::kOverBudget;
+            row.repetitions = 1;
+            row.single_us = statistics_of({again.gpu_us});
+            row.wall_us = statistics_of({again.wall_us});
+            row.process_us = statistics_of({again.process_us});
+            return {};
+        }
+    }
+    // An idle GPU needs a few tenths of a second to raise its clock.
+    const double warm_start_us = now_us();
+    double one_us = 0;
+    do {
+        HEARTH_ASSIGN(const Sample warm, sample(workload, rows, 1));
+        one_us = std::max(warm.wall_us, 1.0);
+    } while (now_us() - warm_start_us < 0.25 * budget_us);
+
+    // Half of the budget for the repeated samples, a quarter for the single ones.
+    const auto affordable = [&](double part, double each_us, int most) {
+        return static_cast<int>(std::clamp(part * budget_us / each_us, 1.0, double(most)));
+    };
+    row.repetitions = affordable(0.5 / kLeastSamples, one_us, kMostRepetitions);
+    std::vector<double> repeated, record, process, single, wall;
+    const int repeated_count = affordable(0.5, one_us * row.repetitions, kMostSamples);
+    for (int i = 0; i < repeated_count; ++i) {
+        HEARTH_ASSIGN(const Sample s, sample(workload, rows, row.repetitions));
+        repeated.push_back(s.gpu_us);
+        record.push_back(s.record_us);
+        process.push_back(s.process_us);
+    }
+    const int single_count = affordable(0.25, one_us, kMostSamples);
+    for (int i = 0; i < single_count; ++i) {
+        HEARTH_ASSIGN(const Sample s, sample(workload, rows, 1));
+        single.push_back(s.gpu_us);
+        wall.push_back(s.wall_us);
+    }
+    row.repeated_us = statistics_of(repeated);
+    row.record_us = statistics_of(record);
+    row.process_us = statistics_of(process);
+    row.single_us = statistics_of(single);
+    row.wall_us = statistics_of(wall);
+    row.state = Row::State::kOk;
+    return {};
+}
+
+Result<std::vector<StepTime>> Bench::step_times(const Compiled& compiled, int64_t rows,
+                                                const std::function<Status(Workload&)>& prepare) {
+    constexpr int kWarm = 20, kRuns = 11;
+    HEARTH_ASSIGN(
+        std::unique_ptr<Workload> workload,
+        Workload::create(device_, compiled, rows, {.session_flags = HEARTH_SESSION_PROFILE_STEPS}));
+    HEARTH_TRY(prepare(*workload));
+    std::vector<StepTime> steps;
+    std::vector<std::vector<double>> samples;
+    for (int run = 0; run < kWarm + kRuns; ++run) {
+        HEARTH_TRY(workload->submit(
+            [&](VkCommandBuffer commands) { return workload->record(commands, rows); }));
+        HEARTH_TRY(workload->submit([](VkCommandBuffer) { return Status(); }));
+        HEARTH_ASSIGN(const std::optional<hearth_profile> profile,
+                      workload->session().next_profile());
+        if (!profile) return internal_error("no timings of a finished recording");
+        if (run < kWarm) continue;
+        samples.resize(profile->step_count);
+        steps.resize(profile->step_count);
+        for (uint32_t i = 0; i < profile->step_count; ++i) {
+            samples[i].push_back(profile->step_ns[i] * 1e-3);
+            steps[i].label = profile->step_labels[i];
+        }
+    }
+    for (size_t i = 0; i < steps.size(); ++i) steps[i].us = statistics_of(samples[i]).median;
+    return steps;
+}
+
+}  // namespace hearth::perf

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The harness: times compiled programs on one device.  A scene builds a program, checks what it
+// computes and hands it to Bench::time; README.md says how figures are taken.
+
+#pragma once
+
+#include "statistics.hpp"
+#include "workload.hpp"
+
+#include <standalone/device.hpp>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth::perf {
+
+/// What the device can do at most, as measured by two small kernels of our own.
+struct Roof {
+    double bytes_per_s = 0;  ///< read and written, copying memory larger than any cache
+    double flops_per_s = 0;  ///< f32 multiply-adds in registers, each counting two
+};
+
+Result<Roof> measure_roof(standalone::Device& device);
+
+/// GPU time of one step of a program, alone between timestamps: an upper bound.
+struct StepTime {
+    std::string label;
+    double us = 0;
+};
+
+/// One line of the result table.
+struct Row {
+    enum class State { kOk, kOverBudget, kFailed };
+
+    std::string name;
+    State state = State::kFailed;
+    std::string note;  ///< what was checked and the error found, or why it failed
+    double flops = 0;  ///< that one repetition cannot do without
+    double bytes = 0;  ///< likewise: inputs, outputs and weights, each once
+    uint32_t dispatches = 0, copies = 0, barriers = 0;
+    uint64_t arena_bytes = 0;
+    int repetitions = 0;     ///< in one command buffer, each after a full barrier
+    Statistics repeated_us;  ///< GPU time of one of them: the figure
+    Statistics single_us;    ///< GPU time of a command buffer with one recording
+    Statistics wall_us;      ///< that recorded, submitted and waited for, on the host's clock
+    Statistics record_us;    ///< CPU time to record one of `repetitions`
+    Statistics process_us;  ///< CPU time of the process for one of `repetitions`: steadier than the
+                            ///< clock for a software driver on a busy machine
+    double roof_us = 0;     ///< what the roof allows
+    bool is_memory_bound = false;
+    std::vector<std::pair<std::string, double>> details;  ///< figures that only this row has
+    std::vector<StepTime> steps;                          ///< if asked for
+};
+
+struct Settings {
+    double budget_s = 0;  ///< to time each row for, about
+    bool wants_steps = false;
+};
+
+/// One device, what it can do, and how much time may be spent.
+class Bench {
+  public:
+    Bench(standalone::Device& device, const Roof& roof, const Settings& settings);
+    ~Bench();
+    Bench(const Bench&) = delete;
+    Bench& operator=(const Bench&) = delete;
+
+    standalone::Device& device() { return device_; }
+    const Settings& settings() const { return settings_; }
+
+    /// Compiles an entry for this device, with room for `rows` rows.
+    Result<Compiled> compile_for_device(Trace& entry, int64_t rows, bool fuse = true);
+
+    /// Times `workload` at `rows` rows and fills in the row's figures.  `first_us` is what one run
+    /// took (0: not known): if that is beyond the budget the row is marked so and nothing is run.
+    Status time(Workload& workload, int64_t rows, double first_us, Row& row);
+
+    /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
+    /// prepare  gives the workload its inputs.
+    Result<std::vector<StepTime>> step_times(const Compiled& compiled, int64_t rows,
+                                             const std::function<Status(Workload&)>& prepare);
+
+    /// `repetitions` recordings in one submission: for one of them the GPU time, the CPU time of
+    /// recording and that of the whole process; for all the wall time.
+    struct Sample {
+        double gpu_us = 0, record_us = 0, process_us = 0, wall_us = 0;
+    };
+    Result<Sample> sample(Workload& workload, int64_t rows, int repetitions);
+
+  private:
+    standalone::Device& device_;
+    Roof roof_;
+    Settings settings_;
+    VkQueryPool queries_ = VK_NULL_HANDLE;
+};
+
+/// Something to measure: one row of the table.
+struct Scene {
+    const char* name;
+    const char* summary;
+    /// Fills in all but the name, or says why there is no figure.
+    Status (*run)(Bench& bench, Row& row);
+};
+
+std::span<const Scene> mlp_scenes();
+std::span<const Scene> gemm_scenes();
+std::span<const Scene> record_scenes();
+
+/// Fills in the row's dispatches, copies and barriers.
+void count_steps(const hearth_entry_info& entry, Row& row);
+
+/// A monotonic clock.
+double now_us();
+
+}  // namespace hearth::perf

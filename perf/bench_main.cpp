@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth_perf: measures the scenes on one device.  Exits non-zero if a row fails.
+
+#include "report.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace hearth::perf {
+namespace {
+
+struct Arguments {
+    std::vector<std::string> words;
+    std::string json_path;
+    int device_index = -1;
+    double budget_s = 0;
+    bool wants_steps = false, wants_list = false;
+};
+
+std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
+    std::vector<Scene> chosen;
+    for (const std::span<const Scene> group : {mlp_scenes(), gemm_scenes(), record_scenes()})
+        for (const Scene& scene : group)
+            if (words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
+                    return std::string_view(scene.name).find(word) != std::string_view::npos;
+                }))
+                chosen.push_back(scene);
+    return chosen;
+}
+
+Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
+    HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
+                  standalone::Instance::create());
+    HEARTH_ASSIGN(const std::unique_ptr<standalone::Device> device,
+                  standalone::Device::create(*instance, {.index = arguments.device_index}));
+    if (device->timestamp_valid_bits() == 0)
+        return unsupported(std::string(device->properties().deviceName) +
+                           " has no timestamps on its compute queue");
+    const bool is_software = device->properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const double usual_budget_s = is_software ? 5 : 2;
+    const Settings settings{
+        .budget_s = arguments.budget_s > 0 ? arguments.budget_s : usual_budget_s,
+        .wants_steps = arguments.wants_steps};
+    HEARTH_ASSIGN(const Roof roof, measure_roof(*device));
+    Bench bench(*device, roof, settings);
+    Report report(*device, roof, settings);
+    for (const Scene& scene : scenes) {
+        Row row{.name = scene.name};
+        if (const Status status = scene.run(bench, row); !status.ok()) {
+            row.state = Row::State::kFailed;
+            row.note = status.message();
+        }
+        report.add(std::move(row));
+    }
+    if (!arguments.json_path.empty() && !report.write_json(arguments.json_path))
+        return internal_error("cannot write " + arguments.json_path);
+    return report.is_ok();
+}
+
+}  // namespace
+}  // namespace hearth::perf
+
+int main(int argc, char** argv) {
+    namespace perf = hearth::perf;
+    perf::Arguments arguments;
+    CLI::App app("Hearth's benchmarks, on one Vulkan device. perf/README.md tells the columns.");
+    app.add_option("--rows", arguments.words,
+                   "Only rows whose name contains one of these comma-separated words.")
+        ->delimiter(',');
+    app.add_option("--device", arguments.device_index,
+                   "Index of the physical device; without it the best one.");
+    app.add_option("--budget", arguments.budget_s,
+                   "Seconds to time each row for, about (2, or 5 with a software driver).");
+    app.add_option("--json", arguments.json_path, "Also write the results to this file.");
+    app.add_flag("--steps", arguments.wants_steps, "Also time each step of each program.");
+    app.add_flag("--list", arguments.wants_list, "List the rows and stop.");
+    CLI11_PARSE(app, argc, argv);
+
+    const std::vector<perf::Scene> scenes = perf::chosen_scenes(arguments.words);
+    if (arguments.wants_list) {
+        for (const perf::Scene& s : scenes) fmt::print("{:<21} {}\n", s.name, s.summary);
+        return 0;
+    }
+    if (scenes.empty()) {
+        fmt::print(stderr, "hearth_perf: no such row; --list names all\n");
+        return 2;
+    }
+    const hearth::Result<bool> is_ok = perf::run(scenes, arguments);
+    if (!is_ok.ok()) fmt::print(stderr, "hearth_perf: {}\n", is_ok.status().message());
+    return is_ok.ok() && *is_ok ? 0 : 1;
+}

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "report.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+namespace hearth::perf {
+
+namespace {
+
+const char* name_of(Row::State state) {
+    switch (state) {
+        case Row::State::kOk:
+            return "ok";
+        case Row::State::kOverBudget:
+            return "over budget";
+        case Row::State::kFailed:
+            break;
+    }
+    return "FAILED";
+}
+
+/// The figure that stands for the row.
+double figure_us(const Row& row) {
+    return row.state == Row::State::kOverBudget ? row.single_us.median : row.repeated_us.median;
+}
+
+/// At most nine characters; a dash where there is nothing.
+std::string number(double value) {
+    if (value == 0) return "-";
+    if (value < 1000) return fmt::format("{:.4g}", value);
+    return value < 1e8 ? fmt::format("{:.0f}", value) : fmt::format("{:.2e}", value);
+}
+
+nlohmann::ordered_json to_json(const Statistics& s) {
+    return {{"median", s.median}, {"min", s.min},           {"p10", s.p10},    {"p90", s.p90},
+            {"mean", s.mean},     {"variance", s.variance}, {"count", s.count}};
+}
+
+nlohmann::ordered_json to_json(const Row& row) {
+    nlohmann::ordered_json json = {
+        {"name", row.name}, {"state", name_of(row.state)}, {"note", row.note}};
+    if (row.state == Row::State::kFailed) return json;
+    json["repeated_us"] = to_json(row.repeated_us);
+    json["repetitions"] = row.repetitions;
+    json["single_us"] = to_json(row.single_us);
+    json["wall_us"] = to_json(row.wall_us);
+    json["record_us"] = to_json(row.record_us);
+    json["process_us"] = to_json(row.process_us);
+    json["dispatches"] = row.dispatches;
+    json["copies"] = row.copies;
+    json["barriers"] = row.barriers;
+    json["arena_bytes"] = row.arena_bytes;
+    json["flops"] = row.flops;
+    json["bytes"] = row.bytes;
+    json["roof_us"] = row.roof_us;
+    json["bound"] = row.is_memory_bound ? "memory" : "arithmetic";
+    json["part_of_roof"] = row.roof_us / figure_us(row);
+    for (const auto& [name, value] : row.details) json["details"][name] = value;
+    for (const StepTime& step : row.steps)
+        json["steps"].push_back({{"label", step.label}, {"us", step.us}});
+    return json;
+}
+
+}  // namespace
+
+Report::Report(const standalone::Device& device, const Roof& roof, const Settings& settings)
+    : device_(device.properties().deviceName), roof_(roof), settings_(settings) {
+    VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
+    properties.pNext = &driver;
+    device.vk().GetPhysicalDeviceProperties2(device.physical_device(), &properties);
+    driver_ = fmt::format("{} {}", driver.driverName, driver.driverInfo);
+    const uint32_t version = device.properties().apiVersion;
+    api_version_ = fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version),
+                               VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
+    fmt::print("{}, {}, Vulkan {}\nroof: {:.4g} GB/s, {:.4g} GFLOP/s (f32)\n\n", device_, driver_,
+               api_version_, roof_.bytes_per_s * 1e-9, roof_.flops_per_s * 1e-9);
+    fmt::print(
+        "{:<21}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>5}{:>10}{:>10}{:>10}{:>11}{:>5}{:>5}{:>6}{:>"
+        "10}"
+        "{:>9}{:>10}{:>8}\n",
+        "row", "us median", "min", "p10", "p90", "mean", "variance", "reps", "single us", "wall us",
+        "record us", "process us", "disp", "copy", "barr", "MFLOP", "MB", "roof us", "of roof");
+}
+
+void Report::add(Row row) {
+    if (row.state == Row::State::kFailed) {
+        fmt::print("{:<21}FAILED: {}\n", row.name, row.note);
+    } else {
+        const Statistics& t = row.repeated_us;
+        const std::string part = row.roof_us == 0
+                                     ? "-"
+                                     : fmt::format("{:.1f}%{}", 100 * row.roof_us / figure_us(row),
+                                                   row.is_memory_bound ? "m" : "a");
+        fmt::print(
+            "{:<21}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>5}{:>10}{:>10}{:>10}{:>11}{:>5}{:>5}{:>6}"
+            "{:>10}{:>9}{:>10}{:>8}{}\n",
+            row.name, number(t.median), number(t.min), number(t.p10), number(t.p90), number(t.mean),
+            number(t.variance), row.repetitions, number(row.single_us.median),
+            number(row.wall_us.median), number(row.record_us.median), number(row.process_us.median),
+            row.dispatches, row.copies, row.barriers, number(row.flops * 1e-6),
+            number(row.bytes * 1e-6), number(row.roof_us), part,
+            row.state == Row::State::kOverBudget ? "  over budget: one run" : "");
+        fmt::print("    {}\n", row.note);
+        for (const auto& [name, value] : row.details)
+            fmt::print("    {:>10} {}\n", number(value), name);
+        for (const StepTime& step : row.steps)
+            fmt::print("    {:>10} us  {}\n", number(step.us), step.label);
+    }
+    std::fflush(stdout);
+    rows_.push_back(std::move(row));
+}
+
+bool Report::is_ok() const {
+    return std::all_of(rows_.begin(), rows_.end(),
+                       [](const Row& row) { return row.state != Row::State::kFailed; });
+}
+
+bool Report::write_json(const std::string& path) const {
+    nlohmann::ordered_json document = {
+        {"program", "hearth_perf"},
+        {"device", device_},
+        {"driver", driver_},
+        {"api_version", api_version_},
+        {"budget_s", settings_.budget_s},
+        {"roof", {{"bytes_per_s", roof_.bytes_per_s}, {"flops_per_s", roof_.flops_per_s}}}};
+    document["rows"] = nlohmann::ordered_json::array();
+    for (const Row& row : rows_) document["rows"].push_back(to_json(row));
+    std::ofstream file(path);
+    file << document.dump(1) << "\n";
+    return static_cast<bool>(file);
+}
+
+}  // namespace hearth::perf

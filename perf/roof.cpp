@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Measures the roof of the roofline: a copy and a loop of multiply-adds, each grown until it takes
+// long enough to be timed, and then the best of some runs.
+
+#include "bench.hpp"
+#include "roof_shaders.gen.hpp"
+
+#include <algorithm>
+#include <functional>
+
+namespace hearth::perf {
+
+namespace {
+
+using standalone::Buffer;
+using standalone::check_vulkan;
+
+struct Push {
+    VkDeviceAddress from, to;
+    uint32_t count;
+    float factor;
+};
+
+/// Two timestamps around something.
+class Stopwatch {
+  public:
+    explicit Stopwatch(standalone::Device& device) : device_(device), vk_(device.vk()) {}
+    ~Stopwatch() { vk_.DestroyQueryPool(device_.handle(), queries_, nullptr); }
+    Stopwatch(const Stopwatch&) = delete;
+    Stopwatch& operator=(const Stopwatch&) = delete;
+
+    Status create() {
+        VkQueryPoolCreateInfo queries{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+        queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
+        queries.queryCount = 2;
+        return check_vulkan(vk_.CreateQueryPool(device_.handle(), &queries, nullptr, &queries_),
+                            "vkCreateQueryPool");
+    }
+
+    /// GPU time of what `record` records.
+    Result<double> seconds(const std::function<void(VkCommandBuffer)>& record) {
+        HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
+            constexpr auto kEnd = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
+            vk_.CmdResetQueryPool(commands, queries_, 0, 2);
+            vk_.CmdWriteTimestamp(commands, kEnd, queries_, 0);
+            record(commands);
+            vk_.CmdWriteTimestamp(commands, kEnd, queries_, 1);
+        }));
+        uint64_t stamps[2] = {};
+        HEARTH_TRY(
+            check_vulkan(vk_.GetQueryPoolResults(device_.handle(), queries_, 0, 2, sizeof stamps,
+                                                 stamps, sizeof(uint64_t),
+                                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+                         "vkGetQueryPoolResults"));
+        const uint32_t bits = device_.timestamp_valid_bits();
+        const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
+        const double period_ns = device_.properties().limits.timestampPeriod;
+        return static_cast<double>((stamps[1] - stamps[0]) & mask) * period_ns * 1e-9;
+    }
+
+    /// The shortest of some runs.
+    Result<double> best_seconds(const std::function<void(VkCommandBuffer)>& record) {
+        constexpr int kRuns = 10;
+        double best = 1e30;
+        for (int i = 0; i < kRuns; ++i) {
+            HEARTH_ASSIGN(const double s, seconds(record));
+            best = std::min(best, s);
+        }
+        return best;
+    }
+
+  private:
+    standalone::Device& device_;
+    const standalone::VulkanApi& vk_;
+    VkQueryPool queries_ = VK_NULL_HANDLE;
+};
+
+/// One kernel with Push as its only argument.
+class Probe {
+  public:
+    explicit Probe(standalone::Device& device) : device_(device), vk_(device.vk()) {}
+    ~Probe() {
+        vk_.DestroyPipeline(device_.handle(), pipeline_, nullptr);
+        vk_.DestroyPipelineLayout(device_.handle(), layout_, nullptr);
+        vk_.DestroyShaderModule(device_.handle(), module_, nullptr);
+    }
+    Probe(const Probe&) = delete;
+    Probe& operator=(const Probe&) = delete;
+
+    Status build(std::span<const uint32_t> spirv) {
+        VkShaderModuleCreateInfo module{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
+        module.codeSize = spirv.size_bytes();
+        module.pCode = spirv.data();
+        HEARTH_TRY(
+            check_vulkan(vk_.CreateShaderModule(device_.handle(), &module, nullptr, &module_),
+                         "vkCreateShaderModule"));
+        const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
+        VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
+        layout.pushConstantRangeCount = 1;
+        layout.pPushConstantRanges = &range;
+        HEARTH_TRY(
+            check_vulkan(vk_.CreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_),
+                         "vkCreatePipelineLayout"));
+        VkComputePipelineCreateInfo pipeline{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
+        pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+        pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+        pipeline.stage.module = module_;
+        pipeline.stage.pName = "main";
+        pipeline.layout = layout_;
+        return check_vulkan(vk_.CreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1,
+                                                       &pipeline, nullptr, &pipeline_),
+                            "vkCreateComputePipelines");
+    }
+
+    void record(VkCommandBuffer commands, const Push& push, uint32_t groups) const {
+        vk_.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+        vk_.CmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
+        vk_.CmdDispatch(commands, groups, 1, 1);
+    }
+
+  private:
+    standalone::Device& device_;
+    const standalone::VulkanApi& vk_;
+    VkShaderModule module_ = VK_NULL_HANDLE;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+};
+
+}  // namespace
+
+Result<Roof> measure_roof(standalone::Device& device) {
+    const bool is_software = device.properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    // Beyond every cache: the largest L2 of a GPU so far is 128 MB, of a server CPU more, but there
+    // the software driver is the limit.
+    const VkDeviceSize bytes = VkDeviceSize{is_software ? 64u : 512u} << 20;
+    HEARTH_ASSIGN(const Buffer from,
+                  Buffer::create(device, bytes, standalone::MemoryKind::kDevice));
+    HEARTH_ASSIGN(const Buffer to, Buffer::create(device, bytes, standalone::MemoryKind::kDevice));
+    HEARTH_TRY(device.run([&](VkCommandBuffer commands) {
+        device.vk().CmdFillBuffer(commands, from.handle(), 0, VK_WHOLE_SIZE, 0x3f000000);  // 0.5f
+    }));
+    Roof roof;
+    Stopwatch stopwatch(device);
+    HEARTH_TRY(stopwatch.create());
+    Probe copy(device), multiply_add(device);
+    HEARTH_TRY(copy.build(k_copy));
+    HEARTH_TRY(multiply_add.build(k_multiply_add));
+    const uint32_t groups = is_software ? 64 : 16384;
+    Push push{from.address(), to.address(), static_cast<uint32_t>(bytes / 16), 0.5f};
+    HEARTH_ASSIGN(const double kernel_s, stopwatch.best_seconds([&](VkCommandBuffer commands) {
+        copy.record(commands, push, groups);
+    }));
+    // A software driver's own copy is faster than any kernel.
+    HEARTH_ASSIGN(const double copy_s, stopwatch.best_seconds([&](VkCommandBuffer commands) {
+        const VkBufferCopy region{0, 0, bytes};
+        device.vk().CmdCopyBuffer(commands, from.handle(), to.handle(), 1, &region);
+    }));
+    roof.bytes_per_s = 2 * static_cast<double>(bytes) / std::min(kernel_s, copy_s);
+
+    constexpr double kLongEnough = 5e-3;
+    const auto multiply = [&](VkCommandBuffer commands) {
+        multiply_add.record(commands, push, groups);
+    };
+    double seconds = 0;
+    for (push.count = 16; push.count < (1u << 20); push.count *= 2) {
+        HEARTH_ASSIGN(seconds, stopwatch.seconds(multiply));
+        if (seconds > kLongEnough) break;
+    }
+    HEARTH_ASSIGN(seconds, stopwatch.best_seconds(multiply));
+    roof.flops_per_s = 32.0 * push.count * groups * 256 / seconds;
+    return roof;
+}
+
+}  // namespace hearth::perf
