@@ -12,6 +12,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace hearth {
@@ -47,6 +48,9 @@ struct AdamOptions {
     double beta2 = 0.999;
     double epsilon = 1e-8;
     double weight_decay = 0;
+    /// Of the states that all params share.  Params updated by another call, or in another entry,
+    /// take steps of their own and need another name.
+    std::string name = "adam";
 };
 
 /// Assigns each param its next value.  gradients: one for each param, of its type and shape.
@@ -54,7 +58,7 @@ struct AdamOptions {
 void sgd(std::span<const Tensor> params, std::span<const Tensor> gradients,
          const SgdOptions& options = {});
 
-/// States: "PARAM.m" and "PARAM.v" [as the param], and "adam.correction1" and "adam.correction2"
+/// States: "PARAM.m" and "PARAM.v" [as the param], and "NAME.correction1" and "NAME.correction2"
 /// []: 1 - beta^steps, from which the moments' bias follows.
 void adam(std::span<const Tensor> params, std::span<const Tensor> gradients,
           const AdamOptions& options = {});

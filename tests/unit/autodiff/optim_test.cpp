@@ -115,6 +115,18 @@ TEST(Adam, BiasCorrectionIsAccurateInSinglePrecision) {
     EXPECT_NEAR(w.get(1), 1, 2e-5);
 }
 
+TEST(Adam, TwoGroupsOfParamsNeedTwoNames) {
+    const auto status_with = [](const char* second_name) {
+        Trace trace("t");
+        const Tensor a = trace.param("a", {2}), b = trace.param("b", {2});
+        minimize(sum(a), std::span(&a, 1), AdamOptions{});
+        minimize(sum(b), std::span(&b, 1), AdamOptions{.name = second_name});
+        return trace.status().message();
+    };
+    EXPECT_EQ(status_with("critic"), "");
+    EXPECT_EQ(status_with("adam"), "assign: 'adam.correction1' is assigned twice");
+}
+
 TEST(Sgd, LearningRateMayBeATensorThatTheHostBinds) {
     const auto optimize = [](Trace& trace, const Tensor& param) {
         const Tensor g = gradient_of_3_and_minus_4(trace);
