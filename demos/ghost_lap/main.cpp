@@ -65,6 +65,7 @@ class Game {
     void drive(const Input& input);
     void handle_keys(const Input& input);
     void select_style(std::string_view name);
+    void tell_laps();
     void take_times();
     std::string screenshot_path(uint64_t frame) const;
     Status finish();
@@ -85,6 +86,8 @@ class Game {
     InputScript recording_;
     RunResult result_;
     uint64_t last_serial_ = 0;
+    size_t told_player_laps_ = 0;
+    size_t told_ghost_laps_ = 0;
     bool is_close_up_ = false;
     bool is_reset_wanted_ = false;
     bool is_over_ = false;
@@ -296,6 +299,23 @@ void Game::drive(const Input& input) {
     marks_.add(race_.player(), action, race_.frame());
     if (race_.ghost_is_driving()) marks_.add(race_.ghost(), hud_.ghost_action, race_.frame());
     log_.add(race_, brain_->learning_steps(), hud_.losses.empty() ? 0.0f : hud_.losses.back());
+    tell_laps();
+}
+
+/// Says each lap as it ends, for those who see no picture.
+void Game::tell_laps() {
+    if (!host_->is_headless()) return;
+    const auto tell = [&](const char* who, const Racer& racer, size_t& told) {
+        for (; told < racer.laps().size(); ++told) {
+            const Lap& lap = racer.laps()[told];
+            std::fprintf(stderr, "%6.1f s  %-6s lap %zu  %s%s\n",
+                         static_cast<double>(race_.frame()) * static_cast<double>(kFrameSeconds),
+                         who, told + 1, lap_time_text(lap.seconds).c_str(),
+                         lap.is_completed() ? "" : "  failed: put back on the track");
+        }
+    };
+    tell("player", race_.player(), told_player_laps_);
+    tell("ghost", race_.ghost(), told_ghost_laps_);
 }
 
 void Game::handle_keys(const Input& input) {
@@ -330,6 +350,7 @@ Status Game::finish() {
     r.driver = hud_.driver;
     r.seed = options_.seed;
     r.frames = race_.frame();
+    r.is_headless = host_->is_headless();
     r.is_learning_on = options_.learn;
     r.table = race_.table();
     r.learning_steps = brain_->learning_steps();
@@ -369,7 +390,7 @@ int play(const GameOptions& options) {
     std::fputs(report_text(result).c_str(), stdout);
     if (result.validation_messages > 0) return 3;
     // Whoever closes the window early has lost nothing.
-    return options.headless && !result.has_passed() ? 1 : 0;
+    return result.is_headless && !result.has_passed() ? 1 : 0;
 }
 
 }  // namespace

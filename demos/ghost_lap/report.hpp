@@ -36,6 +36,7 @@ struct RunResult {
     std::string program;  ///< how the net was compiled
     uint64_t seed = 0;
     uint64_t frames = 0;
+    bool is_headless = false;
     bool is_learning_on = true;
     RaceTable table;
     uint64_t learning_steps = 0;

@@ -34,18 +34,26 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     std::unique_ptr<Host> self(new Host);
     self->options_ = options;
     const VkExtent2D extent{options.width, options.height};
-    const bool wants_window = !options.headless && has_display();
-    if (!options.headless && !wants_window) {
-        std::fprintf(stderr, "no display: running headless, as fast as the device can\n");
-        self->options_.turbo = true;
+    if (!options.headless) {
+        Status status = unsupported("no display");
+        if (has_display()) {
+            auto window = Window::create(title, extent);
+            status = window.status();
+            if (window.ok()) self->window_ = std::move(window).value();
+        }
+        if (!status.ok()) {
+            std::fprintf(stderr, "%s: running headless, as fast as the device can\n",
+                         status.message().c_str());
+            self->options_.turbo = true;
+        }
     }
+    const bool wants_window = self->window_ != nullptr;
 
     standalone::InstanceOptions instance_options;
     instance_options.validation = options.validate;
     instance_options.application_name = title;
     instance_options.headless_surface = !wants_window;
     if (wants_window) {
-        HEARTH_ASSIGN(self->window_, Window::create(title, extent));
         HEARTH_ASSIGN(instance_options.extensions, self->window_->instance_extensions());
     }
     HEARTH_ASSIGN(self->instance_, standalone::Instance::create(instance_options));
