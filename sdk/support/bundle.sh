@@ -15,7 +15,7 @@
 set -euo pipefail
 
 # What goes in, as names or patterns below PROGRAMS; a pattern that matches nothing is an error.
-programs=(hearth hearth_perf ghost_lap hello_inference hello_training '*_test' 'hearth_test_*')
+programs=(hearth hearth_perf hearth_experiments ghost_lap hello_inference hello_training vulkan_minimal '*_test' 'hearth_test_*')
 # Libraries that no ldd shows because they are opened while running.
 opened_libraries=(libvulkan.so.1 libVkLayer_khronos_validation.so)
 # Debian packages of what is compiled into the programs; their licences go along.
@@ -122,6 +122,9 @@ The tests look for the validation layer; let the Vulkan loader find the one in h
 reference cases are if you have them:
 
   export VK_LAYER_PATH=\$PWD/share/vulkan/explicit_layer.d HEARTH_CASES=/path/to/cases
+
+runtime_test and no_alloc_test cover one setting at a time: HEARTH_TEST_BINDING=address|descriptor,
+HEARTH_TEST_FEATURES=required|optional.
 
 share/licences/ holds the licences of the libraries in lib/ and of what is compiled into the programs.
 README
