@@ -307,9 +307,18 @@ TEST(ReferenceCases, AllPoliciesPassOnCpuAndGpu) {
     }
 }
 
-TEST(ReferenceCases, NoConformanceCaseFailsOnTheCpu) {
+TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {
     REFERENCE_CASES(nodes, "onnx_node");
-    const Ran ran = run("verify --device cpu '" + nodes.string() + "'");
+    for (const char* device : {"both", "program"}) {
+        const Ran ran = run(std::string("verify --device ") + device + " '" + nodes.string() + "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
+    }
+}
+
+TEST(ReferenceCases, NoExportedNetFails) {
+    REFERENCE_CASES(nets, "nets");
+    const Ran ran = run("verify --device both '" + nets.string() + "'");
     EXPECT_EQ(ran.exit_code, 0) << ran.text;
     EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
 }
