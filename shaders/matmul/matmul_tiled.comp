@@ -8,7 +8,7 @@
 // columns.  f32 accumulation in order of k: deterministic.
 // Bytes moved: (M*K*ceil(N/BN) + K*N*ceil(M/BM) + M*N) * 4 per batch.
 //
-// Code generation completes this text with: BM BN BK TM TN, the extents M N K, the functions
+// Code generation completes this text with: BM BN BK TM TN, the extents M N, K_FIRST and K_END, the functions
 // load_a(b, m, k), load_b(b, k, n) (they may fold transposes and other views) and
 // store(b, m, n, sum) (it may fold bias, activation and whatever else follows element by element).
 
@@ -25,7 +25,9 @@ void main() {
     const int first_n = int(gl_WorkGroupID.x) * BN;
     const int first_m = int(gl_WorkGroupID.y) * BM;
     const int batch = int(gl_WorkGroupID.z);
-    const int m_count = M, n_count = N, k_count = K;
+    const int m_count = M, n_count = N;
+    // All of K, or, in a product in parts, the part with this batch index.
+    const int k_first = K_FIRST, k_count = K_END;
     // A replayed recording is sized for the capacity: tiles beyond the live rows have no work.
     if (first_m >= m_count || first_n >= n_count) return;
 
@@ -33,7 +35,7 @@ void main() {
     for (int i = 0; i < TM; ++i)
         for (int j = 0; j < TN; ++j) sum[i][j] = 0.0;
 
-    for (int k0 = 0; k0 < k_count; k0 += BK) {
+    for (int k0 = k_first; k0 < k_count; k0 += BK) {
         for (int e = thread; e < BM * BK; e += kThreads) {
             const int k = A_K_IS_CONTIGUOUS ? e % BK : e / BM;
             const int m = A_K_IS_CONTIGUOUS ? e / BK : e % BM;

@@ -157,25 +157,31 @@ class RowsKernel {
             if (graph_.nodes[n].op->op_class == OpClass::kReduce) reduce(graph_.nodes[n]);
         store_results();
         if (is_looped_) writer_.close_scope();
-        kernel_.is_elementwise = full_element_
-                                     ? elementwise_buffers(arena_, kernel_.buffers, *full_element_)
-                                     : std::vector<bool>(kernel_.buffers.values.size(), false);
+        // A row's own numbers are stored by one lane, after the last tree: every lane has long
+        // used what it loaded of them.
+        kernel_.is_elementwise =
+            elementwise_buffers(arena_, kernel_.buffers, full_element_.value_or(outer_index_));
         kernel_.body = shared_ + functions_ + "void main() {\n" + writer_.text() + "}\n";
         kernel_.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
         return std::move(kernel_);
     }
 
   private:
-    /// Short rows get a thread each, so that a workgroup has many; long ones a workgroup.
+    /// Short rows get a thread each, so that a workgroup has many; long ones a workgroup.  So do
+    /// rows that lie across the memory: neighbouring threads then read neighbouring elements.
     void choose_lanes() {
-        constexpr int64_t kShortRow = 32;
+        constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024;
         const Dim row = row_.element_count();
-        if (!row.per_row && row.count <= kShortRow) {
+        const auto most_rows = static_cast<int64_t>(options_.rows_capacity);
+        const bool is_across = outer_.element_count(most_rows) >= kManyRows &&
+                               std::find(group_.axes.begin(), group_.axes.end(),
+                                         group_.space.rank() - 1) == group_.axes.end();
+        if (!row.per_row && row.count <= (is_across ? kShortAcross : kShortRow)) {
             lanes_ = 1;
             return;
         }
         lanes_ = 64;
-        const int64_t length = row.at(static_cast<int64_t>(options_.rows_capacity));
+        const int64_t length = row.at(most_rows);
         while (lanes_ < 256 && lanes_ < length / 2) lanes_ *= 2;
     }
 

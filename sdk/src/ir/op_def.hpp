@@ -161,6 +161,7 @@ struct OpDef {
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
     bool is_view = false;  ///< kIndexed: moves elements without arithmetic, cheap to recompute
+    bool reads_once = false;  ///< kIndexed: reads each input element at most once
     Fold fold = Fold::kSum;
 
     Status (*infer)(InferCall&) = nullptr;

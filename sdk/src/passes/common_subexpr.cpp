@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-Result<Graph> share_common(const Graph& graph) {
+Result<Graph> share_common(const Graph& graph, const PassOptions&) {
     struct Known {
         const Node* node;
         std::vector<ValueId> inputs;

@@ -31,7 +31,7 @@ bool may_fold(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-Result<Graph> fold_constants(const Graph& graph) {
+Result<Graph> fold_constants(const Graph& graph, const PassOptions&) {
     return rewrite(graph,
                    [&](Trace& trace, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {

@@ -23,7 +23,7 @@ std::optional<std::vector<Tensor>> decompose_node(Trace& trace, const Node& node
 
 }  // namespace
 
-Result<Graph> decompose(const Graph& graph) {
+Result<Graph> decompose(const Graph& graph, const PassOptions&) {
     Graph now = graph;
     // A decomposition may use composites itself; none uses itself, so this ends.
     while (has_composites(now)) {

@@ -13,9 +13,13 @@
 
 namespace hearth {
 
+struct PassOptions {
+    uint64_t rows_capacity = 1;
+};
+
 struct Pass {
     std::string_view name;
-    Result<Graph> (*run)(const Graph&);
+    Result<Graph> (*run)(const Graph&, const PassOptions&);
 };
 
 /// In the order in which they run.
@@ -25,15 +29,20 @@ std::span<const Pass> passes();
 using PassObserver = std::function<void(std::string_view pass, const Graph&)>;
 
 /// Runs all passes with verify() between.  Errors name the pass.
-Result<Graph> run_passes(Graph graph, const PassObserver& observer = {});
+Result<Graph> run_passes(Graph graph, const PassOptions& options = {},
+                         const PassObserver& observer = {});
 
 /// Replaces composites by their decompositions, until none is left.
-Result<Graph> decompose(const Graph& graph);
+Result<Graph> decompose(const Graph& graph, const PassOptions& options = {});
 
 /// Evaluates nodes whose inputs are all constants, with the CPU reference.
-Result<Graph> fold_constants(const Graph& graph);
+Result<Graph> fold_constants(const Graph& graph, const PassOptions& options = {});
+
+/// Rewrites sums and matrix products with few results and many terms as many partial ones and a
+/// short sum of them; see ops/partial.ops.cpp.
+Result<Graph> split_sums(const Graph& graph, const PassOptions& options = {});
 
 /// Lets equal nodes on equal inputs be one node.
-Result<Graph> share_common(const Graph& graph);
+Result<Graph> share_common(const Graph& graph, const PassOptions& options = {});
 
 }  // namespace hearth

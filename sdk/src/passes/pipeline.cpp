@@ -8,17 +8,18 @@
 namespace hearth {
 
 std::span<const Pass> passes() {
-    static constexpr std::array<Pass, 3> kPasses = {{
+    static constexpr std::array<Pass, 4> kPasses = {{
         {"decompose", decompose},
         {"fold_constants", fold_constants},
         {"share_common", share_common},
+        {"split_sums", split_sums},
     }};
     return kPasses;
 }
 
-Result<Graph> run_passes(Graph graph, const PassObserver& observer) {
+Result<Graph> run_passes(Graph graph, const PassOptions& options, const PassObserver& observer) {
     for (const Pass& pass : passes()) {
-        Result<Graph> next = pass.run(graph);
+        Result<Graph> next = pass.run(graph, options);
         if (!next.ok()) return next.status().in(pass.name);
         graph = std::move(next).value();
         if (Status s = verify(graph); !s.ok()) return s.in(pass.name);

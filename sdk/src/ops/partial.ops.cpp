@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Long sums in parts.  A sum over all agents has few results and so little to do side by side;
+// passes/split_sums.cpp rewrites it as these, which give many partial results, and a short sum of
+// them.  Made by that pass alone, after gradients were taken; the number of parts is a constant of
+// the program, so results are deterministic.
+
+#include "ops/rules.hpp"
+
+namespace hearth {
+
+namespace {
+
+/// parts, then the input's extents with 1 along `axes`.
+Shape partial_shape(const Shape& x, const Attrs& attrs) {
+    Shape shape{Dim(attrs.integer("parts"))};
+    for (Dim d : x.dims()) shape.push_back(d);
+    for (int64_t axis : attrs.integers("axes")) shape[static_cast<int>(axis) + 1] = Dim(1);
+    return shape;
+}
+
+Status infer_matmul_partial(InferCall& call) {
+    const Shape &a = call.shape(0), &b = call.shape(1);
+    if (a.rank() != 2 || b.rank() != 2) return invalid_argument("a and b must be of rank 2");
+    const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
+    if (a[ta ? 0 : 1] != b[tb ? 1 : 0])
+        return invalid_argument("inner sizes differ: a " + to_string(a) + ", b " + to_string(b));
+    if (call.attrs.integer("parts") < 1) return invalid_argument("parts must be at least 1");
+    return call.one(call.dtype(0),
+                    {Dim(call.attrs.integer("parts")), a[ta ? 1 : 0], b[tb ? 0 : 1]});
+}
+
+void reference_matmul_partial(ReferenceCall& call) {
+    const HostTensor &a = call.inputs[0], &b = call.inputs[1];
+    const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
+    const int64_t parts = call.attrs.integer("parts");
+    const int64_t m = a.shape()[ta ? 1 : 0].count, k = a.shape()[ta ? 0 : 1].count;
+    const int64_t n = b.shape()[tb ? 0 : 1].count;
+    const int64_t chunk = (k + parts - 1) / parts;
+    for (int64_t p = 0; p < parts; ++p) {
+        for (int64_t i = 0; i < m * n; ++i) {
+            const int64_t row = i / n, column = i % n;
+            double sum = 0;
+            for (int64_t j = p * chunk; j < std::min(k, (p + 1) * chunk); ++j)
+                sum += a.get(ta ? j * m + row : row * k + j) *
+                       b.get(tb ? column * k + j : j * n + column);
+            call.outputs[0].set(p * m * n + i, sum);
+        }
+    }
+}
+
+constinit const OpDef kOps[] = {
+    {
+        .name = "partial_sum",
+        .summary = "sums over every parts-th element along `axes`, from each of the first `parts`",
+        .inputs = {{"x"}},
+        .attrs = {{"axes", AttrType::kIntegers}, {"parts"}},
+        .op_class = OpClass::kIndexed,
+        .reads_once = true,
+        .infer = [](InferCall& call) -> Status {
+            if (call.attrs.integer("parts") < 1)
+                return invalid_argument("parts must be at least 1");
+            return call.one(call.dtype(0), partial_shape(call.shape(0), call.attrs));
+        },
+        .at = at_float([](auto& c) {
+            auto at = c.coords();
+            auto from = c.coords();
+            const auto& axes = c.attrs().integers("axes");
+            auto length = c.index(1);
+            for (int64_t axis : axes) length = length * c.in_dim(0, static_cast<int>(axis));
+            const auto parts = c.index(c.attrs().integer("parts"));
+            return c.sum((length + parts - 1) / parts, [&](auto j) {
+                auto index = j * parts + at[0];
+                // Reads stay in bounds even where the value is not used.
+                auto inside = index < length;
+                auto rest = select(inside, index, c.index(0));
+                from = {};
+                for (int i = 0; i + 1 < at.rank(); ++i) from.axis.push_back(at[i + 1]);
+                for (size_t i = axes.size(); i-- > 0;) {
+                    const int axis = static_cast<int>(axes[i]);
+                    from[axis] = i == 0 ? rest : rest % c.in_dim(0, axis);
+                    rest = rest / c.in_dim(0, axis);
+                }
+                return select(inside, c.in(0, from), c.value(0));
+            });
+        }),
+        .samples =
+            [](Samples& s) {
+                s.add({{7, 5}}, {{"axes", std::vector<int64_t>{0}}, {"parts", int64_t{3}}})
+                    .gradient = false;
+                s.add({{3, 1, 4}}, {{"axes", std::vector<int64_t>{0, 2}}, {"parts", int64_t{5}}})
+                    .gradient = false;
+                s.add({{kRows, 5}}, {{"axes", std::vector<int64_t>{0, 1}}, {"parts", int64_t{4}}})
+                    .gradient = false;
+                s.add({{6}}, {{"axes", std::vector<int64_t>{0}}, {"parts", int64_t{16}}}).gradient =
+                    false;
+            },
+    },
+    {
+        .name = "matmul_partial",
+        .summary = "matrix product in `parts` terms, each over one stretch of the inner extent",
+        .inputs = {{"a"}, {"b"}},
+        .attrs = {{"transpose_a", AttrType::kInteger, 0},
+                  {"transpose_b", AttrType::kInteger, 0},
+                  {"parts"}},
+        .op_class = OpClass::kMatmul,
+        .infer = infer_matmul_partial,
+        .reference = reference_matmul_partial,
+        .samples =
+            [](Samples& s) {
+                auto add = [&s](const Shape& a, const Shape& b, int64_t ta, int64_t tb,
+                                int64_t parts) {
+                    Sample& sample =
+                        s.add({a, b}, {{"transpose_a", ta}, {"transpose_b", tb}, {"parts", parts}});
+                    sample.gradient = false;
+                    sample.rows = 19;
+                };
+                add({3, 40}, {40, 5}, 0, 0, 4);
+                add({kRows, 6}, {kRows, 7}, 1, 0, 3);
+                add({5, kRows}, {9, kRows}, 0, 1, 8);
+            },
+    },
+};
+
+}  // namespace
+
+extern constinit const std::span<const OpDef> partial_ops{kOps};
+
+}  // namespace hearth
