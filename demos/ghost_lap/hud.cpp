@@ -150,8 +150,11 @@ class Hud {
             "1-5: let a script drive    0: drive yourself    C: camera";
         ImGui::PushFont(ui_.small());
         const ImVec2 extent = ImGui::CalcTextSize(keys);
-        list.AddText({0.5f * (width_ - sidebar_ - extent.x), px(6)},
-                     packed(kText.with_alpha(0.75f)), keys);
+        const float x = 0.5f * (width_ - sidebar_ - extent.x);
+        list.AddRectFilled({x - pad, 0.0f}, {x + extent.x + pad, extent.y + px(8)},
+                           packed(Color::hex(0x0d1014, 0.6f)), px(8),
+                           ImDrawFlags_RoundCornersBottom);
+        list.AddText({x, px(3)}, packed(kText.with_alpha(0.85f)), keys);
         ImGui::PopFont();
     }
 
@@ -316,13 +319,13 @@ class Hud {
 
 }  // namespace
 
-Layout Layout::of(VkExtent2D extent) {
+Layout Layout::of(VkExtent2D extent, const demo::Ui& ui) {
     constexpr glm::vec2 kCircuitCenter{-0.5f, 0.8f};
     constexpr glm::vec2 kCircuitSize{98.0f, 70.0f};  // metres, with room for the words around it
     Layout layout;
     const auto width = static_cast<float>(extent.width);
     const auto height = static_cast<float>(extent.height);
-    layout.scale = height / 720.0f;
+    layout.scale = ui.scale();
     layout.sidebar = std::min(292.0f * layout.scale, 0.4f * width);
     layout.world.units_per_pixel =
         std::max(kCircuitSize.x / (width - layout.sidebar), kCircuitSize.y / height);

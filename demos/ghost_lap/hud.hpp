@@ -32,11 +32,11 @@ struct HudState {
 
 /// Where on the picture the track and the panels go.
 struct Layout {
-    float scale = 1.0f;    ///< of panels and text: 1 at a height of 720
+    float scale = 1.0f;    ///< of panels and text
     float sidebar = 0.0f;  ///< pixels on the right
     demo::View world;
 
-    static Layout of(VkExtent2D extent);
+    static Layout of(VkExtent2D extent, const demo::Ui& ui);
 };
 
 void draw_hud(const HudState& state, const Layout& layout, const demo::Ui& ui, VkExtent2D extent);

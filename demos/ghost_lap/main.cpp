@@ -223,7 +223,7 @@ Status Game::think(const Frame& frame) {
 
 Status Game::draw(const Frame& frame, const Input& input) {
     const VkExtent2D extent = host_->presenter().extent();
-    const Layout layout = Layout::of(extent);
+    const Layout layout = Layout::of(extent, host_->ui());
     demo::Renderer& renderer = host_->renderer();
     demo::View world = layout.world;
     if (is_close_up_) {

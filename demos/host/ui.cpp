@@ -42,6 +42,7 @@ void set_style(float scale) {
 std::unique_ptr<Ui> Ui::create(float scale) {
     std::unique_ptr<Ui> self(new Ui);
     self->context_ = ImGui::CreateContext();
+    self->scale_ = scale;
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr;
     io.LogFilename = nullptr;

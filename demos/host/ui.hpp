@@ -17,12 +17,13 @@ namespace hearth::demo {
 
 class Ui {
   public:
-    /// `scale`: 1 at a picture height of 720.  One Ui at a time.
+    /// `scale`: of all text and panels; 1 suits a picture 720 high.  One Ui at a time.
     static std::unique_ptr<Ui> create(float scale);
     ~Ui();
     Ui(const Ui&) = delete;
     Ui& operator=(const Ui&) = delete;
 
+    float scale() const { return scale_; }
     Atlas atlas() const;
     /// Texture coordinates where the atlas is white, for canvases.
     glm::vec2 white_uv() const;
@@ -41,6 +42,7 @@ class Ui {
     Ui() = default;
 
     ImGuiContext* context_ = nullptr;
+    float scale_ = 1.0f;
     ImFont* body_ = nullptr;
     ImFont* heading_ = nullptr;
     ImFont* display_ = nullptr;
