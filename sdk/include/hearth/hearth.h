@@ -10,7 +10,8 @@
  *
  * Conventions
  *   Structs   begin with `type` and `size`.  Make them with their `..._default()` function, which
- *             fills both in; fields that later versions add at the end are then absent, not garbage.
+ *             fills both in; fields that later versions add at the end are then absent, not
+ *             garbage.
  *   Results   0 is success, positive is "not an error", negative is an error.  A call that returns
  *             an error has recorded nothing and changed nothing.  hearth_context_error and
  *             hearth_session_error tell more, as one sentence.
@@ -20,8 +21,8 @@
  *             Different contexts never need synchronizing with each other; nor do recordings of
  *             different sessions of one context.
  *   Serials   hearth_begin_frame(serial, completed) is the only clock.  Work recorded after
- *             begin_frame(N, ...) belongs to serial N and counts as finished once a begin_frame says
- *             completed >= N.
+ *             begin_frame(N, ...) belongs to serial N and counts as finished once a begin_frame
+ *             says completed >= N.
  *
  * Compiles by itself and before or after vulkan.h, as C11 and as C++. */
 
