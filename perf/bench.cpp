@@ -47,12 +47,11 @@ Bench::~Bench() {
     if (queries_) device_.vk().DestroyQueryPool(device_.handle(), queries_, nullptr);
 }
 
-Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, bool fuse) {
+Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows) {
     HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
-    return compile({&entry}, {.caps = caps,
-                              .rows_capacity = static_cast<uint64_t>(rows),
-                              .fuse = fuse,
-                              .keep_source = false});
+    return compile(
+        {&entry},
+        {.caps = caps, .rows_capacity = static_cast<uint64_t>(rows), .keep_source = false});
 }
 
 Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repetitions) {
@@ -86,7 +85,7 @@ Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repeti
     return sample;
 }
 
-Status Bench::time(Workload& workload, int64_t rows, double first_us, Row& row) {
+Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& row) {
     count_steps(workload.entry(), row);
     row.arena_bytes = workload.arena_bytes();
     const double memory_us = row.bytes / roof_.bytes_per_s * 1e6;
@@ -95,17 +94,18 @@ Status Bench::time(Workload& workload, int64_t rows, double first_us, Row& row) 
     row.roof_us = std::max(memory_us, arithmetic_us);
 
     const double budget_us = settings_.budget_s * 1e6;
-    if (first_us > budget_us) {
+    const auto mark_over_budget = [&](const Sample& only) {
+        row.state = Row::State::kOverBudget;
+        row.repetitions = 1;
+        row.single_us = statistics_of({only.gpu_us});
+        row.process_us = statistics_of({only.process_us});
+        return Status();
+    };
+    if (first.gpu_us > 4 * budget_us) return mark_over_budget(first);
+    if (first.gpu_us > budget_us) {
         // Once more: in the first run a software driver also translates the kernels.
         HEARTH_ASSIGN(const Sample again, sample(workload, rows, 1));
-        if (again.gpu_us > budget_us) {
-            row.state = Row::State::kOverBudget;
-            row.repetitions = 1;
-            row.single_us = statistics_of({again.gpu_us});
-            row.wall_us = statistics_of({again.wall_us});
-            row.process_us = statistics_of({again.process_us});
-            return {};
-        }
+        if (again.gpu_us > budget_us) return mark_over_budget(again);
     }
     // An idle GPU needs a few tenths of a second to raise its clock.
     const double warm_start_us = now_us();

@@ -74,16 +74,7 @@ class Bench {
     const Settings& settings() const { return settings_; }
 
     /// Compiles an entry for this device, with room for `rows` rows.
-    Result<Compiled> compile_for_device(Trace& entry, int64_t rows, bool fuse = true);
-
-    /// Times `workload` at `rows` rows and fills in the row's figures.  `first_us` is what one run
-    /// took (0: not known): if that is beyond the budget the row is marked so and nothing is run.
-    Status time(Workload& workload, int64_t rows, double first_us, Row& row);
-
-    /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
-    /// prepare  gives the workload its inputs.
-    Result<std::vector<StepTime>> step_times(const Compiled& compiled, int64_t rows,
-                                             const std::function<Status(Workload&)>& prepare);
+    Result<Compiled> compile_for_device(Trace& entry, int64_t rows);
 
     /// `repetitions` recordings in one submission: for one of them the GPU time, the CPU time of
     /// recording and that of the whole process; for all the wall time.
@@ -91,6 +82,16 @@ class Bench {
         double gpu_us = 0, record_us = 0, process_us = 0, wall_us = 0;
     };
     Result<Sample> sample(Workload& workload, int64_t rows, int repetitions);
+
+    /// Times `workload` at `rows` rows and fills in the row's figures.
+    /// first  what a run has already shown: if that and perhaps one more are beyond the budget, the
+    ///        row is marked so and gets no other figures.
+    Status time(Workload& workload, int64_t rows, const Sample& first, Row& row);
+
+    /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
+    /// prepare  gives the workload its inputs.
+    Result<std::vector<StepTime>> step_times(const Compiled& compiled, int64_t rows,
+                                             const std::function<Status(Workload&)>& prepare);
 
   private:
     standalone::Device& device_;

@@ -72,9 +72,9 @@ Status run_gemm(Bench& bench, Row& row) {
     };
     HEARTH_ASSIGN(const Bench::Sample first, bench.sample(*workload, 1, 1));
     HEARTH_TRY(check());
-    HEARTH_TRY(bench.time(*workload, 1, first.gpu_us, row));
+    HEARTH_TRY(bench.time(*workload, 1, first, row));
     HEARTH_TRY(check());
-    if (bench.settings().wants_steps) {
+    if (bench.settings().wants_steps && row.state == Row::State::kOk) {
         HEARTH_ASSIGN(row.steps, bench.step_times(compiled, 1, set_inputs));
     }
     return {};

@@ -88,14 +88,14 @@ struct MlpScene {
 
     /// What is left after hundreds of repetitions must still be right: the same outputs, or a
     /// smaller loss.
-    Status check_after(Workload& workload, const Reference& expected) const {
+    Status check_after(Workload& workload, const Reference& expected, const Row& row) const {
         if (!is_training) {
             HEARTH_ASSIGN(const double e, error(workload, expected));
             return e <= kTolerance ? Status() : internal_error("wrong outputs after timing");
         }
         HEARTH_ASSIGN(const HostTensor loss, workload.read_output("loss", rows));
         const double before = expected.outputs.at("loss").get(0);
-        if (loss.get(0) < before) return {};
+        if (loss.get(0) < before || row.state == Row::State::kOverBudget) return {};
         return internal_error(
             fmt::format("the loss was {:.6g} and is {:.6g} after timing", before, loss.get(0)));
     }
@@ -126,9 +126,9 @@ struct MlpScene {
             fmt::format("{} by {:.1e} from the reference",
                         is_training ? "outputs, params and moments differ" : "outputs differ", e);
         if (!(e <= kTolerance)) return internal_error(row.note);
-        HEARTH_TRY(bench.time(*workload, rows, first.gpu_us, row));
-        HEARTH_TRY(check_after(*workload, expected));
-        if (bench.settings().wants_steps) {
+        HEARTH_TRY(bench.time(*workload, rows, first, row));
+        HEARTH_TRY(check_after(*workload, expected, row));
+        if (bench.settings().wants_steps && row.state == Row::State::kOk) {
             HEARTH_ASSIGN(row.steps, bench.step_times(compiled, rows, [this](Workload& w) {
                 return set_inputs(w);
             }));
