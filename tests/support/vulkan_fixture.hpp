@@ -46,6 +46,8 @@ inline standalone::DeviceOptions test_device_options() {
 class VulkanTest : public ::testing::Test {
   protected:
     void SetUp() override {
+        // Some drivers cannot be loaded again and again in one process: this one keeps them loaded.
+        static const auto keeps_driver_loaded = standalone::Instance::create();
         standalone::InstanceOptions options;
         options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
         options.print_messages = false;  // TearDown tells them
