@@ -330,6 +330,63 @@ TEST_F(Record, TimestampsTellEachStepAndNeverRunBackwards) {
     }
 }
 
+TEST_F(Record, TimestampsMayGoToQueriesOfTheHosts) {
+    if (device().timestamp_valid_bits() == 0) GTEST_SKIP() << "the queue has no timestamps";
+    VkQueryPoolCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    info.queryCount = 16;
+    VkQueryPool pool = VK_NULL_HANDLE;
+    ASSERT_EQ(vk().CreateQueryPool(device().handle(), &info, nullptr, &pool), VK_SUCCESS);
+    {
+        RigOptions options;
+        options.session = [&](hearth_session_create_info& session) {
+            session.flags = HEARTH_SESSION_PROFILE_ENTRIES;
+            session.query_pool = pool;
+            session.first_query = 5;
+            session.query_count = 4;  // two recordings
+        };
+        const auto rig = make_rig(options);
+        ASSERT_TRUE(rig);
+        for (uint64_t i = 0; i < 3; ++i) (void)rig->act(test_values(kWidth, i));
+        rig->advance();
+        for (int i = 0; i < 2; ++i) {
+            const auto profile = rig->session.next_profile();
+            ASSERT_TRUE(profile.ok() && profile.value().has_value());
+            EXPECT_GT(profile.value()->total_ns, 0.0);
+            EXPECT_EQ(profile.value()->step_count, 0u);
+        }
+        EXPECT_FALSE(rig->session.next_profile().value().has_value());
+    }
+    vk().DestroyQueryPool(device().handle(), pool, nullptr);
+}
+
+TEST_F(Record, ABorrowedProgramIsReadInPlace) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const BindingModel model = binding_model(device());
+    const std::vector<std::byte> bytes =
+        save_program(TestProgramBuilder(test_shaders(model), model).build());
+    const uint64_t before = rig->context.stats().cpu_bytes;
+    const auto borrowed = LoadedProgram::load(rig->context, bytes, true);
+    ASSERT_TRUE(borrowed.ok());
+    EXPECT_LT(rig->context.stats().cpu_bytes - before, 1024u);
+    const auto copied = LoadedProgram::load(rig->context, bytes);
+    ASSERT_TRUE(copied.ok());
+    EXPECT_GT(rig->context.stats().cpu_bytes - before, bytes.size());
+    const auto name = reinterpret_cast<const std::byte*>(borrowed.value().entry(kAct).value().name);
+    EXPECT_TRUE(name > bytes.data() && name < bytes.data() + bytes.size());
+    EXPECT_STREQ(copied.value().entry(kAct).value().name, "act");
+    EXPECT_EQ(copied.value().find_binding(kAct, "y").value(), kActY);
+    EXPECT_EQ(copied.value().find_slot("state").value(), kStateSlot);
+    EXPECT_EQ(copied.value().find_entry("dance").status().code(), StatusCode::kNotFound);
+    const hearth_binding_info x = copied.value().binding(kActX).value();
+    EXPECT_EQ(x.rank, 2u);
+    EXPECT_EQ(x.dims[0].per_row, 1u);
+    EXPECT_EQ(x.dims[1].count, int64_t{kWidth});
+    EXPECT_EQ(x.bytes_per_row, kWidth * 4u);
+}
+
 TEST_F(Record, ARecordingThatIsNeverExecutedHoldsUpNothing) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {

@@ -13,9 +13,15 @@ hearth_result Session::build(uint32_t max_pipelines) {
         if (pipelines_[k]->is_ready()) continue;
         if (max_pipelines != 0 && built == max_pipelines) return HEARTH_NOT_READY;
         const hearth_result result = pipelines_[k]->build(pipeline_source(k));
-        if (result < 0)
-            return fail(result, "kernel %s: %s", view().text(view().kernels()[k].name),
-                        gpu::name_of(result));
+        if (result < 0) {
+            // Several threads may build at once; one of them gets to tell what went wrong.
+            if (!is_telling_.test_and_set(std::memory_order_acquire)) {
+                (void)fail(result, "kernel %s: %s", view().text(view().kernels()[k].name),
+                           gpu::name_of(result));
+                is_telling_.clear(std::memory_order_release);
+            }
+            return result;
+        }
         ++built;
     }
     return pipelines_status(nullptr);

@@ -177,6 +177,7 @@ class Session {
     Array<uint32_t> constant_values_;
     Array<Job> jobs_;
     std::atomic<uint32_t> pending_jobs_{0};
+    std::atomic_flag is_telling_;
 
     Array<EntryFacts> entries_;
     Array<BindingFacts> binding_facts_;  ///< one for each element of the entries' binding lists
