@@ -44,7 +44,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
                                                  const Shape& result, int64_t rows) {
     if (node.op->name != "matmul" || inputs[0].rank() != 2 || inputs[1].rank() != 2)
         return std::nullopt;
-    constexpr int64_t kTile = 32;
+    constexpr int64_t kTile = 64;
     const int64_t tiles =
         ((result[0].at(rows) + kTile - 1) / kTile) * ((result[1].at(rows) + kTile - 1) / kTile);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
