@@ -4,7 +4,6 @@
 # hearth_compile_options(target): warnings as errors, sanitizers, reproducible arithmetic.
 # -ffp-contract=off: the CPU reference must give the same bits with and without fused multiply-add
 # hardware, because it is what every kernel is compared with.
-# -fno-sanitize=vptr: objects of the library, built without RTTI, look broken to tests built with it.
 # -Wno-restrict: GCC 12 reports overlaps in std::string's operator+ that are not there (its bug 105651).
 function(hearth_compile_options target)
     target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion
