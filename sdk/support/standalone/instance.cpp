@@ -150,7 +150,13 @@ Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& option
     info.ppEnabledLayerNames = layers.data();
     info.enabledExtensionCount = static_cast<uint32_t>(self->extension_names_.size());
     info.ppEnabledExtensionNames = self->extension_names_.data();
-    HEARTH_TRY(check_vulkan(vk.CreateInstance(&info, nullptr, &self->handle_), "vkCreateInstance"));
+    const VkResult result = vk.CreateInstance(&info, nullptr, &self->handle_);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+        return unsupported(
+            "the Vulkan loader found no driver (on Debian: apt-get install mesa-vulkan-drivers "
+            "gives a software one)");
+    }
+    HEARTH_TRY(check_vulkan(result, "vkCreateInstance"));
     self->vk_.load_instance(self->handle_);
 
     if (options.validation) {
