@@ -12,6 +12,7 @@
 #include "ir/graph.hpp"
 #include "ir/onnx_call.hpp"
 #include "ir/op_def.hpp"
+#include "ir/rewrite.hpp"
 #include "ops/op_table.hpp"
 
 #include <hearth/io.hpp>

@@ -160,7 +160,7 @@ struct OpDef {
     FixedList<InputSpec, 8> inputs;
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
-    bool is_view = false;  ///< kIndexed: moves elements without arithmetic, cheap to recompute
+    bool is_view = false;     ///< kIndexed: moves elements without arithmetic, cheap to recompute
     bool reads_once = false;  ///< kIndexed: reads each input element at most once
     Fold fold = Fold::kSum;
 
@@ -190,9 +190,5 @@ Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs at
 /// Infers output types from input types (attributes complete).  Used by apply and verify.
 Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
                    std::vector<TensorType>& outputs);
-
-/// Appends the nodes of `graph` to `trace`, with `inputs[i]` in place of graph.inputs[i]; params
-/// and states are unified by name.  Returns the new tensor of each of the graph's values.
-std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs);
 
 }  // namespace hearth

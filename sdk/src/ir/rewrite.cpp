@@ -3,15 +3,14 @@
 
 #include "ir/rewrite.hpp"
 
+#include "core/assert.hpp"
+
 namespace hearth {
 
-Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
-    Trace trace(graph.name);
-    std::vector<Tensor> now(graph.values.size());
-    for (ValueId id : graph.inputs) {
-        const Value& v = graph.values[id];
-        now[id] = trace.input(v.name, v.shape, v.dtype);
-    }
+namespace {
+
+/// Fills in the params, states and constants of `now`, one tensor per value of `graph`.
+void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& now) {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
         const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
@@ -19,6 +18,10 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
         if (v.kind == ValueKind::kState) now[id] = trace.state(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
     }
+}
+
+Status replay_nodes(const Graph& graph, Trace& trace, const RewriteRule& rule,
+                    std::vector<Tensor>& now) {
     for (const Node& node : graph.nodes) {
         std::vector<Tensor> inputs;
         for (ValueId v : node.inputs) inputs.push_back(now[v]);
@@ -27,9 +30,36 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
         if (!trace.status().ok()) return trace.status();
         for (size_t i = 0; i < node.outputs.size(); ++i) now[node.outputs[i]] = (*results)[i];
     }
+    return {};
+}
+
+}  // namespace
+
+Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
+    Trace trace(graph.name);
+    std::vector<Tensor> now(graph.values.size());
+    for (ValueId id : graph.inputs) {
+        const Value& v = graph.values[id];
+        now[id] = trace.input(v.name, v.shape, v.dtype);
+    }
+    declare_persistent(graph, trace, now);
+    HEARTH_TRY(replay_nodes(graph, trace, rule, now));
     for (const GraphOutput& o : graph.outputs) trace.output(o.name, now[o.value]);
     for (const GraphUpdate& u : graph.updates) trace.assign(now[u.target], now[u.value]);
     return trace.finish();
+}
+
+std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs) {
+    HEARTH_ASSERT(inputs.size() == graph.inputs.size());
+    std::vector<Tensor> now(graph.values.size(), Tensor(&trace, kNone));
+    for (size_t i = 0; i < inputs.size(); ++i) now[graph.inputs[i]] = inputs[i];
+    declare_persistent(graph, trace, now);
+    const RewriteRule keep = [](Trace&, const Node&, std::span<const Tensor>) {
+        return std::nullopt;
+    };
+    // The trace keeps its first error; what comes after it are failed tensors.
+    (void)replay_nodes(graph, trace, keep, now);
+    return now;
 }
 
 }  // namespace hearth

@@ -24,4 +24,8 @@ using RewriteRule = std::function<std::optional<std::vector<Tensor>>(
 /// outputs, params and states keep their names.
 Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule);
 
+/// Appends the nodes of `graph` to `trace`, with `inputs[i]` in place of graph.inputs[i]; params and
+/// states are unified by name.  Returns the new tensor of each of the graph's values.
+std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs);
+
 }  // namespace hearth

@@ -377,24 +377,4 @@ Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs at
     return apply(op, std::span(inputs.begin(), inputs.size()), std::move(attrs))[0];
 }
 
-std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs) {
-    HEARTH_ASSERT(inputs.size() == graph.inputs.size());
-    std::vector<Tensor> now(graph.values.size());
-    for (size_t i = 0; i < inputs.size(); ++i) now[graph.inputs[i]] = inputs[i];
-    for (ValueId id = 0; id < graph.values.size(); ++id) {
-        const Value& v = graph.values[id];
-        const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
-        if (v.kind == ValueKind::kParam) now[id] = trace.param(v.name, v.shape, init, v.dtype);
-        if (v.kind == ValueKind::kState) now[id] = trace.state(v.name, v.shape, init, v.dtype);
-        if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
-    }
-    for (const Node& n : graph.nodes) {
-        std::vector<Tensor> operands;
-        for (ValueId v : n.inputs) operands.push_back(now[v]);
-        const std::vector<Tensor> results = apply(*n.op, operands, n.attrs, &trace);
-        for (size_t i = 0; i < n.outputs.size(); ++i) now[n.outputs[i]] = results[i];
-    }
-    return now;
-}
-
 }  // namespace hearth

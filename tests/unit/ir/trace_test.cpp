@@ -4,6 +4,7 @@
 #include "cpu/interpreter.hpp"
 #include "ir/graph.hpp"
 #include "ir/op_def.hpp"
+#include "ir/rewrite.hpp"
 
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
