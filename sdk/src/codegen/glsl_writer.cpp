@@ -100,7 +100,7 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kBitsToUniform:
             return "float(" + a + " >> 8) * 5.9604644775390625e-8";
         default:
-            HEARTH_ASSERT(!"no unary operator");
+            HEARTH_ASSERT(false && "no unary operator");
             return {};
     }
 }
@@ -151,7 +151,7 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
         case ScalarOp::kShiftRight:
             return a + " >> " + b;
         default:
-            HEARTH_ASSERT(!"no binary operator");
+            HEARTH_ASSERT(false && "no binary operator");
             return {};
     }
 }

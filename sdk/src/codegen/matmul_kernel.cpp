@@ -86,7 +86,7 @@ class MatmulKernel {
     const Node* find_matmul() const {
         for (NodeId n : group_.nodes)
             if (graph_.nodes[n].op->op_class == OpClass::kMatmul) return &graph_.nodes[n];
-        HEARTH_ASSERT(!"a matmul group without a matmul");
+        HEARTH_ASSERT(false && "a matmul group without a matmul");
         return nullptr;
     }
 

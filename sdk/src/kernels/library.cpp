@@ -10,7 +10,7 @@ namespace hearth {
 std::string_view shader_text(std::string_view path) {
     for (const ShaderSource& source : shader_sources())
         if (source.path == path) return source.text;
-    HEARTH_ASSERT(!"no shader with this path");
+    HEARTH_ASSERT(false && "no shader with this path");
     return {};
 }
 
