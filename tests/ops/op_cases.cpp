@@ -5,6 +5,7 @@
 
 #include "core/philox.hpp"
 #include "ops/op_table.hpp"
+#include "ops/own_kernel_ops.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
@@ -32,6 +33,7 @@ std::vector<const OpDef*> all_ops() {
     std::vector<const OpDef*> ops;
     for (std::span<const OpDef> family : op_families())
         for (const OpDef& op : family) ops.push_back(&op);
+    ops.insert(ops.end(), own_kernel_ops().begin(), own_kernel_ops().end());
     return ops;
 }
 

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels of the three kinds of groups, as GLSL.
+// Kernels of the four kinds of groups, as GLSL.
 //
 //   map      one thread for each element (several in turn when there are more than the grid holds)
 //   rows     each row belongs to one thread (short rows) or one workgroup (long ones).  For each
 //            reduction: a loop over the row, then a tree through shared memory; then one more loop
 //            writes what has the row's full length.  Trees are fixed: results are deterministic.
 //   matmul   shaders/matmul/matmul_tiled.comp with the group's reads and writes as functions
+//   own      the text of an operator's own kernel, with reads and writes as functions
 //
 // Depth-first recomputation inside a loop costs arithmetic instead of memory; see passes/fuse.hpp.
 
@@ -30,6 +31,7 @@ namespace hearth {
 struct GroupKernel {
     std::string name;
     std::string body;  ///< everything from the functions to the end of main()
+    std::vector<uint32_t> spirv;  ///< finished code instead of the body
     BufferTable buffers;
     std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
     std::array<uint32_t, 3> local_size{1, 1, 1};
@@ -43,6 +45,9 @@ GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vecto
                         const LowerOptions& options);
 GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
+
+GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const LowerOptions& options);
 
 /// Elements as bytes-free work: Extent of a count.
 Extent work_of(Dim count);

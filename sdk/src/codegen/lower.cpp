@@ -66,7 +66,9 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel, Binding
     std::string text = "#version 450\n";
     if (model == BindingModel::kDeviceAddress)
         text += "#extension GL_EXT_buffer_reference : require\n";
-    text += "layout(local_size_x = " + std::to_string(kernel.local_size[0]) + ") in;\n";
+    text += "layout(local_size_x = " + std::to_string(kernel.local_size[0]) +
+            ", local_size_y = " + std::to_string(kernel.local_size[1]) +
+            ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
     text += operand_declarations(graph, kernel, model);
     if (kernel.body.find("hearth_philox") != std::string::npos)
         text += shader_text("common/philox.glsl");
@@ -84,6 +86,7 @@ std::vector<uint32_t> computed_values(const Graph& graph, const Group& group,
         stack.pop_back();
         if (wanted[n]) continue;
         wanted[n] = true;
+        if (graph.nodes[n].op->reads_buffers) continue;
         for (ValueId v : graph.nodes[n].inputs)
             if (const Value& in = graph.values[v]; in.kind == ValueKind::kNode && inlined[in.node])
                 stack.push_back(in.node);
@@ -136,10 +139,7 @@ class Lowerer {
     Status add_group(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                      LoweredEntry& entry) {
         HEARTH_TRY(check_lowerable(graph, group));
-        GroupKernel kernel =
-            group.kind == GroupKind::kMap       ? map_kernel(graph, group, inlined, options_)
-            : group.kind == GroupKind::kRowwise ? rows_kernel(graph, group, inlined, options_)
-                                                : matmul_kernel(graph, group, inlined, options_);
+        GroupKernel kernel = group_kernel(graph, group, inlined);
         // What folded away in the kernel is an operand still: the step's debug table speaks of it.
         for (ValueId v : loads_of(graph, group, inlined)) (void)kernel.buffers.name_of(v);
         kernel.is_elementwise.resize(kernel.buffers.values.size(), false);
@@ -163,11 +163,27 @@ class Lowerer {
         return {};
     }
 
+    GroupKernel group_kernel(const Graph& graph, const Group& group,
+                             const std::vector<bool>& inlined) const {
+        switch (group.kind) {
+            case GroupKind::kMap:
+                return map_kernel(graph, group, inlined, options_);
+            case GroupKind::kRowwise:
+                return rows_kernel(graph, group, inlined, options_);
+            case GroupKind::kMatmul:
+                return matmul_kernel(graph, group, inlined, options_);
+            case GroupKind::kOwn:
+                return own_kernel(graph, group, inlined, options_);
+        }
+        return {};
+    }
+
     static Status check_lowerable(const Graph& graph, const Group& group) {
         for (NodeId n : group.nodes) {
             const OpDef& op = *graph.nodes[n].op;
-            const bool has_kernel =
-                op.at || op.op_class == OpClass::kReduce || op.op_class == OpClass::kMatmul;
+            const bool has_kernel = op.at || op.op_class == OpClass::kReduce ||
+                                    op.op_class == OpClass::kMatmul ||
+                                    op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
         }
         return {};
@@ -182,15 +198,23 @@ class Lowerer {
 
     Result<uint32_t> kernel_index(const Graph& graph, const GroupKernel& text,
                                   const std::string& label) {
-        const std::string source = kernel_source(graph, text, options_.binding_model);
+        const bool is_finished = !text.spirv.empty();
+        const std::string source =
+            is_finished ? std::string(reinterpret_cast<const char*>(text.spirv.data()),
+                                      text.spirv.size() * sizeof(uint32_t))
+                        : kernel_source(graph, text, options_.binding_model);
         if (auto known = by_source_.find(source); known != by_source_.end()) return known->second;
         Kernel kernel;
         kernel.name = text.name + "_" + std::to_string(out_.kernels.size());
-        HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
+        if (is_finished) {
+            kernel.spirv = text.spirv;
+        } else {
+            HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
+        }
         kernel.operand_count =
             static_cast<uint32_t>(text.buffers.values.size()) + (text.buffers.uses_rows ? 1 : 0);
         kernel.local_size = text.local_size;
-        if (options_.keep_source) kernel.source = source;
+        if (options_.keep_source && !is_finished) kernel.source = source;
         const auto index = static_cast<uint32_t>(out_.kernels.size());
         out_.kernels.push_back(std::move(kernel));
         by_source_.emplace(source, index);

@@ -15,7 +15,8 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
             if (options.observer) options.observer(graph.name, stage, print(g));
         };
         observe("trace", graph);
-        Result<Graph> passed = run_passes(graph, {.rows_capacity = options.rows_capacity}, observe);
+        Result<Graph> passed = run_passes(
+            graph, {.rows_capacity = options.rows_capacity, .caps = options.caps}, observe);
         if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
         graph = std::move(passed).value();
     }

@@ -15,9 +15,11 @@
 #include <hearth/tensor.hpp>
 #include <hearth/types.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -98,12 +100,53 @@ struct VjpCall {
     const Tensor& cotangent(size_t k = 0) const { return cotangents[k]; }
 };
 
+/// What a kernel rule sees.
+struct KernelRuleCall {
+    const Attrs& attrs;
+    std::span<const TensorType> inputs, outputs;
+    const DeviceCaps& caps;
+    uint64_t rows_capacity = 1;
+
+    const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
+};
+
+/// One dispatch with a kernel of the operator's own.  In scope of `glsl`, for input k and output k:
+///
+///     T ink(int i)              element i, in row-major order; may fold the input's producer
+///     void outk(int i, T v)     stores element i; may fold what follows element by element, so
+///                               each element is stored once and by one thread
+///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: the product of all
+///     rows                      the live rows, if any extent depends on them
+///
+/// T is float, int or uint (bool is uint).  Where OpDef::reads_buffers is set, `ink` is a buffer
+/// instead: ink.at[i].  Names that begin with hearth_ are those of shaders/common.
+///
+/// The grid is `items` / `per_group` workgroups along each axis, rounded up.  Along x there may be
+/// fewer when the device allows no more, so a kernel walks in strides of gl_NumWorkGroups.x; and
+/// there may be more than the live rows need, when a recording is replayed.
+struct KernelText {
+    struct Axis {
+        Dim items = Dim(1);
+        uint32_t per_group = 1;
+    };
+    std::string name;
+    std::string glsl;  ///< from constants and functions to main()
+    std::array<uint32_t, 3> local_size{1, 1, 1};
+    std::array<Axis, 3> grid;
+    uint64_t flops = 0;
+    /// Instead of glsl: finished code, bound to inputs, outputs and, if `spirv_reads_rows`, the run
+    /// block, in this order; needs reads_buffers.
+    std::vector<uint32_t> spirv;
+    bool spirv_reads_rows = false;
+};
+
 /// How code generation treats a node.
 enum class OpClass : uint8_t {
     kElementwise,  ///< `at` reads each input only through c.x(k)
     kIndexed,      ///< `at` reads anywhere; cheap ones (views) are recomputed in each reader
     kReduce,       ///< folds `axes` (attribute; kept with extent 1) with `fold`
     kMatmul,       ///< batched matrix product with transpose flags
+    kKernel,       ///< its `kernel` rule, or, where that declines, its decomposition
     kComposite,    ///< has no kernel of its own: decomposed before code generation
 };
 
@@ -161,13 +204,16 @@ struct OpDef {
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
     bool is_view = false;     ///< kIndexed: moves elements without arithmetic, cheap to recompute
-    bool reads_once = false;  ///< kIndexed: reads each input element at most once
+    bool reads_once = false;  ///< kIndexed, kKernel: reads each input element at most once
+    bool reads_buffers = false;  ///< kKernel: reads inputs as buffers, so each must be stored
     Fold fold = Fold::kSum;
 
     Status (*infer)(InferCall&) = nullptr;
     AtRule at;
     void (*reference)(ReferenceCall&) = nullptr;  ///< null: the CPU runs `at` (or the fold)
     std::vector<Tensor> (*decompose)(DecomposeCall&) = nullptr;
+    /// Only for kKernel.  Nothing: the operands or the device do not suit it; decompose instead.
+    std::optional<KernelText> (*kernel)(const KernelRuleCall&) = nullptr;
     /// Null: the operator has no gradient (asking for one is an error); stops_gradient: it is zero.
     std::vector<Tensor> (*vjp)(VjpCall&) = nullptr;
     bool stops_gradient = false;
@@ -186,6 +232,10 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
 
 /// The same for an operator of one output.
 Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs attrs = {});
+
+/// What the kernel rule of a node's operator (class kKernel) says; nothing if it declines.
+std::optional<KernelText> own_kernel_of(const Graph& graph, const Node& node,
+                                        const DeviceCaps& caps, uint64_t rows_capacity);
 
 /// Infers output types from input types (attributes complete).  Used by apply and verify.
 Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,

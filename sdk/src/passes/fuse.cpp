@@ -54,7 +54,7 @@ class Fuser {
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
                 plan_.inlined[n] = should_inline(graph_, graph_.nodes[n]) || feeds_one_reader(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-            if (!plan_.inlined[n] || leaves(n)) place(n);
+            if (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)) place(n);
         finish();
         return std::move(plan_);
     }
@@ -79,6 +79,13 @@ class Fuser {
         return false;
     }
 
+    bool is_read_as_buffer(NodeId n) const {
+        for (ValueId v : graph_.nodes[n].outputs)
+            for (NodeId r : readers_[v])
+                if (graph_.nodes[r].op->reads_buffers) return true;
+        return false;
+    }
+
     void place(NodeId n) {
         if (options_.enabled)
             for (uint32_t g : aligned_reader_groups(n))
@@ -93,6 +100,7 @@ class Fuser {
         group.space = output_shape(graph_, node);
         group.nodes = {n};
         if (node.op->op_class == OpClass::kMatmul) group.kind = GroupKind::kMatmul;
+        if (node.op->op_class == OpClass::kKernel) group.kind = GroupKind::kOwn;
         if (node.op->op_class == OpClass::kReduce) {
             group.kind = GroupKind::kRowwise;
             group.space = graph_.values[node.inputs[0]].shape;
@@ -176,9 +184,11 @@ class Fuser {
                 return (node.op->op_class == OpClass::kElementwise && shape == group.space) ||
                        count == outer_count(group);
             case OpClass::kMatmul:
+            case OpClass::kKernel:
                 if (group.kind != GroupKind::kMap || count != group.space.element_count())
                     return false;
-                group.kind = GroupKind::kMatmul;
+                group.kind =
+                    node.op->op_class == OpClass::kMatmul ? GroupKind::kMatmul : GroupKind::kOwn;
                 group.space = shape;
                 return true;
             case OpClass::kReduce:
@@ -324,7 +334,9 @@ class Fuser {
         group.stores.clear();
         for (NodeId n : group.nodes)
             for (ValueId v : graph_.nodes[n].outputs)
-                if (leaves_[v] || is_read_outside(v, group.nodes)) group.stores.push_back(v);
+                if (leaves_[v] || graph_.nodes[n].op->reads_buffers ||
+                    is_read_outside(v, group.nodes))
+                    group.stores.push_back(v);
     }
 
     bool is_read_outside(ValueId v, const std::vector<NodeId>& nodes) const {
@@ -393,7 +405,9 @@ std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
             if (seen[v]) continue;
             seen[v] = true;
             const Value& value = graph.values[v];
-            if (value.kind != ValueKind::kNode) {
+            if (graph.nodes[n].op->reads_buffers) {
+                loads.push_back(v);
+            } else if (value.kind != ValueKind::kNode) {
                 const bool is_literal =
                     value.kind == ValueKind::kConstant && is_single_number(value.shape);
                 if (!is_literal) loads.push_back(v);

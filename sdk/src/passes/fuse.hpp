@@ -3,10 +3,11 @@
 
 // Divides a graph into groups, each of which becomes one kernel.
 //
-// A group has one iteration space and one of three shapes:
+// A group has one iteration space and one of four shapes:
 //   map     one thread for each element
 //   rows    one workgroup (or thread) for each row: reductions over the row, then the row again
 //   matmul  a matrix product, with what follows it element by element
+//   own     an operator with a kernel of its own, with what follows it element by element
 // Nodes join the group of a node that reads them at the very element they were computed for.  Views
 // (slice, transpose, ...) and single-number arithmetic belong to no group: each reader computes
 // them again, which is cheaper than a trip through memory and a barrier.
@@ -20,11 +21,11 @@
 
 namespace hearth {
 
-enum class GroupKind : uint8_t { kMap, kRowwise, kMatmul };
+enum class GroupKind : uint8_t { kMap, kRowwise, kMatmul, kOwn };
 
 struct Group {
     GroupKind kind = GroupKind::kMap;
-    /// map, matmul: the shape of the elements.  rows: the shape before the reduction.
+    /// map, matmul, own: the shape of the elements.  rows: the shape before the reduction.
     Shape space;
     std::vector<int64_t> axes;    ///< rows: the reduced axes of `space`
     std::vector<NodeId> nodes;    ///< in the graph's order

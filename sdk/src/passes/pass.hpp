@@ -15,6 +15,7 @@ namespace hearth {
 
 struct PassOptions {
     uint64_t rows_capacity = 1;
+    DeviceCaps caps = {};
 };
 
 struct Pass {
@@ -32,7 +33,8 @@ using PassObserver = std::function<void(std::string_view pass, const Graph&)>;
 Result<Graph> run_passes(Graph graph, const PassOptions& options = {},
                          const PassObserver& observer = {});
 
-/// Replaces composites by their decompositions, until none is left.
+/// Replaces composites, and operators whose own kernel declines, by their decompositions, until
+/// none is left.
 Result<Graph> decompose(const Graph& graph, const PassOptions& options = {});
 
 /// Evaluates nodes whose inputs are all constants, with the CPU reference.
