@@ -7,6 +7,7 @@
 #include "support/onnx_builder.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/wait.h>
 
 #include <cmath>
@@ -271,6 +272,57 @@ TEST_F(VerifyTool, AFolderWithoutCasesIsAFailure) {
     EXPECT_NE(run("").exit_code, 0);
 }
 
+/// y = sin(x) with the cotangent 2, as PyTorch's results are stored.
+std::string sine_case(const std::string& name, double gradient) {
+    return "{\"name\": \"" + name +
+           "\", \"inputs\": [{\"shape\": [1], \"data\": [0]}],"
+           " \"output\": {\"shape\": [1], \"data\": [0]}, \"grad_output\": [2],"
+           " \"grad_inputs\": [[" +
+           std::to_string(gradient) + "]]}";
+}
+
+TEST_F(VerifyTool, GradientsPassFailAndAreSkippedByName) {
+    std::ofstream(root_ / "a_right.json") << sine_case("sin", 2);
+    for (const char* device : {"cpu", "gpu", "both", "program"}) {
+        const Ran ran = verify(std::string("--gradients --device ") + device);
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_EQ(ran.text, "1 passed, 0 failed, 0 skipped\n");
+    }
+    std::ofstream(root_ / "b_wrong.json") << sine_case("sin", 2.001);
+    std::ofstream(root_ / "c_unknown.json") << sine_case("sinus", 2);
+    std::ofstream(root_ / "d_broken.json") << "{\"name\": \"sin\"}";
+    std::ofstream(root_ / "e_other_shape.json") << sine_case("sum_axis", 2);
+    const Ran ran = verify("--gradients --device cpu");
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_TRUE(
+        ran.says("/b_wrong.json [cpu]: the gradient of input 0 differs first at [0]: 2, "
+                 "expected 2.00099993"))
+        << ran.text;
+    EXPECT_TRUE(ran.says("/c_unknown.json: the name 'sinus' is not known")) << ran.text;
+    EXPECT_TRUE(ran.says("/d_broken.json: ")) << ran.text;
+    EXPECT_TRUE(ran.says("/e_other_shape.json [cpu]: ")) << ran.text;
+    EXPECT_TRUE(ran.says("1 passed, 3 failed, 1 skipped\n")) << ran.text;
+    EXPECT_EQ(verify("--gradients --device cpu --rtol 0.01").exit_code, 1) << "two are broken";
+}
+
+TEST_F(VerifyTool, JsonHoldsEveryCaseAndNothingElse) {
+    add_unary("good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+    add_unary("wrong", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 7});
+    add_unary("odd", "NoSuchOp", {1, 2, 3, 4}, {1, 2, 3, 4});
+    const Ran ran = verify("--device cpu --json");
+    EXPECT_EQ(ran.exit_code, 1);
+    const auto json = nlohmann::json::parse(ran.text, nullptr, false);
+    ASSERT_FALSE(json.is_discarded()) << ran.text;
+    EXPECT_EQ(json["passed"], 1);
+    EXPECT_EQ(json["failed"], 1);
+    EXPECT_EQ(json["skipped"], 1);
+    ASSERT_EQ(json["cases"].size(), 3u);
+    EXPECT_EQ(json["cases"][0]["outcome"], "passed");
+    EXPECT_EQ(json["cases"][2]["devices"][0]["device"], "cpu");
+    EXPECT_NE(std::string(json["cases"][2]["devices"][0]["text"]).find("differs first at [3]"),
+              std::string::npos);
+}
+
 TEST_F(VerifyTool, InspectPrintsGraphProgramArenaAndBarriers) {
     write(root_ / "model.onnx", testing::small_policy().bytes());
     const Ran ran = run("inspect --rows 64 --source '" + (root_ / "model.onnx").string() + "'");
@@ -314,6 +366,14 @@ TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
     }
+}
+
+TEST(ReferenceCases, GradientsEqualPyTorchs) {
+    REFERENCE_CASES(gradients, "autograd");
+    const Ran ran = run("verify --gradients --device both '" + gradients.string() + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
+    EXPECT_FALSE(ran.says("0 passed")) << ran.text;
 }
 
 TEST(ReferenceCases, NoExportedNetFails) {

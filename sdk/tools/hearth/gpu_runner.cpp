@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "ir/graph.hpp"
 #include "runner.hpp"
 
 #include <hearth/compile.hpp>
@@ -44,19 +45,22 @@ class GpuRunner final : public Runner {
 
     std::string_view name() const override { return "gpu"; }
 
-    Result<std::vector<HostTensor>> run(const ImportedModel& model,
-                                        std::span<const HostTensor> inputs, int64_t rows) override {
-        HEARTH_TRY(model.fits_device());
-        for (size_t i = 0; i < inputs.size(); ++i) HEARTH_TRY(check_fits(inputs[i], i));
+    Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs,
+                                   int64_t rows) override {
         CompileOptions options;
         options.caps = caps_;
         options.rows_capacity = static_cast<uint64_t>(rows);
-        const std::unique_ptr<Trace> trace = trace_of(model, "main");
-        HEARTH_ASSIGN(const Compiled compiled, compile({trace.get()}, options));
+        HEARTH_ASSIGN(const Compiled compiled, compile({&trace}, options));
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
                       standalone::ProgramRunner::create(*device_, compiled.bytes));
-        HEARTH_ASSIGN(NamedTensors found, program->run("main", rows, named_inputs(inputs)));
-        return take_outputs(model, found);
+        return program->run(trace.graph().name.c_str(), rows, inputs);
+    }
+
+  protected:
+    Status check(const ImportedModel& model, std::span<const HostTensor> inputs) const override {
+        HEARTH_TRY(model.fits_device());
+        for (size_t i = 0; i < inputs.size(); ++i) HEARTH_TRY(check_fits(inputs[i], i));
+        return {};
     }
 
   private:
@@ -69,18 +73,6 @@ class GpuRunner final : public Runner {
 
 Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index) {
     return GpuRunner::create(device_index);
-}
-
-std::unique_ptr<Trace> trace_of(const ImportedModel& model, std::string_view name) {
-    auto trace = std::make_unique<Trace>(std::string(name));
-    std::vector<Tensor> inputs;
-    for (const ModelPort& port : model.inputs())
-        inputs.push_back(
-            trace->input(fmt::format("input_{}", inputs.size()), port.shape, port.dtype));
-    const std::vector<Tensor> outputs = model.apply(*trace, inputs);
-    for (size_t i = 0; i < outputs.size(); ++i)
-        trace->output(fmt::format("output_{}", i), outputs[i]);
-    return trace;
 }
 
 }  // namespace hearth::tool

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs imported models on concrete data: by the reference interpreter or on a GPU.
+// Runs imported models and traces on concrete data: by the reference interpreter or on a GPU.
 
 #pragma once
 
@@ -24,9 +24,15 @@ class Runner {
     virtual std::string_view name() const = 0;
     /// inputs: in the order of the model's, with its types and its shapes at `rows` rows.  Returns
     /// its outputs.  Errors: kUnsupported for what this device cannot do; all others are failures.
-    virtual Result<std::vector<HostTensor>> run(const ImportedModel& model,
-                                                std::span<const HostTensor> inputs,
-                                                int64_t rows) = 0;
+    Result<std::vector<HostTensor>> run(const ImportedModel& model,
+                                        std::span<const HostTensor> inputs, int64_t rows);
+    /// Runs the trace's graph once; inputs and outputs by name.
+    virtual Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs,
+                                           int64_t rows) = 0;
+
+  protected:
+    /// Whether a model can be run on such inputs.
+    virtual Status check(const ImportedModel& model, std::span<const HostTensor> inputs) const = 0;
 };
 
 /// The reference interpreter.
@@ -40,11 +46,11 @@ std::unique_ptr<Runner> make_program_runner();
 /// Hearth can use.
 Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
 
-/// The model alone in a trace: inputs "input_0", ... and outputs "output_0", ..., whatever the file
-/// calls them, so that an output may have an input's name.
-std::unique_ptr<Trace> trace_of(const ImportedModel& model, std::string_view name);
-NamedTensors named_inputs(std::span<const HostTensor> inputs);
-/// The outputs in order.  Errors: kInternal if one is missing.
-Result<std::vector<HostTensor>> take_outputs(const ImportedModel& model, NamedTensors& found);
+/// Those that --device names: cpu, gpu, both or program.
+struct Runners {
+    std::vector<std::unique_ptr<Runner>> list;
+    Status no_gpu;  ///< why a GPU that was asked for is not there
+};
+Runners make_runners(std::string_view device, int device_index);
 
 }  // namespace hearth::tool

@@ -3,6 +3,8 @@
 
 // hearth verify: runs reference cases and compares with their stored outputs.
 
+#include "verify.hpp"
+
 #include "cases.hpp"
 #include "commands.hpp"
 #include "compare.hpp"
@@ -23,34 +25,6 @@ namespace hearth::tool {
 namespace fs = std::filesystem;
 
 namespace {
-
-struct VerifyOptions {
-    std::string device = "both";
-    std::optional<double> relative;
-    std::optional<double> absolute;
-    int device_index = -1;
-    bool symbolic_rows = false;
-    bool list_passed = false;
-    std::vector<std::string> folders;
-};
-
-/// What became of one case on one device.
-struct Outcome {
-    enum class Kind { kPassed, kFailed, kSkipped };
-    Kind kind = Kind::kPassed;
-    std::string text;
-};
-
-Outcome failed(std::string text) {
-    return {Outcome::Kind::kFailed, std::move(text)};
-}
-
-/// A gap of Hearth's is a skip, everything else a failure.
-Outcome from_error(const Status& status) {
-    return {status.code() == StatusCode::kUnsupported ? Outcome::Kind::kSkipped
-                                                      : Outcome::Kind::kFailed,
-            status.message()};
-}
 
 /// One data set, read.
 struct DataSet {
@@ -116,72 +90,22 @@ Outcome compare_outputs(const ImportedModel& model, const DataSet& set,
 
 class Verifier {
   public:
-    explicit Verifier(const VerifyOptions& options) : options_(options) {
-        if (options.device == "cpu" || options.device == "both")
-            runners_.push_back(make_cpu_runner());
-        if (options.device == "program") runners_.push_back(make_program_runner());
-        if (options.device == "cpu" || options.device == "program") return;
-        Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(options.device_index);
-        if (gpu.ok())
-            runners_.push_back(std::move(*gpu));
-        else
-            no_gpu_ = gpu.status();
-    }
+    explicit Verifier(const VerifyOptions& options)
+        : options_(options),
+          runners_(make_runners(options.device, options.device_index)),
+          report_(options.report) {}
 
     void run_folder(const fs::path& root) {
         const std::vector<fs::path> cases = find_cases(root);
-        if (cases.empty()) {
-            fmt::print("FAIL {}: no folder with a model.onnx\n", root.string());
-            ++failed_;
-        }
-        const fs::path base = fs::absolute(root).lexically_normal();
-        const fs::path outer =
-            base.has_filename() ? base.parent_path() : base.parent_path().parent_path();
+        if (cases.empty())
+            report_.count(root.string(), {{"", failed("no folder with a model.onnx")}});
         for (const fs::path& folder : cases)
-            count(fs::absolute(folder).lexically_normal().lexically_relative(outer).string(),
-                  run_case(folder));
+            report_.count(label_for(folder, root), run_case(folder));
     }
 
-    /// Prints the summary; whether nothing failed.
-    bool finish() const {
-        if (!skipped_.empty()) {
-            fmt::print("skipped:\n");
-            for (const std::string& line : skipped_) fmt::print("  {}\n", line);
-        }
-        fmt::print("{} passed, {} failed, {} skipped\n", passed_, failed_, skipped_.size());
-        return failed_ == 0;
-    }
+    bool finish() const { return report_.finish(); }
 
   private:
-    /// The outcomes on each device; a first one without device if it did not come so far.
-    struct DeviceOutcome {
-        std::string device;
-        Outcome outcome;
-    };
-
-    void count(const std::string& label, const std::vector<DeviceOutcome>& outcomes) {
-        bool any_failed = false;
-        std::string why_skipped;
-        for (const DeviceOutcome& o : outcomes) {
-            const std::string where = o.device.empty() ? label : label + " [" + o.device + "]";
-            if (o.outcome.kind == Outcome::Kind::kFailed) {
-                fmt::print("FAIL {}: {}\n", where, o.outcome.text);
-                any_failed = true;
-            } else if (o.outcome.kind == Outcome::Kind::kSkipped && why_skipped.empty()) {
-                why_skipped = where + ": " + o.outcome.text;
-            }
-        }
-        if (any_failed)
-            ++failed_;
-        else if (!why_skipped.empty())
-            skipped_.push_back(why_skipped);
-        else
-            ++passed_;
-        if (!any_failed && why_skipped.empty() && options_.list_passed)
-            fmt::print("pass {}\n", label);
-        std::fflush(stdout);
-    }
-
     std::vector<DeviceOutcome> run_case(const fs::path& folder) {
         const Result<std::vector<std::byte>> bytes = read_file(folder / "model.onnx");
         if (!bytes.ok()) return {{"", failed(bytes.status().message())}};
@@ -203,9 +127,9 @@ class Verifier {
             if (!set.ok())
                 return {{"", from_error(set.status().in(set_folder.filename().string()))}};
             if (!model.ok()) return {{"", from_error(model.status())}};
-            if (!no_gpu_.ok())
-                outcomes.push_back({"gpu", failed("no device: " + no_gpu_.message())});
-            for (const std::unique_ptr<Runner>& runner : runners_)
+            if (!runners_.no_gpu.ok())
+                outcomes.push_back({"gpu", failed("no device: " + runners_.no_gpu.message())});
+            for (const std::unique_ptr<Runner>& runner : runners_.list)
                 outcomes.push_back(
                     {std::string(runner->name()), run_set(*runner, *model, *set, tolerance)});
         }
@@ -236,14 +160,18 @@ class Verifier {
     }
 
     const VerifyOptions& options_;
-    std::vector<std::unique_ptr<Runner>> runners_;
-    Status no_gpu_;  ///< why a GPU that was asked for is not there
-    int passed_ = 0;
-    int failed_ = 0;
-    std::vector<std::string> skipped_;
+    Runners runners_;
+    Report report_;
 };
 
 }  // namespace
+
+std::string label_for(const fs::path& path, const fs::path& root) {
+    const fs::path base = fs::absolute(root).lexically_normal();
+    const fs::path outer =
+        base.has_filename() ? base.parent_path() : base.parent_path().parent_path();
+    return fs::absolute(path).lexically_normal().lexically_relative(outer).string();
+}
 
 void add_verify(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<VerifyOptions>();
@@ -265,10 +193,21 @@ void add_verify(CLI::App& app, int& exit_code) {
         ->check(CLI::NonNegativeNumber);
     command->add_flag("--rows", options->symbolic_rows,
                       "Leave open leading extents to the program, as a number of rows.");
-    command->add_flag("-v,--verbose", options->list_passed, "Also list the cases that pass.");
+    command->add_flag(
+        "--gradients", options->gradients,
+        "The folders hold PyTorch's gradients as .json files: run each name's graph in "
+        "f32.  Default tolerances: 2e-4 and 2e-5.");
+    command->add_flag("-v,--verbose", options->report.list_passed,
+                      "Also list the cases that pass.");
+    command->add_flag("--json", options->report.json,
+                      "Print one JSON object with every case instead of text.");
     command->add_option("DIR", options->folders, "Cases, or folders that contain cases.")
         ->required();
     command->callback([options, &exit_code] {
+        if (options->gradients) {
+            exit_code = verify_gradients(*options) ? 0 : 1;
+            return;
+        }
         Verifier verifier(*options);
         for (const std::string& folder : options->folders) verifier.run_folder(folder);
         exit_code = verifier.finish() ? 0 : 1;

@@ -21,13 +21,17 @@ struct OptimizerCase {
     void (*optimize)(const Tensor& loss, std::span<const Tensor> params);
 };
 
+using gradient_cases::f64_tensor;
+
 class TorchOptimizer : public testing::TestWithParam<OptimizerCase> {};
 
 // 25 steps of the tanh regression mean((tanh(x w) - t)^2).
 TEST_P(TorchOptimizer, GivesTheStoredLossesAndWeights) {
     std::string why;
-    const auto stored = read_case("optim/" + std::string(GetParam().name) + ".json", why);
-    if (!stored) GTEST_SKIP() << why;
+    const auto path = case_path("optim/" + std::string(GetParam().name) + ".json", why);
+    if (!path) GTEST_SKIP() << why;
+    const auto stored = gradient_cases::read_json(*path);
+    ASSERT_TRUE(stored.ok()) << stored.status().message();
     Trace trace("learn");
     const Tensor x = trace.input("x", {8, 5}, DType::kF64);
     const Tensor t = trace.input("t", {8, 3}, DType::kF64);

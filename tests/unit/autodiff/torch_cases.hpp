@@ -5,10 +5,10 @@
 
 #pragma once
 
-#include <hearth/host_tensor.hpp>
+#include <gradient_cases/gradient_cases.hpp>
 
-#include <nlohmann/json.hpp>
-
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 
@@ -16,11 +16,6 @@ namespace hearth::test {
 
 /// The file at this path below HEARTH_CASES; nothing if the variable is not set or the file is not
 /// there, and `why` tells which.
-std::optional<nlohmann::json> read_case(const std::string& path, std::string& why);
-
-/// A list of numbers as an f64 tensor of this shape.
-HostTensor f64_tensor(const Shape& shape, const nlohmann::json& numbers);
-/// {"shape": [...], "data": [...]}
-HostTensor f64_tensor(const nlohmann::json& object);
+std::optional<std::filesystem::path> case_path(const std::string& path, std::string& why);
 
 }  // namespace hearth::test

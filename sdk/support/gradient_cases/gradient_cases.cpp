@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What each name computes.  Constants inside belong to the case; names and defaults are PyTorch's.
+
+#include <hearth/grad.hpp>
+#include <hearth/ops.hpp>
+
+#include <gradient_cases/gradient_cases.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::gradient_cases {
+
+namespace {
+
+Tensor numbers(const Tensor& like, const Shape& shape, std::vector<double> values, DType dtype) {
+    return like.trace()->constant(HostTensor::of(shape, values, dtype));
+}
+
+// torch.tensor([...]) holds f32, also where it meets f64.
+Tensor torch_tensor(const Tensor& like, std::vector<double> values) {
+    const Shape shape{static_cast<int64_t>(values.size())};
+    return like.trace()->constant(HostTensor::of(shape, values).cast(like.dtype()));
+}
+
+Tensor indices(const Tensor& like, const Shape& shape, std::vector<double> values) {
+    return numbers(like, shape, std::move(values), DType::kI64);
+}
+
+Tensor normalized(const Tensor& x, const Axes& axes) {
+    return (x - mean(x, axes, true)) * rsqrt(var(x, axes, true) + 1e-5);
+}
+
+// scaled_dot_product_attention; `mask` is added to the scores.
+Tensor attention(Inputs t, const Tensor& mask) {
+    const Tensor scores = matmul(t[0], t[1], false, true) * 0.5 + mask;  // 1 / sqrt(4)
+    return matmul(softmax(scores), t[2]);
+}
+
+Tensor causal_mask(const Tensor& like) {
+    std::vector<double> values;
+    for (int i = 0; i < 5; ++i)
+        for (int j = 0; j < 5; ++j) values.push_back(j > i ? -HUGE_VAL : 0);
+    return numbers(like, {5, 5}, values, like.dtype());
+}
+
+// PyTorch's cell, gates in the order r, z, n.
+Tensor gru_cell(Inputs t) {
+    const auto from_x = split(linear(t[0], t[2], t[4]), {5, 5, 5}, 1);
+    const auto from_h = split(linear(t[1], t[3], t[5]), {5, 5, 5}, 1);
+    const Tensor r = sigmoid(from_x[0] + from_h[0]), z = sigmoid(from_x[1] + from_h[1]);
+    const Tensor n = tanh(from_x[2] + r * from_h[2]);
+    return (1.0 - z) * n + z * t[1];
+}
+
+// Gates in the order i, f, g, o.
+Tensor lstm_cell(Inputs t) {
+    const auto gates = split(linear(t[0], t[3], t[5]) + linear(t[1], t[4], t[6]), {5, 5, 5, 5}, 1);
+    const Tensor c = sigmoid(gates[1]) * t[2] + sigmoid(gates[0]) * tanh(gates[2]);
+    return concat({sigmoid(gates[3]) * tanh(c), c}, 1);
+}
+
+Tensor kl_div(Inputs t) {
+    const Tensor target = softmax(t[1], 1);
+    return sum(target * (log(target) - log_softmax(t[0], 1))) / 3.0;
+}
+
+Tensor cosine_similarity(Inputs t) {
+    const Tensor squares = sum(square(t[0]), {1}) * sum(square(t[1]), {1});
+    return sum(t[0] * t[1], {1}) / sqrt(squares);
+}
+
+Tensor ppo_loss(Inputs t) {
+    const Tensor lp = log_softmax(t[0]), v = squeeze(t[1], {1});
+    const Tensor taken = squeeze(gather_elements(lp, indices(lp, {4, 1}, {0, 1, 2, 0}), 1), {1});
+    const Tensor ratio = exp(taken - torch_tensor(lp, {-1, -1.2, -0.9, -1.1}));
+    const Tensor advantage = torch_tensor(lp, {1, -1, 0.5, 2});
+    const Tensor policy = mean(maximum(-advantage * ratio, -advantage * clamp(ratio, 0.8, 1.2)));
+    const Tensor entropy = mean(neg(sum(exp(lp) * lp, {-1})));
+    const Tensor value = mean(square(v - torch_tensor(lp, {1, 0, 2, -1})));
+    return policy - entropy * 0.01 + value * 0.5;
+}
+
+Tensor scatter_add(Inputs t) {
+    // a.scatter_add(0, index, b): each row of b goes to the rows that the index names.
+    const Tensor target = one_hot(indices(t[0], {2, 3}, {0, 1, 1, 2, 0, 1}), 3, 0, t[0].dtype());
+    return t[0] + sum(target * unsqueeze(t[1], {0}), {1});
+}
+
+// Sorted by name.
+constexpr GradientCase kCases[] = {
+    {"abs", [](Inputs t) { return abs(t[0]); }},
+    {"adaptive_avg_pool",
+     [](Inputs t) {
+         return mean(t[0], {2, 3}, true);
+     }},
+    {"add_broadcast", [](Inputs t) { return t[0] + t[1]; }},
+    {"amax", [](Inputs t) { return max(t[0], {1}); }},
+    {"batch_norm_train",
+     [](Inputs t) {
+         return normalized(t[0], {0, 2, 3}) * reshape(t[1], {3, 1, 1}) + reshape(t[2], {3, 1, 1});
+     }},
+    {"batched_matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
+    {"bce_logits",
+     [](Inputs t) {
+         return bce_with_logits(t[0], sigmoid(stop_gradient(t[1]))) + sum(t[1]) * 0.0;
+     }},
+    {"clamp", [](Inputs t) { return clamp(t[0], -0.5, 0.7); }},
+    {"concat",
+     [](Inputs t) {
+         return concat({t[0], t[1]}, 1);
+     }},
+    {"cos", [](Inputs t) { return cos(t[0]); }},
+    {"cosine_similarity", cosine_similarity},
+    {"cross_entropy",
+     [](Inputs t) {
+         return cross_entropy(t[0], indices(t[0], {3}, {1, 0, 3}));
+     }},
+    {"div_broadcast", [](Inputs t) { return t[0] / t[1]; }},
+    {"elu", [](Inputs t) { return elu(t[0]); }},
+    {"embedding",
+     [](Inputs t) {
+         return gather(t[0], indices(t[0], {3}, {1, 3, 1}));
+     }},
+    {"erf", [](Inputs t) { return erf(t[0]); }},
+    {"exp", [](Inputs t) { return exp(t[0]); }},
+    {"expand",
+     [](Inputs t) {
+         return expand(t[0], {4, 3, 2});
+     }},
+    {"flip", [](Inputs t) { return flip(t[0], {1}); }},
+    {"gather",
+     [](Inputs t) {
+         return gather_elements(t[0], indices(t[0], {3, 2}, {0, 2, 1, 1, 3, 0}), 1);
+     }},
+    {"gelu", [](Inputs t) { return gelu(t[0]); }},
+    {"gelu_tanh", [](Inputs t) { return gelu_tanh(t[0]); }},
+    {"group_norm",
+     [](Inputs t) {
+         const Tensor grouped = normalized(reshape(t[0], {2, 2, 2, 3, 3}), {2, 3, 4});
+         return reshape(grouped, t[0].shape()) * reshape(t[1], {4, 1, 1}) +
+                reshape(t[2], {4, 1, 1});
+     }},
+    {"gru_cell", gru_cell},
+    {"hardswish", [](Inputs t) { return hard_swish(t[0]); }},
+    {"huber", [](Inputs t) { return huber_loss(t[0], t[1], 0.5); }},
+    {"index_select_dup",
+     [](Inputs t) {
+         return gather(t[0], indices(t[0], {4}, {0, 2, 2, 1}));
+     }},
+    {"instance_norm",
+     [](Inputs t) {
+         return normalized(t[0], {2, 3});
+     }},
+    {"kl_div", kl_div},
+    {"layer_norm", [](Inputs t) { return normalized(t[0], {1}) * t[1] + t[2]; }},
+    {"leaky_relu", [](Inputs t) { return leaky_relu(t[0]); }},
+    {"linear", [](Inputs t) { return linear(t[0], t[1], t[2]); }},
+    {"log", [](Inputs t) { return log(t[0]); }},
+    {"log_softmax", [](Inputs t) { return log_softmax(t[0], 1); }},
+    {"logsumexp", [](Inputs t) { return logsumexp(t[0], {1}); }},
+    {"lstm_cell", lstm_cell},
+    {"matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
+    {"matmul_broadcast", [](Inputs t) { return matmul(t[0], t[1]); }},
+    {"matvec", [](Inputs t) { return matmul(t[0], t[1]); }},
+    {"maximum", [](Inputs t) { return maximum(t[0], t[1]); }},
+    {"mean_keepdim",
+     [](Inputs t) {
+         return mean(t[0], {0, 2}, true);
+     }},
+    {"minimum", [](Inputs t) { return minimum(t[0], t[1]); }},
+    {"mish", [](Inputs t) { return mish(t[0]); }},
+    {"mlp2", [](Inputs t) { return matmul(tanh(matmul(t[0], t[1]) + t[2]), t[3]) + t[4]; }},
+    {"mse", [](Inputs t) { return mse_loss(t[0], t[1]); }},
+    {"mul_broadcast", [](Inputs t) { return t[0] * t[1]; }},
+    {"norm", [](Inputs t) { return sqrt(sum(square(t[0]))); }},
+    {"pad_const",
+     [](Inputs t) {
+         return pad(t[0], {0, 1}, {1, 2}, 0.5);
+     }},
+    {"pixel_shuffle",
+     [](Inputs t) {
+         return reshape(transpose(reshape(t[0], {1, 2, 2, 2, 3, 3}), {0, 1, 4, 2, 5, 3}),
+                        {1, 2, 6, 6});
+     }},
+    {"pow", [](Inputs t) { return pow(t[0], t[1]); }},
+    {"ppo_loss", ppo_loss},
+    {"prod", [](Inputs t) { return prod(t[0], {1}); }},
+    {"reciprocal", [](Inputs t) { return reciprocal(t[0]); }},
+    {"relu", [](Inputs t) { return relu(t[0]); }},
+    {"reshape_transpose",
+     [](Inputs t) {
+         return transpose(reshape(t[0], {4, 6}));
+     }},
+    {"rms_norm",
+     [](Inputs t) { return t[0] * rsqrt(mean(square(t[0]), {1}, true) + 1e-5) * t[1]; }},
+    {"rsqrt", [](Inputs t) { return rsqrt(t[0]); }},
+    {"scatter_add", scatter_add},
+    {"sdpa", [](Inputs t) { return attention(t, t[0].trace()->constant(0, t[0].dtype())); }},
+    {"sdpa_causal", [](Inputs t) { return attention(t, causal_mask(t[0])); }},
+    {"selu", [](Inputs t) { return selu(t[0]); }},
+    {"sigmoid", [](Inputs t) { return sigmoid(t[0]); }},
+    {"silu", [](Inputs t) { return silu(t[0]); }},
+    {"sin", [](Inputs t) { return sin(t[0]); }},
+    {"slice_step", [](Inputs t) { return slice(t[0], 1, 1, 6, 2); }},
+    {"smooth_l1", [](Inputs t) { return huber_loss(t[0], t[1]); }},
+    {"softmax", [](Inputs t) { return softmax(t[0], -1); }},
+    {"softplus", [](Inputs t) { return softplus(t[0]); }},
+    {"sqrt", [](Inputs t) { return sqrt(t[0]); }},
+    {"sub_broadcast", [](Inputs t) { return t[0] - t[1]; }},
+    {"sum_axis", [](Inputs t) { return sum(t[0], {1}); }},
+    {"tanh", [](Inputs t) { return tanh(t[0]); }},
+    {"var", [](Inputs t) { return var(t[0], {1}); }},
+    {"where", [](Inputs t) { return where(greater(t[0], t[1]), t[0] * 2.0, t[1] * 3.0); }},
+};
+
+}  // namespace
+
+std::span<const GradientCase> all_cases() {
+    return kCases;
+}
+
+const GradientCase* find_case(std::string_view name) {
+    const auto* const at = std::ranges::lower_bound(kCases, name, {}, &GradientCase::name);
+    return at != std::end(kCases) && at->name == name ? at : nullptr;
+}
+
+}  // namespace hearth::gradient_cases

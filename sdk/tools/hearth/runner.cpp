@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "runner.hpp"
+
+#include <fmt/format.h>
+
+namespace hearth::tool {
+
+namespace {
+
+/// The model alone in a trace: inputs "input_0", ... and outputs "output_0", ..., whatever the file
+/// calls them, so that an output may have an input's name.
+std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
+    auto trace = std::make_unique<Trace>("main");
+    std::vector<Tensor> inputs;
+    for (const ModelPort& port : model.inputs())
+        inputs.push_back(
+            trace->input(fmt::format("input_{}", inputs.size()), port.shape, port.dtype));
+    const std::vector<Tensor> outputs = model.apply(*trace, inputs);
+    for (size_t i = 0; i < outputs.size(); ++i)
+        trace->output(fmt::format("output_{}", i), outputs[i]);
+    return trace;
+}
+
+}  // namespace
+
+Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
+                                            std::span<const HostTensor> inputs, int64_t rows) {
+    HEARTH_TRY(check(model, inputs));
+    NamedTensors named;
+    for (size_t i = 0; i < inputs.size(); ++i) named.emplace(fmt::format("input_{}", i), inputs[i]);
+    HEARTH_ASSIGN(NamedTensors found, run_trace(*trace_of(model), named, rows));
+    std::vector<HostTensor> outputs;
+    for (size_t i = 0; i < model.outputs().size(); ++i) {
+        const auto at = found.find(fmt::format("output_{}", i));
+        if (at == found.end())
+            return internal_error(fmt::format("the program has no output_{}", i));
+        outputs.push_back(std::move(at->second));
+    }
+    return outputs;
+}
+
+Runners make_runners(std::string_view device, int device_index) {
+    Runners runners;
+    if (device == "cpu" || device == "both") runners.list.push_back(make_cpu_runner());
+    if (device == "program") runners.list.push_back(make_program_runner());
+    if (device == "cpu" || device == "program") return runners;
+    Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(device_index);
+    if (gpu.ok())
+        runners.list.push_back(std::move(*gpu));
+    else
+        runners.no_gpu = gpu.status();
+    return runners;
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth verify --gradients: values and gradients in f32 against PyTorch's in f64.
+
+#include "compare.hpp"
+#include "runner.hpp"
+#include "verify.hpp"
+
+#include <fmt/format.h>
+#include <gradient_cases/gradient_cases.hpp>
+
+#include <algorithm>
+
+namespace hearth::tool {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Two roundings to f32 of numbers of size 1, and sums of some hundred of them.
+constexpr Tolerance kDefaultTolerance{.relative = 2e-4, .absolute = 2e-5};
+
+std::vector<fs::path> json_files(const fs::path& root) {
+    if (fs::is_regular_file(root)) return {root};
+    std::vector<fs::path> files;
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(root, error), end; !error && at != end;
+         at.increment(error))
+        if (at->is_regular_file(error) && at->path().extension() == ".json")
+            files.push_back(at->path());
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+Outcome run_case(Runner& runner, const gradient_cases::GradientCase& c,
+                 const gradient_cases::GradientData& data, Tolerance tolerance) {
+    const std::unique_ptr<Trace> trace = gradient_cases::trace_case(c, data, DType::kF32);
+    const Result<NamedTensors> found =
+        runner.run_trace(*trace, data.named_inputs(DType::kF32), /*rows=*/1);
+    if (!found.ok()) return from_error(found.status());
+    for (const auto& [name, expected] : data.expected(DType::kF32)) {
+        const std::string what =
+            name == "y" ? "the value" : "the gradient of input " + name.substr(1);
+        const auto at = found->find(name);
+        if (at == found->end()) return failed(what + " is not among the outputs");
+        if (const auto difference = first_difference(at->second, expected, tolerance))
+            return failed(what + " " + *difference);
+    }
+    return {};
+}
+
+std::vector<DeviceOutcome> run_file(const fs::path& path, const Runners& runners,
+                                    Tolerance tolerance) {
+    const Result<gradient_cases::GradientData> data = gradient_cases::read_data(path);
+    if (!data.ok()) return {{"", from_error(data.status())}};
+    const gradient_cases::GradientCase* c = gradient_cases::find_case(data->name);
+    if (c == nullptr) return {{"", skipped("the name '" + data->name + "' is not known")}};
+    std::vector<DeviceOutcome> outcomes;
+    if (!runners.no_gpu.ok())
+        outcomes.push_back({"gpu", failed("no device: " + runners.no_gpu.message())});
+    for (const std::unique_ptr<Runner>& runner : runners.list)
+        outcomes.push_back({std::string(runner->name()), run_case(*runner, *c, *data, tolerance)});
+    return outcomes;
+}
+
+}  // namespace
+
+bool verify_gradients(const VerifyOptions& options) {
+    const Runners runners = make_runners(options.device, options.device_index);
+    const Tolerance tolerance{options.relative.value_or(kDefaultTolerance.relative),
+                              options.absolute.value_or(kDefaultTolerance.absolute)};
+    Report report(options.report);
+    for (const std::string& folder : options.folders) {
+        const std::vector<fs::path> files = json_files(folder);
+        if (files.empty()) report.count(folder, {{"", failed("no .json file")}});
+        for (const fs::path& file : files)
+            report.count(label_for(file, folder), run_file(file, runners, tolerance));
+    }
+    return report.finish();
+}
+
+}  // namespace hearth::tool
