@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/bytes.hpp"
 #include "ir/attrs.hpp"
 
 #include <hearth/host_tensor.hpp>
@@ -22,9 +23,6 @@
 #include <vector>
 
 namespace hearth {
-
-/// A name from a file, for a message: in quotes, without control characters, shortened.
-std::string quoted(std::string_view name);
 
 struct OnnxDim {
     int64_t count = -1;  ///< negative: not known

@@ -18,16 +18,6 @@ namespace hearth {
 
 namespace {
 
-Result<Shape> read_shape(const google::protobuf::RepeatedField<int64_t>& dims) {
-    if (dims.size() > kMaxRank)
-        return unsupported("rank " + std::to_string(dims.size()) + " is more than " +
-                           std::to_string(kMaxRank));
-    Shape shape;
-    for (int64_t d : dims) shape.push_back(Dim(d));
-    HEARTH_TRY(check_extents(shape));
-    return shape;
-}
-
 /// How many elements the typed fields of a tensor hold, by the field ONNX prescribes for its type.
 int64_t typed_count(const onnx::TensorProto& proto, DType dtype) {
     switch (dtype) {
@@ -85,7 +75,9 @@ Result<HostTensor> read_tensor(const onnx::TensorProto& proto) {
         return unsupported("its data is in " + file + "; only models in one file can be read");
     }
     if (proto.has_segment()) return unsupported("its data is split into segments");
-    HEARTH_ASSIGN(const Shape shape, read_shape(proto.dims()));
+    HEARTH_ASSIGN(
+        const Shape shape,
+        checked_shape(std::span(proto.dims().data(), static_cast<size_t>(proto.dims_size()))));
 
     const int64_t count = shape.element_count(1);
     if (proto.has_raw_data() && (count == 0 || !proto.raw_data().empty())) {
@@ -269,14 +261,6 @@ Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& pro
 }
 
 }  // namespace
-
-std::string quoted(std::string_view name) {
-    constexpr size_t kLongest = 100;
-    std::string text(name.substr(0, kLongest));
-    for (char& c : text)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    return "'" + text + (name.size() > kLongest ? "...'" : "'");
-}
 
 std::string OnnxNode::label() const {
     std::string text = domain.empty() ? op_type : domain + "." + op_type;

@@ -8,23 +8,6 @@
 
 namespace hearth {
 
-Status check_extents(const Shape& shape) {
-    int64_t left = kMaxExtent;
-    int symbolic = 0;
-    for (Dim d : shape.dims()) {
-        if (d.count < 0)
-            return invalid_argument("shape " + to_string(shape) + " has a negative extent");
-        if (d.count > left) return out_of_range("shape " + to_string(shape) + " is too large");
-        left /= std::max<int64_t>(d.count, 1);
-        if (d.per_row) left >>= 16;
-        symbolic += d.per_row;
-    }
-    if (left == 0) return out_of_range("shape " + to_string(shape) + " is too large");
-    if (symbolic > 1)
-        return unsupported("shape " + to_string(shape) + " has more than one symbolic extent");
-    return {};
-}
-
 namespace {
 
 std::string input_text(size_t k) {

@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include "core/extents.hpp"
 #include "ir/attrs.hpp"
 
 #include <hearth/host_tensor.hpp>
@@ -23,13 +24,6 @@
 #include <vector>
 
 namespace hearth {
-
-/// No shape in an imported model, computed ones included, has more elements than this, counting
-/// extents of zero as ones and rows as 2^16; element counts can then be multiplied freely.
-inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
-
-/// Error unless `shape` stays within kMaxExtent and has no negative extent.
-Status check_extents(const Shape& shape);
 
 /// One operand of an ONNX node.
 struct OnnxInput {

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "core/bytes.hpp"
+
+namespace hearth {
+
+std::string quoted(std::string_view name) {
+    constexpr size_t kLongest = 100;
+    std::string text(name.substr(0, kLongest));
+    for (char& c : text)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    return "'" + text + (name.size() > kLongest ? "...'" : "'");
+}
+
+}  // namespace hearth

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Little-endian reading of bytes that nobody vouches for, and writing them.
+
+#pragma once
+
+#include <bit>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hearth {
+
+/// Reads from the front of `bytes`, which must outlive it.  A read beyond the end gives zeros (or an
+/// empty span) and sets failed(), which stays: code may read a whole record and ask once.
+class ByteReader {
+  public:
+    explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+    bool failed() const { return failed_; }
+    uint64_t position() const { return at_; }
+    uint64_t left() const { return failed_ ? 0 : bytes_.size() - at_; }
+
+    /// The next `size` bytes, in place.
+    std::span<const std::byte> take(uint64_t size) {
+        if (size > left()) {
+            failed_ = true;
+            return {};
+        }
+        const auto taken = bytes_.subspan(static_cast<size_t>(at_), static_cast<size_t>(size));
+        at_ += size;
+        return taken;
+    }
+    std::string_view text(uint64_t size) {
+        const std::span<const std::byte> taken = take(size);
+        return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+    }
+    /// Up to the next line break, which is read and left out.
+    std::string_view line() {
+        const std::string_view rest{reinterpret_cast<const char*>(bytes_.data()) + at_,
+                                    static_cast<size_t>(left())};
+        const size_t end = rest.find('\n');
+        if (end == std::string_view::npos) {
+            failed_ = true;
+            return {};
+        }
+        at_ += end + 1;
+        return rest.substr(0, end);
+    }
+    /// An integer, or a float as its bits.
+    template <class T>
+    requires std::integral<T> || std::floating_point<T> T number() {
+        static_assert(std::endian::native == std::endian::little);
+        T value{};
+        if (const auto taken = take(sizeof(T)); !taken.empty())
+            std::memcpy(&value, taken.data(), sizeof(T));
+        return value;
+    }
+    void seek(uint64_t position) {
+        if (failed_ || position > bytes_.size())
+            failed_ = true;
+        else
+            at_ = position;
+    }
+
+  private:
+    std::span<const std::byte> bytes_;
+    uint64_t at_ = 0;
+    bool failed_ = false;
+};
+
+/// Appends to a growing list of bytes.
+class ByteWriter {
+  public:
+    uint64_t position() const { return bytes_.size(); }
+    void bytes(std::span<const std::byte> data) {
+        bytes_.insert(bytes_.end(), data.begin(), data.end());
+    }
+    void text(std::string_view value) { bytes(std::as_bytes(std::span(value))); }
+    template <class T>
+    requires std::integral<T> || std::floating_point<T>
+    void number(T value) {
+        static_assert(std::endian::native == std::endian::little);
+        bytes(std::as_bytes(std::span(&value, 1)));
+    }
+    /// Zeros up to the next multiple of `alignment`.
+    void align(size_t alignment) {
+        bytes_.resize((bytes_.size() + alignment - 1) / alignment * alignment);
+    }
+    std::vector<std::byte> finish() { return std::move(bytes_); }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+/// A name from a file, for a message: in quotes, without control characters, shortened.
+std::string quoted(std::string_view name);
+
+}  // namespace hearth
