@@ -62,4 +62,47 @@ inline Result<Compiled> compile(std::initializer_list<Trace*> entries,
     return compile(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
+/// One program of a package.
+struct CookProfile {
+    std::string name = "baseline";  ///< up to 31 characters
+    CompileOptions options;         ///< rows_capacity and observer are CookOptions' own
+};
+
+struct CookOptions {
+    /// Best first: a device gets the first that it can run.  None: baseline alone.
+    std::vector<CookProfile> profiles;
+    uint64_t rows_capacity = 1;
+    std::string notes;  ///< kept in the package, for people and tools
+    /// Called before each profile is compiled, and after the last: 0 <= done <= count.
+    std::function<void(std::string_view profile, size_t done, size_t count)> progress;
+};
+
+/// What one profile of a package came to.
+struct CookedProfile {
+    std::string name;
+    Compiled compiled;            ///< also usable alone
+    uint64_t program_bytes = 0;   ///< in the package, without weights
+    uint64_t spirv_bytes = 0;     ///< of them
+    uint64_t operator_count = 0;  ///< that the kernels compute, after the passes
+};
+
+struct Cooked {
+    std::vector<std::byte> bytes;  ///< the package: a `.hearth` file
+    uint64_t graph_hash = 0;
+    uint64_t weights_bytes = 0;  ///< once, for all profiles
+    uint64_t graph_bytes = 0;
+    std::vector<CookedProfile> profiles;
+};
+
+/// Compiles the entries for each profile and packs the programs, the weights and the graphs, for
+/// LoadedProgram::load_package.  Errors: as compile(), naming the profile; kInvalidArgument for
+/// profiles of equal names.  Deterministic.
+Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options);
+inline Result<Cooked> cook(std::initializer_list<Trace*> entries, const CookOptions& options) {
+    return cook(std::span<Trace* const>(entries.begin(), entries.size()), options);
+}
+
+/// Cooks again what a package was made of, for other profiles.  Errors: also those of the package.
+Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options);
+
 }  // namespace hearth

@@ -141,6 +141,8 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_BUFFER_RANGE = 15,
     HEARTH_STRUCT_PROFILE = 16,
     HEARTH_STRUCT_CONTEXT_STATS = 17,
+    HEARTH_STRUCT_PACKAGE_LOAD_INFO = 18,
+    HEARTH_STRUCT_PACKAGE_INFO = 19,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -401,6 +403,48 @@ HEARTH_API hearth_result hearth_program_load(hearth_context* context,
                                              const hearth_program_load_info* info,
                                              hearth_program** out);
 
+/* A package (`.hearth`): graph, weights and one program for each profile, as `hearth cook` makes it. */
+typedef struct hearth_package_load_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const void* bytes; /* of the whole file, 8-byte aligned; e.g. mapped */
+    uint64_t byte_count;
+    /* Non-zero: `bytes` stays valid and unchanged until the program is destroyed and its sessions
+     * are gone; the weights are then used where they lie.  Zero: what is needed is copied. */
+    uint32_t borrow;
+    uint32_t reserved;
+    /* NULL: the first profile, in the package's order, that the device can run. */
+    const char* profile;
+} hearth_package_load_info;
+
+/* Checks untrusted bytes, chooses a profile for the context's device and makes a program of it.
+ * Compiles nothing and does no work for each operator.
+ * Errors: as hearth_program_load; HEARTH_ERROR_NOT_FOUND for an unknown profile;
+ * HEARTH_ERROR_UNSUPPORTED if the device can run none (hearth_context_error tells why, for each).
+ * Threads: externally synchronized on `context`. */
+HEARTH_API hearth_result hearth_package_load(hearth_context* context,
+                                             const hearth_package_load_info* info,
+                                             hearth_program** out);
+
+#define HEARTH_MAX_PROFILES 8
+
+typedef struct hearth_package_info {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t graph_hash; /* of what was cooked; see hearth_program_info */
+    uint64_t graph_bytes;
+    uint64_t weights_bytes; /* in the file, for all profiles */
+    uint32_t profile_count;
+    uint32_t reserved;
+    const char* profiles[HEARTH_MAX_PROFILES]; /* best first; they point into the bytes */
+    uint64_t program_bytes[HEARTH_MAX_PROFILES];
+} hearth_package_info;
+
+/* Checks a package (8-byte aligned) and lists what is in it.  `report`, optional, tells what is
+ * wrong.  Any thread. */
+HEARTH_API hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
+                                                 hearth_package_info* out, hearth_report* report);
+
 /* Sessions made from it keep what they need.  NULL is allowed. */
 HEARTH_API void hearth_program_destroy(hearth_program* program);
 
@@ -445,6 +489,7 @@ typedef struct hearth_program_info {
     uint32_t binding_count;
     uint32_t slot_count;
     uint32_t step_count;
+    uint64_t graph_hash; /* equal for programs of one graph, whatever their profile */
 } hearth_program_info;
 
 typedef struct hearth_entry_info {
@@ -861,6 +906,8 @@ HEARTH_DEFAULT_FUNCTION(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS) HEARTH_DE
 HEARTH_DEFAULT_FUNCTION(hearth_host_info, HEARTH_STRUCT_HOST_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_context_stats, HEARTH_STRUCT_CONTEXT_STATS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_package_load_info, HEARTH_STRUCT_PACKAGE_LOAD_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_package_info, HEARTH_STRUCT_PACKAGE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_program_info, HEARTH_STRUCT_PROGRAM_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_entry_info, HEARTH_STRUCT_ENTRY_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_binding_info, HEARTH_STRUCT_BINDING_INFO) HEARTH_DEFAULT_END

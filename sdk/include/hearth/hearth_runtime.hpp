@@ -134,6 +134,15 @@ class Context {
     hearth_context* handle_ = nullptr;
 };
 
+/// What is in a package.  Errors: what is wrong with the bytes, which must be 8-byte aligned.
+inline Result<hearth_package_info> package_info(std::span<const std::byte> bytes) {
+    hearth_package_info out = hearth_package_info_default();
+    hearth_report report{};
+    const hearth_result result = hearth_package_get_info(bytes.data(), bytes.size(), &out, &report);
+    if (result != HEARTH_OK) return to_status(result, report.text);
+    return out;
+}
+
 /// A checked program, ready for sessions.  May be destroyed before its sessions.
 class LoadedProgram {
   public:
@@ -146,6 +155,20 @@ class LoadedProgram {
         info.borrow = borrow ? 1u : 0u;
         hearth_program* program = nullptr;
         const hearth_result result = hearth_program_load(context.handle(), &info, &program);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        return LoadedProgram(program);
+    }
+    /// The best program of a package for the context's device; or that of the named profile.
+    static Result<LoadedProgram> load_package(const Context& context,
+                                              std::span<const std::byte> bytes, bool borrow = false,
+                                              const char* profile = nullptr) {
+        hearth_package_load_info info = hearth_package_load_info_default();
+        info.bytes = bytes.data();
+        info.byte_count = bytes.size();
+        info.borrow = borrow ? 1u : 0u;
+        info.profile = profile;
+        hearth_program* program = nullptr;
+        const hearth_result result = hearth_package_load(context.handle(), &info, &program);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return LoadedProgram(program);
     }

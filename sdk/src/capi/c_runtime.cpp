@@ -4,6 +4,7 @@
 // hearth.h over the device column: checks pointers and struct versions, and passes on.
 
 #include "capi/structs.hpp"
+#include "program/package.hpp"
 #include "runtime/session.hpp"
 
 using namespace hearth;
@@ -234,6 +235,49 @@ hearth_result hearth_program_load(hearth_context* context, const hearth_program_
     return result;
 }
 
+hearth_result hearth_package_load(hearth_context* context, const hearth_package_load_info* info,
+                                  hearth_program** out) {
+    if (context == nullptr || out == nullptr || !is_made(info, hearth_package_load_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    *out = nullptr;
+    const hearth_package_load_info i = read_struct(info, hearth_package_load_info_default());
+    if (i.bytes == nullptr || i.byte_count > SIZE_MAX / 2)
+        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "package: no bytes");
+    runtime::LoadedProgram* program = nullptr;
+    const hearth_result result = runtime::LoadedProgram::load_package(
+        *unwrap(context),
+        {static_cast<const std::byte*>(i.bytes), static_cast<size_t>(i.byte_count)}, i.borrow != 0,
+        i.profile, &program);
+    *out = reinterpret_cast<hearth_program*>(program);
+    return result;
+}
+
+hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
+                                      hearth_package_info* out, hearth_report* report) {
+    if (bytes == nullptr || byte_count > SIZE_MAX / 2 ||
+        !is_made(out, hearth_package_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    PackageView package;
+    ViewError error;
+    gpu::Problems problems;
+    const bool is_open = package.open(
+        {static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)}, &error);
+    if (!is_open) problems.add("%s", error.text.c_str());
+    write_report(report, problems);
+    if (!is_open) return runtime::result_of(error.code);
+    hearth_package_info value = hearth_package_info_default();
+    value.graph_hash = package.header().graph_hash;
+    value.graph_bytes = package.graph().size();
+    value.weights_bytes = package.weights().size();
+    value.profile_count = static_cast<uint32_t>(package.profiles().size());
+    for (uint32_t i = 0; i < value.profile_count; ++i) {
+        value.profiles[i] = package.profiles()[i].name;
+        value.program_bytes[i] = package.program(i).size();
+    }
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
 void hearth_program_destroy(hearth_program* program) {
     if (program != nullptr) unwrap(program)->close();
 }
@@ -255,6 +299,7 @@ hearth_result hearth_program_get_info(const hearth_program* program, hearth_prog
     value.binding_count = static_cast<uint32_t>(view.bindings().size());
     value.slot_count = static_cast<uint32_t>(view.slots().size());
     value.step_count = static_cast<uint32_t>(view.steps().size());
+    value.graph_hash = header.graph_hash;
     write_struct(out, value);
     return HEARTH_OK;
 }

@@ -9,7 +9,14 @@
 
 namespace hearth {
 
+uint64_t hash_of_graphs(std::span<const Graph> graphs) {
+    Hash hash;
+    for (const Graph& graph : graphs) hash.number(content_hash(graph));
+    return hash.value();
+}
+
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
+    const uint64_t graph_hash = hash_of_graphs(graphs);
     for (Graph& graph : graphs) {
         auto observe = [&](std::string_view stage, const Graph& g) {
             if (options.observer) options.observer(graph.name, stage, print(g));
@@ -29,17 +36,20 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
                                         {.rows_capacity = options.rows_capacity,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
+    program.graph_hash = graph_hash;
     return CompiledProgram{std::move(program), std::move(graphs)};
 }
 
-Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
+Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
     std::vector<Graph> graphs;
     for (Trace* entry : entries) {
         HEARTH_ASSIGN(Graph graph, entry->finish());
         graphs.push_back(std::move(graph));
     }
-    HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
-    const Program& program = compiled.program;
+    return graphs;
+}
+
+Compiled describe(const Program& program) {
     Compiled result;
     result.bytes = save_program(program);
     result.hash = program.hash;
@@ -52,6 +62,12 @@ Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& 
         result.barrier_count += step.kind == StepKind::kBarrier;
     }
     return result;
+}
+
+Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
+    HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+    HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(graphs), options));
+    return describe(compiled.program);
 }
 
 }  // namespace hearth

@@ -18,6 +18,18 @@ struct CompiledProgram {
     std::vector<Graph> graphs;  ///< one for each entry
 };
 
+/// The finished graphs of traces, or the first error.
+Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries);
+
+/// The bytes and figures of a program.
+Compiled describe(const Program& program);
+
+/// cook() of graphs instead of traces.
+Result<Cooked> cook_graphs(const std::vector<Graph>& graphs, const CookOptions& options);
+
+/// What Program::graph_hash is for entries that compute these graphs.
+uint64_t hash_of_graphs(std::span<const Graph> graphs);
+
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options);
 
 }  // namespace hearth

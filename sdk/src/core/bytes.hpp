@@ -42,6 +42,16 @@ class ByteReader {
         const std::span<const std::byte> taken = take(size);
         return {reinterpret_cast<const char*>(taken.data()), taken.size()};
     }
+    /// A text with its length (32 bits) in front.
+    std::string_view counted_text() { return text(number<uint32_t>()); }
+    /// A number (32 bits) of elements that take `element_bytes` or more each: never more than can
+    /// be there, so that a list may be sized by it.
+    uint32_t count(size_t element_bytes) {
+        const auto value = number<uint32_t>();
+        if (value <= left() / element_bytes) return value;
+        failed_ = true;
+        return 0;
+    }
     /// Up to the next line break, which is read and left out.
     std::string_view line() {
         const std::string_view rest{reinterpret_cast<const char*>(bytes_.data()) + at_,
@@ -80,15 +90,19 @@ class ByteReader {
 class ByteWriter {
   public:
     uint64_t position() const { return bytes_.size(); }
-    void bytes(std::span<const std::byte> data) {
+    ByteWriter& bytes(std::span<const std::byte> data) {
         bytes_.insert(bytes_.end(), data.begin(), data.end());
+        return *this;
     }
-    void text(std::string_view value) { bytes(std::as_bytes(std::span(value))); }
+    ByteWriter& text(std::string_view value) { return bytes(std::as_bytes(std::span(value))); }
+    /// Its length (32 bits), then the text.
+    ByteWriter& counted_text(std::string_view value) {
+        return number(static_cast<uint32_t>(value.size())).text(value);
+    }
     template <class T>
-    requires std::integral<T> || std::floating_point<T>
-    void number(T value) {
+    requires std::integral<T> || std::floating_point<T> ByteWriter& number(T value) {
         static_assert(std::endian::native == std::endian::little);
-        bytes(std::as_bytes(std::span(&value, 1)));
+        return bytes(std::as_bytes(std::span(&value, 1)));
     }
     /// Zeros up to the next multiple of `alignment`.
     void align(size_t alignment) {

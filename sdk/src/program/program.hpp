@@ -21,7 +21,7 @@
 namespace hearth {
 
 /// Changes whenever the serialized layout or the meaning of a field changes.
-inline constexpr uint32_t kProgramFormatVersion = 1;
+inline constexpr uint32_t kProgramFormatVersion = 2;
 
 /// Where an operand's bytes live.
 enum class Region : uint8_t {
@@ -149,6 +149,8 @@ struct Entry {
 struct Program {
     uint32_t format_version = kProgramFormatVersion;
     uint64_t hash = 0;  ///< content hash of everything but source, labels and debug tables
+    /// Hash of the graphs it was compiled from: equal for all profiles.  Not part of `hash`.
+    uint64_t graph_hash = 0;
     std::string profile = "baseline";
     BindingModel binding_model = BindingModel::kDeviceAddress;
     uint64_t rows_capacity = 1;
@@ -182,9 +184,15 @@ uint64_t content_hash(const Program& program);
 /// Little-endian bytes of `program`; load_program of them gives an equal Program.
 std::vector<std::byte> save_program(const Program& program);
 
+/// The same without `data`, which lies elsewhere: the slots' data_offsets refer to `outside_bytes`
+/// bytes that are given again when it is opened.
+std::vector<std::byte> save_program_without_data(const Program& program, uint64_t outside_bytes);
+
 /// Reads untrusted bytes.  Errors: kCorruptData naming the field, kUnsupported for another version.
 /// Every index, size and offset is checked here, so that the device column need not.
-Result<Program> load_program(std::span<const std::byte> bytes);
+/// outside  first contents of a program that was saved without data; copied into `data`.
+Result<Program> load_program(std::span<const std::byte> bytes,
+                             std::span<const std::byte> outside = {});
 
 /// Human-readable listing: slots, bindings, arena map, steps, barriers.
 std::string dump(const Program& program);

@@ -142,14 +142,23 @@ struct SectionRef {
     uint64_t offset, count;  ///< bytes from the start of the file; elements
 };
 
+enum HeaderFlags : uint32_t {
+    /// Section kData is empty: first contents are given when the program is opened (a Package has
+    /// one copy for all its programs).
+    kDataIsOutside = 1,
+    kAllHeaderFlags = 1,
+};
+
 struct FileHeader {
     uint32_t magic, format_version;
     uint64_t total_bytes;
-    uint64_t checksum;  ///< Hash of every byte after this field
-    uint64_t content_hash;
+    uint64_t checksum;  ///< checksum() of every byte after this field
+    uint64_t content_hash, graph_hash;
     uint32_t binding_model;
-    uint32_t reserved;
+    uint32_t flags;  ///< HeaderFlags
     uint64_t rows_capacity, arena_bytes, weights_bytes;
+    /// kDataIsOutside: how many bytes the slots' data_offsets refer to.  Otherwise 0.
+    uint64_t outside_bytes;
     TextRef profile;
     SectionRef sections[kSectionCount];
 };
@@ -159,6 +168,6 @@ inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes b
 static_assert(sizeof(KernelRecord) == 56 && sizeof(OperandRecord) == 40 &&
               sizeof(StepRecord) == 136 && sizeof(EntryRecord) == 40 &&
               sizeof(BindingRecord) == 104 && sizeof(SlotRecord) == 112 &&
-              sizeof(FileHeader) == 72 + 16 * kSectionCount);
+              sizeof(FileHeader) == 88 + 16 * kSectionCount);
 
 }  // namespace hearth::file

@@ -4,7 +4,7 @@
 // Program <-> bytes.  The layout is records.hpp; reading goes through ProgramView, which does all
 // the checking.
 
-#include "core/hash.hpp"
+#include "core/checksum.hpp"
 #include "program/view.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ class Writer {
             std::copy(bytes_[i].begin(), bytes_[i].end(),
                       file.begin() + static_cast<ptrdiff_t>(header.sections[i].offset));
         std::memcpy(file.data(), &header, sizeof header);
-        header.checksum = Hash().bytes(std::span(file).subspan(kChecksumEnd)).value();
+        header.checksum = checksum(std::span(file).subspan(kChecksumEnd));
         std::memcpy(file.data(), &header, sizeof header);
         return file;
     }
@@ -214,14 +214,13 @@ void read_all(const ProgramView& view, std::span<const Record> records, std::vec
     for (const Record& record : records) out.push_back(read(view, record));
 }
 
-}  // namespace
-
-std::vector<std::byte> save_program(const Program& program) {
+std::vector<std::byte> save(const Program& program, std::span<const std::byte> data,
+                            FileHeader header) {
     Writer writer;
-    FileHeader header{};
     header.magic = kMagic;
     header.format_version = program.format_version;
     header.content_hash = program.hash;
+    header.graph_hash = program.graph_hash;
     header.binding_model = static_cast<uint32_t>(program.binding_model);
     header.rows_capacity = program.rows_capacity;
     header.arena_bytes = program.arena_bytes;
@@ -234,11 +233,24 @@ std::vector<std::byte> save_program(const Program& program) {
     for (const Entry& entry : program.entries) write(writer, entry);
     for (const Binding& binding : program.bindings) write(writer, binding);
     for (const Slot& slot : program.slots) write(writer, slot);
-    writer.list(kData, std::span(program.data));
+    writer.list(kData, data);
     return writer.finish(header);
 }
 
-Result<Program> load_program(std::span<const std::byte> bytes) {
+}  // namespace
+
+std::vector<std::byte> save_program(const Program& program) {
+    return save(program, program.data, FileHeader{});
+}
+
+std::vector<std::byte> save_program_without_data(const Program& program, uint64_t outside_bytes) {
+    FileHeader header{};
+    header.flags = kDataIsOutside;
+    header.outside_bytes = outside_bytes;
+    return save(program, {}, header);
+}
+
+Result<Program> load_program(std::span<const std::byte> bytes, std::span<const std::byte> outside) {
     // The view reads in place, so it wants alignment, which the caller's bytes may lack.
     std::vector<uint64_t> copy;
     if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(FileHeader) != 0) {
@@ -248,12 +260,13 @@ Result<Program> load_program(std::span<const std::byte> bytes) {
     }
     ProgramView view;
     ViewError error;
-    if (!view.open(bytes, &error)) return Status(error.code, error.text.c_str());
+    if (!view.open(bytes, &error, outside)) return Status(error.code, error.text.c_str());
 
     const FileHeader& header = view.header();
     Program program;
     program.format_version = header.format_version;
     program.hash = header.content_hash;
+    program.graph_hash = header.graph_hash;
     program.profile = view.text_view(header.profile);
     program.binding_model = view.binding_model();
     program.rows_capacity = header.rows_capacity;

@@ -3,7 +3,7 @@
 
 #include "program/view.hpp"
 
-#include "core/hash.hpp"
+#include "core/checksum.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -84,7 +84,11 @@ class Checker {
         const FileHeader& header = view_.header();
         index_ = 0;
         if (header.binding_model > 1) return bad("header", "unknown binding model");
-        if (header.reserved != 0) return bad("header", "reserved field is not zero");
+        if ((header.flags & ~uint32_t{kAllHeaderFlags}) != 0) return bad("header", "unknown flags");
+        if (view_.has_outside_data() ? count(kData) != 0 : header.outside_bytes != 0)
+            return bad("header", "has data both inside and outside");
+        if (view_.has_outside_data() && header.outside_bytes != view_.data().size())
+            return bad("header", "its first contents lie outside and are not the ones given");
         if (header.rows_capacity == 0 || header.rows_capacity > 0xffffffffu)
             return bad("header", "rows_capacity is not in 1..2^32-1");
         constexpr uint64_t kMaxRegion = uint64_t{1} << 62;
@@ -180,7 +184,8 @@ class Checker {
         if (s.offset > limit || s.bytes > limit - s.offset)
             return bad("slot", "lies outside the weights");
         if (s.data_offset == kZeroFilled) return true;
-        if (s.data_offset > count(kData) || s.bytes > count(kData) - s.data_offset)
+        const uint64_t data = view_.data().size();
+        if (s.data_offset > data || s.bytes > data - s.data_offset)
             return bad("slot", "initial contents lie outside the data");
         return true;
     }
@@ -296,7 +301,8 @@ class Checker {
 
 }  // namespace
 
-bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error) {
+bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error,
+                       std::span<const std::byte> outside) {
     const auto refuse = [&](StatusCode code, const char* what) {
         error->code = code;
         error->text.set("program: %s", what);
@@ -307,6 +313,7 @@ bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error) {
     if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(FileHeader) != 0)
         return refuse(StatusCode::kInvalidArgument, "bytes are not 8-byte aligned");
     bytes_ = bytes;
+    outside_ = outside;
     header_ = reinterpret_cast<const FileHeader*>(bytes.data());
     if (header_->magic != kMagic) return refuse(StatusCode::kCorruptData, "not a Hearth program");
     if (header_->format_version != kProgramFormatVersion) {
@@ -321,7 +328,7 @@ bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error) {
                         static_cast<unsigned long long>(header_->total_bytes));
         return false;
     }
-    if (header_->checksum != Hash().bytes(bytes.subspan(kChecksumEnd)).value())
+    if (header_->checksum != checksum(bytes.subspan(kChecksumEnd)))
         return refuse(StatusCode::kCorruptData, "checksum does not match");
     for (uint32_t i = 0; i < kSectionCount; ++i) {
         const SectionRef& s = header_->sections[i];

@@ -29,7 +29,9 @@ class ProgramView {
     /// list in its section; each operand inside its region, its entry's part of the arena, its
     /// binding; extents without overflow at rows_capacity; push constants within 128 bytes; grids
     /// of 32 bits; SPIR-V's header and instruction lengths.  Not checked: what the SPIR-V does.
-    [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
+    /// outside  first contents of a program that was saved without them; must outlive the view.
+    [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error,
+                            std::span<const std::byte> outside = {});
 
     const file::FileHeader& header() const { return *header_; }
     BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
@@ -54,7 +56,11 @@ class ProgramView {
         return section<file::SlotRecord>(file::kSlots);
     }
     std::span<const uint32_t> words() const { return section<uint32_t>(file::kWords); }
-    std::span<const std::byte> data() const { return section<std::byte>(file::kData); }
+    /// First contents of slots.
+    std::span<const std::byte> data() const {
+        return has_outside_data() ? outside_ : section<std::byte>(file::kData);
+    }
+    bool has_outside_data() const { return (header_->flags & file::kDataIsOutside) != 0; }
 
     /// Zero-terminated.
     const char* text(file::TextRef ref) const {
@@ -96,7 +102,7 @@ class ProgramView {
         return section<T>(id).subspan(ref.first, ref.count);
     }
 
-    std::span<const std::byte> bytes_;
+    std::span<const std::byte> bytes_, outside_;
     const file::FileHeader* header_ = nullptr;
 };
 

@@ -10,10 +10,17 @@
 
 namespace hearth::runtime {
 
+/// What the C interface calls a failure to open bytes.
+hearth_result result_of(StatusCode code);
+
 class LoadedProgram {
   public:
     static hearth_result load(Context& context, std::span<const std::byte> bytes, bool borrow,
                               LoadedProgram** out);
+    /// The program of the first profile of a package that the context's device can run, or of the
+    /// named one.  borrow: as for load(); otherwise the program and the weights are copied.
+    static hearth_result load_package(Context& context, std::span<const std::byte> bytes,
+                                      bool borrow, const char* profile, LoadedProgram** out);
     /// The handle and each session hold one use.
     void retain() { ++uses_; }
     void release();
@@ -26,6 +33,10 @@ class LoadedProgram {
   private:
     friend class hearth::HostAllocator;
     explicit LoadedProgram(Context& context) : context_(&context) {}
+    /// Copies `program` and `outside` unless they are borrowed, checks them, and counts the program.
+    static hearth_result adopt(Context& context, std::span<const std::byte> program,
+                               std::span<const std::byte> outside, bool borrow,
+                               LoadedProgram** out);
 
     Context* context_;
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed

@@ -3,6 +3,8 @@
 
 #include "runtime/session.hpp"
 
+#include "runtime/check_program.hpp"
+
 #include <algorithm>
 
 namespace hearth::runtime {
@@ -47,19 +49,15 @@ size_t entry_binding_count(const ProgramView& view) {
     return static_cast<size_t>(view.header().sections[file::kEntryBindings].count);
 }
 
-bool has_initial_data(const ProgramView& view) {
-    return std::any_of(view.slots().begin(), view.slots().end(), [](const file::SlotRecord& s) {
-        return s.data_offset != kZeroFilled && s.bytes > 0;
-    });
-}
-
 MemoryPlan plan_memory(const ProgramView& view, const hearth_session_create_info& info) {
     MemoryPlan plan;
     // Whole words, because vkCmdFillBuffer clears them.
     plan.bytes[kWeightsBuffer] = align_up(view.header().weights_bytes, 4);
     plan.bytes[kArenaBuffer] = align_up(view.header().arena_bytes, 4);
     plan.bytes[kRunBuffer] = info.recordings_in_flight * (256 + inline_capacity(info));
-    if (has_initial_data(view)) plan.bytes[kInitialBuffer] = view.data().size();
+    for_each_initial(view, [&](const file::SlotRecord& slot, uint64_t at) {
+        plan.bytes[kInitialBuffer] = at + slot.bytes;
+    });
     plan.bytes[kUploadBuffer] = info.upload_bytes;
     plan.bytes[kReadbackBuffer] = info.readback_bytes;
     if ((info.flags & HEARTH_SESSION_COPY_BINDINGS) != 0)
@@ -69,37 +67,6 @@ MemoryPlan plan_memory(const ProgramView& view, const hearth_session_create_info
                          kShadowAlignment);
         });
     return plan;
-}
-
-/// A capability that SPIR-V may declare, and what the device must have for it.
-struct Capability {
-    uint32_t value;  ///< SPIR-V 1.6, section 3.31
-    const char* name;
-    hearth_features feature;              ///< 0: none
-    VkSubgroupFeatureFlags subgroup_ops;  ///< 0: none
-};
-
-constexpr Capability kCapabilities[] = {
-    {0, "Matrix", 0, 0},
-    {1, "Shader", 0, 0},
-    {9, "Float16", HEARTH_FEATURE_SHADER_FLOAT16, 0},
-    {11, "Int64", HEARTH_FEATURE_SHADER_INT64, 0},
-    {22, "Int16", HEARTH_FEATURE_SHADER_INT16, 0},
-    {61, "GroupNonUniform", 0, VK_SUBGROUP_FEATURE_BASIC_BIT},
-    {62, "GroupNonUniformVote", 0, VK_SUBGROUP_FEATURE_VOTE_BIT},
-    {63, "GroupNonUniformArithmetic", 0, VK_SUBGROUP_FEATURE_ARITHMETIC_BIT},
-    {64, "GroupNonUniformBallot", 0, VK_SUBGROUP_FEATURE_BALLOT_BIT},
-    {65, "GroupNonUniformShuffle", 0, VK_SUBGROUP_FEATURE_SHUFFLE_BIT},
-    {66, "GroupNonUniformShuffleRelative", 0, VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT},
-    {67, "GroupNonUniformClustered", 0, VK_SUBGROUP_FEATURE_CLUSTERED_BIT},
-    {4433, "StorageBuffer16BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, 0},
-    {5347, "PhysicalStorageBufferAddresses", HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, 0},
-};
-
-const char* feature_name(hearth_features bit) {
-    for (const gpu::Feature& feature : gpu::all_features())
-        if (feature.bit == bit) return feature.name;
-    return "";
 }
 
 unsigned long long wide(uint64_t value) {
@@ -167,100 +134,12 @@ hearth_result Session::init(const hearth_session_create_info& info) {
     if (info.inline_bytes > kMaxInline)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "inline_bytes is %u, at most %u", info.inline_bytes,
                     kMaxInline);
-    if (const hearth_result r = check_device(); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_program(context_->device(), view(), error_); r != HEARTH_OK)
+        return r;
     if (const hearth_result r = gather_facts(); r != HEARTH_OK) return r;
     if (const hearth_result r = allocate_buffers(info); r != HEARTH_OK) return r;
     if (const hearth_result r = acquire_pipelines(); r != HEARTH_OK) return r;
     return init_profile(info);
-}
-
-hearth_result Session::check_device() {
-    const gpu::Device& device = context_->device();
-    if (device.is_lost()) return fail(HEARTH_ERROR_DEVICE_LOST, "the device is lost");
-    if (view().binding_model() == BindingModel::kDeviceAddress) {
-        if (!device.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
-            return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "the program needs feature bufferDeviceAddress, which is not enabled");
-    } else if (!device.has_push_descriptors()) {
-        return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "the program needs extension %s, which is not enabled",
-                    VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
-    }
-    const uint64_t largest = std::max(view().header().arena_bytes, view().header().weights_bytes);
-    if (largest > device.caps().max_buffer_bytes)
-        return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "the program needs a buffer of %llu bytes, the device allows %llu",
-                    wide(largest), wide(device.caps().max_buffer_bytes));
-    for (const file::KernelRecord& kernel : view().kernels())
-        if (const hearth_result r = check_kernel(kernel); r != HEARTH_OK) return r;
-    return check_grids();
-}
-
-hearth_result Session::check_kernel(const file::KernelRecord& kernel) {
-    const gpu::Device& device = context_->device();
-    const char* name = view().text(kernel.name);
-    const VkPhysicalDeviceLimits& limits = device.limits();
-    uint64_t invocations = 1;
-    for (uint32_t i = 0; i < 3; ++i) {
-        invocations *= kernel.local_size[i];
-        if (kernel.local_size[i] > limits.maxComputeWorkGroupSize[i])
-            return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: local size %u along axis %u, the device allows %u", name,
-                        kernel.local_size[i], i, limits.maxComputeWorkGroupSize[i]);
-    }
-    if (invocations > limits.maxComputeWorkGroupInvocations)
-        return fail(HEARTH_ERROR_UNSUPPORTED,
-                    "kernel %s: %llu invocations in a workgroup, the device allows %u", name,
-                    wide(invocations), limits.maxComputeWorkGroupInvocations);
-
-    // What the code declares is what counts: the manifest's flags are for people and planners.
-    constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
-    const std::span<const uint32_t> spirv = view().spirv_of(kernel);
-    for (size_t at = kHeaderWords; at < spirv.size(); at += spirv[at] >> 16) {
-        if ((spirv[at] & 0xffff) != kOpCapability) break;  // capabilities come first
-        if (spirv[at] >> 16 < 2) break;
-        const uint32_t value = spirv[at + 1];
-        const auto* known = std::find_if(std::begin(kCapabilities), std::end(kCapabilities),
-                                         [&](const Capability& c) { return c.value == value; });
-        if (known == std::end(kCapabilities))
-            return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: SPIR-V capability %u is not one that Hearth knows", name,
-                        value);
-        if (!device.has(known->feature))
-            return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: SPIR-V capability %s needs feature %s, which is not enabled",
-                        name, known->name, feature_name(known->feature));
-        if ((device.subgroup_operations() & known->subgroup_ops) != known->subgroup_ops)
-            return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: the device has no subgroup operations for SPIR-V capability %s",
-                        name, known->name);
-    }
-    return HEARTH_OK;
-}
-
-hearth_result Session::check_grids() {
-    const VkPhysicalDeviceLimits& limits = context_->device().limits();
-    const bool descriptors = view().binding_model() == BindingModel::kDescriptor;
-    const uint64_t alignment = limits.minStorageBufferOffsetAlignment;
-    for (const file::StepRecord& step : view().steps()) {
-        if (step.kind != static_cast<uint32_t>(StepKind::kDispatch)) continue;
-        const char* name = view().text(view().kernels()[step.kernel].name);
-        for (uint32_t i = 0; i < 3; ++i) {
-            const uint32_t groups = groups_at(step.grid[i], view().header().rows_capacity);
-            if (groups > limits.maxComputeWorkGroupCount[i])
-                return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "kernel %s: %u workgroups along axis %u at capacity, the device "
-                            "allows %u",
-                            name, groups, i, limits.maxComputeWorkGroupCount[i]);
-        }
-        for (const file::OperandRecord& operand : view().operands_of(step))
-            if (descriptors && operand.offset % alignment != 0)
-                return fail(HEARTH_ERROR_UNSUPPORTED,
-                            "kernel %s: an operand at offset %llu, the device wants multiples of "
-                            "%llu",
-                            name, wide(operand.offset), wide(alignment));
-    }
-    return HEARTH_OK;
 }
 
 hearth_result Session::gather_facts() {
@@ -316,8 +195,10 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         if (r != HEARTH_OK)
             return fail(r, "%s: no memory for %llu bytes", facts.name, wide(plan.bytes[i]));
     }
-    if (buffers_[kInitialBuffer].mapped != nullptr)
-        std::memcpy(buffers_[kInitialBuffer].mapped, view().data().data(), view().data().size());
+    for_each_initial(view(), [&](const file::SlotRecord& slot, uint64_t at) {
+        std::memcpy(buffers_[kInitialBuffer].mapped + at, view().data().data() + slot.data_offset,
+                    static_cast<size_t>(slot.bytes));
+    });
     uint64_t shadow_end = 0;
     for_each_entry_binding(view(), [&](uint32_t list_index, uint32_t binding) {
         shadow_offsets_[list_index] = shadow_end;

@@ -29,6 +29,18 @@ struct MemoryPlan {
     uint64_t bytes[kBufferCount] = {};
 };
 
+/// Calls visit(slot, staged_offset) for each slot with first contents; the offsets are where they
+/// lie in kInitialBuffer, one after the other.
+template <class Visit>
+void for_each_initial(const ProgramView& view, Visit visit) {
+    uint64_t at = 0;
+    for (const file::SlotRecord& slot : view.slots()) {
+        if (slot.data_offset == kZeroFilled || slot.bytes == 0) continue;
+        visit(slot, at);
+        at += (slot.bytes + 15) / 16 * 16;
+    }
+}
+
 class Session {
   public:
     static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
@@ -125,9 +137,6 @@ class Session {
 
     // session.cpp
     hearth_result init(const hearth_session_create_info& info);
-    hearth_result check_device();
-    hearth_result check_kernel(const file::KernelRecord& kernel);
-    hearth_result check_grids();
     hearth_result gather_facts();
     hearth_result allocate_buffers(const hearth_session_create_info& info);
     hearth_result acquire_pipelines();

@@ -41,9 +41,8 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
     if (const hearth_result r = check_transfer(commands, "setup"); r != HEARTH_OK) return r;
     const gpu::Buffer& weights = buffers_[kWeightsBuffer];
     const gpu::Buffer& initial = buffers_[kInitialBuffer];
-    const bool had_initial = std::any_of(
-        view().slots().begin(), view().slots().end(),
-        [](const file::SlotRecord& s) { return s.data_offset != kZeroFilled && s.bytes > 0; });
+    bool had_initial = false;
+    for_each_initial(view(), [&](const file::SlotRecord&, uint64_t) { had_initial = true; });
     if (had_initial && initial.handle == VK_NULL_HANDLE)
         return fail(HEARTH_ERROR_WRONG_ORDER,
                     "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL keeps them");
@@ -61,11 +60,10 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
                 device.vk().CmdCopyBuffer(commands, initial.handle, weights.handle, count, regions);
             count = 0;
         };
-        for (const file::SlotRecord& slot : view().slots()) {
-            if (slot.data_offset == kZeroFilled || slot.bytes == 0) continue;
-            regions[count++] = {slot.data_offset, slot.offset, slot.bytes};
+        for_each_initial(view(), [&](const file::SlotRecord& slot, uint64_t at) {
+            regions[count++] = {at, slot.offset, slot.bytes};
             if (count == kCopiesAtOnce) flush();
-        }
+        });
         flush();
     }
     has_recorded_ = true;

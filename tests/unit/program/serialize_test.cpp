@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "core/checksum.hpp"
 #include "program/view.hpp"
 #include "support/test_program.hpp"
 
@@ -25,7 +26,7 @@ Program make_program(BindingModel model = BindingModel::kDeviceAddress) {
 void fix_checksum(std::vector<std::byte>& bytes) {
     file::FileHeader header;
     std::memcpy(&header, bytes.data(), sizeof header);
-    header.checksum = Hash().bytes(std::span(bytes).subspan(file::kChecksumEnd)).value();
+    header.checksum = checksum(std::span(bytes).subspan(file::kChecksumEnd));
     std::memcpy(bytes.data(), &header, sizeof header);
 }
 

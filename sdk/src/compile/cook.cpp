@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Graphs to a package: compiles them for each profile, and keeps them for the next time.
+
+#include "compile/compile.hpp"
+#include "compile/graph_file.hpp"
+#include "program/package.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+/// What a device must have beyond what the program itself says.
+PackedProfile pack(const CookProfile& profile, Program program) {
+    PackedProfile packed;
+    packed.name = profile.name;
+    packed.shared_memory_bytes = profile.options.caps.shared_memory_bytes;
+    const bool uses_subgroups =
+        std::any_of(program.kernels.begin(), program.kernels.end(),
+                    [](const Kernel& k) { return k.needs_subgroup_arithmetic; });
+    if (uses_subgroups) packed.subgroup_size = profile.options.caps.subgroup_size;
+    packed.program = std::move(program);
+    return packed;
+}
+
+CookedProfile describe_profile(const std::string& name, const Program& program) {
+    CookedProfile cooked;
+    cooked.name = name;
+    cooked.compiled = describe(program);
+    for (const Kernel& kernel : program.kernels) cooked.spirv_bytes += 4 * kernel.spirv.size();
+    for (const Step& step : program.steps) cooked.operator_count += step.computes.size();
+    return cooked;
+}
+
+/// An open package; copied if its bytes are not aligned.
+struct OpenPackage {
+    std::vector<uint64_t> copy;
+    PackageView view;
+};
+
+Result<OpenPackage> open_package(std::span<const std::byte> bytes) {
+    OpenPackage package;
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) != 0) {
+        package.copy.resize((bytes.size() + 7) / 8);
+        std::memcpy(package.copy.data(), bytes.data(), bytes.size());
+        bytes = std::as_bytes(std::span(package.copy)).first(bytes.size());
+    }
+    ViewError error;
+    if (!package.view.open(bytes, &error)) return Status(error.code, error.text.c_str());
+    return package;
+}
+
+}  // namespace
+
+Result<Cooked> cook_graphs(const std::vector<Graph>& graphs, const CookOptions& options) {
+    std::vector<CookProfile> profiles = options.profiles;
+    if (profiles.empty()) profiles.emplace_back();
+    const auto report = [&](std::string_view profile, size_t done) {
+        if (options.progress) options.progress(profile, done, profiles.size());
+    };
+    Cooked cooked;
+    PackageContents contents;
+    for (size_t i = 0; i < profiles.size(); ++i) {
+        CookProfile& profile = profiles[i];
+        report(profile.name, i);
+        profile.options.caps.name = profile.name;
+        profile.options.rows_capacity = options.rows_capacity;
+        Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
+        if (!compiled.ok()) return compiled.status().in("profile '" + profile.name + "'");
+        cooked.profiles.push_back(describe_profile(profile.name, compiled->program));
+        contents.profiles.push_back(pack(profile, std::move(compiled->program)));
+    }
+    report("", profiles.size());
+    contents.graph = save_graphs(
+        graphs, [&](std::span<const std::byte> data) { return contents.pool.add(data); });
+    contents.graph_hash = hash_of_graphs(graphs);
+    contents.notes = options.notes;
+    cooked.graph_hash = contents.graph_hash;
+    HEARTH_ASSIGN(cooked.bytes, save_package(std::move(contents)));
+    HEARTH_ASSIGN(const OpenPackage package, open_package(cooked.bytes));
+    cooked.weights_bytes = package.view.weights().size();
+    cooked.graph_bytes = package.view.graph().size();
+    for (uint32_t i = 0; i < profiles.size(); ++i)
+        cooked.profiles[i].program_bytes = package.view.program(i).size();
+    return cooked;
+}
+
+Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options) {
+    HEARTH_ASSIGN(const std::vector<Graph> graphs, finish_all(entries));
+    return cook_graphs(graphs, options);
+}
+
+Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options) {
+    HEARTH_ASSIGN(const OpenPackage open, open_package(package));
+    HEARTH_ASSIGN(const std::vector<Graph> graphs,
+                  load_graphs(open.view.graph(), open.view.weights()));
+    return cook_graphs(graphs, options);
+}
+
+}  // namespace hearth

@@ -1,0 +1,268 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "program/package.hpp"
+
+#include "core/checksum.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+using namespace file;
+
+namespace {
+
+constexpr uint64_t kPackageChecksumEnd = 24;  // where the checksummed bytes of the header begin
+
+uint64_t align_up(uint64_t at, uint64_t alignment) {
+    return (at + alignment - 1) / alignment * alignment;
+}
+
+uint64_t tables_end(const PackageHeader& header) {
+    return sizeof header + uint64_t{header.section_count} * sizeof(PackageSectionRecord) +
+           uint64_t{header.profile_count} * sizeof(ProfileRecord);
+}
+
+bool fail(ViewError* error, StatusCode code, const char* what) {
+    error->code = code;
+    error->text.set("package: %s", what);
+    return false;
+}
+
+__attribute__((format(printf, 3, 4))) bool bad(ViewError* error, uint32_t index, const char* format,
+                                               ...) {
+    error->code = StatusCode::kCorruptData;
+    error->text.set("package: ");
+    va_list arguments;
+    va_start(arguments, format);
+    error->text.append_list(format, arguments);
+    va_end(arguments);
+    error->text.append(" (%u)", index);
+    return false;
+}
+
+Status check(const PackageContents& contents) {
+    if (contents.profiles.empty() || contents.profiles.size() > kMaxProfiles)
+        return invalid_argument("a package has 1 to " + std::to_string(kMaxProfiles) +
+                                " profiles, found " + std::to_string(contents.profiles.size()));
+    for (size_t i = 0; i < contents.profiles.size(); ++i) {
+        const std::string& name = contents.profiles[i].name;
+        if (name.empty() || name.size() >= sizeof(ProfileRecord::name))
+            return invalid_argument("a profile's name has 1 to 31 characters, found '" + name +
+                                    "'");
+        for (size_t k = 0; k < i; ++k)
+            if (contents.profiles[k].name == name)
+                return invalid_argument("two profiles are named '" + name + "'");
+    }
+    return {};
+}
+
+/// Moves the first contents of a program's slots into the pool.
+void move_data(Program& program, DataPool& pool) {
+    for (Slot& slot : program.slots) {
+        if (slot.data_offset == kZeroFilled) continue;
+        slot.data_offset = pool.add(
+            std::span(program.data)
+                .subspan(static_cast<size_t>(slot.data_offset), static_cast<size_t>(slot.bytes)));
+    }
+    program.data.clear();
+}
+
+struct NewSection {
+    PackageSectionKind kind;
+    std::vector<std::byte> bytes;
+};
+
+std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSection>& sections,
+                               const std::vector<ProfileRecord>& profiles) {
+    header.section_count = static_cast<uint32_t>(sections.size());
+    header.profile_count = static_cast<uint32_t>(profiles.size());
+    std::vector<PackageSectionRecord> records;
+    uint64_t at = tables_end(header);
+    for (const NewSection& section : sections) {
+        at = align_up(at, section.kind == PackageSectionKind::kWeights ? kWeightsAlignment
+                                                                       : kPackageAlignment);
+        records.push_back({static_cast<uint32_t>(section.kind), 0, at, section.bytes.size(),
+                           checksum(section.bytes)});
+        at += section.bytes.size();
+    }
+    header.total_bytes = at;
+    std::vector<std::byte> out(static_cast<size_t>(at));
+    for (size_t i = 0; i < sections.size(); ++i)
+        std::copy(sections[i].bytes.begin(), sections[i].bytes.end(),
+                  out.begin() + static_cast<ptrdiff_t>(records[i].offset));
+    std::byte* tables = out.data() + sizeof header;
+    std::memcpy(tables, records.data(), records.size() * sizeof records[0]);
+    std::memcpy(tables + records.size() * sizeof records[0], profiles.data(),
+                profiles.size() * sizeof profiles[0]);
+    std::memcpy(out.data(), &header, sizeof header);
+    header.checksum = checksum(
+        std::span(out).first(static_cast<size_t>(tables_end(header))).subspan(kPackageChecksumEnd));
+    std::memcpy(out.data(), &header, sizeof header);
+    return out;
+}
+
+}  // namespace
+
+uint64_t DataPool::add(std::span<const std::byte> bytes) {
+    if (bytes.empty()) return 0;
+    const uint64_t key = checksum(bytes);
+    const auto [begin, end] = runs_.equal_range(key);
+    for (auto run = begin; run != end; ++run)
+        if (run->second.size == bytes.size() &&
+            std::memcmp(bytes_.data() + run->second.offset, bytes.data(), bytes.size()) == 0)
+            return run->second.offset;
+    bytes_.resize(static_cast<size_t>(align_up(bytes_.size(), kAlignment)));
+    const uint64_t offset = bytes_.size();
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    runs_.emplace(key, Run{offset, bytes.size()});
+    return offset;
+}
+
+Result<std::vector<std::byte>> save_package(PackageContents contents) {
+    HEARTH_TRY(check(contents));
+    std::vector<NewSection> sections;
+    sections.push_back({PackageSectionKind::kGraph, std::move(contents.graph)});
+    std::vector<ProfileRecord> profiles;
+    for (PackedProfile& profile : contents.profiles) move_data(profile.program, contents.pool);
+    for (const PackedProfile& profile : contents.profiles) {
+        ProfileRecord record{};
+        profile.name.copy(record.name, sizeof record.name - 1);
+        record.section = static_cast<uint32_t>(sections.size());
+        record.shared_memory_bytes = profile.shared_memory_bytes;
+        record.subgroup_size = profile.subgroup_size;
+        profiles.push_back(record);
+        sections.push_back(
+            {PackageSectionKind::kProgram,
+             save_program_without_data(profile.program, contents.pool.bytes().size())});
+    }
+    if (!contents.notes.empty()) {
+        const auto notes = std::as_bytes(std::span(contents.notes));
+        sections.push_back({PackageSectionKind::kNotes, {notes.begin(), notes.end()}});
+    }
+    const std::span<const std::byte> pool = contents.pool.bytes();
+    sections.push_back({PackageSectionKind::kWeights, {pool.begin(), pool.end()}});
+    PackageHeader header{};
+    header.magic = kPackageMagic;
+    header.format_version = kPackageFormatVersion;
+    header.graph_hash = contents.graph_hash;
+    return lay_out(header, sections, profiles);
+}
+
+bool is_package(std::span<const std::byte> bytes) {
+    uint32_t magic = 0;
+    if (bytes.size() < sizeof magic) return false;
+    std::memcpy(&magic, bytes.data(), sizeof magic);
+    return magic == kPackageMagic;
+}
+
+bool PackageView::open(std::span<const std::byte> bytes, ViewError* error) {
+    if (bytes.size() < sizeof(PackageHeader))
+        return fail(error, StatusCode::kCorruptData, "shorter than its header");
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(PackageHeader) != 0)
+        return fail(error, StatusCode::kInvalidArgument, "bytes are not 8-byte aligned");
+    bytes_ = bytes;
+    header_ = reinterpret_cast<const PackageHeader*>(bytes.data());
+    if (header_->magic != kPackageMagic)
+        return fail(error, StatusCode::kCorruptData, "not a Hearth package");
+    if (header_->format_version != kPackageFormatVersion) {
+        error->code = StatusCode::kUnsupported;
+        error->text.set("package: format version %u, expected %u", header_->format_version,
+                        kPackageFormatVersion);
+        return false;
+    }
+    if (header_->total_bytes != bytes.size()) {
+        error->code = StatusCode::kCorruptData;
+        error->text.set("package: %zu bytes, the header says %llu", bytes.size(),
+                        static_cast<unsigned long long>(header_->total_bytes));
+        return false;
+    }
+    if (header_->section_count > kMaxPackageSections || header_->profile_count > kMaxProfiles ||
+        header_->profile_count == 0 || tables_end(*header_) > bytes.size())
+        return fail(error, StatusCode::kCorruptData, "impossible number of sections or profiles");
+    if (header_->checksum !=
+        checksum(
+            bytes.first(static_cast<size_t>(tables_end(*header_))).subspan(kPackageChecksumEnd)))
+        return fail(error, StatusCode::kCorruptData, "the header's checksum does not match");
+    const std::byte* tables = bytes.data() + sizeof(PackageHeader);
+    sections_ = {reinterpret_cast<const PackageSectionRecord*>(tables), header_->section_count};
+    profiles_ = {reinterpret_cast<const ProfileRecord*>(tables + sections_.size_bytes()),
+                 header_->profile_count};
+    return check_sections(error) && check_profiles(error);
+}
+
+bool PackageView::check_sections(ViewError* error) {
+    uint32_t graphs = 0, pools = 0, notes = 0;
+    uint64_t end = tables_end(*header_);
+    for (uint32_t i = 0; i < sections_.size(); ++i) {
+        const PackageSectionRecord& s = sections_[i];
+        // In order and without overlap, and zeros between: each byte of the file is accounted for.
+        if (s.offset % kPackageAlignment != 0 || s.offset < end ||
+            s.offset - end >= kWeightsAlignment || s.offset > bytes_.size() ||
+            s.bytes > bytes_.size() - s.offset)
+            return bad(error, i, "a section lies outside the file or not in order");
+        for (std::byte padding :
+             bytes_.subspan(static_cast<size_t>(end), static_cast<size_t>(s.offset - end)))
+            if (padding != std::byte{0})
+                return bad(error, i, "bytes between sections are not zero");
+        end = s.offset + s.bytes;
+        if (s.reserved != 0) return bad(error, i, "a section's reserved field is not zero");
+        if (s.checksum != checksum(section(i)))
+            return bad(error, i, "a section's checksum does not match");
+        switch (static_cast<PackageSectionKind>(s.kind)) {
+            case PackageSectionKind::kGraph:
+                graph_ = i;
+                ++graphs;
+                continue;
+            case PackageSectionKind::kWeights:
+                if (s.offset % kWeightsAlignment != 0)
+                    return bad(error, i, "the weights are not aligned to a page");
+                weights_ = i;
+                ++pools;
+                continue;
+            case PackageSectionKind::kNotes:
+                notes_ = i;
+                ++notes;
+                continue;
+            case PackageSectionKind::kProgram:
+                continue;
+        }
+        return bad(error, i, "a section of unknown kind %u", s.kind);
+    }
+    if (end != bytes_.size())
+        return fail(error, StatusCode::kCorruptData, "there is something after the last section");
+    if (graphs != 1 || pools != 1 || notes > 1)
+        return fail(error, StatusCode::kCorruptData, "needs one graph and one pool of weights");
+    if (notes == 0) notes_ = graph_;
+    return true;
+}
+
+bool PackageView::check_profiles(ViewError* error) {
+    for (uint32_t i = 0; i < profiles_.size(); ++i) {
+        const ProfileRecord& p = profiles_[i];
+        if (p.name[0] == '\0' || std::memchr(p.name, '\0', sizeof p.name) == nullptr)
+            return bad(error, i, "a profile without a name");
+        if (p.reserved != 0) return bad(error, i, "a profile's reserved field is not zero");
+        if (find_profile(p.name) != static_cast<int>(i))
+            return bad(error, i, "two profiles are named '%s'", p.name);
+        if (p.section >= sections_.size() ||
+            sections_[p.section].kind != static_cast<uint32_t>(PackageSectionKind::kProgram))
+            return bad(error, i, "profile '%s' has no program", p.name);
+    }
+    return true;
+}
+
+int PackageView::find_profile(std::string_view name) const {
+    for (uint32_t i = 0; i < profiles_.size(); ++i)
+        if (name == profiles_[i].name) return static_cast<int>(i);
+    return -1;
+}
+
+std::string_view PackageView::notes() const {
+    if (notes_ == graph_) return {};
+    const std::span<const std::byte> text = section(notes_);
+    return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+}  // namespace hearth

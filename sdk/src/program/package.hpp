@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A Package (`.hearth`): graph, weights and one Program for each profile in one file, which is used
+// as it lies in memory, mapped or read.  docs/package_format.md describes it.
+//
+// The graph is an opaque section (compile/graph_file.hpp writes and reads it), so that a package can
+// be cooked again; the device column never looks at it.  Weights are stored once: the programs'
+// slots and the graph's values refer to bytes of one pool.
+
+#pragma once
+
+#include "program/view.hpp"
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth {
+
+namespace file {
+
+inline constexpr uint32_t kPackageMagic = 0x4b505248;  // "HRPK"
+inline constexpr uint32_t kPackageFormatVersion = 1;
+inline constexpr uint32_t kMaxProfiles = 8;
+inline constexpr uint32_t kMaxPackageSections = 64;
+inline constexpr uint64_t kPackageAlignment = 64;    ///< of sections
+inline constexpr uint64_t kWeightsAlignment = 4096;  ///< of the pool: whole pages can be mapped
+
+enum class PackageSectionKind : uint32_t {
+    kGraph = 1,    ///< one
+    kWeights = 2,  ///< one: the pool
+    kProgram = 3,  ///< one for each profile, saved without data
+    kNotes = 4,    ///< at most one: UTF-8 for people and tools
+};
+
+struct PackageSectionRecord {
+    uint32_t kind, reserved;
+    uint64_t offset, bytes;
+    uint64_t checksum;  ///< checksum() of the section
+};
+
+struct ProfileRecord {
+    char name[32];                 ///< zero-terminated
+    uint32_t section;              ///< of its program
+    uint32_t shared_memory_bytes;  ///< that a workgroup of its kernels may use
+    uint32_t subgroup_size;        ///< that its kernels rely on; 0: any
+    uint32_t reserved;
+};
+
+/// Followed by section_count PackageSectionRecords and profile_count ProfileRecords.
+struct PackageHeader {
+    uint32_t magic, format_version;
+    uint64_t total_bytes;
+    uint64_t checksum;  ///< of every byte after this field, to the end of the profiles
+    uint64_t graph_hash;
+    uint32_t section_count, profile_count;
+};
+
+static_assert(sizeof(PackageSectionRecord) == 32 && sizeof(ProfileRecord) == 48 &&
+              sizeof(PackageHeader) == 40);
+
+}  // namespace file
+
+/// Bytes that several tables refer to, each distinct run of them stored once.
+class DataPool {
+  public:
+    /// Where equal bytes lie.
+    uint64_t add(std::span<const std::byte> bytes);
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+  private:
+    static constexpr uint64_t kAlignment = 16;
+    struct Run {
+        uint64_t offset, size;
+    };
+    std::vector<std::byte> bytes_;
+    std::unordered_multimap<uint64_t, Run> runs_;  ///< by checksum
+};
+
+/// A program to be packed.
+struct PackedProfile {
+    std::string name;
+    Program program;  ///< with its data
+    uint32_t shared_memory_bytes = 0;
+    uint32_t subgroup_size = 0;  ///< 0: any
+};
+
+struct PackageContents {
+    std::vector<std::byte> graph;  ///< refers to `pool`
+    uint64_t graph_hash = 0;
+    DataPool pool;                        ///< the programs' data is added when saving
+    std::vector<PackedProfile> profiles;  ///< best first: the first that a device can run is chosen
+    std::string notes;
+};
+
+/// Errors: kInvalidArgument for no profile, too many, or names that are equal, empty or too long.
+/// Deterministic.
+Result<std::vector<std::byte>> save_package(PackageContents contents);
+
+/// Reads a package in place.  Allocates nothing.
+class PackageView {
+  public:
+    /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
+    ///
+    /// Checked: magic, version, size, the header's checksum; each section inside the file, aligned
+    /// and with a right checksum; one graph, one pool; each profile's name and program.  A program
+    /// is checked by ProgramView when it is opened.
+    [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
+
+    const file::PackageHeader& header() const { return *header_; }
+    std::span<const file::PackageSectionRecord> sections() const { return sections_; }
+    std::span<const file::ProfileRecord> profiles() const { return profiles_; }
+    /// The position of the profile, or -1.
+    int find_profile(std::string_view name) const;
+
+    std::span<const std::byte> section(uint32_t index) const {
+        return bytes_.subspan(static_cast<size_t>(sections_[index].offset),
+                              static_cast<size_t>(sections_[index].bytes));
+    }
+    std::span<const std::byte> program(uint32_t profile) const {
+        return section(profiles_[profile].section);
+    }
+    std::span<const std::byte> graph() const { return section(graph_); }
+    std::span<const std::byte> weights() const { return section(weights_); }
+    std::string_view notes() const;
+
+  private:
+    bool check_sections(ViewError* error);
+    bool check_profiles(ViewError* error);
+
+    std::span<const std::byte> bytes_;
+    const file::PackageHeader* header_ = nullptr;
+    std::span<const file::PackageSectionRecord> sections_;
+    std::span<const file::ProfileRecord> profiles_;
+    uint32_t graph_ = 0, weights_ = 0, notes_ = 0;  ///< sections; notes_ == graph_: none
+};
+
+/// Whether bytes begin as a package does.
+bool is_package(std::span<const std::byte> bytes);
+
+}  // namespace hearth

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Whether a device can run a program: what a session needs to know, and what chooses a profile.
+
+#pragma once
+
+#include "gpu/device.hpp"
+#include "program/view.hpp"
+
+namespace hearth::runtime {
+
+/// HEARTH_OK, or HEARTH_ERROR_UNSUPPORTED and in `error` the first thing that the device lacks:
+/// binding model, buffer sizes, workgroup sizes and counts, what the SPIR-V declares.
+hearth_result check_program(const gpu::Device& device, const ProgramView& view,
+                            FixedText<512>& error);
+
+}  // namespace hearth::runtime

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Packages on a device: which profile is chosen, and that it runs as the program alone does.
+
+#include "program/package.hpp"
+
+#include "rig.hpp"
+
+namespace hearth::test {
+namespace {
+
+class PackageOnDevice : public RuntimeTest {
+  protected:
+    /// A package whose first profile no device can run.
+    std::vector<std::byte> package() {
+        const BindingModel model = binding_model(device());
+        const Program program = TestProgramBuilder(test_shaders(model), model).build();
+        PackageContents contents;
+        contents.profiles.push_back({"huge", program, 0, 0});
+        contents.profiles[0].program.kernels[0].local_size = {1024, 1024, 1024};
+        contents.profiles.push_back({"shared", program, ~0u, 0});
+        contents.profiles.push_back({"fits", program, 0, 0});
+        contents.profiles[2].program.profile = "fits";
+        contents.profiles.push_back({"also fits", program, 0, 0});
+        return save_package(std::move(contents)).value();
+    }
+
+    /// Puts a session of `program` in place of the rig's own, set up.
+    static void use(Rig& rig, Result<LoadedProgram> program) {
+        ASSERT_TRUE(program.ok()) << program.status().message();
+        rig.session = Session();
+        rig.program = std::move(*program);
+        Result<Session> session = Session::create(rig.context, rig.program);
+        ASSERT_TRUE(session.ok()) << session.status().message();
+        rig.session = std::move(*session);
+        ASSERT_TRUE(rig.session.build().ok());
+        rig.frame([&](VkCommandBuffer commands) {
+            ASSERT_TRUE(rig.session.record_setup(commands).ok());
+        });
+    }
+};
+
+TEST_F(PackageOnDevice, TheFirstProfileThatTheDeviceCanRunIsChosen) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<std::byte> bytes = package();
+    Result<LoadedProgram> program = LoadedProgram::load_package(rig->context, bytes);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    EXPECT_STREQ(program->info().profile, "fits");
+}
+
+TEST_F(PackageOnDevice, RunsAsTheProgramAloneCopiedOrBorrowed) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<float> input(3 * kWidth, 0.25f);
+    const std::vector<float> expected_learn = rig->learn(input, 0.5f);
+    const std::vector<float> expected_act = rig->act(input);
+    for (const bool borrow : {false, true}) {
+        std::vector<std::byte> bytes = package();
+        use(*rig, LoadedProgram::load_package(rig->context, bytes, borrow));
+        if (!borrow) bytes.assign(bytes.size(), std::byte{0xff});  // nobody looks at it again
+        EXPECT_EQ(rig->learn(input, 0.5f), expected_learn);
+        EXPECT_EQ(rig->act(input), expected_act);
+        rig->session = Session();
+        rig->program = LoadedProgram();
+        rig->advance();
+    }
+}
+
+TEST_F(PackageOnDevice, AProfileCanBeAskedForByName) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<std::byte> bytes = package();
+    EXPECT_TRUE(LoadedProgram::load_package(rig->context, bytes, true, "also fits").ok());
+    const auto unknown = LoadedProgram::load_package(rig->context, bytes, true, "other");
+    ASSERT_FALSE(unknown.ok());
+    EXPECT_EQ(unknown.status().message(),
+              "HEARTH_ERROR_NOT_FOUND: package: no profile is named 'other'");
+    const auto huge = LoadedProgram::load_package(rig->context, bytes, true, "huge");
+    ASSERT_FALSE(huge.ok());
+    EXPECT_NE(huge.status().message().find("profile huge: kernel mix: "), std::string::npos)
+        << huge.status().message();
+}
+
+TEST_F(PackageOnDevice, DamageIsToldAndNothingIsLoaded) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    std::vector<std::byte> bytes = package();
+    bytes[bytes.size() / 2] ^= std::byte{1};
+    const auto loaded = LoadedProgram::load_package(rig->context, bytes);
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(loaded.status().code(), StatusCode::kCorruptData);
+    const auto info = package_info(bytes);
+    ASSERT_FALSE(info.ok());
+    EXPECT_EQ(info.status().code(), StatusCode::kCorruptData);
+}
+
+TEST_F(PackageOnDevice, InfoListsTheProfiles) {
+    const std::vector<std::byte> bytes = package();
+    const auto info = package_info(bytes);
+    ASSERT_TRUE(info.ok()) << info.status().message();
+    ASSERT_EQ(info->profile_count, 4u);
+    EXPECT_STREQ(info->profiles[0], "huge");
+    EXPECT_STREQ(info->profiles[3], "also fits");
+    EXPECT_GT(info->program_bytes[2], 1000u);
+    EXPECT_EQ(info->weights_bytes, kWidth * 4u);
+}
+
+}  // namespace
+}  // namespace hearth::test

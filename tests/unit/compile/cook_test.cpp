@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compile/compile.hpp"
+#include "cpu/run_program.hpp"
+#include "program/package.hpp"
+
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+
+namespace hearth::test {
+namespace {
+
+/// A learner of two entries.
+class Cook : public ::testing::Test {
+  protected:
+    Cook() {
+        act_.output("y", net(act_, act_.input("x", {kRows, 5})));
+        const Tensor loss =
+            mse_loss(net(learn_, learn_.input("x", {kRows, 5})), learn_.input("t", {kRows, 3}));
+        minimize(loss, learn_.params(), AdamOptions{});
+        learn_.output("loss", loss);
+    }
+    static Tensor net(Trace& trace, const Tensor& x) {
+        return nn::mlp(trace, "net", x, {16, 16, 3}, relu, {.seed = 1});
+    }
+    static CookOptions two_profiles() {
+        CookOptions options;
+        CookProfile large{"large", {}};
+        large.options.caps.max_workgroup_invocations = 1024;
+        large.options.caps.shared_memory_bytes = 49152;
+        options.profiles = {large, CookProfile{}};
+        options.rows_capacity = 32;
+        return options;
+    }
+    Result<Cooked> cooked() { return cook({&act_, &learn_}, two_profiles()); }
+
+    Trace act_{"act"}, learn_{"learn"};
+};
+
+PackageView open(const Cooked& cooked) {
+    PackageView view;
+    ViewError error;
+    EXPECT_TRUE(view.open(cooked.bytes, &error)) << error.text.c_str();
+    return view;
+}
+
+TEST_F(Cook, EachProfilesProgramIsWhatCompileMakes) {
+    const Result<Cooked> package = cooked();
+    ASSERT_TRUE(package.ok()) << package.status().message();
+    const PackageView view = open(*package);
+    const CookOptions options = two_profiles();
+    ASSERT_EQ(view.profiles().size(), 2u);
+    for (uint32_t i = 0; i < 2; ++i) {
+        CompileOptions alone = options.profiles[i].options;
+        alone.caps.name = options.profiles[i].name;
+        alone.rows_capacity = 32;
+        const Result<Compiled> compiled = compile({&act_, &learn_}, alone);
+        ASSERT_TRUE(compiled.ok());
+        EXPECT_EQ(package->profiles[i].compiled.bytes, compiled->bytes);
+
+        // From the package: the same but for where first contents lie.
+        Result<Program> packed = load_program(view.program(i), view.weights());
+        const Result<Program> program = load_program(compiled->bytes);
+        ASSERT_TRUE(packed.ok() && program.ok());
+        EXPECT_EQ(packed->graph_hash, view.header().graph_hash);
+        for (size_t s = 0; s < program->slots.size(); ++s) {
+            const Slot& from = program->slots[s];
+            Slot& slot = packed->slots[s];
+            ASSERT_EQ(from.data_offset == kZeroFilled, slot.data_offset == kZeroFilled);
+            if (slot.data_offset == kZeroFilled) continue;
+            EXPECT_EQ(std::memcmp(packed->data.data() + slot.data_offset,
+                                  program->data.data() + from.data_offset, from.bytes),
+                      0);
+            slot.data_offset = from.data_offset;
+        }
+        packed->data = program->data;
+        EXPECT_EQ(content_hash(*packed), program->hash);
+    }
+}
+
+TEST_F(Cook, WeightsAreInThePackageOnce) {
+    const Result<Cooked> two = cooked();
+    ASSERT_TRUE(two.ok());
+    CookOptions one = two_profiles();
+    one.profiles.pop_back();
+    const Result<Cooked> single = cook({&act_, &learn_}, one);
+    ASSERT_TRUE(single.ok());
+    EXPECT_EQ(two->weights_bytes, single->weights_bytes);
+    EXPECT_EQ(two->graph_hash, single->graph_hash);
+    // Layers of 5x16, 16x16 and 16x3 with biases, and a little more for constants.
+    const uint64_t net_bytes = 4 * (5 * 16 + 16 + 16 * 16 + 16 + 16 * 3 + 3);
+    EXPECT_GE(two->weights_bytes, net_bytes - 4 * 35);  // biases start as zeros
+    EXPECT_LT(two->weights_bytes, net_bytes + 1024);
+}
+
+TEST_F(Cook, CookingAgainGivesTheSamePackage) {
+    const Result<Cooked> package = cooked();
+    ASSERT_TRUE(package.ok());
+    const Result<Cooked> again = recook(package->bytes, two_profiles());
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again->bytes, package->bytes);
+}
+
+TEST_F(Cook, ReportsItsProgress) {
+    CookOptions options = two_profiles();
+    std::vector<std::string> seen;
+    options.progress = [&](std::string_view profile, size_t done, size_t count) {
+        seen.push_back(std::string(profile) + " " + std::to_string(done) + "/" +
+                       std::to_string(count));
+    };
+    ASSERT_TRUE(cook({&act_, &learn_}, options).ok());
+    EXPECT_EQ(seen, (std::vector<std::string>{"large 0/2", "baseline 1/2", " 2/2"}));
+}
+
+TEST_F(Cook, AFailureNamesTheProfile) {
+    CookOptions options = two_profiles();
+    options.profiles[1].options.caps.max_buffer_bytes = 64;
+    const Result<Cooked> package = cook({&act_, &learn_}, options);
+    ASSERT_FALSE(package.ok());
+    EXPECT_TRUE(package.status().message().starts_with("profile 'baseline': "))
+        << package.status().message();
+}
+
+TEST_F(Cook, WhatIsCookedRunsAsBefore) {
+    const Result<Cooked> package = cooked();
+    ASSERT_TRUE(package.ok());
+    const PackageView view = open(*package);
+    const Graph act = act_.finish().value();
+    CompileOptions options = two_profiles().profiles[1].options;
+    options.caps.name = "baseline";
+    options.rows_capacity = 32;
+    const Result<CompiledProgram> direct = compile_graphs({act, learn_.finish().value()}, options);
+    ASSERT_TRUE(direct.ok());
+    const Result<Program> packed = load_program(view.program(1), view.weights());
+    ASSERT_TRUE(packed.ok());
+    HostTensor x(DType::kF32, {7, 5});
+    for (int64_t i = 0; i < x.element_count(); ++i)
+        x.set(i, 0.1 * static_cast<double>(i % 9) - 0.4);
+    ProgramMemory a(direct->program), b(*packed);
+    const auto expected = run_program(direct->program, "act", direct->graphs[0], {{"x", x}}, a, 7);
+    const auto found = run_program(*packed, "act", direct->graphs[0], {{"x", x}}, b, 7);
+    ASSERT_TRUE(expected.ok() && found.ok());
+    EXPECT_EQ(found->at("y"), expected->at("y"));
+}
+
+}  // namespace
+}  // namespace hearth::test
