@@ -197,6 +197,35 @@ Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
 /// 0.
 Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dtype = DType::kF32);
 
+// --- Convolution: x: [N, C, spatial...] with one to three spatial axes, "NCHW" ---
+
+/// Numbers for each spatial axis.  Of each list, empty: ones (zeros for padding); one number: that
+/// for every axis.
+struct ConvOptions {
+    std::vector<int64_t> strides;
+    std::vector<int64_t> dilations;
+    std::vector<int64_t> low;   ///< padding before the elements
+    std::vector<int64_t> high;  ///< padding behind them; empty: as before
+    int64_t groups = 1;
+};
+
+/// weight: [O, C / groups, kernel...], bias: [O] or none -> [N, O, P...], P = (size + low + high -
+/// (kernel - 1) * dilation - 1) / stride + 1.  Depthwise: groups = C.
+Tensor conv(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+            const ConvOptions& options = {});
+/// The transposed convolution.  weight: [C, O / groups, kernel...], bias: [O] or none -> [N, O,
+/// S...], S = (size - 1) * stride + (kernel - 1) * dilation + 1 - low - high + output_padding.
+Tensor conv_transpose(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                      const ConvOptions& options = {},
+                      const std::vector<int64_t>& output_padding = {});
+/// The patches that a kernel of these extents sees (im2col): [N, C * taps, windows], zeros outside.
+/// `options.groups` means nothing here and in fold.
+Tensor unfold(const Tensor& x, const std::vector<int64_t>& kernel, const ConvOptions& options = {});
+/// The adjoint of unfold (col2im): patches [N, C * taps, windows] are added where they came from ->
+/// [N, C, extents...].
+Tensor fold(const Tensor& patches, const std::vector<int64_t>& extents,
+            const std::vector<int64_t>& kernel, const ConvOptions& options = {});
+
 // --- Random numbers ---
 
 /// Counter-based: element i of draw `counter` of the stream `key` is the same on every device.

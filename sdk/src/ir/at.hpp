@@ -138,6 +138,7 @@ class CpuAt {
     int input_count() const { return static_cast<int>(inputs_.size()); }
     int rank() const { return shape_.rank(); }
     int in_rank(int k) const { return input(k).shape.rank(); }
+    const Shape& in_shape(int k) const { return input(k).shape; }
     Index dim(int axis) const { return shape_[axis].count; }
     Index in_dim(int k, int axis) const { return input(k).shape[axis].count; }
     Index in_count(int k) const { return input(k).shape.element_count(0); }
@@ -275,6 +276,7 @@ class GpuAt {
     int input_count() const { return static_cast<int>(in_shapes_.size()); }
     int rank() const { return shape_.rank(); }
     int in_rank(int k) const { return in_shape(k).rank(); }
+    const Shape& in_shape(int k) const { return in_shapes_[static_cast<size_t>(k)]; }
     Index dim(int axis) const { return extent(arena_, shape_[axis]); }
     Index in_dim(int k, int axis) const { return extent(arena_, in_shape(k)[axis]); }
     Index in_count(int k) const { return extent(arena_, in_shape(k).element_count()); }
@@ -326,7 +328,6 @@ class GpuAt {
     }
 
   private:
-    const Shape& in_shape(int k) const { return in_shapes_[static_cast<size_t>(k)]; }
     template <class F>
     Scalar loop(ScalarOp op, Index n, F body) {
         const Scalar counter = arena_.variable(ScalarType::kI32);

@@ -1,0 +1,20 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How ONNX says convolution and pooling.  Each function handles all versions of its operator.
+
+#pragma once
+
+#include "ir/onnx_call.hpp"
+
+#include <vector>
+
+namespace hearth {
+
+std::vector<Tensor> import_col2im(OnnxCall& call);
+std::vector<Tensor> import_conv(OnnxCall& call);
+std::vector<Tensor> import_conv_integer(OnnxCall& call);
+std::vector<Tensor> import_conv_transpose(OnnxCall& call);
+std::vector<Tensor> import_qlinear_conv(OnnxCall& call);
+
+}  // namespace hearth
