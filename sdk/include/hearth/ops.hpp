@@ -226,6 +226,36 @@ Tensor unfold(const Tensor& x, const std::vector<int64_t>& kernel, const ConvOpt
 Tensor fold(const Tensor& patches, const std::vector<int64_t>& extents,
             const std::vector<int64_t>& kernel, const ConvOptions& options = {});
 
+// --- Pooling: x: [N, C, spatial...] with one to three spatial axes ---
+
+/// As ConvOptions, but the strides are the kernel's extents where none are given.
+struct PoolOptions {
+    std::vector<int64_t> strides;
+    std::vector<int64_t> dilations;
+    std::vector<int64_t> low;   ///< padding before the elements
+    std::vector<int64_t> high;  ///< padding behind them; empty: as before
+    bool ceil_mode = false;     ///< a last window may reach beyond the padding
+    bool count_include_pad = true;  ///< avg_pool: divide by the padding's elements too
+};
+
+/// kernel: extents, or one number for all axes.  -> [N, C, windows...]
+Tensor max_pool(const Tensor& x, const std::vector<int64_t>& kernel,
+                const PoolOptions& options = {});
+/// Where max_pool's results stand: i64 indices into the plane of their channel.
+Tensor max_pool_indices(const Tensor& x, const std::vector<int64_t>& kernel,
+                        const PoolOptions& options = {});
+Tensor avg_pool(const Tensor& x, const std::vector<int64_t>& kernel,
+                const PoolOptions& options = {});
+/// (sum of |x|^p)^(1/p) over each window.
+Tensor lp_pool(const Tensor& x, double p, const std::vector<int64_t>& kernel,
+               const PoolOptions& options = {});
+/// Windows so that there are `extents` of them: window i of an axis of n holds the elements
+/// floor(i n / extent) up to ceil((i + 1) n / extent).
+Tensor adaptive_avg_pool(const Tensor& x, const std::vector<int64_t>& extents);
+Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& extents);
+/// The partial inverse of max_pool: x where `indices` say, zeros elsewhere -> [N, C, extents...].
+Tensor max_unpool(const Tensor& x, const Tensor& indices, const std::vector<int64_t>& extents);
+
 // --- Random numbers ---
 
 /// Counter-based: element i of draw `counter` of the stream `key` is the same on every device.

@@ -3,6 +3,7 @@
 
 #include "io/onnx_compositions.hpp"
 
+#include "ops/conv_onnx.hpp"
 #include "ops/onnx_rules.hpp"
 
 #include <hearth/ops.hpp>
@@ -345,6 +346,16 @@ Tensors import_global_max_pool(OnnxCall& call) {
     return {x.rank() > 2 ? max(x, spatial_axes(x), true) : x};
 }
 
+Tensors import_global_lp_pool(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    if (has_failed(call)) return {};
+    if (x.rank() < 3) return call.invalid("input is " + to_string(x.shape()));
+    const auto p = static_cast<double>(call.integer("p", 2));
+    const Tensor size = p == 1 ? abs(x) : p == 2 ? square(x) : pow(abs(x), p);
+    const Tensor total = sum(size, spatial_axes(x), true);
+    return {p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p)};
+}
+
 // --- Normalization
 // --------------------------------------------------------------------------------
 
@@ -507,12 +518,14 @@ constexpr OnnxMapping kCompositions[] = {
     {"Flatten", 1, import_flatten},
     {"Gemm", 7, import_gemm},
     {"GlobalAveragePool", 1, import_global_average_pool},
+    {"GlobalLpPool", 2, import_global_lp_pool},
     {"GlobalMaxPool", 1, import_global_max_pool},
     {"GroupNormalization", 18, import_group_normalization},
     {"Hardmax", 1, import_hardmax},
     {"InstanceNormalization", 6, import_instance_normalization},
     {"LayerNormalization", 17, import_layer_normalization},
     {"LpNormalization", 1, import_lp_normalization},
+    {"MaxUnpool", 9, import_max_unpool},
     {"Mean", 8, import_mean},
     {"MeanVarianceNormalization", 9, import_mean_variance_normalization},
     {"NegativeLogLikelihoodLoss", 12, import_nll_loss},

@@ -635,11 +635,9 @@ constinit const OpDef kOps[] = {
             const auto out = c.coords();
             return sum_over(c, pairs_of(w), [&](const auto& j) {
                 const auto pair = pair_of(c, w, count, spatial_part(out), j);
-                auto row = out[1], column = c.index(0);
-                for (size_t i = 0; i < w.rank(); ++i) {
-                    row = row * c.index(w.kernel[i]) + pair.tap[static_cast<int>(i)];
-                    column = column * c.index(count[i]) + pair.window[static_cast<int>(i)];
-                }
+                const auto taps = c.index(count_of(w.kernel));
+                const auto row = out[1] * taps + index_in(c, w.kernel, pair.tap);
+                const auto column = index_in(c, count, pair.window);
                 decltype(spatial_part(out)) place;
                 for (const auto& at : {out[0], row, column}) place.axis.push_back(at);
                 return select(pair.inside, c.in(0, place), c.value(0));

@@ -3,6 +3,7 @@
 
 #include "ops/conv_onnx.hpp"
 
+#include "ir/graph.hpp"
 #include "ops/windows.hpp"
 
 #include <hearth/ops.hpp>
@@ -199,6 +200,90 @@ Tensors import_col2im(OnnxCall& call) {
     const std::optional<OnnxWindow> window = read_window(call, kernel);
     if (!window) return {};
     return {fold(x, extents, kernel, window->options())};
+}
+
+namespace {
+
+/// The node's window over x, and the kernel's extents, which are an attribute.
+struct OnnxPool {
+    Tensor x;
+    List kernel;
+    PoolOptions options;
+};
+
+std::optional<OnnxPool> read_pool(OnnxCall& call) {
+    const Tensor x = call.in(0);
+    if (!has_fixed_space(call, x)) return {};
+    const List kernel = call.integers("kernel_shape");
+    std::optional<OnnxWindow> w = read_window(call, kernel);
+    if (!w) return {};
+    if (kernel.size() + 2 != static_cast<size_t>(x.rank())) {
+        call.invalid("a kernel " + to_string(AttrValue(kernel)) + " over " + to_string(x.shape()));
+        return {};
+    }
+    if (!apply_auto_pad(call, *w, spatial_extents(x.shape()))) return {};
+    const bool is_explicit = call.text("auto_pad", "NOTSET") == "NOTSET";
+    return OnnxPool{x,
+                    kernel,
+                    {.strides = w->strides,
+                     .dilations = w->dilations,
+                     .low = w->low,
+                     .high = w->high,
+                     .ceil_mode = is_explicit && call.flag("ceil_mode", false),
+                     .count_include_pad = call.flag("count_include_pad", false)}};
+}
+
+}  // namespace
+
+Tensors import_average_pool(OnnxCall& call) {
+    const std::optional<OnnxPool> pool = read_pool(call);
+    if (!pool) return {};
+    return {avg_pool(pool->x, pool->kernel, pool->options)};
+}
+
+Tensors import_lp_pool(OnnxCall& call) {
+    const std::optional<OnnxPool> pool = read_pool(call);
+    if (!pool) return {};
+    const auto p = static_cast<double>(call.integer("p", 2));
+    return {lp_pool(pool->x, p, pool->kernel, pool->options)};
+}
+
+// The second output counts through the whole tensor.
+Tensors import_max_pool(OnnxCall& call) {
+    const std::optional<OnnxPool> pool = read_pool(call);
+    if (!pool) return {};
+    const Tensor y = max_pool(pool->x, pool->kernel, pool->options);
+    if (call.output_count < 2 || !y.ok()) return {y};
+    Attrs attrs = y.trace()->graph().producer(y.value())->attrs;
+    attrs.set("column_major", call.integer("storage_order", 0));
+    attrs.set("whole_tensor", int64_t{1});
+    return {y, apply_one(op("max_pool_index"), {pool->x}, attrs)};
+}
+
+// Indices count through the tensor that was pooled, as far as the window tells its extents; an
+// output_shape that is larger adds zeros behind.
+Tensors import_max_unpool(OnnxCall& call) {
+    const Tensor x = call.in(0), indices = call.in(1);
+    if (!has_fixed_space(call, x)) return {};
+    const std::optional<OnnxWindow> w = read_window(call, call.integers("kernel_shape"));
+    if (!w) return {};
+    const List count = spatial_extents(x.shape());
+    if (w->kernel.size() != count.size())
+        return call.invalid("a kernel " + to_string(AttrValue(w->kernel)) + " over " +
+                            to_string(x.shape()));
+    List size;
+    for (size_t i = 0; i < count.size(); ++i)
+        size.push_back((count[i] - 1) * w->strides[i] + w->kernel[i] - w->low[i] - w->high[i]);
+    const Tensor plane = call.trace.constant(static_cast<double>(count_of(size)), indices.dtype());
+    const Tensor in_plane = mod(indices, plane);
+    Tensor y = max_unpool(x, in_plane, size);
+    if (!call.has(2) || !y.ok()) return {y};
+    const List wanted = call.integers_in(2);
+    if (wanted.size() != static_cast<size_t>(x.rank()))
+        return call.invalid("output_shape is " + to_string(AttrValue(wanted)));
+    List low(wanted.size(), 0), high(wanted.size(), 0);
+    for (size_t i = 2; i < wanted.size(); ++i) high[i] = wanted[i] - size[i - 2];
+    return {pad(y, low, high)};
 }
 
 }  // namespace hearth

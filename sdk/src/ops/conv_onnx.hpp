@@ -17,4 +17,9 @@ std::vector<Tensor> import_conv_integer(OnnxCall& call);
 std::vector<Tensor> import_conv_transpose(OnnxCall& call);
 std::vector<Tensor> import_qlinear_conv(OnnxCall& call);
 
+std::vector<Tensor> import_average_pool(OnnxCall& call);
+std::vector<Tensor> import_lp_pool(OnnxCall& call);
+std::vector<Tensor> import_max_pool(OnnxCall& call);
+std::vector<Tensor> import_max_unpool(OnnxCall& call);
+
 }  // namespace hearth

@@ -85,18 +85,28 @@ struct Tap {
     decltype(std::declval<typename C::Index>() < std::declval<typename C::Index>()) inside;
 };
 
-/// Sums body(k) over all places k in a box of these extents.
-template <class C, class F>
-typename C::Number sum_over(C& c, const List& extents, F body,
-                            Coords<typename C::Index> place = {}) {
+/// Folds body(k) over all places k in a box of these extents; loop(extent, f) folds f(0), f(1), ...
+template <class C, class Loop, class F>
+typename C::Number fold_over(C& c, const List& extents, Loop loop, F body,
+                             Coords<typename C::Index> place = {}) {
     const auto axis = static_cast<size_t>(place.rank());
     if (axis == extents.size()) return body(place);
     const auto inner = [&](typename C::Index i) {
         auto next = place;
         next.axis.push_back(i);
-        return sum_over(c, extents, body, next);
+        return fold_over(c, extents, loop, body, next);
     };
-    return extents[axis] == 1 ? inner(c.index(0)) : c.sum(c.index(extents[axis]), inner);
+    return extents[axis] == 1 ? inner(c.index(0)) : loop(c.index(extents[axis]), inner);
+}
+template <class C, class F>
+typename C::Number sum_over(C& c, const List& extents, F body) {
+    return fold_over(
+        c, extents, [&](auto extent, auto f) { return c.sum(extent, f); }, body);
+}
+template <class C, class F>
+typename C::Number largest_over(C& c, const List& extents, F body) {
+    return fold_over(
+        c, extents, [&](auto extent, auto f) { return c.largest(extent, f); }, body);
 }
 
 /// Coordinates, in a box of these extents, of element `linear`.
@@ -179,6 +189,15 @@ WindowTap<C> pair_of(C& c, const Window& w, const List& count, const Coords<type
         pair.tap.axis.push_back(tap);
     }
     return pair;
+}
+
+/// The linear index of a place in a box of these extents.
+template <class C>
+typename C::Index index_in(C& c, const List& extents, const Coords<typename C::Index>& place) {
+    auto index = c.index(0);
+    for (size_t i = 0; i < extents.size(); ++i)
+        index = index * c.index(extents[i]) + place[static_cast<int>(i)];
+    return index;
 }
 
 /// Coordinates of a tensor: those of batch and channel, then the spatial ones.
