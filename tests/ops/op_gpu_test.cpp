@@ -16,32 +16,8 @@
 namespace hearth::test {
 namespace {
 
-class OpOnGpu : public testing::TestWithParam<const OpDef*> {
+class OpOnGpu : public SharedDeviceTest, public testing::WithParamInterface<const OpDef*> {
   protected:
-    // One device for all operators: making one takes longer than testing most of them.
-    static void SetUpTestSuite() {
-        standalone::InstanceOptions options;
-        options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
-        options.print_messages = false;
-        auto instance = standalone::Instance::create(options);
-        ASSERT_TRUE(instance.ok()) << instance.status().message();
-        instance_ = std::move(instance).value();
-        auto device = standalone::Device::create(*instance_, test_device_options());
-        ASSERT_TRUE(device.ok()) << device.status().message();
-        device_ = std::move(device).value();
-    }
-    static void TearDownTestSuite() {
-        device_.reset();
-        if (instance_)
-            for (const auto& message : instance_->messages().take())
-                ADD_FAILURE() << "validation: " << message.text;
-        instance_.reset();
-    }
-    void TearDown() override {
-        for (const auto& message : instance_->messages().take())
-            ADD_FAILURE() << "validation: " << message.text;
-    }
-
     /// Runs all variants as entries of one program, compiled for more rows than there are.
     static std::vector<NamedTensors> run(std::span<const Variant> variants, bool fuse,
                                          int times = 1) {
@@ -84,13 +60,7 @@ class OpOnGpu : public testing::TestWithParam<const OpDef*> {
             EXPECT_EQ(difference(at->second, value, tolerance), "") << text << ": " << name;
         }
     }
-
-    static std::unique_ptr<standalone::Instance> instance_;
-    static std::unique_ptr<standalone::Device> device_;
 };
-
-std::unique_ptr<standalone::Instance> OpOnGpu::instance_;
-std::unique_ptr<standalone::Device> OpOnGpu::device_;
 
 TEST_P(OpOnGpu, EqualsTheReferenceFusedAndUnfusedAndTwice) {
     const OpDef& op = *GetParam();

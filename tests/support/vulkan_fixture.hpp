@@ -101,4 +101,36 @@ class VulkanTest : public ::testing::Test {
     std::unique_ptr<standalone::Device> device_;
 };
 
+/// A test whose suite shares one device, for suites of many short tests: making a device takes
+/// longer than most of them.
+class SharedDeviceTest : public ::testing::Test {
+  protected:
+    static void SetUpTestSuite() {
+        standalone::InstanceOptions options;
+        options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
+        options.print_messages = false;  // TearDown tells them
+        auto instance = standalone::Instance::create(options);
+        ASSERT_TRUE(instance.ok()) << instance.status().message();
+        instance_ = std::move(instance).value();
+        auto device = standalone::Device::create(*instance_, test_device_options());
+        ASSERT_TRUE(device.ok()) << device.status().message();
+        device_ = std::move(device).value();
+    }
+    static void TearDownTestSuite() {
+        device_.reset();
+        expect_no_messages();
+        instance_.reset();
+    }
+    void TearDown() override { expect_no_messages(); }
+
+    static void expect_no_messages() {
+        if (!instance_) return;
+        for (const auto& message : instance_->messages().take())
+            ADD_FAILURE() << "validation: " << message.text;
+    }
+
+    inline static std::unique_ptr<standalone::Instance> instance_;
+    inline static std::unique_ptr<standalone::Device> device_;
+};
+
 }  // namespace hearth::test
