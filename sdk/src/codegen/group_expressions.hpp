@@ -28,8 +28,10 @@ class GroupExpressions {
     /// The expression of a value at a place: of its node if it is computed here, else a load.
     Scalar read(ValueId value, const ScalarPlace& place);
 
-  private:
+    /// Whether the value is worked out by this group rather than loaded.
     bool is_computed_here(ValueId value) const;
+
+  private:
     Scalar compute(ValueId value, const ScalarPlace& place);
 
     const Graph& graph_;

@@ -30,10 +30,11 @@ namespace hearth {
 /// A kernel before compilation, with its one call.
 struct GroupKernel {
     std::string name;
-    std::string body;  ///< everything from the functions to the end of main()
+    std::string body;             ///< everything from the functions to the end of main()
     std::vector<uint32_t> spirv;  ///< finished code instead of the body
     BufferTable buffers;
-    std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
+    std::vector<uint32_t> vector_loads;  ///< values also read as vec4, from "bKv" for buffer "bK"
+    std::vector<bool> is_elementwise;    ///< per buffer; see CallOperand
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<GridAxis, 3> grid;
     uint64_t flops = 0;

@@ -27,6 +27,26 @@ std::string_view block_name(DType dtype) {
     }
 }
 
+/// Declares those that are also read four elements at a time.
+std::string vector_declarations(const GroupKernel& kernel, bool by_address) {
+    std::string text;
+    if (by_address && !kernel.vector_loads.empty())
+        text +=
+            "layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer F32x4 "
+            "{ vec4 at[]; };\n";
+    const std::vector<uint32_t>& values = kernel.buffers.values;
+    for (size_t i = 0; i < values.size(); ++i) {
+        const std::string n = std::to_string(i);
+        if (std::find(kernel.vector_loads.begin(), kernel.vector_loads.end(), values[i]) ==
+            kernel.vector_loads.end())
+            continue;
+        text += by_address ? "#define b" + n + "v F32x4(push.p" + n + ")\n"
+                           : "layout(set = 0, binding = " + n + ", std430) readonly buffer VBlock" +
+                                 n + " { vec4 at[]; } b" + n + "v;\n";
+    }
+    return text;
+}
+
 /// Declares the operands so that `b0.at[i]` is an element in either binding model.
 std::string operand_declarations(const Graph& graph, const GroupKernel& kernel,
                                  BindingModel model) {
@@ -70,6 +90,7 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel, Binding
             ", local_size_y = " + std::to_string(kernel.local_size[1]) +
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
     text += operand_declarations(graph, kernel, model);
+    text += vector_declarations(kernel, model == BindingModel::kDeviceAddress);
     if (kernel.body.find("hearth_philox") != std::string::npos)
         text += shader_text("common/philox.glsl");
     if (kernel.body.find("hearth_") != std::string::npos) text += shader_text("common/math.glsl");

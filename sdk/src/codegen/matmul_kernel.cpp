@@ -8,6 +8,7 @@
 #include "kernels/library.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace hearth {
 
@@ -23,17 +24,24 @@ constexpr Tile kTiles[] = {
     {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 2},
     {64, 16, 16, 2, 2},  {16, 16, 16, 1, 1},
 };
+// Of matmul_vector.comp: rows and columns of a thread are multiples of four.
+constexpr Tile kVectorTiles[] = {
+    {128, 128, 16, 8, 8},
+    {64, 64, 16, 4, 4},
+    {32, 32, 16, 4, 4},
+};
 
 int64_t tiles_for(const Tile& t, int64_t m, int64_t n) {
     return ((m + t.bm - 1) / t.bm) * ((n + t.bn - 1) / t.bn);
 }
 
 /// The largest tile that is not mostly empty and still makes work for a whole GPU.
-Tile choose_tile(int64_t m, int64_t n, int64_t batch, const DeviceCaps& caps) {
+Tile choose_tile(std::span<const Tile> tiles, int64_t m, int64_t n, int64_t batch,
+                 const DeviceCaps& caps) {
     constexpr int64_t kEnoughGroups = 128;  // about one for each multiprocessor of a large GPU
-    const Tile* best = &kTiles[std::size(kTiles) - 1];
-    for (const Tile& t : kTiles) {
-        const auto shared = static_cast<uint32_t>(t.bk * (t.bm + t.bn + 2) * 4);
+    const Tile* best = &tiles.back();
+    for (const Tile& t : tiles) {
+        const auto shared = static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4);
         if (shared > caps.shared_memory_bytes) continue;
         if (t.threads() > static_cast<int>(caps.max_workgroup_invocations)) continue;
         if (2 * n <= t.bn || (2 * m <= t.bm && t.bm > 32)) continue;
@@ -67,12 +75,15 @@ class MatmulKernel {
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
         const int64_t m = m_.at(rows), n = n_.at(rows), k = k_.at(rows);
         const int64_t batch = batch_.element_count(rows);
-        const Tile tile = choose_tile(m, n, batch, options_.caps);
+        const bool by_fours = loads_by_fours(0) && loads_by_fours(1) && n > 16 && m > 16;
+        const Tile tile = by_fours ? choose_tile(kVectorTiles, m, n, batch, options_.caps)
+                                   : choose_tile(kTiles, m, n, batch, options_.caps);
         std::string text = constants(tile);
-        text += load_function("load_a", 0, "m", "k");
-        text += load_function("load_b", 1, "k", "n");
+        text += load_function(0, by_fours);
+        text += load_function(1, by_fours);
         text += store_function();
-        kernel_.body = text + std::string(shader_text("matmul/matmul_tiled.comp"));
+        kernel_.body = text + std::string(shader_text(by_fours ? "matmul/matmul_vector.comp"
+                                                               : "matmul/matmul_tiled.comp"));
         kernel_.local_size = {static_cast<uint32_t>(tile.threads()), 1, 1};
         kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
         kernel_.grid[1] = {work_of(m_), static_cast<uint32_t>(tile.bm)};
@@ -108,7 +119,7 @@ class MatmulKernel {
         const std::string k = glsl_count(k_, kernel_.buffers);
         if (!node_.attrs.has("parts")) return "#define K_FIRST 0\n#define K_END " + k + "\n";
         const std::string parts = std::to_string(node_.attrs.integer("parts"));
-        const std::string chunk = "((" + k + " + " + parts + " - 1) / " + parts + ")";
+        const std::string chunk = "((" + k + " + 4 * " + parts + " - 1) / (4 * " + parts + ") * 4)";
         return "#define K_FIRST (batch * " + chunk + ")\n#define K_END min(" + k +
                ", (batch + 1) * " + chunk + ")\n";
     }
@@ -125,10 +136,34 @@ class MatmulKernel {
         return swapped;
     }
 
-    /// "float NAME(int batch, int FIRST, int SECOND)": the operand's element as the product sees
-    /// it.
-    std::string load_function(const char* name, size_t input, const char* first,
-                              const char* second) {
+    /// Whether the operand lies in memory as it is read, with whole vectors of four elements.
+    bool loads_by_fours(size_t input) const {
+        ValueId v = node_.inputs[input];
+        auto view = [&](std::string_view name) -> const Node* {
+            const Node* producer = graph_.producer(v);
+            const bool is_view = producer != nullptr && expressions_.is_computed_here(v) &&
+                                 producer->op->name == name;
+            return is_view ? producer : nullptr;
+        };
+        if (const Node* swap = view("transpose")) {
+            std::vector<int64_t> perm = swap->attrs.integers("perm");
+            if (perm.size() < 2) return false;
+            std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+            if (!std::is_sorted(perm.begin(), perm.end())) return false;
+            v = swap->inputs[0];
+        }
+        const Shape shape = graph_.values[v].shape;
+        while (const Node* same = view("reshape")) v = same->inputs[0];
+        const Dim contiguous = shape[shape.rank() - 1];
+        return !expressions_.is_computed_here(v) && graph_.values[v].dtype == DType::kF32 &&
+               !contiguous.per_row && contiguous.count % 4 == 0;
+    }
+
+    /// "float load_a(int batch, int m, int k)": the operand's element as the product sees it; or
+    /// "vec4 load_a4(...)", from there on.
+    std::string load_function(size_t input, bool by_fours) {
+        const char* first = input == 0 ? "m" : "k";
+        const char* second = input == 0 ? "k" : "n";
         GlslWriter writer(arena_, kernel_.buffers);
         const Scalar batch = arena_.variable(ScalarType::kI32);
         const Scalar i = arena_.variable(ScalarType::kI32);
@@ -146,9 +181,20 @@ class MatmulKernel {
         const bool transposed = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
         at.axis.push_back(transposed ? j : i);
         at.axis.push_back(transposed ? i : j);
-        const std::string value = writer.emit(expressions_.read(node_.inputs[input], {{}, at}));
-        return std::string("float ") + name + "(int batch, int " + first + ", int " + second +
-               ") {\n" + writer.text() + "    return " + value + ";\n}\n";
+        const Scalar element = expressions_.read(node_.inputs[input], {{}, at});
+        std::string value;
+        if (by_fours) {
+            const ScalarNode& load = arena_.node(element.id);
+            HEARTH_ASSERT(load.op == ScalarOp::kLoad);
+            kernel_.vector_loads.push_back(load.bits);
+            value = kernel_.buffers.name_of(load.bits) + "v.at[" +
+                    writer.emit(Scalar{&arena_, load.a}) + " / 4]";
+        } else {
+            value = writer.emit(element);
+        }
+        return std::string(by_fours ? "vec4 " : "float ") + (input == 0 ? "load_a" : "load_b") +
+               (by_fours ? "4" : "") + "(int batch, int " + first + ", int " + second + ") {\n" +
+               writer.text() + "    return " + value + ";\n}\n";
     }
 
     std::string store_function() {

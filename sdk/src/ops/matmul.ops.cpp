@@ -110,6 +110,13 @@ void matmul_samples(Samples& s) {
     add({1, 2, 1, 2, 3}, {3, 1, 2, 3, 2});
     add({67, 70}, {70, 65});
     add({70, 67}, {65, 70}, true, true);
+    // Whole vectors of four: another kernel, whose gradients are such products again.
+    add({20, 36}, {36, 24});
+    add({36, 68}, {36, 36}, true)->gradient = false;
+    add({2, 20, 36}, {3, 1, 44, 36}, false, true)->gradient = false;
+    Sample& rows = *add({kRows, 36}, {20, 36}, false, true);
+    rows.rows = 19;
+    rows.gradient = false;
 }
 
 constinit const OpDef kOps[] = {

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Batched f32 matrix product like matmul_tiled.comp, for operands that lie in memory as they are
+// read: both are loaded four elements at a time, and the next slices while the present ones are
+// multiplied.
+//
+// Each workgroup computes a BM x BN tile in slices of BK; each thread keeps TM x TN sums, in
+// blocks of four rows by four columns.  Per slice element a thread reads (TM + TN) / 4 vectors of
+// shared memory for TM * TN multiply-adds.  f32 accumulation in order of k: deterministic.
+//
+// Code generation completes this text with what matmul_tiled.comp has, but load_a4(b, m, k) and
+// load_b4(b, k, n) give four elements: along k where X_K_IS_CONTIGUOUS, else along m or n.  The
+// extent that is contiguous is a multiple of four, and so is K_FIRST where it is k.
+
+const int kThreadsN = BN / TN;
+const int kThreadsM = BM / TM;
+const int kThreads = kThreadsM * kThreadsN;
+const int kLoadsA = BM * BK / 4 / kThreads;
+const int kLoadsB = BN * BK / 4 / kThreads;
+
+shared vec4 tile_a[BK][BM / 4 + 1];  // one column of padding: fewer bank conflicts when transposed
+shared vec4 tile_b[BK][BN / 4 + 1];
+
+void main() {
+    const int thread = int(gl_LocalInvocationID.x);
+    const int thread_m = thread / kThreadsN, thread_n = thread % kThreadsN;
+    const int first_n = int(gl_WorkGroupID.x) * BN;
+    const int first_m = int(gl_WorkGroupID.y) * BM;
+    const int batch = int(gl_WorkGroupID.z);
+    const int m_count = M, n_count = N;
+    const int k_first = K_FIRST, k_count = K_END;
+    if (first_m >= m_count || first_n >= n_count) return;
+
+    vec4 sum[TM][TN / 4];
+    for (int i = 0; i < TM; ++i)
+        for (int j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0.0);
+
+    vec4 next_a[kLoadsA], next_b[kLoadsB];
+    for (int k0 = k_first - BK; k0 < k_count; k0 += BK) {
+        // The slice after this one, into registers.
+        const int k1 = k0 + BK;
+        for (int i = 0; i < kLoadsA; ++i) {
+            const int e = thread + i * kThreads;
+            const int k = k1 + (A_K_IS_CONTIGUOUS ? e % (BK / 4) * 4 : e / (BM / 4));
+            const int m = first_m + (A_K_IS_CONTIGUOUS ? e / (BK / 4) : e % (BM / 4) * 4);
+            next_a[i] = m < m_count && k < k_count ? load_a4(batch, m, k) : vec4(0.0);
+        }
+        for (int i = 0; i < kLoadsB; ++i) {
+            const int e = thread + i * kThreads;
+            const int k = k1 + (B_K_IS_CONTIGUOUS ? e % (BK / 4) * 4 : e / (BN / 4));
+            const int n = first_n + (B_K_IS_CONTIGUOUS ? e / (BK / 4) : e % (BN / 4) * 4);
+            next_b[i] = n < n_count && k < k_count ? load_b4(batch, k, n) : vec4(0.0);
+        }
+        // This one, from shared memory; there is none yet the first time.
+        if (k0 >= k_first) {
+            for (int k = 0; k < BK; ++k) {
+                vec4 a[TM / 4], b[TN / 4];
+                for (int i = 0; i < TM / 4; ++i) a[i] = tile_a[k][thread_m + i * kThreadsM];
+                for (int j = 0; j < TN / 4; ++j) b[j] = tile_b[k][thread_n + j * kThreadsN];
+                for (int i = 0; i < TM; ++i)
+                    for (int j = 0; j < TN / 4; ++j)
+                        sum[i][j] = fma(vec4(a[i / 4][i % 4]), b[j], sum[i][j]);
+            }
+            barrier();
+        }
+        for (int i = 0; i < kLoadsA; ++i) {
+            const int e = thread + i * kThreads;
+            if (A_K_IS_CONTIGUOUS) {
+                const int k = e % (BK / 4) * 4, m = e / (BK / 4);
+                for (int j = 0; j < 4; ++j) tile_a[k + j][m / 4][m % 4] = next_a[i][j];
+            } else {
+                tile_a[e / (BM / 4)][e % (BM / 4)] = next_a[i];
+            }
+        }
+        for (int i = 0; i < kLoadsB; ++i) {
+            const int e = thread + i * kThreads;
+            if (B_K_IS_CONTIGUOUS) {
+                const int k = e % (BK / 4) * 4, n = e / (BK / 4);
+                for (int j = 0; j < 4; ++j) tile_b[k + j][n / 4][n % 4] = next_b[i][j];
+            } else {
+                tile_b[e / (BN / 4)][e % (BN / 4)] = next_b[i];
+            }
+        }
+        barrier();
+    }
+    for (int i = 0; i < TM; ++i) {
+        const int m = first_m + (thread_m + i / 4 * kThreadsM) * 4 + i % 4;
+        for (int j = 0; j < TN; ++j) {
+            const int n = first_n + (thread_n + j / 4 * kThreadsN) * 4 + j % 4;
+            if (m < m_count && n < n_count) store(batch, m, n, sum[i][j / 4][j % 4]);
+        }
+    }
+}
