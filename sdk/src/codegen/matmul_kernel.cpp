@@ -26,8 +26,9 @@ constexpr Tile kTiles[] = {
 };
 // Of matmul_vector.comp: rows and columns of a thread are multiples of four.
 constexpr Tile kVectorTiles[] = {
-    {128, 128, 16, 8, 8},
-    {64, 64, 16, 4, 4},
+    {256, 128, 8, 16, 8},
+    {128, 128, 8, 8, 8},
+    {64, 64, 16, 8, 4},
     {32, 32, 16, 4, 4},
 };
 
@@ -110,8 +111,15 @@ class MatmulKernel {
                constant("TN", std::to_string(t.tn)) +
                constant("M", glsl_count(m_, kernel_.buffers)) +
                constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
+               constant("M_IS_WHOLE", is_whole(m_, t.bm)) +
+               constant("N_IS_WHOLE", is_whole(n_, t.bn)) +
+               constant("K_IS_WHOLE", node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk)) +
                constant("A_K_IS_CONTIGUOUS", is_swapped(0) ? "false" : "true") +
                constant("B_K_IS_CONTIGUOUS", is_swapped(1) ? "true" : "false");
+    }
+
+    static std::string is_whole(Dim count, int tile) {
+        return !count.per_row && count.count % tile == 0 ? "true" : "false";
     }
 
     /// The stretch of the inner extent that one workgroup sums.
