@@ -63,6 +63,11 @@ inline void set_ints(onnx::NodeProto& node, const std::string& name,
     for (int64_t v : values) a.add_ints(v);
 }
 
+inline void set_graph(onnx::NodeProto& node, const std::string& name,
+                      const onnx::GraphProto& graph) {
+    *attribute(node, name, onnx::AttributeProto::GRAPH).mutable_g() = graph;
+}
+
 /// An extent of an input: a number, or a name.
 struct PortDim {
     PortDim(int64_t n) : count(n) {}

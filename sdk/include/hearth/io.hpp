@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reading nets made elsewhere.  Files are the caller's business: these functions take bytes, trust
-// none of them, and open nothing.
+// Reading nets made elsewhere.  Most functions take bytes, trust none of them, and open nothing:
+// files are the caller's business.  For weights without a net see weights.hpp.
 //
 //     auto model = import_onnx(bytes);
 //     if (!model.ok()) return model.status();
@@ -19,6 +19,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -38,6 +39,18 @@ struct NamedTensor {
     HostTensor tensor;
 };
 
+/// The contents of a file that a model keeps tensors in.  location: relative, with forward slashes,
+/// without "..", but otherwise as the model has it.
+using ExternalData = std::function<Result<std::vector<std::byte>>(const std::string& location)>;
+
+/// What becomes of BatchNormalization.  Its statistics are constants in any case: optimizers must
+/// not touch them.
+enum class BatchNormImport {
+    kTrainable,  ///< scale and bias can be trained, as other weights
+    kFrozen,     ///< scale and bias are constants
+    kFolded,     ///< where it follows a convolution or Gemm, it becomes part of their weights
+};
+
 struct ImportOptions {
     /// Shapes of inputs in place of those the model declares; fixed extents must agree.
     /// An input that is not here keeps its declared shape, in which an unknown leading extent
@@ -49,6 +62,9 @@ struct ImportOptions {
     /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved, or constants.
     bool trainable = true;
+    BatchNormImport batch_norm = BatchNormImport::kTrainable;
+    /// Reads the files that the model keeps tensors in; empty: such models are refused.
+    ExternalData external_data;
     /// Put in front of the params' names, to keep the weights of two models in one trace apart.
     std::string prefix;
 };
@@ -90,12 +106,21 @@ class ImportedModel {
 
 /// Reads an ONNX model (ModelProto, opset 7 to 28).
 ///
-/// Computations on constants, shape arithmetic above all, are done here.  Errors: kCorruptData for
-/// bytes that are no ONNX model or contradict themselves; kInvalidArgument for a model that breaks
-/// ONNX's rules, or input_shapes that do not fit it; kUnsupported with all operators and types that
-/// are missing and the nodes that use them.
+/// Computations on constants, shape arithmetic above all, are done here.  The model's own functions
+/// are expanded.  If takes the branch that its condition names, where that is known; otherwise both
+/// are computed and one is chosen, which their types must allow.  Loop and Scan are unrolled; how
+/// often they run must be known.
+///
+/// Errors: kCorruptData for bytes that are no ONNX model or contradict themselves; kInvalidArgument
+/// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported with all
+/// operators and types that are missing and the nodes that use them; kOutOfRange for loops of more
+/// than 1024 turns and models that unfold to more than 2^18 nodes.
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
                                   const ImportOptions& options = {});
+
+/// Reads a model file, and the files of tensors beside or below it; a link that leads elsewhere is
+/// not followed.  Errors: also kNotFound for files that are absent or cannot be read.
+Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options = {});
 
 /// Reads a serialized TensorProto.
 /// Errors: kCorruptData; kUnsupported for element types that Hearth does not have.

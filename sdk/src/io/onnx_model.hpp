@@ -15,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -37,35 +38,70 @@ struct OnnxPort {
     std::vector<OnnxDim> dims;
 };
 
+struct OnnxGraph;
+
+/// An attribute that is a graph: a branch of an If, the body of a Loop.
+struct OnnxSubgraph {
+    std::string name;
+    std::shared_ptr<const OnnxGraph> graph;
+};
+
 struct OnnxNode {
+    /// "name = of": in the body of a function, an attribute given by the call.
+    struct Reference {
+        std::string name;
+        std::string of;
+    };
+
     std::string name;
     std::string op_type;
     std::string domain;  ///< empty for ONNX's own operators
+    std::string overload;
     std::vector<std::string> inputs;
     std::vector<std::string> outputs;
     Attrs attrs;
-    std::vector<NamedTensor> tensors;    ///< attributes that are tensors
-    std::vector<std::string> odd_attrs;  ///< "body (a graph)": attributes of other kinds
+    std::vector<NamedTensor> tensors;  ///< attributes that are tensors
+    std::vector<OnnxSubgraph> graphs;
+    std::vector<Reference> references;
+    std::vector<std::string> odd_attrs;  ///< names of attributes of other kinds
 
     /// "Gemm 'fc1'", or by its first output where it has no name.
     std::string label() const;
+    /// The name under which a model keeps functions.
+    std::string function_key() const;
+    const OnnxGraph* graph(std::string_view attribute) const;
+    /// A node of a function's body, with the attributes that `call` gives, or else `defaults`.
+    OnnxNode resolved(const OnnxNode& call, const OnnxNode& defaults) const;
 };
 
-struct OnnxModel {
+struct OnnxGraph {
     std::string name;
-    int opset = 0;
     std::vector<OnnxPort> inputs;  ///< those that are no initializers
     std::vector<OnnxPort> outputs;
     std::vector<OnnxNode> nodes;
     std::unordered_map<std::string, HostTensor> initializers;
+};
+
+/// An operator that the model itself defines.
+struct OnnxFunction {
+    int opset = 0;
+    OnnxGraph body;     ///< ports have names alone
+    OnnxNode defaults;  ///< attributes that a call may leave out
+};
+
+struct OnnxModel {
+    OnnxGraph graph;
+    int opset = 0;
+    std::unordered_map<std::string, OnnxFunction> functions;  ///< by OnnxNode::function_key()
     /// What the model uses and Hearth does not have, besides operators: element types, kinds of
     /// values.
     std::vector<std::string> unsupported;
 };
 
-/// Reads a serialized ModelProto.
-/// Errors: kCorruptData if the bytes are no ONNX model or contradict themselves; kUnsupported for
-/// data kept in other files.
-Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes);
+/// Reads a serialized ModelProto.  external_data: see ImportOptions; may be empty.
+/// Errors: kCorruptData if the bytes are no ONNX model or contradict themselves; kUnsupported for a
+/// newer format; what external_data says.
+Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes,
+                                  const ExternalData& external_data = {});
 
 }  // namespace hearth

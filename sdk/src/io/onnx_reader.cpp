@@ -5,13 +5,16 @@
 // add element types, which are numbers here).  Nothing is allocated on the word of the file: a
 // tensor's extents are compared with the payload that is really there first.
 
+#include "core/extents.hpp"
 #include "io/onnx_model.hpp"
 #include "ir/onnx_call.hpp"
 
+#include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>
 
+#include <algorithm>
+#include <charconv>
 #include <climits>
-#include <cstring>
 #include <unordered_set>
 
 namespace hearth {
@@ -65,32 +68,111 @@ void copy_typed(const onnx::TensorProto& proto, HostTensor& to) {
     }
 }
 
-Result<HostTensor> read_tensor(const onnx::TensorProto& proto) {
+/// A path inside the model's folder that means the same on every system.
+bool is_safe_location(std::string_view location) {
+    if (location.empty() || location.front() == '/') return false;
+    if (location.find_first_of(std::string_view("\\:\0", 3)) != std::string_view::npos)
+        return false;
+    for (size_t at = 0; at <= location.size();) {
+        const size_t end = std::min(location.find('/', at), location.size());
+        if (location.substr(at, end - at) == "..") return false;
+        at = end + 1;
+    }
+    return true;
+}
+
+/// The files that a model keeps tensors in, each read once.
+class ExternalFiles {
+  public:
+    explicit ExternalFiles(const ExternalData& read) : read_(read) {}
+
+    /// The bytes of a tensor of `size` bytes.
+    Result<std::span<const std::byte>> bytes_of(const onnx::TensorProto& proto, uint64_t size) {
+        std::string location;
+        uint64_t offset = 0, length = size;
+        for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
+            if (entry.key() == "location") location = entry.value();
+            if (entry.key() == "offset") HEARTH_TRY(read_number(entry, offset));
+            if (entry.key() == "length") HEARTH_TRY(read_number(entry, length));
+        }
+        if (!is_safe_location(location))
+            return corrupt_data("its data is in the file " + quoted(location) +
+                                ", which is no path inside the model's folder");
+        if (length != size)
+            return corrupt_data("it takes " + std::to_string(size) + " bytes, in the file " +
+                                quoted(location) + " it has " + std::to_string(length));
+        HEARTH_ASSIGN(File * file, open(location));
+        const std::span<const std::byte> bytes = file->bytes;
+        if (offset > bytes.size() || size > bytes.size() - offset)
+            return corrupt_data("its data is at the bytes " + std::to_string(offset) + " to " +
+                                std::to_string(offset + size) + " of the file " + quoted(location) +
+                                ", which has " + std::to_string(bytes.size()));
+        // A small model must not fill the memory with many copies of one large file.
+        if (size > file->left)
+            return out_of_range("its tensors take more than " + std::to_string(kMostReads) +
+                                " times the bytes of the file " + quoted(location));
+        file->left -= size;
+        return bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+    }
+
+  private:
+    static constexpr uint64_t kMostReads = 4;
+    struct File {
+        std::vector<std::byte> bytes;
+        uint64_t left = 0;  ///< how much may still be copied out of it
+    };
+
+    static Status read_number(const onnx::StringStringEntryProto& entry, uint64_t& to) {
+        const std::string& text = entry.value();
+        const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), to);
+        if (failure == std::errc() && end == text.data() + text.size()) return {};
+        return corrupt_data("the " + entry.key() + " of its data is " + quoted(text));
+    }
+
+    Result<File*> open(const std::string& location) {
+        if (const auto known = files_.find(location); known != files_.end()) return &known->second;
+        if (!read_)
+            return unsupported("its data is in the file " + quoted(location) +
+                               ", and external_data is not given");
+        Result<std::vector<std::byte>> bytes = read_(location);
+        if (!bytes.ok()) return bytes.status();
+        const uint64_t most = kMostReads * bytes->size();
+        return &files_.emplace(location, File{std::move(*bytes), most}).first->second;
+    }
+
+    const ExternalData& read_;
+    std::unordered_map<std::string, File> files_;
+};
+
+/// Fills `tensor` with bytes as the file has them.
+void copy_raw(std::span<const std::byte> from, HostTensor& tensor) {
+    std::copy(from.begin(), from.end(), tensor.bytes().begin());
+    if (tensor.dtype() == DType::kBool)
+        for (int64_t i = 0; i < tensor.element_count(); ++i) tensor.set_int(i, tensor.get_int(i));
+}
+
+Result<HostTensor> read_tensor(const onnx::TensorProto& proto, ExternalFiles& files) {
     const std::optional<DType> dtype = dtype_from_onnx(proto.data_type());
     if (!dtype) return unsupported("element type " + onnx_type_name(proto.data_type()));
-    if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
-        std::string file = "another file";
-        for (const onnx::StringStringEntryProto& entry : proto.external_data())
-            if (entry.key() == "location") file = "the file " + quoted(entry.value());
-        return unsupported("its data is in " + file + "; only models in one file can be read");
-    }
     if (proto.has_segment()) return unsupported("its data is split into segments");
     HEARTH_ASSIGN(
         const Shape shape,
         checked_shape(std::span(proto.dims().data(), static_cast<size_t>(proto.dims_size()))));
-
     const int64_t count = shape.element_count(1);
+    const uint64_t expected = static_cast<uint64_t>(count) * size_bytes(*dtype);
+    if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
+        HEARTH_ASSIGN(const std::span<const std::byte> bytes, files.bytes_of(proto, expected));
+        HostTensor tensor(*dtype, shape);
+        copy_raw(bytes, tensor);
+        return tensor;
+    }
     if (proto.has_raw_data() && (count == 0 || !proto.raw_data().empty())) {
-        const auto found = static_cast<uint64_t>(proto.raw_data().size());
-        const uint64_t expected = static_cast<uint64_t>(count) * size_bytes(*dtype);
-        if (found != expected)
+        if (const uint64_t found = proto.raw_data().size(); found != expected)
             return corrupt_data(std::string(name_of(*dtype)) + to_string(shape) + " takes " +
                                 std::to_string(expected) + " bytes, the file has " +
                                 std::to_string(found));
         HostTensor tensor(*dtype, shape);
-        if (expected > 0) std::memcpy(tensor.bytes().data(), proto.raw_data().data(), expected);
-        if (*dtype == DType::kBool)
-            for (int64_t i = 0; i < count; ++i) tensor.set_int(i, tensor.get_int(i));
+        copy_raw(std::as_bytes(std::span(proto.raw_data())), tensor);
         return tensor;
     }
     if (const int64_t found = typed_count(proto, *dtype); found != count)
@@ -102,58 +184,135 @@ Result<HostTensor> read_tensor(const onnx::TensorProto& proto) {
     return tensor;
 }
 
+/// Protobuf's name for a field of a message that ONNX 1.12's schema does not have yet.
+std::string later_text(const google::protobuf::Message& message, int field) {
+    const google::protobuf::UnknownFieldSet& unknown =
+        message.GetReflection()->GetUnknownFields(message);
+    for (int i = 0; i < unknown.field_count(); ++i)
+        if (unknown.field(i).number() == field &&
+            unknown.field(i).type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+            return unknown.field(i).length_delimited();
+    return {};
+}
+
+int opset_of(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& sets) {
+    int64_t opset = 1;  // a model without the field is of the time before there were versions
+    for (const onnx::OperatorSetIdProto& set : sets)
+        if (set.domain().empty() || set.domain() == "ai.onnx") opset = set.version();
+    return static_cast<int>(std::clamp<int64_t>(opset, 0, INT_MAX));
+}
+
+std::string own_domain(const std::string& domain) {
+    return domain == "ai.onnx" ? std::string() : domain;
+}
+
 class ModelReader {
   public:
+    explicit ModelReader(const ExternalData& external_data) : files_(external_data) {}
+
     Result<OnnxModel> read(const onnx::ModelProto& proto) {
+        constexpr int64_t kOldestIr = 3, kNewestIr = 14;
         if (!proto.has_graph()) return corrupt_data("the file holds no graph");
-        HEARTH_TRY(read_opset(proto));
-        const onnx::GraphProto& graph = proto.graph();
-        model_.name = graph.name();
-        HEARTH_TRY(read_initializers(graph));
-        for (const onnx::ValueInfoProto& info : graph.input())
-            if (!model_.initializers.contains(info.name()) &&
-                !odd_initializers_.contains(info.name()))
-                HEARTH_TRY(read_port(info, "input", model_.inputs));
-        for (const onnx::ValueInfoProto& info : graph.output())
-            HEARTH_TRY(read_port(info, "output", model_.outputs));
-        if (model_.outputs.empty()) return corrupt_data("the graph has no outputs");
-        for (const onnx::NodeProto& node : graph.node()) HEARTH_TRY(read_node(node));
+        if (const int64_t ir = proto.ir_version(); ir < kOldestIr || ir > kNewestIr)
+            return unsupported("format (IR) version " + std::to_string(ir) + "; known are " +
+                               std::to_string(kOldestIr) + " to " + std::to_string(kNewestIr));
+        model_.opset = opset_of(proto.opset_import());
+        for (const onnx::FunctionProto& function : proto.functions())
+            HEARTH_TRY(read_function(function));
+        HEARTH_TRY(read_graph(proto.graph(), model_.graph, false));
+        if (model_.graph.outputs.empty()) return corrupt_data("the graph has no outputs");
         return std::move(model_);
     }
 
   private:
-    Status read_opset(const onnx::ModelProto& proto) {
-        for (const onnx::OperatorSetIdProto& set : proto.opset_import()) {
-            if (!set.domain().empty() && set.domain() != "ai.onnx") continue;
-            if (set.version() < 1 || set.version() > INT_MAX)
-                return corrupt_data("the operator set has version " +
-                                    std::to_string(set.version()));
-            model_.opset = static_cast<int>(set.version());
-        }
-        // A model without the field is of the time before there were versions.
-        if (model_.opset == 0) model_.opset = 1;
+    /// is_inner: of a graph in a node, whose inputs' types follow from what the node passes.
+    Status read_graph(const onnx::GraphProto& proto, OnnxGraph& graph, bool is_inner) {
+        graph.name = proto.name();
+        std::unordered_set<std::string> odd;
+        HEARTH_TRY(read_initializers(proto, graph, odd));
+        for (const onnx::ValueInfoProto& info : proto.input())
+            if (!graph.initializers.contains(info.name()) && !odd.contains(info.name()))
+                HEARTH_TRY(read_port(info, is_inner ? "body input" : "input", graph.inputs));
+        for (const onnx::ValueInfoProto& info : proto.output())
+            HEARTH_TRY(read_port(info, "output", graph.outputs));
+        for (const onnx::NodeProto& node : proto.node()) HEARTH_TRY(read_node(node, graph.nodes));
         return {};
     }
 
-    Status read_initializers(const onnx::GraphProto& graph) {
-        for (const onnx::TensorProto& proto : graph.initializer()) {
-            Result<HostTensor> tensor = read_tensor(proto);
-            const std::string what = "initializer " + quoted(proto.name());
+    Status read_function(const onnx::FunctionProto& proto) {
+        OnnxFunction function;
+        function.opset = opset_of(proto.opset_import());
+        function.body.name = proto.name();
+        for (const std::string& name : proto.input())
+            function.body.inputs.emplace_back().name = name;
+        for (const std::string& name : proto.output())
+            function.body.outputs.emplace_back().name = name;
+        OnnxNode& defaults = function.defaults;
+        defaults.op_type = proto.name();
+        defaults.domain = own_domain(proto.domain());
+        constexpr int kOverload = 13, kDefaultAttributes = 11;  // since ONNX 1.16 and 1.13
+        defaults.overload = later_text(proto, kOverload);
+        HEARTH_TRY(read_defaults(proto, kDefaultAttributes, defaults));
+        for (const onnx::NodeProto& node : proto.node())
+            if (Status s = read_node(node, function.body.nodes); !s.ok())
+                return s.in("function " + quoted(proto.name()));
+        const std::string key = defaults.function_key();
+        if (!model_.functions.emplace(key, std::move(function)).second)
+            return corrupt_data("the function " + quoted(key) + " is there twice");
+        return {};
+    }
+
+    Status read_defaults(const onnx::FunctionProto& proto, int field, OnnxNode& defaults) {
+        const google::protobuf::UnknownFieldSet& unknown =
+            proto.GetReflection()->GetUnknownFields(proto);
+        for (int i = 0; i < unknown.field_count(); ++i) {
+            if (unknown.field(i).number() != field ||
+                unknown.field(i).type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
+                continue;
+            onnx::AttributeProto attr;
+            if (!attr.ParseFromString(unknown.field(i).length_delimited()))
+                return corrupt_data("function " + quoted(proto.name()) +
+                                    ": an attribute is damaged");
+            HEARTH_TRY(read_attribute(attr, defaults));
+        }
+        return {};
+    }
+
+    Status read_initializers(const onnx::GraphProto& proto, OnnxGraph& graph,
+                             std::unordered_set<std::string>& odd) {
+        for (const onnx::TensorProto& initializer : proto.initializer()) {
+            Result<HostTensor> tensor = read_tensor(initializer, files_);
+            const std::string what = "initializer " + quoted(initializer.name());
             if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
                 model_.unsupported.push_back(what + ": " + tensor.status().message());
-                odd_initializers_.insert(proto.name());
+                odd.insert(initializer.name());
             } else if (!tensor.ok()) {
                 return tensor.status().in(what);
-            } else if (!model_.initializers.emplace(proto.name(), std::move(*tensor)).second) {
+            } else if (!graph.initializers.emplace(initializer.name(), std::move(*tensor)).second) {
                 return corrupt_data(what + " is there twice");
             }
         }
-        for (const onnx::SparseTensorProto& proto : graph.sparse_initializer()) {
-            model_.unsupported.push_back("initializer " + quoted(proto.values().name()) +
+        for (const onnx::SparseTensorProto& sparse : proto.sparse_initializer()) {
+            model_.unsupported.push_back("initializer " + quoted(sparse.values().name()) +
                                          " is sparse");
-            odd_initializers_.insert(proto.values().name());
+            odd.insert(sparse.values().name());
         }
         return {};
+    }
+
+    static std::string kind_of(const onnx::TypeProto& type) {
+        switch (type.value_case()) {
+            case onnx::TypeProto::kSequenceType:
+                return "a sequence";
+            case onnx::TypeProto::kOptionalType:
+                return "an optional";
+            case onnx::TypeProto::kMapType:
+                return "a map";
+            case onnx::TypeProto::kSparseTensorType:
+                return "a sparse tensor";
+            default:
+                return "of a type that is not told";
+        }
     }
 
     Status read_port(const onnx::ValueInfoProto& info, std::string_view kind,
@@ -163,9 +322,10 @@ class ModelReader {
         OnnxPort port;
         port.name = info.name();
         if (!info.type().has_tensor_type()) {
-            // An output's type may be left out: it follows from the graph.
+            // Other types than those of the model's inputs may be left out.
             if (info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET || kind == "input")
-                model_.unsupported.push_back(what + " is no tensor");
+                model_.unsupported.push_back(what + " is " + kind_of(info.type()) +
+                                             "; only tensors are known");
             ports.push_back(std::move(port));
             return {};
         }
@@ -191,23 +351,29 @@ class ModelReader {
         return {};
     }
 
-    Status read_node(const onnx::NodeProto& proto) {
+    Status read_node(const onnx::NodeProto& proto, std::vector<OnnxNode>& nodes) {
         OnnxNode node;
         node.name = proto.name();
         node.op_type = proto.op_type();
-        if (proto.domain() != "ai.onnx") node.domain = proto.domain();
+        node.domain = own_domain(proto.domain());
+        constexpr int kOverload = 8;  // since ONNX 1.16
+        node.overload = later_text(proto, kOverload);
         node.inputs.assign(proto.input().begin(), proto.input().end());
         node.outputs.assign(proto.output().begin(), proto.output().end());
         if (node.op_type.empty()) return corrupt_data("a node has no operator");
         for (const onnx::AttributeProto& attr : proto.attribute())
             if (Status s = read_attribute(attr, node); !s.ok())
                 return s.in(node.label() + ": attribute " + quoted(attr.name()));
-        model_.nodes.push_back(std::move(node));
+        nodes.push_back(std::move(node));
         return {};
     }
 
     Status read_attribute(const onnx::AttributeProto& attr, OnnxNode& node) {
         if (attr.name().empty()) return corrupt_data("has no name");
+        if (!attr.ref_attr_name().empty()) {
+            node.references.push_back({attr.name(), attr.ref_attr_name()});
+            return {};
+        }
         switch (attr.type()) {
             case onnx::AttributeProto::INT:
                 node.attrs.set(attr.name(), attr.i());
@@ -227,7 +393,7 @@ class ModelReader {
                                std::vector<double>(attr.floats().begin(), attr.floats().end()));
                 return {};
             case onnx::AttributeProto::TENSOR: {
-                Result<HostTensor> tensor = read_tensor(attr.t());
+                Result<HostTensor> tensor = read_tensor(attr.t(), files_);
                 if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
                     model_.unsupported.push_back(node.label() + ": attribute " +
                                                  quoted(attr.name()) + ": " +
@@ -238,6 +404,12 @@ class ModelReader {
                 node.tensors.push_back({attr.name(), std::move(*tensor)});
                 return {};
             }
+            case onnx::AttributeProto::GRAPH: {
+                auto graph = std::make_shared<OnnxGraph>();
+                HEARTH_TRY(read_graph(attr.g(), *graph, true));
+                node.graphs.push_back({attr.name(), std::move(graph)});
+                return {};
+            }
             default:
                 node.odd_attrs.push_back(attr.name());
                 return {};
@@ -245,7 +417,7 @@ class ModelReader {
     }
 
     OnnxModel model_;
-    std::unordered_set<std::string> odd_initializers_;
+    ExternalFiles files_;
 };
 
 /// Parses `bytes`; protobuf bounds the depth of nesting (100) and all lengths by what is there.
@@ -268,16 +440,56 @@ std::string OnnxNode::label() const {
     return outputs.empty() ? text : text + " giving " + quoted(outputs[0]);
 }
 
-Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes) {
+std::string OnnxNode::function_key() const {
+    return domain + "." + op_type + (overload.empty() ? "" : "." + overload);
+}
+
+const OnnxGraph* OnnxNode::graph(std::string_view attribute) const {
+    for (const OnnxSubgraph& g : graphs)
+        if (g.name == attribute) return g.graph.get();
+    return nullptr;
+}
+
+namespace {
+
+/// Adds what `from` has under the name `reference.of` to `to`; whether it has anything.
+bool take_attribute(const OnnxNode& from, const OnnxNode::Reference& reference, OnnxNode& to) {
+    if (const AttrValue* value = from.attrs.find(reference.of)) {
+        to.attrs.set(reference.name, *value);
+        return true;
+    }
+    for (const NamedTensor& t : from.tensors)
+        if (t.name == reference.of) return to.tensors.push_back({reference.name, t.tensor}), true;
+    for (const OnnxSubgraph& g : from.graphs)
+        if (g.name == reference.of) return to.graphs.push_back({reference.name, g.graph}), true;
+    for (const std::string& odd : from.odd_attrs)
+        if (odd == reference.of) return to.odd_attrs.push_back(reference.name), true;
+    return false;
+}
+
+}  // namespace
+
+OnnxNode OnnxNode::resolved(const OnnxNode& call, const OnnxNode& defaults) const {
+    OnnxNode node = *this;
+    node.references.clear();
+    for (const Reference& r : references)
+        if (!take_attribute(call, r, node)) (void)take_attribute(defaults, r, node);
+    return node;
+}
+
+Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes,
+                                  const ExternalData& external_data) {
     onnx::ModelProto proto;
     HEARTH_TRY(parse(bytes, "ONNX model", proto));
-    return ModelReader().read(proto);
+    return ModelReader(external_data).read(proto);
 }
 
 Result<NamedTensor> read_onnx_tensor(std::span<const std::byte> bytes) {
     onnx::TensorProto proto;
     HEARTH_TRY(parse(bytes, "ONNX tensor", proto));
-    Result<HostTensor> tensor = read_tensor(proto);
+    const ExternalData none;
+    ExternalFiles files(none);
+    Result<HostTensor> tensor = read_tensor(proto, files);
     if (!tensor.ok()) return tensor.status().in("tensor " + quoted(proto.name()));
     return NamedTensor{proto.name(), std::move(*tensor)};
 }

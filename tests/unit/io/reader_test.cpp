@@ -141,9 +141,9 @@ TEST(OnnxTensor, DataInAnotherFileIsRefusedWithItsName) {
     t.set_data_location(onnx::TensorProto::EXTERNAL);
     onnx::StringStringEntryProto& entry = *t.add_external_data();
     entry.set_key("location");
-    entry.set_value("../../etc/weights.data");
+    entry.set_value("weights.data");
     EXPECT_EQ(code_of(t), StatusCode::kUnsupported);
-    EXPECT_NE(message_of(t).find("'../../etc/weights.data'"), std::string::npos) << message_of(t);
+    EXPECT_NE(message_of(t).find("'weights.data'"), std::string::npos) << message_of(t);
 }
 
 TEST(OnnxTensor, BytesThatAreNoTensorAreRejected) {
