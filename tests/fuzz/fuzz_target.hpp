@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A fuzz target is one file that defines this function: it hands the bytes to a reader, which must
+// refuse them with a message or give something well-formed.  HEARTH_FUZZ links it with libFuzzer;
+// otherwise replay.cpp runs it on the corpus and on mutations of it.
+
+#pragma once
+
+#include <hearth/status.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <span>
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+namespace hearth::fuzz {
+
+/// Ends the process, which is how a target reports a finding.
+inline void require(bool holds, const char* what) {
+    if (holds) return;
+    std::fprintf(stderr, "finding: %s\n", what);
+    std::abort();
+}
+
+/// A refusal without a reason is a finding too.
+inline void check_refusal(const Status& status) {
+    require(!status.message().empty(), "refused without a message");
+    require(status.code() != StatusCode::kInternal, status.message().c_str());
+}
+
+inline std::span<const std::byte> as_bytes(const uint8_t* data, size_t size) {
+    return std::as_bytes(std::span(data, size));
+}
+
+}  // namespace hearth::fuzz

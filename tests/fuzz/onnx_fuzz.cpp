@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "fuzz_target.hpp"
+#include "ir/graph.hpp"
+
+#include <hearth/io.hpp>
+
+using namespace hearth;
+
+namespace {
+
+void import(std::span<const std::byte> bytes, BatchNormImport batch_norm) {
+    ImportOptions options;
+    options.batch_norm = batch_norm;
+    options.external_data = [](const std::string&) -> Result<std::vector<std::byte>> {
+        return std::vector<std::byte>(64, std::byte{1});
+    };
+    const Result<ImportedModel> model = import_onnx(bytes, options);
+    if (!model.ok()) return fuzz::check_refusal(model.status());
+    const Status verified = verify(model->graph());
+    fuzz::require(verified.ok(), verified.message().c_str());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    const auto bytes = fuzz::as_bytes(data, size);
+    import(bytes, BatchNormImport::kTrainable);
+    import(bytes, BatchNormImport::kFolded);
+    if (const auto tensor = read_onnx_tensor(bytes); !tensor.ok())
+        fuzz::check_refusal(tensor.status());
+    return 0;
+}

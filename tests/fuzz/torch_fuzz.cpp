@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "fuzz_target.hpp"
+#include "weights/pickle.hpp"
+
+#include <hearth/weights.hpp>
+
+using namespace hearth;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    const auto tensors = read_torch(fuzz::as_bytes(data, size));
+    if (!tensors.ok()) {
+        fuzz::check_refusal(tensors.status());
+    } else {
+        size_t held = 0;
+        for (const auto& [name, tensor] : *tensors) held += tensor.bytes().size();
+        fuzz::require(held <= 16 * size + (1 << 16), "more data than the file allows");
+    }
+    // Checksums keep most changes of an archive from its pickle.
+    ByteReader reader(fuzz::as_bytes(data, size));
+    if (const auto pickle = read_pickle(reader); !pickle.ok()) fuzz::check_refusal(pickle.status());
+    return 0;
+}
