@@ -72,6 +72,20 @@ Tensor is_nan(const Tensor& x);
 /// True for infinities of the asked signs.
 Tensor is_inf(const Tensor& x, bool positive = true, bool negative = true);
 
+// --- Bits of integers ---
+
+Tensor bitwise_and(const Tensor& a, const Tensor& b);
+Tensor bitwise_or(const Tensor& a, const Tensor& b);
+Tensor bitwise_xor(const Tensor& a, const Tensor& b);
+Tensor bitwise_not(const Tensor& x);
+/// x * 2^amount, modulo 2^bits of the type; zero for an amount outside [0, bits).
+Tensor shift_left(const Tensor& x, const Tensor& amount);
+/// floor(x / 2^amount); for an amount outside [0, bits) zero, or -1 where x is negative.
+Tensor shift_right(const Tensor& x, const Tensor& amount);
+/// The bits of x as another type of the same size.  Types of 64 bits and 16-bit floats: on the CPU
+/// alone.
+Tensor bitcast(const Tensor& x, DType dtype);
+
 // --- Mathematics, element by element ---
 
 Tensor exp(const Tensor& x);
@@ -191,8 +205,27 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<i
 /// x: [A..., N, B...], indices: integers [I...] -> [A..., I..., B...].  Negative indices count from
 /// the back; what lies outside is clamped.
 Tensor gather(const Tensor& x, const Tensor& indices, int64_t axis = 0);
-/// out[.., i, ..] = x[.., indices[.., i, ..], ..]; indices has x's extents but along `axis`.
+/// out[.., i, ..] = x[.., indices[.., i, ..], ..]; indices lies within x's extents but along `axis`.
 Tensor gather_elements(const Tensor& x, const Tensor& indices, int64_t axis);
+/// x: [B..., N..., R...], indices: integers [B..., I..., K] -> [B..., I..., R...]: the K numbers of
+/// each tuple are coordinates on the K axes N, after `batch_dims` axes B in common.
+Tensor gather_nd(const Tensor& x, const Tensor& indices, int64_t batch_dims = 0);
+/// data with data[.., indices[.., i, ..], ..] = updates[.., i, ..] for all i: indices and updates
+/// have one shape, within data's but along `axis`.  reduction: "none" (of updates to one place the
+/// last stays), "add", "mul", "max" or "min" (combined with what data holds).  Negative indices
+/// count from the back; updates outside are left out.  Deterministic.
+Tensor scatter_elements(const Tensor& data, const Tensor& indices, const Tensor& updates,
+                        int64_t axis, std::string_view reduction = "none");
+/// data: [N..., R...], indices: [I..., K], updates: [I..., R...]; else as scatter_elements.
+Tensor scatter_nd(const Tensor& data, const Tensor& indices, const Tensor& updates,
+                  std::string_view reduction = "none");
+/// cache: [B, ..., S, ...] (S at `axis`), update: the same with L <= S, begins: integers [B]: element
+/// b of the result is cache[b] with update[b] from begins[b] on.  circular: what passes the end goes
+/// on at the start; otherwise it is left out.
+Tensor tensor_scatter(const Tensor& cache, const Tensor& update, const Tensor& begins, int64_t axis,
+                      bool circular = false);
+/// The number of each element, in row-major order.
+Tensor iota(Trace& trace, const Shape& shape, DType dtype = DType::kI32);
 /// indices: integers [I...] -> [I..., depth] (the new axis at `axis`): 1 where the index is, else
 /// 0.
 Tensor one_hot(const Tensor& indices, int64_t depth, int64_t axis = -1, DType dtype = DType::kF32);
@@ -255,6 +288,24 @@ Tensor adaptive_avg_pool(const Tensor& x, const std::vector<int64_t>& extents);
 Tensor adaptive_max_pool(const Tensor& x, const std::vector<int64_t>& extents);
 /// The partial inverse of max_pool: x where `indices` say, zeros elsewhere -> [N, C, extents...].
 Tensor max_unpool(const Tensor& x, const Tensor& indices, const std::vector<int64_t>& extents);
+// --- Running sums, sorting ---
+
+/// Sums of the elements up to each one along `axis`; exclusive: without the element itself; reverse:
+/// from the end.  One pass, whatever the extent.
+Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
+Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
+/// Places along `axis` in the order of their elements: i64.  Stable; NaN counts as the largest.
+Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
+Tensor sort(const Tensor& x, int64_t axis = -1, bool descending = false);
+
+struct TopK {
+    Tensor values;
+    Tensor places;  ///< along the axis, i64
+};
+/// The k largest (or smallest) elements along `axis`, the first first; of equals the first in x.
+TopK top_k(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true);
+/// How many elements of sorted: [N] are less than each value - or, right, not greater: i64.
+Tensor search_sorted(const Tensor& sorted, const Tensor& values, bool right = false);
 
 // --- Random numbers ---
 

@@ -97,6 +97,12 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return call("bool", a);
         case ScalarOp::kBitNot:
             return "~" + a;
+        case ScalarOp::kBitsToF32:
+            return call(type == ScalarType::kI32 ? "intBitsToFloat" : "uintBitsToFloat", a);
+        case ScalarOp::kBitsToI32:
+            return call("floatBitsToInt", a);
+        case ScalarOp::kBitsToU32:
+            return call("floatBitsToUint", a);
         case ScalarOp::kBitsToUniform:
             return "float(" + a + " >> 8) * 5.9604644775390625e-8";
         default:

@@ -87,6 +87,17 @@ inline int64_t bit_or(int64_t a, int64_t b) {
 inline int64_t bit_xor(int64_t a, int64_t b) {
     return a ^ b;
 }
+/// amount: in [0, 64).
+inline int64_t shift_left(int64_t a, int64_t amount) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) << amount);
+}
+inline int64_t shift_right(int64_t a, int64_t amount) {
+    return a >> amount;
+}
+/// Of an unsigned number: zeros come in from the left.
+inline int64_t shift_right_logical(int64_t a, int64_t amount) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) >> amount);
+}
 inline double select(bool condition, double yes, double no) {
     return condition ? yes : no;
 }

@@ -50,11 +50,14 @@ ScalarType unary_type(ScalarOp op, ScalarType a) {
         case ScalarOp::kToBool:
             return ScalarType::kBool;
         case ScalarOp::kToF32:
+        case ScalarOp::kBitsToF32:
         case ScalarOp::kBitsToUniform:
             return ScalarType::kF32;
         case ScalarOp::kToI32:
+        case ScalarOp::kBitsToI32:
             return ScalarType::kI32;
         case ScalarOp::kToU32:
+        case ScalarOp::kBitsToU32:
             return ScalarType::kU32;
         default:
             return a;
@@ -271,6 +274,20 @@ Scalar ScalarArena::convert(Scalar a, ScalarType type) {
             break;
     }
     return binary(ScalarOp::kNotEqual, a, constant(0, a.type()));
+}
+
+Scalar ScalarArena::reinterpret(Scalar a, ScalarType type) {
+    HEARTH_ASSERT(type != ScalarType::kBool && a.type() != ScalarType::kBool);
+    if (a.type() == type) return a;
+    const bool is_float = a.type() == ScalarType::kF32;
+    switch (type) {
+        case ScalarType::kI32:
+            return unary(is_float ? ScalarOp::kBitsToI32 : ScalarOp::kToI32, a);
+        case ScalarType::kU32:
+            return unary(is_float ? ScalarOp::kBitsToU32 : ScalarOp::kToU32, a);
+        default:
+            return unary(ScalarOp::kBitsToF32, a);
+    }
 }
 
 }  // namespace hearth

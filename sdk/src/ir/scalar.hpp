@@ -62,6 +62,9 @@ enum class ScalarOp : uint8_t {
     kToU32,
     kToBool,
     kBitNot,
+    kBitsToF32,  ///< the bits of an integer as a float, and of a float as an integer
+    kBitsToI32,
+    kBitsToU32,
     kBitsToUniform,
     // binary (a, b)
     kAdd,
@@ -134,6 +137,8 @@ class ScalarArena {
     Scalar philox(uint64_t key, Scalar step, Scalar element);
     Scalar loop(ScalarOp op, Scalar counter, Scalar extent, Scalar body);
     Scalar convert(Scalar a, ScalarType type);
+    /// The same 32 bits as another type.
+    Scalar reinterpret(Scalar a, ScalarType type);
 
     const ScalarNode& node(uint32_t id) const { return nodes_[id]; }
     size_t size() const { return nodes_.size(); }
@@ -239,6 +244,14 @@ HEARTH_SCALAR_LOGIC(bit_xor, ScalarOp::kBitXor)
 HEARTH_SCALAR_LOGIC(shift_left, ScalarOp::kShiftLeft)
 HEARTH_SCALAR_LOGIC(shift_right, ScalarOp::kShiftRight)
 #undef HEARTH_SCALAR_LOGIC
+
+/// A shift of a u32 is logical already; others are made from a logical one by the rules.
+inline Scalar shift_right_logical(Scalar a, Scalar amount) {
+    return shift_right(a, amount);
+}
+inline Scalar reinterpret(Scalar a, ScalarType type) {
+    return a.arena->reinterpret(a, type);
+}
 
 /// `condition ? yes : no`; a literal takes the other branch's type.
 inline Scalar select(Scalar condition, Scalar yes, Scalar no) {

@@ -14,12 +14,17 @@
 
 namespace hearth {
 
+std::vector<Tensor> import_bit_shift(OnnxCall& call);
+std::vector<Tensor> import_bitcast(OnnxCall& call);
 std::vector<Tensor> import_cast(OnnxCall& call);
 std::vector<Tensor> import_clip(OnnxCall& call);
 std::vector<Tensor> import_concat(OnnxCall& call);
+std::vector<Tensor> import_cumprod(OnnxCall& call);
+std::vector<Tensor> import_cumsum(OnnxCall& call);
 std::vector<Tensor> import_expand(OnnxCall& call);
 std::vector<Tensor> import_gather(OnnxCall& call);
 std::vector<Tensor> import_gather_elements(OnnxCall& call);
+std::vector<Tensor> import_gather_nd(OnnxCall& call);
 std::vector<Tensor> import_gelu(OnnxCall& call);
 std::vector<Tensor> import_identity(OnnxCall& call);
 std::vector<Tensor> import_is_inf(OnnxCall& call);
@@ -32,8 +37,12 @@ std::vector<Tensor> import_one_hot(OnnxCall& call);
 std::vector<Tensor> import_pad(OnnxCall& call);
 std::vector<Tensor> import_pow(OnnxCall& call);
 std::vector<Tensor> import_reshape(OnnxCall& call);
+std::vector<Tensor> import_scatter_elements(OnnxCall& call);
+std::vector<Tensor> import_scatter_nd(OnnxCall& call);
 std::vector<Tensor> import_slice(OnnxCall& call);
 std::vector<Tensor> import_softmax(OnnxCall& call);
+std::vector<Tensor> import_tensor_scatter(OnnxCall& call);
+std::vector<Tensor> import_top_k(OnnxCall& call);
 std::vector<Tensor> import_transpose(OnnxCall& call);
 
 std::vector<Tensor> import_argmax(OnnxCall& call);
