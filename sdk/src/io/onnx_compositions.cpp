@@ -298,37 +298,6 @@ Tensors import_reduce_log_sum_exp(OnnxCall& call) {
     return {r.run(logsumexp, r.x())};
 }
 
-// Each element folds the ones up to it.  The cost grows with the square of the extent.
-Tensors cumulate(OnnxCall& call, Tensor (*fold)(const Tensor&, const Axes&, bool), double neutral) {
-    const Tensor x = call.in(0);
-    const List axes = call.integers_in(1);
-    if (has_failed(call)) return {};
-    if (axes.size() != 1) return call.invalid("needs one axis");
-    const std::optional<int> axis = axis_of(call, axes[0], x.rank());
-    if (!axis) return {};
-    constexpr int64_t kLongest = 4096;
-    const Dim extent = x.dim(*axis);
-    if (extent.per_row || extent.count > kLongest || x.rank() == kMaxRank)
-        return call.unsupported("along " + to_string(extent) + " elements of " +
-                                to_string(x.shape()));
-    const bool exclusive = call.flag("exclusive", false), reverse = call.flag("reverse", false);
-    const Tensor counts = mask(call, extent.count, extent.count, [&](int64_t to, int64_t from) {
-        const int64_t ahead = reverse ? from - to : to - from;
-        return exclusive ? ahead > 0 : ahead >= 0;
-    });
-    const Tensor each = unsqueeze(swap_axes(x, *axis, -1), {-2});
-    const Tensor folded = fold(where(counts, each, like(call, x, neutral)), {-1}, false);
-    return {swap_axes(folded, *axis, -1)};
-}
-
-Tensors import_cum_sum(OnnxCall& call) {
-    return cumulate(call, sum, 0);
-}
-
-Tensors import_cum_prod(OnnxCall& call) {
-    return cumulate(call, prod, 1);
-}
-
 /// All axes behind the channels.
 Axes spatial_axes(const Tensor& x) {
     Axes axes;
@@ -511,8 +480,6 @@ Tensors import_softmax_cross_entropy_loss(OnnxCall& call) {
 constexpr OnnxMapping kCompositions[] = {
     {"BatchNormalization", 9, import_batch_normalization},
     {"CastLike", 15, import_cast_like},
-    {"CumProd", 26, import_cum_prod},
-    {"CumSum", 11, import_cum_sum},
     {"DepthToSpace", 1, import_depth_to_space},
     {"Dropout", 7, import_dropout},
     {"Flatten", 1, import_flatten},

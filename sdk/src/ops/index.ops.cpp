@@ -1,12 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reads at indices that are data, and the sums that are their gradients.  A sum looks at every
-// index for each element of its result instead of adding in whatever order threads run: slower for
-// large tables, but without float atomics and so bit-equal from run to run.
+// Reads at indices that are data, and the sums that are their gradients.  Nothing is added in
+// whatever order threads run: each element of a sum looks at every index or, where those are many,
+// at its segment of the sorted indices, so results are bit-equal from run to run.
 
+#include "ops/elements.hpp"
+#include "ops/lines.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
+
+#include <algorithm>
 
 namespace hearth {
 
@@ -41,10 +45,11 @@ Status infer_gather(InferCall& call) {
 }
 
 Status check_elements(const Shape& x, const Shape& indices, int axis) {
-    bool agrees = x.rank() == indices.rank();
-    for (int i = 0; agrees && i < x.rank(); ++i) agrees = i == axis || x[i] == indices[i];
-    if (agrees) return {};
-    return invalid_argument("indices must have x's extents except along axis " +
+    bool fits = x.rank() == indices.rank();
+    for (int i = 0; fits && i < x.rank(); ++i)
+        fits = i == axis || (indices[i].per_row == x[i].per_row && indices[i].count <= x[i].count);
+    if (fits) return {};
+    return invalid_argument("indices must lie within x's extents except along axis " +
                             std::to_string(axis));
 }
 
@@ -61,15 +66,50 @@ Status infer_index_sum(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
-Status infer_element_sum(InferCall& call) {
+void reference_index_sum(ReferenceCall& call) {
+    const HostTensor &source = call.inputs[0], &indices = call.inputs[1];
+    HostTensor& out = call.outputs[0];
+    const Lines from(source.shape(), static_cast<int>(call.attrs.integer("axis")));
+    const Lines to(out.shape(), static_cast<int>(call.attrs.integer("axis")));
+    const auto run = [&](const auto& elements, auto sums) {
+        for (int64_t line = 0; line < from.count; ++line) {
+            for (int64_t i = 0; i < from.extent; ++i) {
+                const int64_t index = indices.get_int(i);
+                const int64_t j =
+                    std::clamp<int64_t>(index < 0 ? index + to.extent : index, 0, to.extent - 1);
+                sums[static_cast<size_t>(to.base(line) + j * to.stride)] +=
+                    elements[static_cast<size_t>(from.base(line) + i * from.stride)];
+            }
+        }
+        for (size_t i = 0; i < sums.size(); ++i) store(out, static_cast<int64_t>(i), sums[i]);
+    };
+    const auto count = static_cast<size_t>(out.element_count());
+    if (is_floating(source.dtype()))
+        run(elements_of<double>(source), std::vector<double>(count));
+    else
+        run(elements_of<int64_t>(source), std::vector<int64_t>(count));
+}
+
+/// Looking at all indices, or sorting them: whichever costs less.
+std::vector<Tensor> index_sum_by_cost(DecomposeCall& call) {
+    const Tensor source = call.in(0);
     const Shape& shape = call.attrs.shape("shape");
-    HEARTH_TRY(check_axis(call.attrs, shape.rank()));
-    HEARTH_TRY(check_shape(shape));
     const int axis = static_cast<int>(call.attrs.integer("axis"));
-    HEARTH_TRY(check_elements(shape, call.shape(1), axis));
-    if (call.shape(0) != call.shape(1) || shape[axis].count == 0)
-        return invalid_argument("source and indices must have one shape");
-    return call.one(call.dtype(0), shape);
+    if (shape[axis].per_row || !should_sort(shape, call.in(1).dim(0)))
+        return {apply_one(op("index_sum_scan"), {source, call.in(1)}, call.attrs)};
+    Dim before(1), after(1);
+    for (int i = 0; i < shape.rank(); ++i) {
+        if (i == axis) continue;
+        Dim& d = i < axis ? before : after;
+        d = Dim(d.count * shape[i].count, d.per_row || shape[i].per_row);
+    }
+    const auto count = static_cast<double>(shape[axis].count);
+    const Tensor i = cast(call.in(1), DType::kI64);
+    const Tensor targets = clamp(where(less(i, 0), i + count, i), 0, count - 1);
+    const Tensor zeros = expand(constant_like(source, 0), {before, shape[axis], after});
+    return {reshape(
+        fold_sorted(zeros, reshape(source, {before, call.in(1).dim(0), after}), targets, "add"),
+        shape)};
 }
 
 Status infer_one_hot(InferCall& call) {
@@ -90,7 +130,6 @@ constexpr TensorType index(const Shape& shape) {
     return {DType::kI32, shape};
 }
 
-// `shape` is where the elements go: the attribute of the sums; the gathers have none.
 void gather_samples(Samples& s) {
     const auto add = [&s](const Shape& x, const Shape& indices, int64_t axis, double count) {
         Sample& sample = s.add_typed({real(x), index(indices)}, {{"axis", axis}});
@@ -107,33 +146,34 @@ void gather_samples(Samples& s) {
     add({2, 3, 1, 5}, {4, 1}, 3, 5);
 }
 
-void index_sum_samples(Samples& s) {
-    const auto add = [&s](const Shape& source, const Shape& indices, int64_t axis,
-                          const Shape& shape, double count) {
+void index_sum_samples(Samples& s, bool differentiable) {
+    const auto add = [&](const Shape& source, const Shape& indices, int64_t axis,
+                         const Shape& shape, double count) {
         Sample& sample =
             s.add_typed({real(source), index(indices)}, {{"axis", axis}, {"shape", shape}});
         sample.low = -count;
         sample.high = count;
+        sample.gradient = differentiable;
     };
     add({5}, {5}, 0, {7}, 7);
     add({3, 6}, {6}, 1, {3, 4}, 4);
     add({kRows, 5}, {kRows}, 0, {4, 5}, 4);
     add({4, 5}, {4}, 0, {kRows, 5}, 3);
     add({2, 1, 3}, {1}, 1, {2, 3, 3}, 3);
+    // So many that they are sorted.
+    if (differentiable) add({2, 600, 3}, {600}, 1, {2, 400, 3}, 400);
 }
 
-void element_samples(Samples& s, bool with_shape) {
-    const auto add = [&s, with_shape](const Shape& x, const Shape& indices, int64_t axis,
-                                      double count) {
-        Attrs attrs{{"axis", axis}};
-        if (with_shape) attrs.set("shape", x);
-        Sample& sample = s.add_typed({real(with_shape ? indices : x), index(indices)}, attrs);
+void gather_elements_samples(Samples& s) {
+    const auto add = [&s](const Shape& x, const Shape& indices, int64_t axis, double count) {
+        Sample& sample = s.add_typed({real(x), index(indices)}, {{"axis", axis}});
         sample.low = -count;
         sample.high = count;
     };
     add({7}, {5}, 0, 7);
     add({3, 5}, {3, 1}, 1, 5);
     add({3, 5}, {4, 5}, 0, 3);
+    add({3, 5}, {2, 4}, 1, 5);
     add({kRows, 5}, {kRows, 2}, 1, 5);
     add({2, 1, 3}, {2, 1, 7}, 2, 3);
     add({2, 3, 1, 5}, {2, 3, 1, 5}, 1, 3);
@@ -176,6 +216,20 @@ constinit const OpDef kOps[] = {
         .summary = "out[.., j, ..] = sum of source[.., i, ..] over all i with indices[i] = j",
         .inputs = {{"source", TypeClass::kNumber}, {"indices", TypeClass::kInteger}},
         .attrs = {{"axis", AttrType::kInteger}, {"shape", AttrType::kShape}},
+        .op_class = OpClass::kComposite,
+        .infer = infer_index_sum,
+        .reference = reference_index_sum,
+        .decompose = index_sum_by_cost,
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {gather(v.cotangent(), v.in(1), v.attrs.integer("axis")), Tensor()};
+        },
+        .samples = [](Samples& s) { index_sum_samples(s, true); },
+    },
+    {
+        .name = "index_sum_scan",
+        .summary = "index_sum, each element looking at all indices; made by its decomposition",
+        .inputs = {{"source", TypeClass::kNumber}, {"indices", TypeClass::kInteger}},
+        .attrs = {{"axis", AttrType::kInteger}, {"shape", AttrType::kShape}},
         .op_class = OpClass::kIndexed,
         .infer = infer_index_sum,
         .at = at_any([](auto& c) {
@@ -190,10 +244,7 @@ constinit const OpDef kOps[] = {
                 return select(target == here, c.in(0, place), c.value(0));
             });
         }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {gather(v.cotangent(), v.in(1), v.attrs.integer("axis")), Tensor()};
-        },
-        .samples = index_sum_samples,
+        .samples = [](Samples& s) { index_sum_samples(s, false); },
     },
     {
         .name = "gather_elements",
@@ -214,35 +265,12 @@ constinit const OpDef kOps[] = {
             return c.in(0, place);
         }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {apply_one(op("element_sum"), {v.cotangent(), v.in(1)},
-                              {{"axis", v.attrs.integer("axis")}, {"shape", v.in(0).shape()}}),
+            return {scatter_elements(zeros_like(v.in(0)), v.in(1), v.cotangent(),
+                                     v.attrs.integer("axis"), "add"),
                     Tensor()};
         },
         .onnx = {{"GatherElements", 11, import_gather_elements}},
-        .samples = [](Samples& s) { element_samples(s, false); },
-    },
-    {
-        .name = "element_sum",
-        .summary =
-            "out[.., j, ..] = sum of source[.., i, ..] over all i with indices[.., i, ..] = j",
-        .inputs = {{"source", TypeClass::kNumber}, {"indices", TypeClass::kInteger}},
-        .attrs = {{"axis", AttrType::kInteger}, {"shape", AttrType::kShape}},
-        .op_class = OpClass::kIndexed,
-        .infer = infer_element_sum,
-        .at = at_any([](auto& c) {
-            const int axis = static_cast<int>(c.attrs().integer("axis"));
-            auto place = c.coords();
-            auto here = place[axis];
-            return c.sum(c.in_dim(1, axis), [&](auto i) {
-                place[axis] = i;
-                auto target = in_bounds(c.to_index(c.in(1, place)), c.dim(axis));
-                return select(target == here, c.in(0, place), c.value(0));
-            });
-        }),
-        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
-            return {gather_elements(v.cotangent(), v.in(1), v.attrs.integer("axis")), Tensor()};
-        },
-        .samples = [](Samples& s) { element_samples(s, true); },
+        .samples = gather_elements_samples,
     },
     {
         .name = "one_hot",

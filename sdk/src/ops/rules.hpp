@@ -50,6 +50,15 @@ Tensor constant_like(const Tensor& x, double value);
 /// All zeros, with the type and shape of x.
 Tensor zeros_like(const Tensor& x);
 
+/// Whether it costs less to sort what is written to a tensor of `shape` by where it goes than to let
+/// each element look at all of it.  looks: how much that is.
+bool should_sort(const Shape& shape, Dim looks);
+
+/// data: [A, N, B] (N not symbolic) with updates: [A, M, B] folded into it at targets: [M], i64, each
+/// in [0, N), or N for those to be left out.  reduction: as in scatter_elements.
+Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targets,
+                   const std::string& reduction);
+
 // --- `at` rules ---
 
 /// One rule for floats, another for integers and bools, told apart by the output's type.
