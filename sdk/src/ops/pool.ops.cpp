@@ -498,9 +498,9 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const std::vector<int6
                                         ", indices are " + to_string(indices.shape()) + ", to " +
                                         std::to_string(extents.size()) + " spatial extents"));
     const Shape result = shape_of(x.dim(0), x.dim(1), extents);
-    const Tensor planes = apply_one(
-        op("element_sum"), {flatten(x, 2, -1), flatten(indices, 2, -1)},
-        {{"axis", int64_t{2}}, {"shape", Shape{x.dim(0), x.dim(1), Dim(count_of(extents))}}});
+    const Tensor zeros = expand(constant_like(x, 0), {x.dim(0), x.dim(1), Dim(count_of(extents))});
+    const Tensor planes =
+        scatter_elements(zeros, flatten(indices, 2, -1), flatten(x, 2, -1), 2, "add");
     return reshape(planes, result);
 }
 
