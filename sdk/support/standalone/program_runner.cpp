@@ -39,13 +39,25 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(Device& device,
                                                              std::span<const std::byte> bytes) {
     std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
     HEARTH_ASSIGN(runner->context_, Context::create(device.host_info()));
-    HEARTH_ASSIGN(runner->program_, LoadedProgram::load(runner->context_, bytes));
-    HEARTH_ASSIGN(runner->session_, Session::create(runner->context_, runner->program_));
-    HEARTH_TRY(runner->session_.build());
-    ProgramRunner* self = runner.get();
-    HEARTH_TRY(runner->submit(
-        [self](VkCommandBuffer commands) { return self->session_.record_setup(commands); }));
+    HEARTH_TRY(runner->set_up(LoadedProgram::load(runner->context_, bytes)));
     return runner;
+}
+
+Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create_from_package(
+    Device& device, std::span<const std::byte> package, const char* profile) {
+    std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
+    HEARTH_ASSIGN(runner->context_, Context::create(device.host_info()));
+    HEARTH_TRY(runner->set_up(
+        LoadedProgram::load_package(runner->context_, package, /*borrow=*/false, profile)));
+    return runner;
+}
+
+Status ProgramRunner::set_up(Result<LoadedProgram> program) {
+    if (!program.ok()) return program.status();
+    program_ = std::move(*program);
+    HEARTH_ASSIGN(session_, Session::create(context_, program_));
+    HEARTH_TRY(session_.build());
+    return submit([this](VkCommandBuffer commands) { return session_.record_setup(commands); });
 }
 
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {

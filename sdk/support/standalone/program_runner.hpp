@@ -19,6 +19,10 @@ class ProgramRunner {
     static Result<std::unique_ptr<ProgramRunner>> create(Device& device,
                                                          std::span<const std::byte> bytes);
 
+    /// The same of a package: the best profile for the device, or the named one.
+    static Result<std::unique_ptr<ProgramRunner>> create_from_package(
+        Device& device, std::span<const std::byte> package, const char* profile = nullptr);
+
     /// Binds `inputs`, records `entry` for `rows` rows, submits, waits, returns all outputs.
     /// max_dispatches  record in slices of about so many, each in a submission of its own; 0:
     /// whole. Errors: kNotFound or kInvalidArgument naming an input that is missing or has another
@@ -38,6 +42,7 @@ class ProgramRunner {
   private:
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
+    Status set_up(Result<LoadedProgram> program);
     Status submit(const std::function<Status(VkCommandBuffer)>& record);
     Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
 

@@ -1,10 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/graph.hpp"
+#include "compile/compile.hpp"
 #include "runner.hpp"
-
-#include <hearth/compile.hpp>
 
 #include <fmt/format.h>
 #include <standalone/device.hpp>
@@ -18,7 +16,7 @@ namespace hearth::tool {
 namespace {
 
 /// On a device integers have 32 bits.
-Status check_fits(const HostTensor& tensor, size_t index) {
+Status check_fits(const std::string& name, const HostTensor& tensor) {
     const DType dtype = tensor.dtype();
     if (dtype != DType::kI64 && dtype != DType::kU64) return {};
     for (int64_t i = 0; i < tensor.element_count(); ++i) {
@@ -27,7 +25,7 @@ Status check_fits(const HostTensor& tensor, size_t index) {
                                                : n >= 0 && n <= int64_t{UINT32_MAX};
         if (!fits)
             return unsupported(fmt::format(
-                "input_{} holds {}, beyond the 32 bits that integers have on a device", index, n));
+                "{} holds {}, beyond the 32 bits that integers have on a device", name, n));
     }
     return {};
 }
@@ -45,21 +43,31 @@ class GpuRunner final : public Runner {
 
     std::string_view name() const override { return "gpu"; }
 
-    Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs,
+    Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                    int64_t rows) override {
+        CompileOptions options = compile_options();
+        options.rows_capacity = static_cast<uint64_t>(rows);
+        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
+        const std::vector<std::byte> bytes = save_program(compiled.program);
+        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
+                      standalone::ProgramRunner::create(*device_, bytes));
+        return program->run(graph.name.c_str(), rows, inputs);
+    }
+    Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
+                                     const NamedTensors& inputs, int64_t rows,
+                                     const char* profile) override {
+        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
+                      standalone::ProgramRunner::create_from_package(*device_, package, profile));
+        return program->run(entry.c_str(), rows, inputs);
+    }
+    CompileOptions compile_options() const override {
         CompileOptions options;
         options.caps = caps_;
-        options.rows_capacity = static_cast<uint64_t>(rows);
-        HEARTH_ASSIGN(const Compiled compiled, compile({&trace}, options));
-        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
-                      standalone::ProgramRunner::create(*device_, compiled.bytes));
-        return program->run(trace.graph().name.c_str(), rows, inputs);
+        return options;
     }
-
-  protected:
-    Status check(const ImportedModel& model, std::span<const HostTensor> inputs) const override {
-        HEARTH_TRY(model.fits_device());
-        for (size_t i = 0; i < inputs.size(); ++i) HEARTH_TRY(check_fits(inputs[i], i));
+    Status check(const Status& fits_device) const override { return fits_device; }
+    Status check(const NamedTensors& inputs) const override {
+        for (const auto& [name, tensor] : inputs) HEARTH_TRY(check_fits(name, tensor));
         return {};
     }
 

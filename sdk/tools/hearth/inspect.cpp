@@ -3,19 +3,15 @@
 
 // hearth inspect: a model's graph and the Program made of it.
 
-#include "cases.hpp"
 #include "commands.hpp"
 #include "compile/compile.hpp"
-#include "ir/graph.hpp"
-
-#include <hearth/io.hpp>
+#include "model.hpp"
 
 #include <fmt/format.h>
 #include <standalone/device.hpp>
 #include <standalone/instance.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,40 +22,13 @@ namespace hearth::tool {
 namespace {
 
 struct InspectOptions {
-    std::string model;
+    ModelOptions model;
     uint64_t rows = 1;
-    std::vector<std::string> shapes;
     bool use_device = false;
     bool unfused = false;
     bool show_passes = false;
     bool show_source = false;
 };
-
-/// "x=1,3,96,96"; an extent may be the word rows.
-Result<NamedShape> parse_shape(const std::string& text) {
-    const auto bad = [&] {
-        return invalid_argument("'" + text + "' is no shape; expected NAME=EXTENT,EXTENT,...");
-    };
-    const size_t equals = text.rfind('=');
-    if (equals == std::string::npos) return bad();
-    NamedShape named{text.substr(0, equals), {}};
-    size_t at = equals + 1;
-    while (at < text.size()) {
-        const size_t end = std::min(text.find(',', at), text.size());
-        int64_t extent = 0;
-        const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, extent);
-        const bool is_number = error == std::errc() && stop == text.data() + end && extent >= 0;
-        if (named.shape.rank() == kMaxRank) return bad();
-        if (is_number)
-            named.shape.push_back(Dim(extent));
-        else if (text.compare(at, end - at, "rows") == 0)
-            named.shape.push_back(kRows);
-        else
-            return bad();
-        at = end + 1;
-    }
-    return named;
-}
 
 /// Where one value lies in the arena, and from which step to which.
 struct Placed {
@@ -109,16 +78,36 @@ Result<DeviceCaps> caps_for(const InspectOptions& options) {
     return device->caps();
 }
 
-Status inspect(const InspectOptions& options) {
-    ImportOptions import_options;
-    for (const std::string& text : options.shapes) {
-        HEARTH_ASSIGN(NamedShape shape, parse_shape(text));
-        import_options.input_shapes.push_back(std::move(shape));
+void print_program(const Program& program, const InspectOptions& options) {
+    fmt::print("\n{}", dump(program));
+    for (const Entry& entry : program.entries) {
+        fmt::print("\n");
+        print_arena_map(program, entry);
     }
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(options.model));
-    HEARTH_ASSIGN(const ImportedModel model, import_onnx(bytes, import_options));
-    fmt::print("{}", print(model.graph()));
-    HEARTH_TRY(model.fits_device());
+    if (options.show_source)
+        for (const Kernel& kernel : program.kernels)
+            fmt::print("\nkernel {}:\n{}\n", kernel.name, kernel.source);
+}
+
+Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& options) {
+    HEARTH_ASSIGN(const PackageView view, open_package(bytes));
+    fmt::print("\npackage of {} bytes: graph {:016x} ({} bytes), weights {} bytes\n", bytes.size(),
+               view.header().graph_hash, view.graph().size(), view.weights().size());
+    for (uint32_t i = 0; i < view.profiles().size(); ++i) {
+        const char* name = view.profiles()[i].name;
+        fmt::print("\nprofile {}: program of {} bytes\n", name, view.program(i).size());
+        const Result<Program> program = load_program(view.program(i), view.weights());
+        if (!program.ok()) return program.status().in(name);
+        print_program(*program, options);
+    }
+    return {};
+}
+
+Status inspect(const InspectOptions& options) {
+    HEARTH_ASSIGN(const Model model, load_model(options.model));
+    for (const Graph& graph : model.graphs) fmt::print("{}", print(graph));
+    if (model.is_package()) return inspect_package(model.package, options);
+    HEARTH_TRY(model.fits_device);
 
     CompileOptions compile_options;
     HEARTH_ASSIGN(compile_options.caps, caps_for(options));
@@ -129,16 +118,8 @@ Status inspect(const InspectOptions& options) {
                                       const std::string& text) {
             fmt::print("\nafter {}:\n{}", stage, text);
         };
-    HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({model.graph()}, compile_options));
-    const Program& program = compiled.program;
-    fmt::print("\n{}", dump(program));
-    for (const Entry& entry : program.entries) {
-        fmt::print("\n");
-        print_arena_map(program, entry);
-    }
-    if (options.show_source)
-        for (const Kernel& kernel : program.kernels)
-            fmt::print("\nkernel {}:\n{}\n", kernel.name, kernel.source);
+    HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
+    print_program(compiled.program, options);
     return {};
 }
 
@@ -147,13 +128,12 @@ Status inspect(const InspectOptions& options) {
 void add_inspect(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<InspectOptions>();
     CLI::App* command = app.add_subcommand(
-        "inspect", "Print a model's graph, its program, the arena map and the barriers.");
-    command->add_option("MODEL", options->model, "An ONNX file.")->required();
+        "inspect",
+        "Print a model's graph, its program (a package: each), the arena map and the barriers.");
+    add_model_options(*command, options->model);
     command->add_option("--rows", options->rows, "The most rows the program is made for.")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
         ->capture_default_str();
-    command->add_option("--shape", options->shapes,
-                        "Shape of an input, NAME=EXTENT,...; an extent may be `rows`.");
     command->add_flag("--device", options->use_device,
                       "Compile for this machine's GPU, not for any.");
     command->add_flag("--unfused", options->unfused, "One kernel for each operator.");

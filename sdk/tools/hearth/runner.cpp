@@ -27,9 +27,10 @@ std::unique_ptr<Trace> trace_of(const ImportedModel& model) {
 
 Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
                                             std::span<const HostTensor> inputs, int64_t rows) {
-    HEARTH_TRY(check(model, inputs));
+    HEARTH_TRY(check(model.fits_device()));
     NamedTensors named;
     for (size_t i = 0; i < inputs.size(); ++i) named.emplace(fmt::format("input_{}", i), inputs[i]);
+    HEARTH_TRY(check(named));
     HEARTH_ASSIGN(NamedTensors found, run_trace(*trace_of(model), named, rows));
     std::vector<HostTensor> outputs;
     for (size_t i = 0; i < model.outputs().size(); ++i) {
@@ -41,14 +42,22 @@ Result<std::vector<HostTensor>> Runner::run(const ImportedModel& model,
     return outputs;
 }
 
-Runners make_runners(std::string_view device, int device_index) {
+Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows) {
+    HEARTH_ASSIGN(const Graph graph, trace.finish());
+    return run_graph(graph, inputs, rows);
+}
+
+Runners make_runners(std::string_view device, int device_index, bool cooked) {
     Runners runners;
-    if (device == "cpu" || device == "both") runners.list.push_back(make_cpu_runner());
-    if (device == "program") runners.list.push_back(make_program_runner());
+    const auto add = [&](std::unique_ptr<Runner> runner) {
+        runners.list.push_back(cooked ? make_cooked_runner(std::move(runner)) : std::move(runner));
+    };
+    if (device == "cpu" || device == "both") add(make_cpu_runner());
+    if (device == "program") add(make_program_runner());
     if (device == "cpu" || device == "program") return runners;
     Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(device_index);
     if (gpu.ok())
-        runners.list.push_back(std::move(*gpu));
+        add(std::move(*gpu));
     else
         runners.no_gpu = gpu.status();
     return runners;

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs imported models and traces on concrete data: by the reference interpreter or on a GPU.
+// Runs models on concrete data: by the reference interpreter or on a GPU.
 
 #pragma once
 
+#include "ir/graph.hpp"
+
+#include <hearth/compile.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/io.hpp>
 #include <hearth/status.hpp>
@@ -27,12 +30,18 @@ class Runner {
     Result<std::vector<HostTensor>> run(const ImportedModel& model,
                                         std::span<const HostTensor> inputs, int64_t rows);
     /// Runs the trace's graph once; inputs and outputs by name.
-    virtual Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs,
+    Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows);
+    virtual Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                            int64_t rows) = 0;
-
-  protected:
-    /// Whether a model can be run on such inputs.
-    virtual Status check(const ImportedModel& model, std::span<const HostTensor> inputs) const = 0;
+    /// Runs an entry of a package: the profile that fits, or the named one.
+    virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
+                                             const std::string& entry, const NamedTensors& inputs,
+                                             int64_t rows, const char* profile = nullptr) = 0;
+    /// What run_graph compiles for.
+    virtual CompileOptions compile_options() const { return {}; }
+    /// Whether a model can be run at all; then whether it can on such inputs.
+    virtual Status check(const Status& fits_device) const = 0;
+    virtual Status check(const NamedTensors& inputs) const = 0;
 };
 
 /// The reference interpreter.
@@ -46,11 +55,15 @@ std::unique_ptr<Runner> make_program_runner();
 /// Hearth can use.
 Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
 
+/// Runs each graph with `inner`, then cooks it to a package for the same device and runs that: the
+/// results must have the same bits.  Errors: kInternal naming the first output that differs.
+std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
+
 /// Those that --device names: cpu, gpu, both or program.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
     Status no_gpu;  ///< why a GPU that was asked for is not there
 };
-Runners make_runners(std::string_view device, int device_index);
+Runners make_runners(std::string_view device, int device_index, bool cooked = false);
 
 }  // namespace hearth::tool

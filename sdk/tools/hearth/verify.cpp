@@ -9,6 +9,8 @@
 #include "commands.hpp"
 #include "compare.hpp"
 #include "ir/graph.hpp"
+#include "isolate.hpp"
+#include "progress.hpp"
 #include "runner.hpp"
 
 #include <fmt/format.h>
@@ -92,20 +94,8 @@ class Verifier {
   public:
     explicit Verifier(const VerifyOptions& options)
         : options_(options),
-          runners_(make_runners(options.device, options.device_index)),
-          report_(options.report) {}
+          runners_(make_runners(options.device, options.device_index, options.cooked)) {}
 
-    void run_folder(const fs::path& root) {
-        const std::vector<fs::path> cases = find_cases(root);
-        if (cases.empty())
-            report_.count(root.string(), {{"", failed("no folder with a model.onnx")}});
-        for (const fs::path& folder : cases)
-            report_.count(label_for(folder, root), run_case(folder));
-    }
-
-    bool finish() const { return report_.finish(); }
-
-  private:
     std::vector<DeviceOutcome> run_case(const fs::path& folder) {
         const Result<std::vector<std::byte>> bytes = read_file(folder / "model.onnx");
         if (!bytes.ok()) return {{"", failed(bytes.status().message())}};
@@ -161,8 +151,37 @@ class Verifier {
 
     const VerifyOptions& options_;
     Runners runners_;
-    Report report_;
 };
+
+struct Case {
+    std::string label;
+    fs::path folder;
+};
+
+/// Whether nothing failed.
+bool verify_cases(const VerifyOptions& options) {
+    Report report(options.report);
+    std::vector<Case> cases;
+    for (const std::string& root : options.folders) {
+        const std::vector<fs::path> found = find_cases(root);
+        if (found.empty()) report.count(root, {{"", failed("no folder with a model.onnx")}});
+        for (const fs::path& folder : found) cases.push_back({label_for(folder, root), folder});
+    }
+    Progress progress("verify");
+    const auto start = [&]() -> RunCase {
+        auto verifier = std::make_shared<Verifier>(options);
+        return [&, verifier](size_t i) { return verifier->run_case(cases[i].folder); };
+    };
+    run_isolated(cases.size(), start,
+                 [&](size_t i, std::vector<DeviceOutcome> outcomes) {
+                     progress.clear();
+                     report.count(cases[i].label, outcomes);
+                     progress.at(i + 1, cases.size(), cases[i].label);
+                 },
+                 {options.timeout_s});
+    progress.clear();
+    return report.finish();
+}
 
 }  // namespace
 
@@ -197,6 +216,14 @@ void add_verify(CLI::App& app, int& exit_code) {
         "--gradients", options->gradients,
         "The folders hold PyTorch's gradients as .json files: run each name's graph in "
         "f32.  Default tolerances: 2e-4 and 2e-5.");
+    command->add_flag("--cooked", options->cooked,
+                      "Also cook each model to a package and run that: bits must be the same.");
+    command
+        ->add_option("--timeout", options->timeout_s,
+                     "Seconds for one case; 0: no limit.  Each runs in a process apart, so a crash "
+                     "or a hang fails that case alone.")
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
     command->add_flag("-v,--verbose", options->report.list_passed,
                       "Also list the cases that pass.");
     command->add_flag("--json", options->report.json,
@@ -208,9 +235,7 @@ void add_verify(CLI::App& app, int& exit_code) {
             exit_code = verify_gradients(*options) ? 0 : 1;
             return;
         }
-        Verifier verifier(*options);
-        for (const std::string& folder : options->folders) verifier.run_folder(folder);
-        exit_code = verifier.finish() ? 0 : 1;
+        exit_code = verify_cases(*options) ? 0 : 1;
     });
 }
 

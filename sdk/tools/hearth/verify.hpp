@@ -21,6 +21,8 @@ struct VerifyOptions {
     int device_index = -1;
     bool symbolic_rows = false;
     bool gradients = false;
+    bool cooked = false;
+    double timeout_s = 600;  ///< for one case; 0: none
     ReportOptions report;
     std::vector<std::string> folders;
 };

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compare.hpp"
+#include "compile/compile.hpp"
+#include "runner.hpp"
+
+namespace hearth::tool {
+
+namespace {
+
+class CookedRunner final : public Runner {
+  public:
+    explicit CookedRunner(std::unique_ptr<Runner> inner) : inner_(std::move(inner)) {}
+
+    std::string_view name() const override { return inner_->name(); }
+
+    Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
+                                   int64_t rows) override {
+        HEARTH_ASSIGN(const NamedTensors expected, inner_->run_graph(graph, inputs, rows));
+        CookOptions options;
+        options.profiles.push_back({"cooked", inner_->compile_options()});
+        options.rows_capacity = static_cast<uint64_t>(rows);
+        HEARTH_ASSIGN(const Cooked cooked, cook_graphs({graph}, options));
+        HEARTH_ASSIGN(NamedTensors found,
+                      inner_->run_package(cooked.bytes, graph.name, inputs, rows));
+        for (const auto& [output, tensor] : expected) {
+            const auto at = found.find(output);
+            if (at == found.end()) return internal_error("cooked: there is no '" + output + "'");
+            if (at->second == tensor) continue;
+            return internal_error(
+                "cooked: '" + output + "' " +
+                first_difference(at->second, tensor, {0, 0}).value_or("differs in its last bits"));
+        }
+        return found;
+    }
+    Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
+                                     const NamedTensors& inputs, int64_t rows,
+                                     const char* profile) override {
+        return inner_->run_package(package, entry, inputs, rows, profile);
+    }
+    CompileOptions compile_options() const override { return inner_->compile_options(); }
+    Status check(const Status& fits_device) const override { return inner_->check(fits_device); }
+    Status check(const NamedTensors& inputs) const override { return inner_->check(inputs); }
+
+  private:
+    std::unique_ptr<Runner> inner_;
+};
+
+}  // namespace
+
+std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner) {
+    return std::make_unique<CookedRunner>(std::move(inner));
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+namespace hearth::tool {
+
+namespace {
+
+constexpr size_t kBarWidth = 30, kTextWidth = 40;
+
+double now_s() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+}  // namespace
+
+Progress::Progress(std::string_view what) : what_(what), is_terminal_(isatty(2) != 0) {}
+
+Progress::~Progress() {
+    clear();
+}
+
+void Progress::at(size_t done, size_t count, std::string_view now) {
+    constexpr double kInterval = 0.05;
+    if (!is_terminal_ || count == 0 || (done < count && now_s() - last_ < kInterval && is_drawn_))
+        return;
+    last_ = now_s();
+    const size_t filled = std::min(done, count) * kBarWidth / count;
+    fmt::print(stderr, "\r{} [{:#<{}}{:.<{}}] {}/{} {:{}.{}}", what_, "", filled, "",
+               kBarWidth - filled, done, count, now, kTextWidth, kTextWidth);
+    std::fflush(stderr);
+    is_drawn_ = true;
+}
+
+void Progress::clear() {
+    if (!is_drawn_) return;
+    fmt::print(stderr, "\r{:{}}\r", "", what_.size() + kBarWidth + kTextWidth + 24);
+    std::fflush(stderr);
+    is_drawn_ = false;
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A progress bar on stderr, for people at a terminal alone.
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace hearth::tool {
+
+class Progress {
+  public:
+    /// Draws only if stderr is a terminal.
+    explicit Progress(std::string_view what);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    /// `done` of `count` are finished and `now` is being worked on.  Redraws at most 20 times a
+    /// second.
+    void at(size_t done, size_t count, std::string_view now);
+    /// Removes the bar, so that something can be printed.
+    void clear();
+
+  private:
+    std::string_view what_;
+    bool is_terminal_;
+    bool is_drawn_ = false;
+    double last_ = 0;
+};
+
+}  // namespace hearth::tool
