@@ -10,6 +10,10 @@ int main(int argc, char** argv) {
     hearth::tool::add_info(app, exit_code);
     hearth::tool::add_inspect(app, exit_code);
     hearth::tool::add_verify(app, exit_code);
+    hearth::tool::add_cook(app, exit_code);
+    hearth::tool::add_run(app, exit_code);
+    hearth::tool::add_bench(app, exit_code);
+    hearth::tool::add_diff(app, exit_code);
     CLI11_PARSE(app, argc, argv);
     return exit_code;
 }

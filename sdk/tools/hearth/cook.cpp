@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth cook: a model to a package.
+
+#include "commands.hpp"
+#include "compile/compile.hpp"
+#include "measure.hpp"
+#include "model.hpp"
+#include "profiles.hpp"
+#include "progress.hpp"
+#include "tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+namespace hearth::tool {
+
+namespace {
+
+// The GPU that estimates are made for: a desktop one of the middle class of about 2020.
+constexpr double kGuessFlopsPerS = 5e12;
+constexpr double kGuessBytesPerS = 2e11;
+constexpr double kGuessBarrierUs = 2.0;   // measured on an H200 through Vulkan: 2.05
+constexpr double kGuessDispatchUs = 0.2;  // likewise: 0.18
+
+struct CookCommand {
+    ModelOptions model;
+    std::string output;
+    std::vector<std::string> profiles{"baseline"};
+    std::string name = "main";
+    uint64_t max_rows = 1;
+    bool strip = false;
+    bool measure = true;
+    bool json = false;
+};
+
+/// The machine's device, if one can be used.
+struct Machine {
+    std::unique_ptr<standalone::Instance> instance;
+    std::unique_ptr<standalone::Device> device;
+};
+
+Machine find_machine() {
+    Machine machine;
+    Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();
+    if (!instance.ok()) return machine;
+    machine.instance = std::move(*instance);
+    Result<std::unique_ptr<standalone::Device>> device =
+        standalone::Device::create(*machine.instance);
+    if (device.ok()) machine.device = std::move(*device);
+    return machine;
+}
+
+Json entry_report(const Program& program, const Entry& entry) {
+    uint64_t dispatches = 0, barriers = 0, copies = 0, operators = 0;
+    double flops = 0, bytes = 0, us = 0;
+    std::map<std::string, uint64_t> fused;
+    for (const Step& step : program.steps_of(entry)) {
+        dispatches += step.kind == StepKind::kDispatch;
+        barriers += step.kind == StepKind::kBarrier;
+        copies += step.kind == StepKind::kCopy || step.kind == StepKind::kFill;
+        operators += step.computes.size();
+        if (step.computes.size() > 1) ++fused[step.label];
+        flops += static_cast<double>(step.flops);
+        bytes += static_cast<double>(step.bytes_moved);
+        us += 1e6 * std::max(static_cast<double>(step.flops) / kGuessFlopsPerS,
+                             static_cast<double>(step.bytes_moved) / kGuessBytesPerS);
+    }
+    us += kGuessBarrierUs * static_cast<double>(barriers) +
+          kGuessDispatchUs * static_cast<double>(dispatches);
+    Json groups = Json::array();
+    for (const auto& [label, count] : fused) groups.push_back({{"group", label}, {"count", count}});
+    return {{"name", entry.name},       {"operators", operators},
+            {"dispatches", dispatches}, {"copies", copies},
+            {"barriers", barriers},     {"arena_bytes", entry.arena_bytes},
+            {"flops", flops},           {"bytes_moved", bytes},
+            {"estimated_us", us},       {"fused", std::move(groups)}};
+}
+
+Json slot_bytes(const Program& program) {
+    uint64_t bytes[3] = {};
+    for (const Slot& slot : program.slots) bytes[static_cast<size_t>(slot.kind)] += slot.bytes;
+    return {{"params", bytes[static_cast<size_t>(SlotKind::kParam)]},
+            {"states", bytes[static_cast<size_t>(SlotKind::kState)]},
+            {"constants", bytes[static_cast<size_t>(SlotKind::kConstant)]}};
+}
+
+Result<Json> profile_report(const CookedProfile& profile) {
+    HEARTH_ASSIGN(const Program program, load_program(profile.compiled.bytes));
+    Json entries = Json::array();
+    for (const Entry& entry : program.entries) entries.push_back(entry_report(program, entry));
+    Json bytes = slot_bytes(program);
+    bytes.update({{"arena", program.arena_bytes},
+                  {"program", profile.program_bytes},
+                  {"spirv", profile.spirv_bytes}});
+    return Json{{"name", profile.name},
+                {"kernels", program.kernels.size()},
+                {"bytes", std::move(bytes)},
+                {"entries", std::move(entries)}};
+}
+
+/// Adds what each entry takes on the machine's device, for the profile that it chooses.
+Status add_measured(Json& report, const Cooked& cooked, standalone::Device& device, uint64_t rows) {
+    for (Json& profile : report["profiles"])
+        for (Json& entry : profile["entries"]) {
+            const std::string name = profile["name"];
+            MeasureOptions options{.entry = entry["name"], .rows = static_cast<int64_t>(rows)};
+            options.profile = name.c_str();
+            options.samples = 20;
+            const Result<Measured> measured = measure(device, cooked.bytes, options);
+            if (measured.ok())
+                entry["measured_us"] = measured->total_us;
+            else
+                entry["not_measured"] = measured.status().message();
+        }
+    report["device"] = device.properties().deviceName;
+    return {};
+}
+
+void print_report(const Json& report, const CookCommand& command) {
+    fmt::print("{}: {} (graph {}, weights {})\n", command.output,
+               size_text(report["bytes"].get<uint64_t>()),
+               size_text(report["graph_bytes"].get<uint64_t>()),
+               size_text(report["weights_bytes"].get<uint64_t>()));
+    for (const Json& profile : report["profiles"]) {
+        const Json& bytes = profile["bytes"];
+        fmt::print("profile {}: {} kernels, program {} (SPIR-V {})\n",
+                   profile["name"].get<std::string>(), profile["kernels"].get<uint64_t>(),
+                   size_text(bytes["program"].get<uint64_t>()),
+                   size_text(bytes["spirv"].get<uint64_t>()));
+        fmt::print("  device memory: params {}, states {}, constants {}, arena {} at {} rows\n",
+                   size_text(bytes["params"].get<uint64_t>()),
+                   size_text(bytes["states"].get<uint64_t>()),
+                   size_text(bytes["constants"].get<uint64_t>()),
+                   size_text(bytes["arena"].get<uint64_t>()), command.max_rows);
+        for (const Json& entry : profile["entries"]) {
+            fmt::print(
+                "  entry {}: {} operators in {} dispatches, {} copies, {} barriers; {:.3g} "
+                "flops, {:.3g} bytes moved\n",
+                entry["name"].get<std::string>(), entry["operators"].get<uint64_t>(),
+                entry["dispatches"].get<uint64_t>(), entry["copies"].get<uint64_t>(),
+                entry["barriers"].get<uint64_t>(), entry["flops"].get<double>(),
+                entry["bytes_moved"].get<double>());
+            std::string measured;
+            if (entry.contains("measured_us"))
+                measured = fmt::format(", measured {} on {}",
+                                       time_text(entry["measured_us"].get<double>()),
+                                       report["device"].get<std::string>());
+            if (entry.contains("not_measured"))
+                measured = ", not measured: " + entry["not_measured"].get<std::string>();
+            fmt::print("    estimated {} on a middle-class GPU ({:.0f} TFLOP/s, {:.0f} GB/s){}\n",
+                       time_text(entry["estimated_us"].get<double>()), kGuessFlopsPerS / 1e12,
+                       kGuessBytesPerS / 1e9, measured);
+            for (const Json& group : entry["fused"])
+                fmt::print("    fused {}x {}\n", group["count"].get<uint64_t>(),
+                           shortened(group["group"].get<std::string>(), 90));
+        }
+    }
+}
+
+Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machine& machine) {
+    std::vector<CookProfile> profiles;
+    for (const std::string& name : command.profiles) {
+        HEARTH_ASSIGN(CookProfile profile, make_profile(name, machine.device.get()));
+        profile.options.keep_source = !command.strip;
+        profiles.push_back(std::move(profile));
+    }
+    return profiles;
+}
+
+Status cook_model(const CookCommand& command) {
+    HEARTH_ASSIGN(Model model, load_model(command.model));
+    HEARTH_TRY(model.fits_device);
+    if (!model.is_package()) model.graphs[0].name = command.name;
+    Machine machine;
+    const bool names_device = std::find(command.profiles.begin(), command.profiles.end(),
+                                        "device") != command.profiles.end();
+    if (command.measure || names_device) machine = find_machine();
+    Progress progress("cook");
+    CookOptions options;
+    HEARTH_ASSIGN(options.profiles, make_profiles(command, machine));
+    options.rows_capacity = command.max_rows;
+    const std::string file = std::filesystem::path(command.model.path).filename().string();
+    options.notes = Json{{"cooked_from", file}, {"by", hearth_build_info()}}.dump();
+    options.progress = [&](std::string_view profile, size_t done, size_t count) {
+        progress.at(done, count + 1, profile);
+    };
+    HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
+    HEARTH_TRY(write_file(command.output, "the package", cooked.bytes.data(), cooked.bytes.size()));
+    Json report = {{"package", command.output},
+                   {"bytes", cooked.bytes.size()},
+                   {"graph_hash", hash_text(cooked.graph_hash)},
+                   {"graph_bytes", cooked.graph_bytes},
+                   {"weights_bytes", cooked.weights_bytes},
+                   {"max_rows", command.max_rows},
+                   {"profiles", Json::array()}};
+    for (const CookedProfile& profile : cooked.profiles) {
+        HEARTH_ASSIGN(Json described, profile_report(profile));
+        report["profiles"].push_back(std::move(described));
+    }
+    if (command.measure && machine.device) {
+        progress.at(cooked.profiles.size(), cooked.profiles.size() + 1, "measuring");
+        HEARTH_TRY(add_measured(report, cooked, *machine.device, command.max_rows));
+    }
+    progress.clear();
+    if (command.json)
+        print_json(report);
+    else
+        print_report(report, command);
+    return {};
+}
+
+std::string profile_help() {
+    std::string text = "Profiles, best first; a device gets the first that it can run:";
+    for (const ProfileClass& c : profile_classes())
+        text += fmt::format(" {} ({});", c.name, c.summary);
+    text.back() = '.';
+    return text;
+}
+
+}  // namespace
+
+void add_cook(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<CookCommand>();
+    CLI::App* command = app.add_subcommand(
+        "cook", "Compile a model for classes of devices and pack all of it into one file.");
+    add_model_options(*command, options->model);
+    command->add_option("-o,--output", options->output, "The package, by custom *.hearth.")
+        ->required();
+    command->add_option("--profiles", options->profiles, profile_help())
+        ->delimiter(',')
+        ->capture_default_str();
+    command->add_option("--name", options->name, "Name of an ONNX model's entry.")
+        ->capture_default_str();
+    command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
+        ->capture_default_str();
+    command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");
+    command->add_flag("!--no-measure", options->measure,
+                      "Do not measure on this machine's device, if there is one.");
+    command->add_flag("--json", options->json, "Print the report as one JSON object.");
+    command->footer("MODEL may be a package: it is then cooked again from its graph.");
+    command->callback([options, &exit_code] {
+        if (Status status = cook_model(*options); !status.ok()) {
+            print_error("cook", status, options->json);
+            exit_code = kExitFailed;
+        }
+    });
+}
+
+}  // namespace hearth::tool

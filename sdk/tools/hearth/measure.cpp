@@ -1,0 +1,225 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "measure.hpp"
+
+#include "program/package.hpp"
+
+#include <hearth/compile.hpp>
+#include <hearth/ops.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace hearth::tool {
+
+namespace {
+
+using standalone::Buffer;
+using standalone::MemoryKind;
+
+double median(std::vector<double> values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// A quarter in every element; zero for integers, which may be indices.
+uint32_t fill_word(hearth_dtype dtype) {
+    if (dtype == HEARTH_F16) return 0x34003400;
+    return dtype == HEARTH_F32 ? 0x3e800000 : 0;
+}
+
+/// One session over one program, with buffers for one entry.
+class Timed {
+  public:
+    static Result<std::unique_ptr<Timed>> create(standalone::Device& device,
+                                                 std::span<const std::byte> bytes,
+                                                 const MeasureOptions& options,
+                                                 hearth_session_flags flags) {
+        auto timed = std::make_unique<Timed>(device);
+        HEARTH_TRY(timed->init(bytes, options, flags));
+        return timed;
+    }
+
+    explicit Timed(standalone::Device& device) : device_(device) {}
+
+    /// Records, submits, waits; what the timestamps say.
+    Result<hearth_profile> once() {
+        Result<Progress> progress = Progress::kNotReady;
+        HEARTH_TRY(submit([&](VkCommandBuffer commands) {
+            progress = session_.record(commands, entry_, rows_, bound_);
+            return progress.status();
+        }));
+        HEARTH_TRY(submit([](VkCommandBuffer) { return Status(); }));
+        HEARTH_ASSIGN(const std::optional<hearth_profile> profile, session_.next_profile());
+        if (!profile) return unsupported("the timestamps have not arrived");
+        return *profile;
+    }
+    const LoadedProgram& program() const { return program_; }
+
+  private:
+    Status submit(const std::function<Status(VkCommandBuffer)>& record) {
+        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+        ++serial_;
+        Status recorded;
+        HEARTH_TRY(device_.run([&](VkCommandBuffer commands) { recorded = record(commands); }));
+        return recorded;
+    }
+
+    Status init(std::span<const std::byte> bytes, const MeasureOptions& options,
+                hearth_session_flags flags) {
+        rows_ = static_cast<uint64_t>(options.rows);
+        HEARTH_ASSIGN(context_, Context::create(device_.host_info()));
+        Result<LoadedProgram> loaded =
+            is_package(bytes) ? LoadedProgram::load_package(context_, bytes, false, options.profile)
+                              : LoadedProgram::load(context_, bytes);
+        if (!loaded.ok()) return loaded.status();
+        program_ = std::move(*loaded);
+        hearth_session_create_info info = hearth_session_create_info_default();
+        info.flags = flags;
+        HEARTH_ASSIGN(session_, Session::create(context_, program_, info));
+        HEARTH_TRY(session_.build());
+        HEARTH_ASSIGN(entry_, program_.find_entry(options.entry.c_str()));
+        HEARTH_ASSIGN(const hearth_entry_info entry, program_.entry(entry_));
+        for (uint32_t i = 0; i < entry.binding_count; ++i) HEARTH_TRY(bind(entry.bindings[i]));
+        return submit([&](VkCommandBuffer commands) { return set_up(commands); });
+    }
+
+    Status bind(uint32_t binding) {
+        HEARTH_ASSIGN(const hearth_binding_info info, program_.binding(binding));
+        const uint64_t bytes =
+            std::max<uint64_t>(4, (info.bytes_fixed + info.bytes_per_row * rows_ + 3) / 4 * 4);
+        HEARTH_ASSIGN(Buffer buffer, Buffer::create(device_, bytes, MemoryKind::kDevice));
+        bound_.push_back(
+            hearth_bind_buffer(binding, buffer.handle(), 0, buffer.size_bytes(), buffer.usage()));
+        fills_.push_back(fill_word(info.device_dtype));
+        buffers_.push_back(std::move(buffer));
+        return {};
+    }
+
+    Status set_up(VkCommandBuffer commands) {
+        for (size_t i = 0; i < buffers_.size(); ++i)
+            device_.vk().CmdFillBuffer(commands, buffers_[i].handle(), 0, VK_WHOLE_SIZE, fills_[i]);
+        return session_.record_setup(commands);
+    }
+
+    standalone::Device& device_;
+    Context context_;
+    LoadedProgram program_;
+    Session session_;
+    uint32_t entry_ = 0;
+    uint64_t rows_ = 1, serial_ = 0;
+    std::vector<Buffer> buffers_;
+    std::vector<uint32_t> fills_;
+    std::vector<hearth_bound> bound_;
+};
+
+/// Runs about `samples` times, at least three and for at most about ten seconds.
+template <class Visit>
+Status repeat(Timed& timed, uint32_t samples, Visit visit) {
+    constexpr double kMostNs = 1e10;
+    double spent = 0;
+    for (uint32_t i = 0; i < samples && (i < 4 || spent < kMostNs); ++i) {
+        HEARTH_ASSIGN(const hearth_profile profile, timed.once());
+        spent += profile.total_ns;
+        if (i > 0) visit(profile);  // the first one warms caches up
+    }
+    return {};
+}
+
+/// Figures of an entry's steps that take time, in order.
+Result<std::vector<StepTime>> steps_of(std::span<const std::byte> bytes, const std::string& entry,
+                                       const char* profile, int64_t rows) {
+    std::span<const std::byte> outside;
+    PackageView package;
+    ViewError error;
+    if (is_package(bytes)) {
+        if (!package.open(bytes, &error)) return Status(error.code, error.text.c_str());
+        const int index = package.find_profile(profile);
+        if (index < 0) return internal_error("the program's profile is not in its package");
+        bytes = package.program(static_cast<uint32_t>(index));
+        outside = package.weights();
+    }
+    HEARTH_ASSIGN(const Program program, load_program(bytes, outside));
+    const Entry* found = program.find_entry(entry);
+    if (found == nullptr) return not_found("no entry is named '" + entry + "'");
+    // What a step does grows with its first operand that does.
+    const double share = static_cast<double>(rows) / static_cast<double>(program.rows_capacity);
+    std::vector<StepTime> steps;
+    for (const Step& step : program.steps_of(*found)) {
+        if (step.kind == StepKind::kBarrier) continue;
+        bool grows = false;
+        for (const Operand& operand : program.operands_of(step)) grows |= operand.bytes.per_row > 0;
+        const double scale = grows ? share : 1;
+        steps.push_back({step.label,
+                         step.kind == StepKind::kDispatch ? "kernel"
+                         : step.kind == StepKind::kCopy   ? "copy"
+                                                          : "fill",
+                         0, static_cast<double>(step.flops) * scale,
+                         static_cast<double>(step.bytes_moved) * scale});
+    }
+    return steps;
+}
+
+}  // namespace
+
+Result<Measured> measure(standalone::Device& device, std::span<const std::byte> bytes,
+                         const MeasureOptions& options) {
+    Measured measured;
+    std::vector<double> totals;
+    {
+        HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
+                      Timed::create(device, bytes, options, HEARTH_SESSION_PROFILE_ENTRIES));
+        measured.profile = timed->program().info().profile;
+        HEARTH_TRY(repeat(*timed, options.samples,
+                          [&](const hearth_profile& p) { totals.push_back(p.total_ns * 1e-3); }));
+    }
+    measured.total_us = median(totals);
+    measured.least_us = *std::min_element(totals.begin(), totals.end());
+    measured.most_us = *std::max_element(totals.begin(), totals.end());
+    measured.samples = static_cast<uint32_t>(totals.size());
+
+    HEARTH_ASSIGN(measured.steps,
+                  steps_of(bytes, options.entry, measured.profile.c_str(), options.rows));
+    HEARTH_ASSIGN(const std::unique_ptr<Timed> timed,
+                  Timed::create(device, bytes, options, HEARTH_SESSION_PROFILE_STEPS));
+    std::vector<std::vector<double>> times(measured.steps.size());
+    HEARTH_TRY(repeat(*timed, options.samples, [&](const hearth_profile& p) {
+        for (size_t i = 0; i < times.size() && i < p.step_count; ++i)
+            times[i].push_back(p.step_ns[i] * 1e-3);
+    }));
+    for (size_t i = 0; i < times.size(); ++i) measured.steps[i].us = median(times[i]);
+    return measured;
+}
+
+double Roof::least_us(double flops, double bytes) const {
+    if (flops_per_s <= 0 || bytes_per_s <= 0) return 0;
+    return 1e6 * std::max(flops / flops_per_s, bytes / bytes_per_s);
+}
+
+Result<Roof> measure_roof(standalone::Device& device) {
+    HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
+    const bool is_software = device.properties().deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    constexpr int kMultiplyAdds = 256;  // for each element, in registers
+    const int64_t rows = is_software ? int64_t{1} << 14 : int64_t{1} << 17;
+    constexpr int64_t kWidth = 256;
+    Trace copy("main"), work("main");
+    copy.output("y", copy.input("x", {kRows, Dim(kWidth)}) * 0.5);
+    const Tensor x = work.input("x", {kRows, Dim(kWidth)});
+    Tensor y = x;
+    for (int i = 0; i < kMultiplyAdds; ++i) y = y * x + x;
+    work.output("y", y);
+    const CompileOptions options{.caps = caps, .rows_capacity = static_cast<uint64_t>(rows)};
+    const MeasureOptions run{.entry = "main", .rows = rows, .samples = 10};
+    HEARTH_ASSIGN(const Compiled copying, compile({&copy}, options));
+    HEARTH_ASSIGN(const Measured copied, measure(device, copying.bytes, run));
+    HEARTH_ASSIGN(const Compiled working, compile({&work}, options));
+    HEARTH_ASSIGN(const Measured worked, measure(device, working.bytes, run));
+    const double elements = static_cast<double>(rows * kWidth);
+    return Roof{1e6 * 8 * elements / copied.least_us,
+                1e6 * 2 * kMultiplyAdds * elements / worked.least_us};
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth run: a model on given or random inputs.
+
+#include "commands.hpp"
+#include "model.hpp"
+#include "npy.hpp"
+#include "tables.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+namespace hearth::tool {
+
+namespace {
+
+struct RunOptions {
+    ModelOptions model;
+    InputOptions inputs;
+    std::string device = "gpu";
+    int device_index = -1;
+    std::string profile;
+    std::string output;
+    std::string format = "npy";
+    bool json = false;
+};
+
+Json describe(const std::string& name, const HostTensor& tensor) {
+    double least = std::numeric_limits<double>::infinity(), most = -least, sum = 0;
+    int64_t not_finite = 0;
+    for (int64_t i = 0; i < tensor.element_count(); ++i) {
+        const double value = tensor.get(i);
+        if (!std::isfinite(value)) {
+            ++not_finite;
+            continue;
+        }
+        least = std::min(least, value);
+        most = std::max(most, value);
+        sum += value;
+    }
+    const auto finite = static_cast<double>(tensor.element_count() - not_finite);
+    Json json = {
+        {"name", name}, {"dtype", name_of(tensor.dtype())}, {"shape", to_string(tensor.shape())}};
+    if (finite > 0) json.update({{"min", least}, {"max", most}, {"mean", sum / finite}});
+    json["not_finite"] = not_finite;
+    return json;
+}
+
+/// A name without what a file system may not like.
+std::string file_name(std::string name) {
+    for (char& c : name)
+        if (std::string_view("/\\:*?\"<>|").find(c) != std::string_view::npos || c < ' ') c = '_';
+    return name;
+}
+
+Status write_output(const RunOptions& options, const std::string& name, const HostTensor& tensor) {
+    std::error_code error;
+    std::filesystem::create_directories(options.output, error);
+    const std::string path = options.output + "/" + file_name(name) + "." + options.format;
+    const std::vector<std::byte> bytes =
+        options.format == "npy" ? write_npy(tensor) : write_tensor_proto(name, tensor);
+    return write_file(path, "'" + name + "'", bytes.data(), bytes.size());
+}
+
+Status run(const RunOptions& options) {
+    HEARTH_ASSIGN(const Model model, load_model(options.model));
+    HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, options.model.entry));
+    const Graph& graph = model.graphs[entry];
+    HEARTH_ASSIGN(const Inputs inputs, make_inputs(graph, options.inputs));
+    const Runners runners = make_runners(options.device, options.device_index);
+    if (runners.list.empty()) return runners.no_gpu.in("no device");
+    HEARTH_ASSIGN(const NamedTensors outputs,
+                  run_model(*runners.list[0], model, entry, inputs.tensors, inputs.rows,
+                            options.profile.empty() ? nullptr : options.profile.c_str()));
+    Json list = Json::array();
+    for (const GraphOutput& output : graph.outputs) {
+        const auto found = outputs.find(output.name);
+        if (found == outputs.end()) return internal_error("there is no '" + output.name + "'");
+        list.push_back(describe(output.name, found->second));
+        if (!options.output.empty()) HEARTH_TRY(write_output(options, output.name, found->second));
+    }
+    if (options.json) {
+        print_json({{"device", runners.list[0]->name()},
+                    {"entry", graph.name},
+                    {"rows", inputs.rows},
+                    {"outputs", list}});
+        return {};
+    }
+    for (const Json& o : list)
+        fmt::print("{} {}{}  min {}  max {}  mean {}{}\n", o["name"].get<std::string>(),
+                   o["dtype"].get<std::string>(), o["shape"].get<std::string>(),
+                   o.value("min", std::nan("")), o.value("max", std::nan("")),
+                   o.value("mean", std::nan("")),
+                   o["not_finite"] != 0
+                       ? fmt::format("  {} not finite", o["not_finite"].get<int64_t>())
+                       : "");
+    return {};
+}
+
+}  // namespace
+
+void add_run(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<RunOptions>();
+    CLI::App* command =
+        app.add_subcommand("run", "Run a model once, on tensors from files or random ones.");
+    add_model_options(*command, options->model);
+    add_input_options(*command, options->inputs);
+    command->add_option("-o,--output", options->output,
+                        "Folder for the outputs, one file for each; default: only print figures.");
+    command->add_option("--format", options->format, "Of the outputs: npy, or pb (TensorProto).")
+        ->check(CLI::IsMember({"npy", "pb"}))
+        ->capture_default_str();
+    command->add_option("--device", options->device, "gpu, cpu (the reference) or program.")
+        ->check(CLI::IsMember({"gpu", "cpu", "program"}))
+        ->capture_default_str();
+    command->add_option("--device-index", options->device_index,
+                        "Which GPU of `hearth info`; default: the first discrete one.");
+    command->add_option("--profile", options->profile,
+                        "Of a package; default: the first that the device can run.");
+    command->add_flag("--json", options->json, "Print one JSON object instead of text.");
+    command->callback([options, &exit_code] {
+        if (Status status = run(*options); !status.ok()) {
+            print_error("run", status, options->json);
+            exit_code = kExitFailed;
+        }
+    });
+}
+
+}  // namespace hearth::tool
