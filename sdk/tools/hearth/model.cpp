@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <map>
 
 namespace hearth::tool {
@@ -155,10 +156,10 @@ Result<Model> load_model(const ModelOptions& options) {
         HEARTH_ASSIGN(NamedShape shape, parse_shape(text));
         import_options.input_shapes.push_back(std::move(shape));
     }
+    import_options.external_data = files_beside(std::filesystem::path(options.path).parent_path());
     HEARTH_ASSIGN(const ImportedModel imported, import_onnx(bytes, import_options));
     model.fits_device = imported.fits_device();
     model.graphs.push_back(imported.graph());
-    model.graphs.back().name = "main";
     return model;
 }
 

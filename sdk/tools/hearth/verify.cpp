@@ -110,7 +110,7 @@ class Verifier {
         std::vector<DeviceOutcome> outcomes;
         for (const fs::path& set_folder : sets) {
             const Result<DataSet> set = read_data_set(set_folder);
-            const Result<ImportedModel> model = import(*bytes, set);
+            const Result<ImportedModel> model = import(*bytes, set, folder);
             // A model that cannot run at all may well have inputs that cannot be read.
             if (!model.ok() && model.status().code() == StatusCode::kUnsupported)
                 return {{"", from_error(model.status())}};
@@ -126,9 +126,10 @@ class Verifier {
         return outcomes;
     }
 
-    Result<ImportedModel> import(std::span<const std::byte> bytes,
-                                 const Result<DataSet>& set) const {
+    Result<ImportedModel> import(std::span<const std::byte> bytes, const Result<DataSet>& set,
+                                 const fs::path& folder) const {
         ImportOptions import_options;
+        import_options.external_data = files_beside(folder);
         if (set.ok() && !options_.symbolic_rows)
             for (const HostTensor& input : set->inputs) {
                 import_options.input_shapes.push_back({"", input.shape()});
