@@ -10,26 +10,34 @@
 
 #include <hearth/tensor.hpp>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth {
 
 /// A number fixed when the program is compiled, or a scalar of the trace: a tensor [] that the host
-/// binds, say, so that it can change from frame to frame.
+/// binds, say, or a schedule, so that it can change from frame to frame.
 class Rate {
   public:
     Rate(double value) : value_(value) {}
     Rate(const Tensor& value) : tensor_(value) {}
-    /// As a tensor that multiplies `x`.
+    /// As a tensor that multiplies `x`, of its element type.
     Tensor as_tensor(const Tensor& x) const;
 
   private:
     double value_ = 0;
     std::optional<Tensor> tensor_;
 };
+
+// --- Update rules ---
+//
+// States are named after the param that they belong to; a param is updated by one rule in one entry.
+// Groups of params with settings of their own are several calls, each with its params (nn.hpp picks
+// them by name); rules that count steps then need a `name` each.
 
 /// Stochastic gradient descent with momentum (Sutskever et al., 2013), as PyTorch's SGD.
 struct SgdOptions {
@@ -53,6 +61,55 @@ struct AdamOptions {
     std::string name = "adam";
 };
 
+/// AdaGrad (Duchi, Hazan and Singer, 2011), as PyTorch's Adagrad.
+struct AdagradOptions {
+    Rate learning_rate = 1e-2;
+    double epsilon = 1e-10;
+    double weight_decay = 0;  ///< adds weight_decay * param to the gradient
+};
+
+/// RMSProp (Tieleman and Hinton, 2012), as PyTorch's RMSprop.
+struct RmspropOptions {
+    Rate learning_rate = 1e-2;
+    double decay = 0.99;  ///< of the mean square
+    double epsilon = 1e-8;
+    double momentum = 0;
+    bool centered = false;    ///< divides by the deviation, not by the root of the mean square
+    double weight_decay = 0;  ///< adds weight_decay * param to the gradient
+};
+
+/// Lion (Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, program 1): steps of
+/// one size in each coordinate.  Weight decay is apart from the step, as AdamW's.
+struct LionOptions {
+    Rate learning_rate = 1e-4;
+    double beta1 = 0.9;
+    double beta2 = 0.99;
+    double weight_decay = 0;
+};
+
+/// Adan (Xie et al., "Adan: Adaptive Nesterov Momentum Algorithm", 2022, algorithm 1), with the
+/// authors' bias corrections.  The betas here weigh what was: 1 minus those of the paper.
+struct AdanOptions {
+    Rate learning_rate = 1e-3;
+    double beta1 = 0.98;
+    double beta2 = 0.92;
+    double beta3 = 0.99;
+    double epsilon = 1e-8;
+    double weight_decay = 0;
+    std::string name = "adan";  ///< as AdamOptions::name
+};
+
+/// Muon (Jordan et al., 2024): momentum whose matrices are replaced by the nearest orthogonal ones,
+/// by `iterations` of a quintic Newton-Schulz iteration.  For weights of two or more axes ([out,
+/// in...]; the further axes count as `in`); leave biases, embeddings and heads to another rule.
+struct MuonOptions {
+    Rate learning_rate = 2e-2;
+    double momentum = 0.95;
+    bool nesterov = true;
+    int iterations = 5;
+    double weight_decay = 0;  ///< params shrink by learning_rate * weight_decay
+};
+
 /// Assigns each param its next value.  gradients: one for each param, of its type and shape.
 /// States: "PARAM.momentum" [as the param], if momentum is not zero.
 void sgd(std::span<const Tensor> params, std::span<const Tensor> gradients,
@@ -63,13 +120,107 @@ void sgd(std::span<const Tensor> params, std::span<const Tensor> gradients,
 void adam(std::span<const Tensor> params, std::span<const Tensor> gradients,
           const AdamOptions& options = {});
 
+/// States: "PARAM.squares".
+void adagrad(std::span<const Tensor> params, std::span<const Tensor> gradients,
+             const AdagradOptions& options = {});
+
+/// States: "PARAM.v", "PARAM.mean" if centered, "PARAM.momentum" if momentum is not zero.
+void rmsprop(std::span<const Tensor> params, std::span<const Tensor> gradients,
+             const RmspropOptions& options = {});
+
+/// States: "PARAM.m".
+void lion(std::span<const Tensor> params, std::span<const Tensor> gradients,
+          const LionOptions& options = {});
+
+/// States: "PARAM.m", "PARAM.d", "PARAM.v" and "PARAM.previous" (the last gradient), and
+/// "NAME.correction1" to "NAME.correction3".
+void adan(std::span<const Tensor> params, std::span<const Tensor> gradients,
+          const AdanOptions& options = {});
+
+/// States: "PARAM.momentum".  Errors: a param with fewer than two axes.
+void muon(std::span<const Tensor> params, std::span<const Tensor> gradients,
+          const MuonOptions& options = {});
+
 /// Differentiates `loss` and applies an optimizer to `params`.  Returns the gradients.
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const SgdOptions& options);
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const AdamOptions& options);
+std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
+                             const AdagradOptions& options);
+std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
+                             const RmspropOptions& options);
+std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
+                             const LionOptions& options);
+std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
+                             const AdanOptions& options);
+std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
+                             const MuonOptions& options);
 
-/// The gradients scaled down together so that their common Euclidean norm is at most `max_norm`.
+// --- Gradients, before they are applied ---
+
+/// Each element limited to [-limit, limit].
+std::vector<Tensor> clip_by_value(std::span<const Tensor> gradients, double limit);
+/// Each gradient scaled down by itself so that its Euclidean norm is at most `max_norm`.
 std::vector<Tensor> clip_by_norm(std::span<const Tensor> gradients, double max_norm);
+/// The gradients scaled down together so that their common norm is at most `max_norm`.
+std::vector<Tensor> clip_by_global_norm(std::span<const Tensor> gradients, double max_norm);
+/// The Euclidean norm of all elements of all gradients -> [].
+Tensor global_norm(std::span<const Tensor> gradients);
+
+// --- Schedules: learning rates that follow the number of steps ---
+//
+//     const Rate rate = scheduled(trace, schedules::joined({{100, schedules::linear(0, 1e-3, 100)},
+//                                                           {900, schedules::cosine(1e-3, 900)}}));
+//     minimize(loss, trace.params(), AdamOptions{.learning_rate = rate});
+//
+// The count is a state of the program, so a recording that is replayed follows its schedule.
+
+/// How often the entries that use it ran before: u32 [].  The state `name`, counted up by one in
+/// each recording, however often this is called.
+Tensor run_counter(Trace& trace, std::string_view name = "steps");
+
+/// step: u32 [] -> f32 [].
+using Schedule = std::function<Tensor(const Tensor& step)>;
+
+/// The schedule at the run counter of this name.
+Rate scheduled(Trace& trace, const Schedule& schedule, std::string_view name = "steps");
+
+namespace schedules {
+
+Schedule constant(double rate);
+/// rate * factor ^ floor(step / every).
+Schedule stepwise(double rate, int64_t every, double factor);
+/// From `first` to `last` in `steps` steps; `last` from then on.
+Schedule linear(double first, double last, int64_t steps);
+/// rate * factor ^ step.
+Schedule exponential(double rate, double factor);
+/// last + (first - last) / 2 * (1 + cos(pi * step / steps)); `last` from `steps` on (Loshchilov and
+/// Hutter, 2017).
+Schedule cosine(double first, int64_t steps, double last = 0);
+/// scale / sqrt(width) * min(1 / sqrt(n), n / warmup^1.5) for n = step + 1 (Vaswani et al., 2017).
+Schedule noam(int64_t width, int64_t warmup, double scale = 1);
+
+struct Part {
+    int64_t steps;
+    Schedule schedule;
+};
+/// One schedule after the other, each for so many steps and counted from its own begin; the last
+/// one for ever.
+Schedule joined(std::vector<Part> parts);
+/// The product of two schedules.
+Schedule product(Schedule a, Schedule b);
+
+}  // namespace schedules
+
+// --- Averaged weights ---
+
+/// Keeps moving averages of params that this trace updates: "PARAM.average" <- decay * itself +
+/// (1 - decay) * the param's next value, from the param's first contents on.  Call it after the
+/// update rule.  Errors: a param without an update in this trace.
+void track_averages(std::span<const Tensor> params, double decay = 0.999);
+/// Makes a finished trace read the averages in place of its params: for an entry that acts by them
+/// while another learns.  Call it last.
+void use_averages(Trace& trace);
 
 }  // namespace hearth

@@ -6,15 +6,41 @@
 
 namespace hearth {
 
+namespace {
+
+Tensor scale_for(const Tensor& norm, double max_norm) {
+    // The small number keeps a zero gradient from dividing by zero, as PyTorch's clip_grad_norm_.
+    return minimum(max_norm / (norm + 1e-6), 1.0);
+}
+
+}  // namespace
+
+std::vector<Tensor> clip_by_value(std::span<const Tensor> gradients, double limit) {
+    std::vector<Tensor> clipped;
+    for (const Tensor& g : gradients) clipped.push_back(clamp(g, -limit, limit));
+    return clipped;
+}
+
 std::vector<Tensor> clip_by_norm(std::span<const Tensor> gradients, double max_norm) {
+    std::vector<Tensor> clipped;
+    for (const Tensor& g : gradients)
+        clipped.push_back(g * scale_for(global_norm(std::span(&g, 1)), max_norm));
+    return clipped;
+}
+
+std::vector<Tensor> clip_by_global_norm(std::span<const Tensor> gradients, double max_norm) {
     std::vector<Tensor> clipped(gradients.begin(), gradients.end());
     if (gradients.empty()) return clipped;
-    Tensor total = sum(square(gradients[0]));
-    for (const Tensor& g : gradients.subspan(1)) total = total + sum(square(g));
-    // The small number keeps a zero gradient from dividing by zero, as PyTorch's clip_grad_norm_.
-    const Tensor scale = minimum(max_norm / (sqrt(total) + 1e-6), 1.0);
+    const Tensor scale = scale_for(global_norm(gradients), max_norm);
     for (Tensor& g : clipped) g = g * scale;
     return clipped;
+}
+
+Tensor global_norm(std::span<const Tensor> gradients) {
+    Tensor total;
+    for (const Tensor& g : gradients)
+        total = total.trace() == nullptr ? sum(square(g)) : total + sum(square(g));
+    return sqrt(total);
 }
 
 }  // namespace hearth

@@ -3,7 +3,6 @@
 
 #include "optim/update.hpp"
 
-#include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
@@ -15,23 +14,14 @@ void sgd(std::span<const Tensor> params, std::span<const Tensor> gradients,
     if (trace == nullptr) return;
     for (size_t i = 0; i < params.size(); ++i) {
         const Tensor& param = params[i];
-        Tensor direction = gradients[i];
-        if (options.weight_decay != 0) direction = direction + param * options.weight_decay;
+        Tensor direction = with_decay(gradients[i], param, options.weight_decay);
         if (options.momentum != 0) {
-            const Tensor before = state_beside(param, "momentum");
-            const Tensor after = before * options.momentum + direction;
-            trace->assign(before, after);
+            const Tensor after =
+                accumulate(state_beside(param, "momentum"), options.momentum, direction, 1);
             direction = options.nesterov ? direction + after * options.momentum : after;
         }
         trace->assign(param, param - direction * options.learning_rate.as_tensor(param));
     }
-}
-
-std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
-                             const SgdOptions& options) {
-    std::vector<Tensor> gradients = grad(loss, params);
-    sgd(params, gradients, options);
-    return gradients;
 }
 
 }  // namespace hearth

@@ -8,6 +8,7 @@
 #include <hearth/tensor.hpp>
 
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace hearth {
@@ -18,5 +19,21 @@ Trace* checked_trace(std::span<const Tensor> params, std::span<const Tensor> gra
 
 /// A state of the param's type and shape, zero at first, named "PARAM.suffix".
 Tensor state_beside(const Tensor& param, std::string_view suffix);
+
+/// target <- beta * target + weight * sample; returns the new value.
+Tensor accumulate(const Tensor& target, double beta, const Tensor& sample, double weight);
+/// The same with weights that add up to one.
+inline Tensor moving_average(const Tensor& target, const Tensor& sample, double beta) {
+    return accumulate(target, beta, sample, 1 - beta);
+}
+
+/// 1 - beta^steps, by which a moving average that began at zero is divided.  The state `name`, of
+/// the param's type.
+Tensor next_correction(const Tensor& param, const std::string& name, double beta);
+
+/// gradient + decay * param.
+Tensor with_decay(const Tensor& gradient, const Tensor& param, double decay);
+/// param * (1 - rate * decay), for decay apart from the gradient.
+Tensor shrunk(const Tensor& param, const Tensor& rate, double decay);
 
 }  // namespace hearth
