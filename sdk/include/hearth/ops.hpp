@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <hearth/loss.hpp>
 #include <hearth/tensor.hpp>
 
 #include <cstdint>
@@ -315,18 +316,10 @@ Tensor random_uniform(const Tensor& counter, uint64_t key, const Shape& shape, d
                       double high = 1, DType dtype = DType::kF32);
 Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, double mean = 0,
                      double deviation = 1, DType dtype = DType::kF32);
+/// How often the entries that use it ran before: u32 [], a counter for random numbers and for
+/// schedules.  The state `name`, counted up by one in each recording, however often this is called.
+Tensor run_counter(Trace& trace, std::string_view name = "steps");
 /// The key of a named stream under a seed.
 uint64_t random_key(std::string_view name, uint64_t seed = 0);
-
-// --- Losses: means over all elements -> [] ---
-
-/// prediction, target: [...]
-Tensor mse_loss(const Tensor& prediction, const Tensor& target);
-/// d^2 / 2 where |d| <= delta, else delta * (|d| - delta / 2).
-Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta = 1);
-/// logits: [..., classes], labels: integers [...]
-Tensor cross_entropy(const Tensor& logits, const Tensor& labels);
-/// logits, target: [...]; target in [0, 1].
-Tensor bce_with_logits(const Tensor& logits, const Tensor& target);
 
 }  // namespace hearth

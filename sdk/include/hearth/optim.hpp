@@ -176,10 +176,6 @@ Tensor global_norm(std::span<const Tensor> gradients);
 //
 // The count is a state of the program, so a recording that is replayed follows its schedule.
 
-/// How often the entries that use it ran before: u32 [].  The state `name`, counted up by one in
-/// each recording, however often this is called.
-Tensor run_counter(Trace& trace, std::string_view name = "steps");
-
 /// step: u32 [] -> f32 [].
 using Schedule = std::function<Tensor(const Tensor& step)>;
 

@@ -117,4 +117,13 @@ uint64_t random_key(std::string_view name, uint64_t seed) {
     return stream_key(name, seed);
 }
 
+Tensor run_counter(Trace& trace, std::string_view name) {
+    const Tensor runs = trace.state(name, {}, Init::zeros(), DType::kU32);
+    if (!runs.ok()) return runs;
+    for (const GraphUpdate& u : trace.graph().updates)
+        if (u.target == runs.value()) return runs;
+    trace.assign(runs, runs + 1);
+    return runs;
+}
+
 }  // namespace hearth

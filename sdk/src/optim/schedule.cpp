@@ -3,8 +3,6 @@
 
 // Learning rates as graph code on a count of runs.
 
-#include "ir/graph.hpp"
-
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
@@ -13,15 +11,6 @@
 #include <numbers>
 
 namespace hearth {
-
-Tensor run_counter(Trace& trace, std::string_view name) {
-    const Tensor runs = trace.state(name, {}, Init::zeros(), DType::kU32);
-    if (!runs.ok()) return runs;
-    for (const GraphUpdate& u : trace.graph().updates)
-        if (u.target == runs.value()) return runs;
-    trace.assign(runs, runs + 1);
-    return runs;
-}
 
 Rate scheduled(Trace& trace, const Schedule& schedule, std::string_view name) {
     return schedule(run_counter(trace, name));

@@ -62,25 +62,13 @@ Tensor lstm_cell(Inputs t) {
     return concat({sigmoid(gates[3]) * tanh(c), c}, 1);
 }
 
-Tensor kl_div(Inputs t) {
-    const Tensor target = softmax(t[1], 1);
-    return sum(target * (log(target) - log_softmax(t[0], 1))) / 3.0;
-}
-
-Tensor cosine_similarity(Inputs t) {
-    const Tensor squares = sum(square(t[0]), {1}) * sum(square(t[1]), {1});
-    return sum(t[0] * t[1], {1}) / sqrt(squares);
-}
-
 Tensor ppo_loss(Inputs t) {
-    const Tensor lp = log_softmax(t[0]), v = squeeze(t[1], {1});
-    const Tensor taken = squeeze(gather_elements(lp, indices(lp, {4, 1}, {0, 1, 2, 0}), 1), {1});
-    const Tensor ratio = exp(taken - torch_tensor(lp, {-1, -1.2, -0.9, -1.1}));
-    const Tensor advantage = torch_tensor(lp, {1, -1, 0.5, 2});
-    const Tensor policy = mean(maximum(-advantage * ratio, -advantage * clamp(ratio, 0.8, 1.2)));
-    const Tensor entropy = mean(neg(sum(exp(lp) * lp, {-1})));
-    const Tensor value = mean(square(v - torch_tensor(lp, {1, 0, 2, -1})));
-    return policy - entropy * 0.01 + value * 0.5;
+    const Tensor& logits = t[0];
+    const Tensor taken = categorical_log_probability(logits, indices(logits, {4}, {0, 1, 2, 0}));
+    const Tensor policy = ppo_clip_loss(taken, torch_tensor(logits, {-1, -1.2, -0.9, -1.1}),
+                                        torch_tensor(logits, {1, -1, 0.5, 2}));
+    const Tensor value = mse_loss(squeeze(t[1], {1}), torch_tensor(logits, {1, 0, 2, -1}));
+    return policy - mean(categorical_entropy(logits)) * 0.01 + value * 0.5;
 }
 
 Tensor scatter_add(Inputs t) {
@@ -113,7 +101,7 @@ constexpr GradientCase kCases[] = {
          return concat({t[0], t[1]}, 1);
      }},
     {"cos", [](Inputs t) { return cos(t[0]); }},
-    {"cosine_similarity", cosine_similarity},
+    {"cosine_similarity", [](Inputs t) { return cosine_similarity(t[0], t[1], 1); }},
     {"cross_entropy",
      [](Inputs t) {
          return cross_entropy(t[0], indices(t[0], {3}, {1, 0, 3}));
@@ -154,7 +142,7 @@ constexpr GradientCase kCases[] = {
      [](Inputs t) {
          return normalized(t[0], {2, 3});
      }},
-    {"kl_div", kl_div},
+    {"kl_div", [](Inputs t) { return kl_loss(log_softmax(t[0], 1), softmax(t[1], 1)); }},
     {"layer_norm", [](Inputs t) { return normalized(t[0], {1}) * t[1] + t[2]; }},
     {"leaky_relu", [](Inputs t) { return leaky_relu(t[0]); }},
     {"linear", [](Inputs t) { return linear(t[0], t[1], t[2]); }},
@@ -205,7 +193,7 @@ constexpr GradientCase kCases[] = {
     {"silu", [](Inputs t) { return silu(t[0]); }},
     {"sin", [](Inputs t) { return sin(t[0]); }},
     {"slice_step", [](Inputs t) { return slice(t[0], 1, 1, 6, 2); }},
-    {"smooth_l1", [](Inputs t) { return huber_loss(t[0], t[1]); }},
+    {"smooth_l1", [](Inputs t) { return smooth_l1_loss(t[0], t[1]); }},
     {"softmax", [](Inputs t) { return softmax(t[0], -1); }},
     {"softplus", [](Inputs t) { return softplus(t[0]); }},
     {"sqrt", [](Inputs t) { return sqrt(t[0]); }},
