@@ -3,31 +3,82 @@
 
 // Layers: graph code that declares its own params, "name.weight" and so on.  Calling a layer again
 // under the same name uses the same params; random contents depend on name and seed alone.
+//
+// A module is anything that is called like a layer, with (trace, name, x):
+//
+//     Tensor block(Trace& trace, std::string_view name, const Tensor& x) {
+//         const Tensor y = relu(nn::linear(trace, nn::join(name, "in"), x, 64));
+//         return x + nn::linear(trace, nn::join(name, "out"), y, x.dim(-1).count);
+//     }
+//     const nn::Sequential net{block, block, nn::layer(nn::linear, 4, nn::LinearOptions{})};
+//     const Tensor y = net(trace, "net", x);   // params "net.0.in.weight", ..., "net.2.bias"
 
 #pragma once
 
+#include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace hearth::nn {
 
-/// First contents of weights of [out, in].
+// --- First contents.  Weights are [out, in, ...]; further axes are a kernel's ---
+
+enum class Fan { kIn, kOut };
+/// in (or out) times the elements of the kernel.
+int64_t fan_of(const Shape& weight, Fan fan);
+
+/// Within gain * sqrt(3 / fan), or normal with the deviation gain / sqrt(fan) (He et al., 2015;
+/// sqrt(2) is relu's gain).
+Init kaiming_uniform(const Shape& weight, Fan fan = Fan::kIn, double gain = 1.4142135623730951,
+                     uint64_t seed = 0);
+Init kaiming_normal(const Shape& weight, Fan fan = Fan::kIn, double gain = 1.4142135623730951,
+                    uint64_t seed = 0);
+/// The same with the mean of both fans (Glorot and Bengio, 2010).
+Init xavier_uniform(const Shape& weight, double gain = 1, uint64_t seed = 0);
+Init xavier_normal(const Shape& weight, double gain = 1, uint64_t seed = 0);
+
+/// First contents of weights, by name.
 enum class WeightInit {
-    kFanIn,    ///< uniform within 1 / sqrt(in), biases too (PyTorch's choice for linear layers)
-    kKaiming,  ///< uniform within sqrt(6 / in), biases zero (He et al., 2015; for relu)
-    kXavier,   ///< uniform within sqrt(6 / (in + out)), biases zero (Glorot and Bengio, 2010)
-    kZeros,    ///< the layer starts as zero
+    kFanIn,            ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's choice)
+    kKaiming,          ///< kaiming_uniform, biases zero
+    kXavier,           ///< xavier_uniform, biases zero
+    kZeros,            ///< the layer starts as zero
+    kKaimingNormal,    ///< kaiming_normal, biases zero
+    kXavierNormal,     ///< xavier_normal, biases zero
+    kOrthogonal,       ///< Init::orthogonal, biases zero
+    kTruncatedNormal,  ///< Init::truncated_normal of deviation 0.02, biases zero
 };
 
+Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed = 0);
+/// The same for weights of [out, in].
 Init weight_init(WeightInit rule, int64_t in_features, int64_t out_features, uint64_t seed = 0);
+/// What goes with it into the bias beside that weight.
+Init bias_init(WeightInit rule, const Shape& weight, uint64_t seed = 0);
+
+// --- Linear layers ---
+
+/// A low-rank addition to a weight that is left alone (Hu et al., "LoRA", 2021): alpha / rank * B A,
+/// with the params name.lora_a [rank, in] and name.lora_b [out, rank], which is zero at first.
+struct Lora {
+    int64_t rank = 4;
+    double alpha = 4;
+};
 
 struct LinearOptions {
     bool bias = true;
     WeightInit init = WeightInit::kFanIn;
     uint64_t seed = 0;
+    std::optional<Lora> lora;
 };
 
 /// x: [..., in] -> [..., out_features].  Params: name.weight [out_features, in] and name.bias
@@ -42,5 +93,129 @@ Tensor mlp(Trace& trace, std::string_view name, const Tensor& x, std::span<const
 Tensor mlp(Trace& trace, std::string_view name, const Tensor& x,
            std::initializer_list<int64_t> widths, Tensor (*activation)(const Tensor&),
            const LinearOptions& options = {});
+
+/// Of x cut in two along `axis`: the first half times gate(second half).
+Tensor glu(const Tensor& x, int64_t axis = -1, Tensor (*gate)(const Tensor&) = sigmoid);
+/// name.down(gate(name.gate(x)) * name.up(x)): with silu, SwiGLU (Shazeer, 2020).
+/// x: [..., in] -> [..., out_features].
+Tensor gated_mlp(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
+                 int64_t out_features, Tensor (*gate)(const Tensor&) = silu,
+                 const LinearOptions& options = {.bias = false});
+
+/// The rows of name.weight [count, width], normal at first, that the indices name.  indices:
+/// integers [...] -> [..., width].
+Tensor embedding(Trace& trace, std::string_view name, const Tensor& indices, int64_t count,
+                 int64_t width, uint64_t seed = 0);
+
+struct DropoutOptions {
+    bool training = true;  ///< otherwise it gives x
+    uint64_t seed = 0;
+    std::string_view counter = "steps";  ///< which run_counter tells draws apart
+};
+
+/// Zero with probability `rate` in [0, 1], else x / (1 - rate) (Srivastava et al., 2014).  Draws
+/// depend on name, seed and the run counter.
+Tensor dropout(Trace& trace, std::string_view name, const Tensor& x, double rate,
+               const DropoutOptions& options = {});
+
+// --- Modules ---
+
+/// "path.part"; `part` alone if the path is empty.
+std::string join(std::string_view path, std::string_view part);
+std::string join(std::string_view path, size_t index);
+
+/// Anything that makes a tensor of a tensor: an activation, f(x), or a module, f(trace, name, x).
+class Layer {
+  public:
+    template <class F>
+    requires(std::is_invocable_r_v<Tensor, const F&, const Tensor&>) Layer(F f)
+        : call_([f = std::move(f)](Trace&, std::string_view, const Tensor& x) { return f(x); }) {}
+    template <class F>
+    requires(std::is_invocable_r_v<Tensor, const F&, Trace&, std::string_view, const Tensor&>)
+        Layer(F f)
+        : call_(std::move(f)) {}
+
+    Tensor operator()(Trace& trace, std::string_view name, const Tensor& x) const {
+        return call_(trace, name, x);
+    }
+
+  private:
+    std::function<Tensor(Trace&, std::string_view, const Tensor&)> call_;
+};
+
+/// layer(nn::linear, 64, nn::LinearOptions{}): nn::linear(trace, name, x, 64, {}) as a module.  All
+/// arguments after x must be given.
+template <class F, class... Arguments>
+Layer layer(F f, Arguments... arguments) {
+    return [f, arguments...](Trace& trace, std::string_view name, const Tensor& x) -> Tensor {
+        return f(trace, name, x, arguments...);
+    };
+}
+
+/// One module after the other, named by their positions: "name.0", "name.1", ...; activations count.
+class Sequential {
+  public:
+    Sequential(std::initializer_list<Layer> layers) : layers_(layers) {}
+    explicit Sequential(std::vector<Layer> layers) : layers_(std::move(layers)) {}
+
+    Tensor operator()(Trace& trace, std::string_view name, const Tensor& x) const;
+
+  private:
+    std::vector<Layer> layers_;
+};
+
+// --- Params by name: for listing, for freezing, for groups with rates of their own ---
+
+struct NamedParam {
+    std::string name;
+    Tensor tensor;
+};
+
+/// All params so far, in the order of declaration.
+std::vector<NamedParam> named_params(const Trace& trace);
+/// Those whose names satisfy `wanted`.
+std::vector<Tensor> params_where(const Trace& trace,
+                                 const std::function<bool(std::string_view name)>& wanted);
+/// Those at or below one of the paths: "net.0" means net.0, net.0.weight, ..., not net.01.
+std::vector<Tensor> params_under(const Trace& trace, std::initializer_list<std::string_view> paths);
+/// All others: with the frozen parts as paths, those to train.
+std::vector<Tensor> params_except(const Trace& trace,
+                                  std::initializer_list<std::string_view> paths);
+/// Those of adapters: NAME.lora_a and NAME.lora_b.
+std::vector<Tensor> lora_params(const Trace& trace);
+
+/// Adds each adapter in `weights` to its weight and removes it.  `alpha` as in Lora.  Errors:
+/// kInvalidArgument naming an adapter without its other half or its weight, or of other shapes.
+Status merge_lora(NamedTensors& weights, double alpha);
+
+// --- Encodings of coordinates ---
+
+/// sin(2^l pi x), cos(2^l pi x) for l = 0 ... octaves - 1 (Mildenhall et al., "NeRF", 2020, section
+/// 5.1).  x: [..., n] -> [..., n * octaves * 2].
+Tensor frequency_encoding(const Tensor& x, int octaves);
+/// A bump of deviation 1 / bins around x, seen at the centres of `bins` cells of [0, 1] (Mueller et
+/// al., "Neural Importance Sampling", 2019, section 4.3).  x: [..., n] -> [..., n * bins].
+Tensor one_blob_encoding(const Tensor& x, int bins);
+/// The real spherical harmonics of bands 0 to degree - 1, degree in [1, 4] (Sloan, "Efficient
+/// Spherical Harmonic Evaluation", 2013).  direction: [..., 3], of length one -> [..., degree^2].
+Tensor spherical_harmonics(const Tensor& direction, int degree = 4);
+
+struct HashGridOptions {
+    int levels = 16;
+    int features = 2;              ///< of each level
+    int log2_entries = 14;         ///< most entries of a level's table, as a power of two
+    double base_resolution = 16;   ///< cells along each axis of the coarsest level
+    double growth = 1.5;           ///< from level to level
+    double first_contents = 1e-4;  ///< the table starts uniform within this
+    uint64_t seed = 0;
+};
+
+/// Interpolated features of a multi-resolution hash grid (Mueller et al., "Instant Neural Graphics
+/// Primitives", 2022, section 3): level l has floor(base_resolution * growth^l) cells along each
+/// axis, whose corners are entries of a table, one each where they fit, else shared by a spatial
+/// hash.  x: [..., n], n in [1, 3], in [0, 1] -> [..., levels * features].  Param: name.table
+/// [entries of all levels, features].
+Tensor hash_grid(Trace& trace, std::string_view name, const Tensor& x,
+                 const HashGridOptions& options = {});
 
 }  // namespace hearth::nn

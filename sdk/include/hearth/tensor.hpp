@@ -53,9 +53,9 @@ class Tensor {
 /// How a param or state gets its first contents.  Random contents depend on the seed given here and
 /// on the param's name alone, never on the order of declarations.
 struct Init {
-    enum class Kind { kZeros, kConstant, kUniform, kNormal, kData };
+    enum class Kind { kZeros, kConstant, kUniform, kNormal, kTruncatedNormal, kOrthogonal, kData };
     Kind kind = Kind::kZeros;
-    double a = 0;  ///< the constant, the lower bound or the mean
+    double a = 0;  ///< the constant, the lower bound, the mean or the gain
     double b = 0;  ///< the upper bound or the standard deviation
     uint64_t seed = 0;
     std::shared_ptr<const HostTensor> data;
@@ -67,6 +67,15 @@ struct Init {
     }
     static Init normal(double mean, double deviation, uint64_t seed = 0) {
         return {Kind::kNormal, mean, deviation, seed, nullptr};
+    }
+    /// Normal, drawn again where more than two deviations from the mean.
+    static Init truncated_normal(double mean, double deviation, uint64_t seed = 0) {
+        return {Kind::kTruncatedNormal, mean, deviation, seed, nullptr};
+    }
+    /// `gain` times a random matrix with orthonormal rows or columns, whichever are fewer (Saxe,
+    /// McClelland and Ganguli, 2014).  The axes after the first count as one.
+    static Init orthogonal(double gain = 1, uint64_t seed = 0) {
+        return {Kind::kOrthogonal, gain, 0, seed, nullptr};
     }
     static Init from(HostTensor data);
 

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "core/assert.hpp"
-#include "core/philox.hpp"
 #include "ir/graph.hpp"
 #include "ir/op_def.hpp"
 
@@ -10,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <unordered_map>
 
 namespace hearth {
@@ -74,41 +72,6 @@ DType Tensor::dtype() const {
 Dim Tensor::dim(int axis) const {
     const int at = axis < 0 ? axis + rank() : axis;
     return at >= 0 && at < rank() ? shape()[at] : Dim(1);
-}
-
-Init Init::from(HostTensor tensor) {
-    Init init;
-    init.kind = Kind::kData;
-    init.data = std::make_shared<const HostTensor>(std::move(tensor));
-    return init;
-}
-
-HostTensor Init::make(std::string_view name, DType dtype, const Shape& shape) const {
-    if (kind == Kind::kData) return *data;
-    HostTensor out(dtype, shape);
-    const uint64_t key = stream_key(name, seed);
-    for (int64_t i = 0; i < out.element_count(); ++i) {
-        const auto element = static_cast<uint32_t>(i);
-        const double u = uniform_from_bits(philox_bits(key, 0, element));
-        switch (kind) {
-            case Kind::kConstant:
-                out.set(i, a);
-                break;
-            case Kind::kUniform:
-                out.set(i, a + (b - a) * u);
-                break;
-            case Kind::kNormal: {
-                // Box and Muller, 1958; 1 - u is never zero.
-                const double v = uniform_from_bits(philox_bits(key, 1, element));
-                out.set(i, a + b * std::sqrt(-2 * std::log(1 - u)) *
-                                   std::cos(2 * std::numbers::pi * v));
-                break;
-            }
-            default:
-                break;
-        }
-    }
-    return out;
 }
 
 Trace::Trace(std::string name) : impl_(std::make_unique<Impl>()) {
