@@ -140,11 +140,49 @@ constinit const OpDef kOps[] = {
                 return select(i == here, c.value(1), c.in(0, place));
             });
         }),
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {apply_one(op("sum_of_products_of_others"), {v.in(0), v.cotangent()},
+                              {{"axis", v.attrs.integer("axis")}})};
+        },
         .samples =
             [](Samples& s) {
                 for (int64_t axis : {0, 1, 2}) s.add({{2, 1, 3}}, {{"axis", axis}});
                 s.add({{kRows, 5}}, {{"axis", int64_t{0}}});
                 s.add({{7}}, {{"axis", int64_t{0}}});
+            },
+    },
+    {
+        .name = "sum_of_products_of_others",
+        .summary = "for each element k along the axis the sum over all i but k of g_i times the "
+                   "product of all x but x_i and x_k",
+        .inputs = {{"x", TypeClass::kNumber}, {"g", TypeClass::kNumber}},
+        .attrs = {{"axis", AttrType::kInteger}},
+        .op_class = OpClass::kIndexed,
+        .infer = [](InferCall& call) -> Status {
+            HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
+            if (call.shape(1) != call.shape(0) || call.dtype(1) != call.dtype(0))
+                return invalid_argument("x and g must have one type and shape");
+            return same_as_input(call);
+        },
+        .at = at_any([](auto& c) {
+            const int axis = static_cast<int>(c.attrs().integer("axis"));
+            auto place = c.coords();
+            auto here = place[axis];
+            return c.sum(c.dim(axis), [&](auto i) {
+                place[axis] = i;
+                auto g = c.in(1, place);
+                auto others = c.product(c.dim(axis), [&](auto j) {
+                    place[axis] = j;
+                    return select(either(j == here, j == i), c.value(1), c.in(0, place));
+                });
+                return select(i == here, c.value(0), g * others);
+            });
+        }),
+        .samples =
+            [](Samples& s) {
+                for (int64_t axis : {0, 1, 2}) s.add({{2, 1, 3}, {2, 1, 3}}, {{"axis", axis}});
+                s.add({{kRows, 5}, {kRows, 5}}, {{"axis", int64_t{0}}});
+                s.add({{7}, {7}}, {{"axis", int64_t{0}}});
             },
     },
     {

@@ -39,6 +39,11 @@ std::string error_of(const std::function<void(Trace&)>& build) {
     return trace.status().message();
 }
 
+// An operator that has no gradient.
+Tensor without_gradient(const Tensor& x) {
+    return apply_one(op("sum_of_products_of_others"), {x, x}, {{"axis", int64_t{0}}});
+}
+
 TEST(Grad, AddsUpOverEveryUse) {
     // d/dx sum(x * x + 3 x) = 2 x + 3
     EXPECT_EQ(at({1, -2}, [](const Tensor& x) { return grad(sum(x * x + x * 3.0), x); }),
@@ -96,6 +101,20 @@ TEST(Grad, OfAProductIsRightWhereFactorsAreZero) {
               vector_of({0, 0, 0}));
 }
 
+TEST(Grad, OfAGradientOfAProductIsRightWhereFactorsAreZero) {
+    // y = abcd; the Hessian's row of a, times (1, 2, 3, 4).
+    const auto second = [](const Tensor& x) {
+        const Tensor weights =
+            x.trace()->constant(HostTensor::of({4}, std::vector<double>{1, 2, 3, 4}, DType::kF64));
+        return grad(sum(grad(prod(x), x) * weights), x);
+    };
+    EXPECT_EQ(at({2, 3, 5, 7}, second), vector_of({2 * 35 + 3 * 21 + 4 * 15, 35 + 3 * 14 + 4 * 10,
+                                                    21 + 2 * 14 + 4 * 6, 15 + 2 * 10 + 3 * 6}));
+    EXPECT_EQ(at({0, 3, 5, 7}, second), vector_of({2 * 35 + 3 * 21 + 4 * 15, 35, 21, 15}));
+    EXPECT_EQ(at({0, 0, 5, 7}, second), vector_of({2 * 35, 35, 0, 0}));
+    EXPECT_EQ(at({0, 0, 0, 7}, second), vector_of({0, 0, 0, 0}));
+}
+
 TEST(Grad, TakesALossOfOneElement) {
     EXPECT_EQ(at({2, 4}, [](const Tensor& x) { return grad(sum(x * x, {0}, true), x); }),
               vector_of({4, 8}));
@@ -119,9 +138,9 @@ TEST(Grad, ErrorsNameWhatIsWrong) {
               "grad: wrt 0 is i32[2], not floating-point");
     EXPECT_EQ(error_of([](Trace& t) {
                   const Tensor x = t.input("x", {2});
-                  grad(sum(apply_one(op("product_of_others"), {x}, {{"axis", int64_t{0}}})), x);
+                  grad(sum(without_gradient(x)), x);
               }),
-              "grad: the operator 'product_of_others' has no gradient");
+              "grad: the operator 'sum_of_products_of_others' has no gradient");
     EXPECT_EQ(error_of([](Trace& t) {
                   const Tensor x = t.input("x", {2}), g = t.input("g", {3});
                   vjp(std::span(&x, 1), std::span(&g, 1), std::span(&x, 1));
@@ -133,8 +152,7 @@ TEST(Grad, AnOperatorWithoutGradientThatDoesNotMatterIsNoError) {
     EXPECT_EQ(
         error_of([](Trace& t) {
             const Tensor x = t.input("x", {2}), other = t.input("other", {2});
-            const Tensor y = apply_one(op("product_of_others"), {other}, {{"axis", int64_t{0}}});
-            grad(sum(x * y), x);
+            grad(sum(x * without_gradient(other)), x);
         }),
         "");
 }
