@@ -82,10 +82,11 @@ constexpr GradientCase kCases[] = {
     {"abs", [](Inputs t) { return abs(t[0]); }},
     {"adaptive_avg_pool",
      [](Inputs t) {
-         return mean(t[0], {2, 3}, true);
+         return adaptive_avg_pool(t[0], {1, 1});
      }},
     {"add_broadcast", [](Inputs t) { return t[0] + t[1]; }},
     {"amax", [](Inputs t) { return max(t[0], {1}); }},
+    {"avg_pool2d", [](Inputs t) { return avg_pool(t[0], {3}, {.strides = {2}, .low = {1}}); }},
     {"batch_norm_train",
      [](Inputs t) {
          return normalized(t[0], {0, 2, 3}) * reshape(t[1], {3, 1, 1}) + reshape(t[2], {3, 1, 1});
@@ -99,6 +100,15 @@ constexpr GradientCase kCases[] = {
     {"concat",
      [](Inputs t) {
          return concat({t[0], t[1]}, 1);
+     }},
+    {"conv1d", [](Inputs t) { return conv(t[0], t[1], {}, {.low = {1}}); }},
+    {"conv2d", [](Inputs t) { return conv(t[0], t[1], t[2], {.low = {1}}); }},
+    {"conv2d_groups", [](Inputs t) { return conv(t[0], t[1], {}, {.low = {1}, .groups = 4}); }},
+    {"conv2d_stride_dil",
+     [](Inputs t) { return conv(t[0], t[1], {}, {.strides = {2}, .dilations = {2}, .low = {2}}); }},
+    {"conv_transpose2d",
+     [](Inputs t) {
+         return conv_transpose(t[0], t[1], {}, {.strides = {2}, .low = {1}}, {1, 1});
      }},
     {"cos", [](Inputs t) { return cos(t[0]); }},
     {"cosine_similarity", [](Inputs t) { return cosine_similarity(t[0], t[1], 1); }},
@@ -153,6 +163,8 @@ constexpr GradientCase kCases[] = {
     {"matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"matmul_broadcast", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"matvec", [](Inputs t) { return matmul(t[0], t[1]); }},
+    {"max_pool2d", [](Inputs t) { return max_pool(t[0], {2}); }},
+    {"max_pool2d_pad", [](Inputs t) { return max_pool(t[0], {3}, {.strides = {2}, .low = {1}}); }},
     {"maximum", [](Inputs t) { return maximum(t[0], t[1]); }},
     {"mean_keepdim",
      [](Inputs t) {
