@@ -100,6 +100,7 @@ typedef enum hearth_result {
     HEARTH_ERROR_PIPELINE = -12, /* the driver refused to build a pipeline */
     HEARTH_ERROR_DEVICE_LOST = -13,
     HEARTH_ERROR_INTERNAL = -14,
+    HEARTH_ERROR_MISMATCH = -15, /* a brain of another net, schema or parent */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
@@ -143,6 +144,8 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_CONTEXT_STATS = 17,
     HEARTH_STRUCT_PACKAGE_LOAD_INFO = 18,
     HEARTH_STRUCT_PACKAGE_INFO = 19,
+    HEARTH_STRUCT_BRAIN_INFO = 20,
+    HEARTH_STRUCT_BRAIN_SAVE_INFO = 21,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -813,6 +816,101 @@ HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_re
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
 
 /* ------------------------------------------------------------------------------------------------
+ * Brains: what was learned, saved, loaded and forgotten
+ *
+ * A brain is a file's worth of bytes that holds all params and states of a program (weights,
+ * optimizer moments, counters, random state, statistics) by name.  It loads on any device and
+ * profile.  Hearth opens no files: hearth_record_snapshot copies the memory in the command buffer,
+ * at one point between recordings; once its serial has completed, hearth_brain_encode makes the
+ * file's bytes of the copy on any thread, and the host writes them (hearth/brain_file.hpp has a
+ * function that does so atomically).  Loading checks everything before it touches the session.
+ * --------------------------------------------------------------------------------------------- */
+
+typedef uint32_t hearth_brain_flags;
+/* Loading: tensors that one side lacks are left as they are, and the bindings may differ.  Without
+ * it params and states must be the same, name by name. */
+#define HEARTH_BRAIN_ALLOW_PARTIAL 0x1u
+/* Loading: the graph that the brain learned in must be this program's. */
+#define HEARTH_BRAIN_SAME_GRAPH 0x2u
+/* Saving: store what differs from the program's first contents alone.  The brain then loads only
+ * where those first contents are the same. */
+#define HEARTH_BRAIN_DELTA 0x4u
+
+typedef struct hearth_brain_info {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t graph_hash;       /* of the program that saved it */
+    uint64_t schema_hash;      /* of its inputs and outputs */
+    uint64_t parent_hash;      /* of the first contents that it learned from */
+    uint64_t host_schema_hash; /* the host's own */
+    uint32_t tensor_count;
+    uint32_t changed_count; /* of a delta: tensors that differ from the parent; else all */
+    uint32_t is_delta;
+    uint32_t format_version;
+    const void* host_data; /* the host's own bytes; they point into the brain's */
+    uint64_t host_bytes;
+} hearth_brain_info;
+
+/* Checks the bytes of a brain (8-byte aligned) and tells what it is.  `report`, optional, tells what
+ * is wrong.  Any thread. */
+HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count,
+                                               hearth_brain_info* out, hearth_report* report);
+
+/* Records a copy of all params and states into the readback ring, as one consistent state: finish
+ * with hearth_readback_poll and hearth_readback_release.  Takes hearth_program_snapshot_bytes of
+ * readback_bytes.
+ * HEARTH_NOT_READY: a sliced entry stands between the first and the last of its writes; nothing was
+ * recorded: try again when it has finished. */
+HEARTH_API hearth_result hearth_record_snapshot(hearth_session* session,
+                                                VkCommandBuffer command_buffer,
+                                                hearth_readback* out);
+
+/* Bytes of a snapshot of this program's sessions, and of what loading a brain takes of upload_bytes.
+ */
+HEARTH_API uint64_t hearth_program_snapshot_bytes(const hearth_program* program);
+
+typedef struct hearth_brain_save_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const void* snapshot; /* what hearth_readback_poll gave for hearth_record_snapshot */
+    uint64_t snapshot_bytes;
+    hearth_brain_flags flags;
+    uint32_t reserved;
+    uint64_t host_schema_hash; /* optional: of the host's own observation schema */
+    const void* host_data;     /* optional: bytes that come back with the brain */
+    uint64_t host_bytes;
+} hearth_brain_save_info;
+
+/* Makes a brain's bytes of a snapshot.  *byte_count is the capacity of `out` before and the size
+ * afterwards; with `out` NULL it is set to what is enough.
+ * Allocates nothing.  Any thread, as long as `program` and the snapshot live. */
+HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
+                                             const hearth_brain_save_info* info, void* out,
+                                             uint64_t* byte_count);
+
+/* Whether the brain could be loaded; `report`, optional, lists all that stands against it.
+ * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_MISMATCH.
+ * Any thread. */
+HEARTH_API hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
+                                            uint64_t byte_count, hearth_brain_flags flags,
+                                            hearth_report* report);
+
+/* Checks the brain, decodes all of it into the upload ring, and only then records the copies.
+ * Slices of entries that are not finished are abandoned.  Errors: as hearth_brain_check, and
+ * HEARTH_ERROR_RING_FULL. */
+HEARTH_API hearth_result hearth_record_brain(hearth_session* session,
+                                             VkCommandBuffer command_buffer, const void* bytes,
+                                             uint64_t byte_count, hearth_brain_flags flags,
+                                             hearth_report* report);
+
+/* Puts params and states back to the program's first contents: those whose names match `pattern`, in
+ * which '*' stands for any characters (NULL: all).  *count, optional, is how many.
+ * Errors: HEARTH_ERROR_NOT_FOUND if there is none; HEARTH_ERROR_RING_FULL. */
+HEARTH_API hearth_result hearth_record_forget(hearth_session* session,
+                                              VkCommandBuffer command_buffer, const char* pattern,
+                                              uint32_t* count);
+
+/* ------------------------------------------------------------------------------------------------
  * Profile
  * --------------------------------------------------------------------------------------------- */
 
@@ -930,6 +1028,8 @@ HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO)
     value.before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
 HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_brain_info, HEARTH_STRUCT_BRAIN_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_brain_save_info, HEARTH_STRUCT_BRAIN_SAVE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_END
 /* clang-format on */
 

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace hearth {
 
@@ -32,6 +33,7 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
         switch (result) {
             case HEARTH_ERROR_INVALID_ARGUMENT:
             case HEARTH_ERROR_WRONG_ORDER:
+            case HEARTH_ERROR_MISMATCH:
                 return StatusCode::kInvalidArgument;
             case HEARTH_ERROR_NOT_FOUND:
                 return StatusCode::kNotFound;
@@ -143,6 +145,15 @@ inline Result<hearth_package_info> package_info(std::span<const std::byte> bytes
     return out;
 }
 
+/// What a brain is.  Errors: what is wrong with the bytes, which must be 8-byte aligned.
+inline Result<hearth_brain_info> brain_info(std::span<const std::byte> bytes) {
+    hearth_brain_info out = hearth_brain_info_default();
+    hearth_report report{};
+    const hearth_result result = hearth_brain_get_info(bytes.data(), bytes.size(), &out, &report);
+    if (result != HEARTH_OK) return to_status(result, report.text);
+    return out;
+}
+
 /// A checked program, ready for sessions.  May be destroyed before its sessions.
 class LoadedProgram {
   public:
@@ -217,6 +228,32 @@ class LoadedProgram {
         uint32_t index = 0;
         HEARTH_TRY(to_status(hearth_program_find_slot(handle_, name, &index), name));
         return index;
+    }
+
+    uint64_t snapshot_bytes() const { return hearth_program_snapshot_bytes(handle_); }
+    /// The bytes of a brain, of a snapshot of one of its sessions.
+    Result<std::vector<std::byte>> encode_brain(std::span<const std::byte> snapshot,
+                                                hearth_brain_flags flags = 0,
+                                                std::span<const std::byte> host_data = {}) const {
+        hearth_brain_save_info info = hearth_brain_save_info_default();
+        info.snapshot = snapshot.data();
+        info.snapshot_bytes = snapshot.size();
+        info.flags = flags;
+        info.host_data = host_data.data();
+        info.host_bytes = host_data.size();
+        uint64_t bytes = 0;
+        HEARTH_TRY(to_status(hearth_brain_encode(handle_, &info, nullptr, &bytes)));
+        std::vector<std::byte> out(static_cast<size_t>(bytes));
+        HEARTH_TRY(to_status(hearth_brain_encode(handle_, &info, out.data(), &bytes)));
+        out.resize(static_cast<size_t>(bytes));
+        return out;
+    }
+    /// Ok, or all that stands against loading the brain.
+    Status check_brain(std::span<const std::byte> brain, hearth_brain_flags flags = 0) const {
+        hearth_report report{};
+        const hearth_result result =
+            hearth_brain_check(handle_, brain.data(), brain.size(), flags, &report);
+        return to_status(result, report.text);
     }
 
   private:
@@ -346,6 +383,29 @@ class Session {
         return std::optional(ReadbackData{{bytes, static_cast<size_t>(byte_count)}, serial});
     }
     void release(hearth_readback id) { hearth_readback_release(handle_, id); }
+
+    /// A copy of all params and states; nothing while a sliced entry is within its writes.
+    Result<std::optional<hearth_readback>> record_snapshot(VkCommandBuffer command_buffer) {
+        hearth_readback id = 0;
+        const hearth_result result = hearth_record_snapshot(handle_, command_buffer, &id);
+        if (result == HEARTH_NOT_READY) return std::optional<hearth_readback>();
+        HEARTH_TRY(check(result));
+        return std::optional(id);
+    }
+    Status record_brain(VkCommandBuffer command_buffer, std::span<const std::byte> brain,
+                        hearth_brain_flags flags = 0) {
+        hearth_report report{};
+        const hearth_result result = hearth_record_brain(handle_, command_buffer, brain.data(),
+                                                         brain.size(), flags, &report);
+        if (result == HEARTH_OK) return {};
+        return to_status(result, report.problem_count > 0 ? report.text : error());
+    }
+    /// How many params and states went back to their first contents.
+    Result<uint32_t> record_forget(VkCommandBuffer command_buffer, const char* pattern = nullptr) {
+        uint32_t count = 0;
+        HEARTH_TRY(check(hearth_record_forget(handle_, command_buffer, pattern, &count)));
+        return count;
+    }
 
     Result<hearth_buffer_range> slot_buffer(uint32_t slot) const {
         hearth_buffer_range range = hearth_buffer_range_default();

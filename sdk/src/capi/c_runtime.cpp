@@ -5,6 +5,7 @@
 
 #include "capi/structs.hpp"
 #include "program/package.hpp"
+#include "runtime/brain.hpp"
 #include "runtime/session.hpp"
 
 using namespace hearth;
@@ -62,6 +63,19 @@ hearth_result find_named(const ProgramView& view, const Records& records, const 
         return HEARTH_OK;
     }
     return HEARTH_ERROR_NOT_FOUND;
+}
+
+hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brain,
+                         gpu::Problems& problems) {
+    if (bytes == nullptr || byte_count > SIZE_MAX / 2) {
+        problems.add("brain: no bytes");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    ViewError error;
+    if (brain.open({static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)}, &error))
+        return HEARTH_OK;
+    problems.add("%s", error.text.c_str());
+    return runtime::result_of(error.code);
 }
 
 }  // namespace
@@ -512,6 +526,84 @@ hearth_result hearth_readback_poll(hearth_session* session, hearth_readback read
 
 void hearth_readback_release(hearth_session* session, hearth_readback readback) {
     if (session != nullptr) unwrap(session)->release(readback);
+}
+
+hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hearth_brain_info* out,
+                                    hearth_report* report) {
+    if (!is_made(out, hearth_brain_info_default())) return HEARTH_ERROR_INVALID_ARGUMENT;
+    BrainView brain;
+    gpu::Problems problems;
+    const hearth_result result = open_brain(bytes, byte_count, brain, problems);
+    write_report(report, problems);
+    if (result != HEARTH_OK) return result;
+    hearth_brain_info value = hearth_brain_info_default();
+    const file::BrainHeader& header = brain.header();
+    value.graph_hash = header.graph_hash;
+    value.schema_hash = header.schema_hash;
+    value.parent_hash = header.parent_hash;
+    value.host_schema_hash = header.host_schema_hash;
+    value.tensor_count = header.tensor_count;
+    for (const file::BrainTensorRecord& tensor : brain.tensors())
+        value.changed_count +=
+            tensor.encoding != static_cast<uint32_t>(file::BrainEncoding::kParent);
+    value.is_delta = brain.is_delta() ? 1 : 0;
+    value.format_version = header.format_version;
+    value.host_data = brain.host_data().data();
+    value.host_bytes = brain.host_data().size();
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_record_snapshot(hearth_session* session, VkCommandBuffer command_buffer,
+                                     hearth_readback* out) {
+    if (session == nullptr || out == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->record_snapshot(command_buffer, out);
+}
+
+uint64_t hearth_program_snapshot_bytes(const hearth_program* program) {
+    return program != nullptr ? runtime::snapshot_bytes(*unwrap(program)) : 0;
+}
+
+hearth_result hearth_brain_encode(const hearth_program* program, const hearth_brain_save_info* info,
+                                  void* out, uint64_t* byte_count) {
+    if (program == nullptr || byte_count == nullptr ||
+        !is_made(info, hearth_brain_save_info_default()))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    return runtime::encode_brain(*unwrap(program),
+                                 read_struct(info, hearth_brain_save_info_default()),
+                                 static_cast<std::byte*>(out), byte_count);
+}
+
+hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
+                                 uint64_t byte_count, hearth_brain_flags flags,
+                                 hearth_report* report) {
+    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    BrainView brain;
+    gpu::Problems problems;
+    hearth_result result = open_brain(bytes, byte_count, brain, problems);
+    if (result == HEARTH_OK)
+        result = runtime::check_brain(*unwrap(program), brain, flags, problems);
+    write_report(report, problems);
+    return result;
+}
+
+hearth_result hearth_record_brain(hearth_session* session, VkCommandBuffer command_buffer,
+                                  const void* bytes, uint64_t byte_count, hearth_brain_flags flags,
+                                  hearth_report* report) {
+    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    BrainView brain;
+    gpu::Problems problems;
+    hearth_result result = open_brain(bytes, byte_count, brain, problems);
+    if (result == HEARTH_OK)
+        result = unwrap(session)->record_brain(command_buffer, brain, flags, problems);
+    write_report(report, problems);
+    return result;
+}
+
+hearth_result hearth_record_forget(hearth_session* session, VkCommandBuffer command_buffer,
+                                   const char* pattern, uint32_t* count) {
+    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    return unwrap(session)->record_forget(command_buffer, pattern, count);
 }
 
 hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out) {

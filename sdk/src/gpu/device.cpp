@@ -62,6 +62,8 @@ const char* name_of(hearth_result result) {
             return "HEARTH_ERROR_PIPELINE";
         case HEARTH_ERROR_DEVICE_LOST:
             return "HEARTH_ERROR_DEVICE_LOST";
+        case HEARTH_ERROR_MISMATCH:
+            return "HEARTH_ERROR_MISMATCH";
         case HEARTH_ERROR_INTERNAL:
             return "HEARTH_ERROR_INTERNAL";
         case HEARTH_RESULT_FORCE_32_BITS:

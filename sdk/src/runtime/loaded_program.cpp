@@ -6,6 +6,8 @@
 #include "program/package.hpp"
 #include "runtime/check_program.hpp"
 
+#include <algorithm>
+
 namespace hearth::runtime {
 
 hearth_result result_of(StatusCode code) {
@@ -73,9 +75,29 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
         allocator.destroy(program);
         return context.fail(result_of(error.code), "%s", error.text.c_str());
     }
+    if (!program->sort_learned()) {
+        allocator.destroy(program);
+        return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    }
     context.count_program(1);
     *out = program;
     return HEARTH_OK;
+}
+
+bool LoadedProgram::sort_learned() {
+    const auto is_learned = [&](const file::SlotRecord& slot) {
+        return slot.kind != static_cast<uint32_t>(SlotKind::kConstant);
+    };
+    const std::span<const file::SlotRecord> slots = view_.slots();
+    const auto count = static_cast<size_t>(std::count_if(slots.begin(), slots.end(), is_learned));
+    if (!learned_.resize(context_->allocator(), count)) return false;
+    uint32_t* end = learned_.begin();
+    for (uint32_t i = 0; i < slots.size(); ++i)
+        if (is_learned(slots[i])) *end++ = i;
+    std::sort(learned_.begin(), learned_.end(), [&](uint32_t a, uint32_t b) {
+        return view_.text_view(slots[a].name) < view_.text_view(slots[b].name);
+    });
+    return true;
 }
 
 hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> bytes, bool borrow,

@@ -28,6 +28,8 @@ class LoadedProgram {
     void close();
 
     const ProgramView& view() const { return view_; }
+    /// The params and states, which a brain holds: positions of slots in ascending order of names.
+    std::span<const uint32_t> learned() const { return learned_; }
     Context& context() const { return *context_; }
 
   private:
@@ -39,7 +41,9 @@ class LoadedProgram {
                                LoadedProgram** out);
 
     Context* context_;
+    [[nodiscard]] bool sort_learned();
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
+    Array<uint32_t> learned_;
     ProgramView view_;
     uint32_t uses_ = 1;
 };

@@ -318,6 +318,7 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
     }
     const uint32_t next_step = Recorder(*this, info).record(first_step);
     has_recorded_ = true;
+    entry.open_step = next_step;
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
     if (next_step == 0) return HEARTH_OK;

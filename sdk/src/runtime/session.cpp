@@ -151,13 +151,20 @@ hearth_result Session::gather_facts() {
     for (size_t e = 0; e < entries_.size(); ++e) {
         const file::EntryRecord& entry = view().entries()[e];
         EntryFacts& facts = entries_[e];
+        uint32_t step_index = 0;  // of the step after this one
         for (const file::StepRecord& step : view().steps_of(entry)) {
             const auto kind = static_cast<StepKind>(step.kind);
+            ++step_index;
             if (kind == StepKind::kBarrier) continue;
             ++facts.timed_steps;
             const bool is_dispatch = kind == StepKind::kDispatch;
             facts.scope |= is_dispatch ? gpu::kComputeScope : gpu::kTransferScope;
             for (const file::OperandRecord& operand : view().operands_of(step)) {
+                if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
+                    (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0) {
+                    if (facts.writes_end == 0) facts.first_write = step_index - 1;
+                    facts.writes_end = step_index;
+                }
                 if (operand.region != static_cast<uint32_t>(Region::kExternal)) continue;
                 const std::span<const uint32_t> list = view().bindings_of(entry);
                 const size_t position = static_cast<size_t>(

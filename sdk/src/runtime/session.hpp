@@ -7,6 +7,7 @@
 #pragma once
 
 #include "gpu/barrier.hpp"
+#include "program/brain.hpp"
 #include "runtime/loaded_program.hpp"
 #include "runtime/ring.hpp"
 
@@ -67,6 +68,13 @@ class Session {
     hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* serial);
     void release(hearth_readback id);
 
+    // brain.cpp
+    /// Copies all params and states, packed one after the other in the order of learned().
+    hearth_result record_snapshot(VkCommandBuffer commands, hearth_readback* out);
+    hearth_result record_brain(VkCommandBuffer commands, const BrainView& brain,
+                               hearth_brain_flags flags, gpu::Problems& problems);
+    hearth_result record_forget(VkCommandBuffer commands, const char* pattern, uint32_t* count);
+
     // profile.cpp
     hearth_result next_profile(hearth_profile& out);
 
@@ -99,6 +107,9 @@ class Session {
         gpu::Scope scope;    ///< of all its steps
         bool is_ready = false;
         uint32_t timed_steps = 0;  ///< all but barriers
+        /// Steps before the first and up to the last one that write params or states.
+        uint32_t first_write = 0, writes_end = 0;
+        uint32_t open_step = 0;  ///< where a sliced run goes on; 0: none is open
     };
     /// How entries touch a binding, over all their steps.
     struct BindingFacts {
@@ -154,6 +165,14 @@ class Session {
     bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
     uint64_t fingerprint(const hearth_record_info& info) const;
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
+
+    // brain.cpp
+    /// Cursors of runs that are not finished become invalid.
+    void abandon_slices();
+
+    // transfer.cpp
+    hearth_result begin_readback(uint64_t bytes, Readback** readback);
+    hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
 
     // profile.cpp
     int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info,

@@ -68,6 +68,7 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
     }
     has_recorded_ = true;
     is_set_up_ = true;
+    abandon_slices();
     setup_serial_ = context_->serial();
     return HEARTH_OK;
 }
@@ -127,6 +128,17 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
         before = {info.before.stages, info.before.access};
     }
     if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: no bytes");
+    Readback* readback = nullptr;
+    if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
+    transfer_barrier(info.command_buffer, before);
+    const VkBufferCopy region{offset, readback_ring_.segment(readback->segment).offset, bytes};
+    context_->device().vk().CmdCopyBuffer(info.command_buffer, from,
+                                          buffers_[kReadbackBuffer].handle, 1, &region);
+    *out = finish_readback(info.command_buffer, *readback);
+    return HEARTH_OK;
+}
+
+hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
     const auto free_slot = std::find_if(readbacks_.begin(), readbacks_.end(),
                                         [](const Readback& r) { return !r.is_active; });
     const int64_t segment = free_slot == readbacks_.end()
@@ -142,18 +154,17 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
     free_slot->segment = static_cast<uint32_t>(segment);
     free_slot->bytes = bytes;
     free_slot->serial = context_->serial();
+    *readback = free_slot;
+    return HEARTH_OK;
+}
 
-    const gpu::Device& device = context_->device();
-    const gpu::Buffer& target = buffers_[kReadbackBuffer];
-    transfer_barrier(info.command_buffer, before);
-    const VkBufferCopy region{offset, readback_ring_.segment(free_slot->segment).offset, bytes};
-    device.vk().CmdCopyBuffer(info.command_buffer, from, target.handle, 1, &region);
-    gpu::record_barrier(device, info.command_buffer,
+/// Makes the copies visible to the host; the request's id.
+hearth_readback Session::finish_readback(VkCommandBuffer commands, const Readback& readback) {
+    gpu::record_barrier(context_->device(), commands,
                         {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
                         gpu::kHostReadScope);
-    *out = uint64_t{free_slot->generation} << 32 |
-           static_cast<uint64_t>(free_slot - readbacks_.begin() + 1);
-    return HEARTH_OK;
+    return uint64_t{readback.generation} << 32 |
+           static_cast<uint64_t>(&readback - readbacks_.begin() + 1);
 }
 
 hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* bytes,

@@ -1,0 +1,397 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "program/brain.hpp"
+
+#include "core/checksum.hpp"
+#include "core/hash.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+using namespace file;
+
+namespace {
+
+constexpr uint64_t kBrainChecksumEnd = 24;  // where the checksummed bytes begin
+
+uint64_t align_up(uint64_t at) {
+    return (at + kBrainAlignment - 1) / kBrainAlignment * kBrainAlignment;
+}
+
+bool is_zero(std::span<const std::byte> bytes) {
+    return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
+// Packing.  The exclusive or of two tensors is mostly zeros in the planes of sign, exponent and high
+// mantissa bits when weights have moved a little, and everywhere when they have not.  So: plane by
+// plane (all first bytes of the elements, all second bytes, ...), runs as pairs of two lengths, zeros
+// to skip and bytes that follow, each length in groups of seven bits, lowest first.
+
+/// Walks the bytes of a tensor plane by plane.
+class Planes {
+  public:
+    Planes(uint64_t bytes, uint32_t element_bytes) : bytes_(bytes), element_(element_bytes) {}
+    bool is_at_end() const { return plane_ == element_ || bytes_ == 0; }
+    uint64_t index() const { return at_; }
+    void next() {
+        at_ += element_;
+        if (at_ >= bytes_) at_ = ++plane_;
+    }
+
+  private:
+    uint64_t bytes_;
+    uint32_t element_;
+    uint64_t at_ = 0;
+    uint32_t plane_ = 0;
+};
+
+/// Appends to a span until it is full.
+class Output {
+  public:
+    explicit Output(std::span<std::byte> bytes) : bytes_(bytes) {}
+    void byte(std::byte value) {
+        if (size_ < bytes_.size()) bytes_[size_] = value;
+        ++size_;
+    }
+    void length(uint64_t value) {
+        for (; value >= 0x80; value >>= 7) byte(static_cast<std::byte>(value | 0x80));
+        byte(static_cast<std::byte>(value));
+    }
+    bool is_full() const { return size_ > bytes_.size(); }
+    size_t size() const { return size_; }
+
+  private:
+    std::span<std::byte> bytes_;
+    size_t size_ = 0;
+};
+
+/// Packs the exclusive or of two tensors (parent of no bytes: zeros); its size, or out.size() if it
+/// would take that or more.
+size_t pack(std::span<const std::byte> bytes, std::span<const std::byte> parent,
+            uint32_t element_bytes, std::span<std::byte> out) {
+    const auto at = [&](const Planes& p) {
+        return parent.empty() ? bytes[p.index()] : bytes[p.index()] ^ parent[p.index()];
+    };
+    constexpr int kWorthSkipping = 4;  // zeros: a new pair of lengths takes two bytes or more
+    Output output(out);
+    Planes planes(bytes.size(), element_bytes);
+    while (!planes.is_at_end() && !output.is_full()) {
+        uint64_t zeros = 0;
+        for (; !planes.is_at_end() && at(planes) == std::byte{0}; planes.next()) ++zeros;
+        Planes ahead = planes;
+        uint64_t literals = 0, length = 0;
+        for (int run = 0; !ahead.is_at_end() && run < kWorthSkipping; ahead.next()) {
+            run = at(ahead) == std::byte{0} ? run + 1 : 0;
+            ++length;
+            if (run == 0) literals = length;
+        }
+        output.length(zeros);
+        output.length(literals);
+        for (; literals > 0 && !output.is_full(); --literals, planes.next())
+            output.byte(at(planes));
+    }
+    return std::min(output.size(), out.size());
+}
+
+bool take_length(std::span<const std::byte>& in, uint64_t* value) {
+    *value = 0;
+    for (unsigned shift = 0; shift < 63; shift += 7) {
+        if (in.empty()) return false;
+        const auto byte = static_cast<uint64_t>(in.front());
+        in = in.subspan(1);
+        *value |= (byte & 0x7f) << shift;
+        if (byte < 0x80) return true;
+    }
+    return false;
+}
+
+/// Undoes pack(); `out` holds the parent's bytes, or zeros.
+bool unpack(std::span<const std::byte> in, uint32_t element_bytes, std::span<std::byte> out) {
+    Planes planes(out.size(), element_bytes);
+    uint64_t left = out.size();
+    while (left > 0) {
+        uint64_t zeros = 0, literals = 0;
+        if (!take_length(in, &zeros) || !take_length(in, &literals)) return false;
+        if (zeros > left || literals > left - zeros || literals > in.size() ||
+            zeros + literals == 0)
+            return false;
+        left -= zeros + literals;
+        for (; zeros > 0; --zeros) planes.next();
+        for (uint64_t i = 0; i < literals; ++i, planes.next()) out[planes.index()] ^= in[i];
+        in = in.subspan(static_cast<size_t>(literals));
+    }
+    return in.empty();
+}
+
+/// Stores an item's bytes in the shortest way at the front of `out`.
+BrainEncoding encode(const BrainItem& item, std::span<std::byte> out, uint64_t* stored) {
+    const uint32_t element = size_bytes(item.dtype);
+    *stored = 0;
+    if (item.has_parent &&
+        (item.parent.empty() ? is_zero(item.bytes)
+                             : std::equal(item.bytes.begin(), item.bytes.end(), item.parent.begin(),
+                                          item.parent.end())))
+        return BrainEncoding::kParent;
+    const std::span<std::byte> room = out.first(item.bytes.size());
+    const bool is_delta = item.has_parent && !item.parent.empty();
+    *stored =
+        pack(item.bytes, is_delta ? item.parent : std::span<const std::byte>(), element, room);
+    if (*stored < room.size()) return is_delta ? BrainEncoding::kDelta : BrainEncoding::kPacked;
+    *stored = room.size();
+    std::copy(item.bytes.begin(), item.bytes.end(), room.begin());
+    return BrainEncoding::kRaw;
+}
+
+/// The bytes that elements of this type and shape take, if they fit 62 bits.
+bool tensor_bytes(uint32_t dtype, const ShapeRecord& shape, uint64_t* bytes) {
+    constexpr uint64_t kLimit = uint64_t{1} << 62;
+    *bytes = size_bytes(static_cast<DType>(dtype));
+    for (uint32_t i = 0; i < shape.rank; ++i)
+        if (shape.counts[i] == 0) return *bytes = 0, true;
+    for (uint32_t i = 0; i < shape.rank; ++i) {
+        const auto count = static_cast<uint64_t>(shape.counts[i]);
+        if (*bytes > kLimit / count) return false;
+        *bytes *= count;
+    }
+    return true;
+}
+
+}  // namespace
+
+uint64_t brain_bound(const BrainItems& items, uint64_t host_bytes) {
+    uint64_t bytes = sizeof(BrainHeader) + host_bytes + 2 * kBrainAlignment;
+    for (size_t i = 0; i < items.count(); ++i) {
+        const BrainItem item = items.item(i);
+        bytes += sizeof(BrainTensorRecord) + item.name.size() + align_up(item.bytes.size());
+    }
+    return bytes;
+}
+
+uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
+                     std::span<const std::byte> host_data, std::span<std::byte> out) {
+    BrainHeader header{};
+    header.magic = kBrainMagic;
+    header.format_version = kBrainFormatVersion;
+    header.graph_hash = identity.graph_hash;
+    header.schema_hash = identity.schema_hash;
+    header.parent_hash = identity.parent_hash;
+    header.host_schema_hash = identity.host_schema_hash;
+    header.tensor_count = static_cast<uint32_t>(items.count());
+    header.texts_offset = sizeof header + items.count() * sizeof(BrainTensorRecord);
+    for (size_t i = 0; i < items.count(); ++i) header.texts_bytes += items.item(i).name.size();
+
+    uint64_t text = 0, at = header.texts_offset + header.texts_bytes;
+    const auto pad = [&] {
+        const uint64_t end = align_up(at);
+        std::fill(out.begin() + static_cast<ptrdiff_t>(at),
+                  out.begin() + static_cast<ptrdiff_t>(end), std::byte{0});
+        at = end;
+    };
+    for (size_t i = 0; i < items.count(); ++i) {
+        const BrainItem item = items.item(i);
+        pad();
+        BrainTensorRecord record{};
+        record.name = {static_cast<uint32_t>(text), static_cast<uint32_t>(item.name.size())};
+        std::memcpy(out.data() + header.texts_offset + text, item.name.data(), item.name.size());
+        text += item.name.size();
+        record.kind = static_cast<uint32_t>(item.kind);
+        record.dtype = static_cast<uint32_t>(item.dtype);
+        record.shape = item.shape;
+        record.bytes = item.bytes.size();
+        record.checksum = checksum(item.bytes);
+        record.offset = at;
+        record.encoding = static_cast<uint32_t>(
+            encode(item, out.subspan(static_cast<size_t>(at)), &record.stored_bytes));
+        at += record.stored_bytes;
+        std::memcpy(out.data() + sizeof header + i * sizeof record, &record, sizeof record);
+    }
+    pad();
+    header.host_offset = at;
+    header.host_bytes = host_data.size();
+    std::copy(host_data.begin(), host_data.end(), out.begin() + static_cast<ptrdiff_t>(at));
+    header.total_bytes = at + host_data.size();
+    std::memcpy(out.data(), &header, sizeof header);
+    header.checksum =
+        checksum(out.first(static_cast<size_t>(header.total_bytes)).subspan(kBrainChecksumEnd));
+    std::memcpy(out.data(), &header, sizeof header);
+    return header.total_bytes;
+}
+
+bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
+    const auto refuse = [&](StatusCode code, const char* what) {
+        error->code = code;
+        error->text.set("brain: %s", what);
+        return false;
+    };
+    if (bytes.size() < sizeof(BrainHeader))
+        return refuse(StatusCode::kCorruptData, "shorter than its header");
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(BrainHeader) != 0)
+        return refuse(StatusCode::kInvalidArgument, "bytes are not 8-byte aligned");
+    bytes_ = bytes;
+    header_ = reinterpret_cast<const BrainHeader*>(bytes.data());
+    if (header_->magic != kBrainMagic)
+        return refuse(StatusCode::kCorruptData, "not a Hearth brain");
+    if (header_->format_version == 0 || header_->format_version > kBrainFormatVersion) {
+        error->code = StatusCode::kUnsupported;
+        error->text.set("brain: format version %u, this library reads 1 to %u",
+                        header_->format_version, kBrainFormatVersion);
+        return false;
+    }
+    if (header_->total_bytes != bytes.size()) {
+        error->code = StatusCode::kCorruptData;
+        error->text.set("brain: %zu bytes, the header says %llu", bytes.size(),
+                        static_cast<unsigned long long>(header_->total_bytes));
+        return false;
+    }
+    if (header_->checksum != checksum(bytes.subspan(kBrainChecksumEnd)))
+        return refuse(StatusCode::kCorruptData, "checksum does not match");
+    const uint64_t left = bytes.size() - sizeof(BrainHeader);
+    if (header_->reserved != 0 || header_->tensor_count > left / sizeof(BrainTensorRecord))
+        return refuse(StatusCode::kCorruptData, "impossible number of tensors");
+    const auto inside = [&](uint64_t offset, uint64_t size) {
+        return offset <= bytes.size() && size <= bytes.size() - offset;
+    };
+    if (!inside(header_->texts_offset, header_->texts_bytes) ||
+        !inside(header_->host_offset, header_->host_bytes))
+        return refuse(StatusCode::kCorruptData, "names or host data lie outside the file");
+    tensors_ = {reinterpret_cast<const BrainTensorRecord*>(bytes.data() + sizeof(BrainHeader)),
+                header_->tensor_count};
+    for (uint32_t i = 0; i < tensors_.size(); ++i)
+        if (!check_tensor(i, error)) return false;
+    return true;
+}
+
+bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
+    const BrainTensorRecord& t = tensors_[index];
+    const auto bad = [&](const char* what) {
+        error->code = StatusCode::kCorruptData;
+        error->text.set("brain: tensor %u: %s", index, what);
+        return false;
+    };
+    if (uint64_t{t.name.offset} + t.name.size > header_->texts_bytes)
+        return bad("its name lies outside the names");
+    if (index > 0 && !(name(tensors_[index - 1]) < name(t)))
+        return bad("names are not in ascending order");
+    if (t.kind > static_cast<uint32_t>(SlotKind::kState)) return bad("is no param and no state");
+    if (t.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("unknown element type");
+    if (t.reserved != 0) return bad("reserved field is not zero");
+    if (t.shape.rank > static_cast<uint32_t>(kMaxRank) || t.shape.per_row_mask != 0)
+        return bad("impossible shape");
+    for (uint32_t i = 0; i < static_cast<uint32_t>(kMaxRank); ++i)
+        if (t.shape.counts[i] < 0 || (i >= t.shape.rank && t.shape.counts[i] != 0))
+            return bad("impossible shape");
+    uint64_t bytes = 0;
+    if (!tensor_bytes(t.dtype, t.shape, &bytes) || bytes != t.bytes)
+        return bad("shape and size do not agree");
+    if (t.offset > bytes_.size() || t.stored_bytes > bytes_.size() - t.offset)
+        return bad("its bytes lie outside the file");
+    switch (static_cast<BrainEncoding>(t.encoding)) {
+        case BrainEncoding::kRaw:
+            return t.stored_bytes == t.bytes || bad("has not as many bytes as its shape");
+        case BrainEncoding::kParent:
+            return t.stored_bytes == 0 || bad("has bytes that it should not have");
+        case BrainEncoding::kPacked:
+        case BrainEncoding::kDelta:
+            // A pair of lengths can stand for any number of zeros, but not without end: what a
+            // small file claims must not make a reader allocate much more than what it compares
+            // with, so readers compare sizes with what they expect before they decode.
+            return true;
+    }
+    return bad("unknown encoding");
+}
+
+const BrainTensorRecord* BrainView::find(std::string_view wanted) const {
+    const auto at = std::lower_bound(
+        tensors_.begin(), tensors_.end(), wanted,
+        [&](const BrainTensorRecord& t, std::string_view n) { return name(t) < n; });
+    return at != tensors_.end() && name(*at) == wanted ? &*at : nullptr;
+}
+
+bool BrainView::is_delta() const {
+    return std::any_of(tensors_.begin(), tensors_.end(), [](const BrainTensorRecord& t) {
+        return t.encoding == static_cast<uint32_t>(BrainEncoding::kParent) ||
+               t.encoding == static_cast<uint32_t>(BrainEncoding::kDelta);
+    });
+}
+
+bool BrainView::decode(const BrainTensorRecord& tensor, std::span<const std::byte> parent,
+                       std::span<std::byte> out) const {
+    const auto encoding = static_cast<BrainEncoding>(tensor.encoding);
+    const bool needs_parent =
+        encoding == BrainEncoding::kParent || encoding == BrainEncoding::kDelta;
+    if (out.size() != tensor.bytes ||
+        (needs_parent && !parent.empty() && parent.size() != out.size()))
+        return false;
+    const std::span<const std::byte> stored = part(tensor.offset, tensor.stored_bytes);
+    if (encoding == BrainEncoding::kRaw)
+        std::copy(stored.begin(), stored.end(), out.begin());
+    else if (needs_parent && !parent.empty())
+        std::copy(parent.begin(), parent.end(), out.begin());
+    else
+        std::fill(out.begin(), out.end(), std::byte{0});
+    const bool is_packed = encoding == BrainEncoding::kPacked || encoding == BrainEncoding::kDelta;
+    if (is_packed && !unpack(stored, size_bytes(static_cast<DType>(tensor.dtype)), out))
+        return false;
+    return checksum(out) == tensor.checksum;
+}
+
+uint64_t brain_schema_hash(const ProgramView& program) {
+    uint64_t sum = 0;
+    for (const EntryRecord& entry : program.entries())
+        for (uint32_t index : program.bindings_of(entry)) {
+            const BindingRecord& b = program.bindings()[index];
+            Hash hash;
+            hash.text(program.text_view(entry.name)).text(program.text_view(b.name));
+            hash.number(b.direction).number(b.dtype).number(b.shape.rank);
+            for (uint32_t i = 0; i < b.shape.rank; ++i) hash.number(b.shape.counts[i]);
+            sum += hash.number(b.shape.per_row_mask).value();
+        }
+    return sum;
+}
+
+uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const std::byte> bytes) {
+    // Zeros count as no bytes, however many they are.
+    const uint64_t contents = is_zero(bytes) ? 0 : checksum(bytes);
+    return Hash().text(name).number(static_cast<uint8_t>(dtype)).number(contents).value();
+}
+
+uint64_t brain_parent_hash(const ProgramView& program) {
+    uint64_t sum = 0;
+    for (const SlotRecord& slot : program.slots())
+        if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant))
+            sum += brain_tensor_hash(program.text_view(slot.name),
+                                     device_dtype(static_cast<DType>(slot.dtype)),
+                                     first_contents(program, slot));
+    return sum;
+}
+
+std::span<const std::byte> first_contents(const ProgramView& program, const SlotRecord& slot) {
+    if (slot.data_offset == kZeroFilled) return {};
+    return program.data().subspan(static_cast<size_t>(slot.data_offset),
+                                  static_cast<size_t>(slot.bytes));
+}
+
+bool matches(std::string_view pattern, std::string_view name) {
+    // The last star and what it has swallowed so far; going on from there is enough.
+    size_t star = std::string_view::npos, swallowed = 0, p = 0, n = 0;
+    while (n < name.size()) {
+        if (p < pattern.size() && pattern[p] == '*') {
+            star = p++;
+            swallowed = n;
+        } else if (p < pattern.size() && pattern[p] == name[n]) {
+            ++p;
+            ++n;
+        } else if (star != std::string_view::npos) {
+            p = star + 1;
+            n = ++swallowed;
+        } else {
+            return false;
+        }
+    }
+    while (p < pattern.size() && pattern[p] == '*') ++p;
+    return p == pattern.size();
+}
+
+}  // namespace hearth

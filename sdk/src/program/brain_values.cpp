@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Brains as values, over the format of brain.hpp.
+
+#include "program/brain.hpp"
+#include "program/package.hpp"
+
+#include <hearth/brain.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth {
+
+namespace {
+
+file::ShapeRecord to_record(const Shape& shape) {
+    file::ShapeRecord record{};
+    record.rank = static_cast<uint32_t>(shape.rank());
+    for (int i = 0; i < shape.rank(); ++i) record.counts[i] = shape[i].count;
+    return record;
+}
+
+/// A brain as what write_brain writes.
+class ValueItems final : public BrainItems {
+  public:
+    ValueItems(const Brain& brain, const Brain* parent) : brain_(brain), parent_(parent) {}
+    size_t count() const override { return brain_.tensors.size(); }
+    BrainItem item(size_t index) const override {
+        const BrainTensor& tensor = brain_.tensors[index];
+        BrainItem item;
+        item.name = tensor.name;
+        item.kind = tensor.is_state ? SlotKind::kState : SlotKind::kParam;
+        item.dtype = tensor.value.dtype();
+        item.shape = to_record(tensor.value.shape());
+        item.bytes = tensor.value.bytes();
+        const BrainTensor* from = parent_ != nullptr ? parent_->find(tensor.name) : nullptr;
+        if (from != nullptr && from->value.dtype() == tensor.value.dtype() &&
+            from->value.shape() == tensor.value.shape()) {
+            item.has_parent = true;
+            item.parent = from->value.bytes();
+        }
+        return item;
+    }
+
+  private:
+    const Brain& brain_;
+    const Brain* parent_;
+};
+
+/// Bytes that views can read in place.
+class Aligned {
+  public:
+    explicit Aligned(std::span<const std::byte> bytes) : bytes_(bytes) {
+        if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) == 0) return;
+        copy_.resize((bytes.size() + 7) / 8);
+        std::memcpy(copy_.data(), bytes.data(), bytes.size());
+        bytes_ = std::as_bytes(std::span(copy_)).first(bytes.size());
+    }
+    std::span<const std::byte> bytes() const { return bytes_; }
+
+  private:
+    std::vector<uint64_t> copy_;
+    std::span<const std::byte> bytes_;
+};
+
+Status to_status(const ViewError& error) {
+    return {error.code, error.text.c_str()};
+}
+
+Result<Brain> shipped_in(const ProgramView& view) {
+    Brain brain;
+    brain.graph_hash = view.header().graph_hash;
+    brain.schema_hash = brain_schema_hash(view);
+    brain.parent_hash = brain_parent_hash(view);
+    for (const file::SlotRecord& slot : view.slots()) {
+        if (slot.kind == static_cast<uint32_t>(SlotKind::kConstant)) continue;
+        BrainTensor tensor;
+        tensor.name = view.text_view(slot.name);
+        tensor.is_state = slot.kind == static_cast<uint32_t>(SlotKind::kState);
+        uint64_t bytes = size_bytes(device_dtype(static_cast<DType>(slot.dtype)));
+        for (uint32_t i = 0; i < slot.shape.rank; ++i)
+            if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(slot.shape.counts[i]), &bytes))
+                bytes = ~uint64_t{0};
+        if (bytes > slot.bytes)
+            return corrupt_data("program: slot '" + tensor.name + "' is smaller than its shape");
+        tensor.value =
+            HostTensor(device_dtype(static_cast<DType>(slot.dtype)), to_shape(slot.shape));
+        const std::span<const std::byte> first = first_contents(view, slot);
+        if (!first.empty())
+            std::copy_n(first.begin(), static_cast<ptrdiff_t>(bytes), tensor.value.bytes().begin());
+        brain.tensors.push_back(std::move(tensor));
+    }
+    std::sort(brain.tensors.begin(), brain.tensors.end(),
+              [](const BrainTensor& a, const BrainTensor& b) { return a.name < b.name; });
+    return brain;
+}
+
+Status check_same(const Brain& a, const Brain& b) {
+    if (a.schema_hash != b.schema_hash || a.host_schema_hash != b.host_schema_hash)
+        return invalid_argument("merge: the brains have different schemas");
+    if (a.graph_hash != b.graph_hash)
+        return invalid_argument("merge: the brains learned in different graphs");
+    if (a.tensors.size() != b.tensors.size())
+        return invalid_argument("merge: the brains have " + std::to_string(a.tensors.size()) +
+                                " and " + std::to_string(b.tensors.size()) + " tensors");
+    for (size_t i = 0; i < a.tensors.size(); ++i) {
+        const BrainTensor &x = a.tensors[i], &y = b.tensors[i];
+        if (x.name != y.name || x.is_state != y.is_state || x.value.dtype() != y.value.dtype() ||
+            x.value.shape() != y.value.shape())
+            return invalid_argument("merge: '" + x.name + "' in one brain, '" + y.name +
+                                    "' of another type or shape in the other");
+    }
+    return {};
+}
+
+BrainDifference compare(const BrainTensor& a, const BrainTensor& b) {
+    BrainDifference d{.name = a.name};
+    d.element_count = a.value.element_count();
+    if (a.is_state != b.is_state || a.value.dtype() != b.value.dtype() ||
+        a.value.shape() != b.value.shape()) {
+        d.kind = BrainDifference::Kind::kRetyped;
+        return d;
+    }
+    const size_t element = size_bytes(a.value.dtype());
+    double squares = 0, own_squares = 0;
+    for (int64_t i = 0; i < d.element_count; ++i) {
+        const auto at = static_cast<size_t>(i) * element;
+        if (std::memcmp(a.value.bytes().data() + at, b.value.bytes().data() + at, element) != 0)
+            ++d.changed_count;
+        const double x = a.value.get(i), apart = b.value.get(i) - x;
+        if (!std::isfinite(apart)) continue;
+        d.most = std::max(d.most, std::abs(apart));
+        squares += apart * apart;
+        own_squares += x * x;
+    }
+    if (d.changed_count > 0) d.kind = BrainDifference::Kind::kChanged;
+    if (d.element_count > 0)
+        d.root_mean_square = std::sqrt(squares / static_cast<double>(d.element_count));
+    if (own_squares > 0) d.relative = std::sqrt(squares / own_squares);
+    return d;
+}
+
+}  // namespace
+
+BrainTensor* Brain::find(std::string_view name) {
+    const auto at =
+        std::lower_bound(tensors.begin(), tensors.end(), name,
+                         [](const BrainTensor& t, std::string_view n) { return t.name < n; });
+    return at != tensors.end() && at->name == name ? &*at : nullptr;
+}
+
+const BrainTensor* Brain::find(std::string_view name) const {
+    return const_cast<Brain*>(this)->find(name);
+}
+
+Result<Brain> shipped_brain(std::span<const std::byte> package_or_program) {
+    const Aligned aligned(package_or_program);
+    PackageView package;
+    ProgramView program;
+    ViewError error;
+    std::span<const std::byte> bytes = aligned.bytes(), weights;
+    if (is_package(bytes)) {
+        if (!package.open(bytes, &error)) return to_status(error);
+        bytes = package.program(0);
+        weights = package.weights();
+    }
+    if (!program.open(bytes, &error, weights)) return to_status(error);
+    return shipped_in(program);
+}
+
+uint64_t hash_of(const Brain& shipped) {
+    uint64_t sum = 0;
+    for (const BrainTensor& t : shipped.tensors)
+        sum += brain_tensor_hash(t.name, t.value.dtype(), t.value.bytes());
+    return sum;
+}
+
+Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent,
+                         uint64_t most_bytes) {
+    const Aligned aligned(bytes);
+    BrainView view;
+    ViewError error;
+    if (!view.open(aligned.bytes(), &error)) return to_status(error);
+    if (view.is_delta()) {
+        if (parent == nullptr)
+            return invalid_argument(
+                "brain: it is a difference, and what it differs from is missing");
+        if (hash_of(*parent) != view.header().parent_hash)
+            return invalid_argument(
+                "brain: it is a difference from something else than this parent");
+    }
+    Brain brain;
+    brain.graph_hash = view.header().graph_hash;
+    brain.schema_hash = view.header().schema_hash;
+    brain.parent_hash = view.header().parent_hash;
+    brain.host_schema_hash = view.header().host_schema_hash;
+    brain.host_data.assign(view.host_data().begin(), view.host_data().end());
+    for (const file::BrainTensorRecord& t : view.tensors()) {
+        if (t.bytes > most_bytes)
+            return out_of_range("brain: its tensors take more bytes than they may");
+        most_bytes -= t.bytes;
+        BrainTensor tensor;
+        tensor.name = view.name(t);
+        tensor.is_state = t.kind == static_cast<uint32_t>(SlotKind::kState);
+        const BrainTensor* from = parent != nullptr ? parent->find(tensor.name) : nullptr;
+        const auto encoding = static_cast<file::BrainEncoding>(t.encoding);
+        const bool needs_parent =
+            encoding == file::BrainEncoding::kParent || encoding == file::BrainEncoding::kDelta;
+        if (needs_parent && (from == nullptr || from->value.bytes().size() != t.bytes))
+            return corrupt_data("brain: the parent has no '" + tensor.name + "' of that size");
+        tensor.value = HostTensor(static_cast<DType>(t.dtype), to_shape(t.shape));
+        if (!view.decode(t, from != nullptr ? from->value.bytes() : std::span<const std::byte>(),
+                         tensor.value.bytes()))
+            return corrupt_data("brain: the bytes of '" + tensor.name + "' are damaged");
+        brain.tensors.push_back(std::move(tensor));
+    }
+    return brain;
+}
+
+std::vector<std::byte> save_brain(const Brain& brain, const Brain* parent) {
+    const ValueItems items(brain, parent);
+    std::vector<std::byte> out(static_cast<size_t>(brain_bound(items, brain.host_data.size())));
+    const BrainIdentity identity{brain.graph_hash, brain.schema_hash,
+                                 parent != nullptr ? hash_of(*parent) : brain.parent_hash,
+                                 brain.host_schema_hash};
+    out.resize(static_cast<size_t>(write_brain(items, identity, brain.host_data, out)));
+    return out;
+}
+
+Result<Brain> merge_brains(std::span<const Brain> brains, std::span<const double> weights) {
+    if (brains.empty() || brains.size() != weights.size())
+        return invalid_argument("merge: one weight for each of one or more brains");
+    double sum = 0;
+    for (double w : weights) {
+        if (!std::isfinite(w) || w < 0)
+            return invalid_argument("merge: weights are finite and not negative");
+        sum += w;
+    }
+    if (sum <= 0) return invalid_argument("merge: the weights sum to zero");
+    for (const Brain& brain : brains.subspan(1)) HEARTH_TRY(check_same(brains[0], brain));
+    Brain merged = brains[0];
+    for (size_t t = 0; t < merged.tensors.size(); ++t) {
+        HostTensor& value = merged.tensors[t].value;
+        if (!is_floating(value.dtype())) continue;
+        for (int64_t i = 0; i < value.element_count(); ++i) {
+            double mean = 0;
+            for (size_t b = 0; b < brains.size(); ++b)
+                if (weights[b] > 0) mean += weights[b] * brains[b].tensors[t].value.get(i);
+            value.set(i, mean / sum);
+        }
+    }
+    return merged;
+}
+
+std::vector<BrainDifference> diff_brains(const Brain& a, const Brain& b) {
+    using Kind = BrainDifference::Kind;
+    std::vector<BrainDifference> all;
+    for (const BrainTensor& t : a.tensors) {
+        const BrainTensor* other = b.find(t.name);
+        all.push_back(other != nullptr ? compare(t, *other)
+                                       : BrainDifference{.name = t.name, .kind = Kind::kMissing});
+    }
+    for (const BrainTensor& t : b.tensors)
+        if (a.find(t.name) == nullptr)
+            all.push_back(BrainDifference{.name = t.name, .kind = Kind::kAdded});
+    std::sort(all.begin(), all.end(),
+              [](const BrainDifference& x, const BrainDifference& y) { return x.name < y.name; });
+    return all;
+}
+
+Result<size_t> forget(Brain& brain, const Brain& shipped, std::string_view pattern) {
+    size_t count = 0;
+    for (const BrainTensor& tensor : brain.tensors) {
+        if (!matches(pattern, tensor.name)) continue;
+        const BrainTensor* from = shipped.find(tensor.name);
+        if (from == nullptr || from->value.dtype() != tensor.value.dtype() ||
+            from->value.shape() != tensor.value.shape())
+            return invalid_argument("forget: what was shipped has no '" + tensor.name +
+                                    "' of that type and shape");
+        ++count;
+    }
+    if (count == 0)
+        return not_found("forget: no param or state matches '" + std::string(pattern) + "'");
+    for (BrainTensor& tensor : brain.tensors)
+        if (matches(pattern, tensor.name)) tensor.value = shipped.find(tensor.name)->value;
+    return count;
+}
+
+}  // namespace hearth

@@ -1,0 +1,372 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "runtime/brain.hpp"
+
+#include "runtime/session.hpp"
+
+#include <hearth/host_tensor.hpp>
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+namespace {
+
+constexpr size_t kCopiesAtOnce = 32;
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+uint64_t align_up(uint64_t bytes) {
+    return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
+}
+
+/// The type that a slot's elements have in memory.
+DType held_dtype(const file::SlotRecord& slot) {
+    return device_dtype(static_cast<DType>(slot.dtype));
+}
+
+/// The bytes of a slot's elements, without what may follow them.
+uint64_t element_bytes(const file::SlotRecord& slot) {
+    uint64_t bytes = size_bytes(held_dtype(slot));
+    for (uint32_t i = 0; i < slot.shape.rank; ++i)
+        bytes *= static_cast<uint64_t>(slot.shape.counts[i]);
+    return std::min(bytes, slot.bytes);
+}
+
+/// Calls visit(slot, offset) for each param and state; the offsets are those in a snapshot.
+/// Returns where the snapshot ends.
+template <class Visit>
+uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
+    uint64_t at = 0;
+    for (uint32_t index : program.learned()) {
+        const file::SlotRecord& slot = program.view().slots()[index];
+        visit(slot, at);
+        at += align_up(slot.bytes);
+    }
+    return at;
+}
+
+std::span<const std::byte> parent_of(const ProgramView& view, const file::SlotRecord& slot) {
+    const std::span<const std::byte> bytes = first_contents(view, slot);
+    return bytes.empty() ? bytes : bytes.first(static_cast<size_t>(element_bytes(slot)));
+}
+
+/// A snapshot as what write_brain writes.
+class SnapshotItems final : public BrainItems {
+  public:
+    SnapshotItems(const LoadedProgram& program, const std::byte* snapshot, bool is_delta)
+        : program_(program), snapshot_(snapshot), is_delta_(is_delta) {}
+
+    size_t count() const override { return program_.learned().size(); }
+
+    BrainItem item(size_t index) const override {
+        const ProgramView& view = program_.view();
+        const file::SlotRecord& slot = view.slots()[program_.learned()[index]];
+        // Items are asked for in order, again and again: going on from the last one is enough.
+        if (index < index_) index_ = 0, offset_ = 0;
+        for (; index_ < index; ++index_)
+            offset_ += align_up(view.slots()[program_.learned()[index_]].bytes);
+        BrainItem item;
+        item.name = view.text_view(slot.name);
+        item.kind = static_cast<SlotKind>(slot.kind);
+        item.dtype = held_dtype(slot);
+        item.shape = slot.shape;
+        item.bytes = {snapshot_ + offset_, static_cast<size_t>(element_bytes(slot))};
+        item.has_parent = is_delta_;
+        if (is_delta_) item.parent = parent_of(view, slot);
+        return item;
+    }
+
+  private:
+    const LoadedProgram& program_;
+    const std::byte* snapshot_;
+    bool is_delta_;
+    mutable size_t index_ = 0;
+    mutable uint64_t offset_ = 0;
+};
+
+bool same_shape(const file::ShapeRecord& a, const file::ShapeRecord& b) {
+    return a.rank == b.rank && std::equal(a.counts, a.counts + a.rank, b.counts);
+}
+
+/// Floats may become other floats; all else must be what it was.
+bool can_become(DType from, DType to) {
+    return from == to || (is_floating(from) && is_floating(to) && from != DType::kF64);
+}
+
+double load_float(DType dtype, const std::byte* at) {
+    uint16_t half = 0;
+    float single = 0;
+    if (dtype == DType::kF32) return std::memcpy(&single, at, sizeof single), single;
+    std::memcpy(&half, at, sizeof half);
+    return dtype == DType::kF16 ? f16_to(half) : bf16_to(half);
+}
+
+void store_float(DType dtype, double value, std::byte* at) {
+    if (dtype == DType::kF32) {
+        const auto single = static_cast<float>(value);
+        std::memcpy(at, &single, sizeof single);
+        return;
+    }
+    const uint16_t half = dtype == DType::kF16 ? f16_from(value) : bf16_from(value);
+    std::memcpy(at, &half, sizeof half);
+}
+
+void convert(DType from, std::span<const std::byte> in, DType to, std::span<std::byte> out) {
+    const size_t count = in.size() / size_bytes(from);
+    for (size_t i = 0; i < count; ++i)
+        store_float(to, load_float(from, in.data() + i * size_bytes(from)),
+                    out.data() + i * size_bytes(to));
+}
+
+bool is_delta(const file::BrainTensorRecord& tensor) {
+    const auto encoding = static_cast<file::BrainEncoding>(tensor.encoding);
+    return encoding == file::BrainEncoding::kParent || encoding == file::BrainEncoding::kDelta;
+}
+
+/// "f32[3, 4]" without allocating.
+FixedText<128> typed(DType dtype, const file::ShapeRecord& shape) {
+    FixedText<128> text;
+    const std::string_view name = name_of(dtype);
+    text.append("%.*s[", static_cast<int>(name.size()), name.data());
+    for (uint32_t i = 0; i < shape.rank; ++i)
+        text.append("%s%lld", i > 0 ? ", " : "", static_cast<long long>(shape.counts[i]));
+    text.append("]");
+    return text;
+}
+
+void check_tensor(const ProgramView& view, const file::SlotRecord& slot,
+                  const file::BrainTensorRecord& tensor, gpu::Problems& problems) {
+    const char* name = view.text(slot.name);
+    const auto dtype = static_cast<DType>(tensor.dtype);
+    if (!same_shape(tensor.shape, slot.shape) || !can_become(dtype, held_dtype(slot)))
+        problems.add("'%s' is %s here, the brain has %s", name,
+                     typed(held_dtype(slot), slot.shape).c_str(),
+                     typed(dtype, tensor.shape).c_str());
+    else if (tensor.kind != slot.kind)
+        problems.add("'%s' is a param on one side and a state on the other", name);
+    else if (is_delta(tensor) && dtype != held_dtype(slot))
+        problems.add("'%s' is a difference of %s elements, here they are %s", name,
+                     name_of(dtype).data(), name_of(held_dtype(slot)).data());
+}
+
+}  // namespace
+
+uint64_t snapshot_bytes(const LoadedProgram& program) {
+    return for_each_learned(program, [](const file::SlotRecord&, uint64_t) {});
+}
+
+hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
+                           std::byte* out, uint64_t* byte_count) {
+    if ((info.flags & ~HEARTH_BRAIN_DELTA) != 0 ||
+        (info.host_data == nullptr && info.host_bytes > 0))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const auto* snapshot = static_cast<const std::byte*>(info.snapshot);
+    if (info.snapshot_bytes != snapshot_bytes(program) ||
+        (snapshot == nullptr && info.snapshot_bytes > 0))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const SnapshotItems items(program, snapshot, (info.flags & HEARTH_BRAIN_DELTA) != 0);
+    const uint64_t bound = brain_bound(items, info.host_bytes);
+    if (out == nullptr) return *byte_count = bound, HEARTH_OK;
+    if (*byte_count < bound) return HEARTH_ERROR_OUT_OF_RANGE;
+    const ProgramView& view = program.view();
+    *byte_count = write_brain(
+        items,
+        {view.header().graph_hash, brain_schema_hash(view), brain_parent_hash(view),
+         info.host_schema_hash},
+        {static_cast<const std::byte*>(info.host_data), static_cast<size_t>(info.host_bytes)},
+        {out, static_cast<size_t>(*byte_count)});
+    return HEARTH_OK;
+}
+
+hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
+                          hearth_brain_flags flags, gpu::Problems& problems) {
+    const ProgramView& view = program.view();
+    const file::BrainHeader& header = brain.header();
+    const bool partial = (flags & HEARTH_BRAIN_ALLOW_PARTIAL) != 0;
+    if (!partial && header.schema_hash != brain_schema_hash(view))
+        problems.add(
+            "schema %016llx is not this program's, %016llx: it has other inputs or outputs",
+            wide(header.schema_hash), wide(brain_schema_hash(view)));
+    if ((flags & HEARTH_BRAIN_SAME_GRAPH) != 0 && header.graph_hash != view.header().graph_hash)
+        problems.add("graph %016llx is not this program's, %016llx", wide(header.graph_hash),
+                     wide(view.header().graph_hash));
+    if (brain.is_delta() && header.parent_hash != brain_parent_hash(view))
+        problems.add(
+            "it is a difference from parent %016llx, this program's first contents are %016llx",
+            wide(header.parent_hash), wide(brain_parent_hash(view)));
+    size_t found = 0;
+    for (uint32_t index : program.learned()) {
+        const file::SlotRecord& slot = view.slots()[index];
+        const file::BrainTensorRecord* tensor = brain.find(view.text_view(slot.name));
+        if (tensor != nullptr) {
+            ++found;
+            check_tensor(view, slot, *tensor, problems);
+        } else if (!partial) {
+            problems.add("the brain has no '%s'", view.text(slot.name));
+        }
+    }
+    if (found == 0 && !program.learned().empty()) problems.add("the brain has nothing that fits");
+    if (!partial && found < brain.tensors().size()) {
+        for (const file::BrainTensorRecord& tensor : brain.tensors()) {
+            const std::string_view name = brain.name(tensor);
+            const bool is_known = std::any_of(
+                program.learned().begin(), program.learned().end(),
+                [&](uint32_t i) { return view.text_view(view.slots()[i].name) == name; });
+            if (!is_known)
+                problems.add("the program has no '%.*s'",
+                             static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
+        }
+    }
+    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_MISMATCH;
+}
+
+void Session::abandon_slices() {
+    for (EntryFacts& entry : entries_) {
+        if (entry.open_step != 0) ++entry.epoch;
+        entry.open_step = 0;
+    }
+}
+
+hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback* out) {
+    if (const hearth_result r = check_transfer(commands, "snapshot"); r != HEARTH_OK) return r;
+    if (!is_set_up_)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "snapshot: hearth_record_setup must come first");
+    for (const EntryFacts& entry : entries_)
+        if (entry.open_step > entry.first_write && entry.open_step < entry.writes_end) {
+            (void)fail(HEARTH_NOT_READY,
+                       "snapshot: a sliced entry has written a part of what it "
+                       "will write");
+            return HEARTH_NOT_READY;
+        }
+    const uint64_t bytes = snapshot_bytes(*program_);
+    if (bytes == 0) return fail(HEARTH_ERROR_NOT_FOUND, "snapshot: there is nothing to learn here");
+    Readback* readback = nullptr;
+    if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
+    transfer_barrier(commands);
+    const uint64_t base = readback_ring_.segment(readback->segment).offset;
+    VkBufferCopy regions[kCopiesAtOnce];
+    uint32_t count = 0;
+    const auto flush = [&] {
+        if (count > 0)
+            context_->device().vk().CmdCopyBuffer(commands, buffers_[kWeightsBuffer].handle,
+                                                  buffers_[kReadbackBuffer].handle, count, regions);
+        count = 0;
+    };
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
+        if (slot.bytes == 0) return;
+        regions[count++] = {slot.offset, base + at, slot.bytes};
+        if (count == kCopiesAtOnce) flush();
+    });
+    flush();
+    *out = finish_readback(commands, *readback);
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& brain,
+                                    hearth_brain_flags flags, gpu::Problems& problems) {
+    if (const hearth_result r = check_transfer(commands, "brain"); r != HEARTH_OK) return r;
+    if (!is_set_up_)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "brain: hearth_record_setup must come first");
+    if (const hearth_result r = check_brain(*program_, brain, flags, problems); r != HEARTH_OK)
+        return fail(r, "brain: %.400s", problems.text.c_str());
+
+    // Room for all tensors as they will be held, and for one as it was saved.
+    uint64_t most_converted = 0;
+    const uint64_t held = for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
+        const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
+        if (tensor != nullptr && static_cast<DType>(tensor->dtype) != held_dtype(slot))
+            most_converted = std::max(most_converted, tensor->bytes);
+    });
+    const int64_t segment =
+        upload_ring_.allocate(std::max<uint64_t>(held + most_converted, 4), context_->serial(),
+                              false, context_->completed_serial());
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "brain: no room for %llu bytes; see upload_bytes and upload_count",
+                    wide(held + most_converted));
+    const gpu::Buffer& staging = buffers_[kUploadBuffer];
+    const uint64_t base = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    const std::span<std::byte> saved(staging.mapped + base + held,
+                                     static_cast<size_t>(most_converted));
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
+        const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
+        if (tensor == nullptr) return;
+        const auto dtype = static_cast<DType>(tensor->dtype);
+        const std::span<std::byte> place(staging.mapped + base + at,
+                                         static_cast<size_t>(element_bytes(slot)));
+        const bool converts = dtype != held_dtype(slot);
+        const std::span<std::byte> decoded =
+            converts ? saved.first(static_cast<size_t>(tensor->bytes)) : place;
+        if (!brain.decode(*tensor, parent_of(view(), slot), decoded))
+            problems.add("the bytes of '%s' are damaged", view().text(slot.name));
+        else if (converts)
+            convert(dtype, decoded, held_dtype(slot), place);
+    });
+    if (problems.count > 0)
+        return fail(HEARTH_ERROR_CORRUPT_DATA, "brain: %.400s", problems.text.c_str());
+
+    abandon_slices();
+    transfer_barrier(commands);
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
+        if (slot.bytes == 0 || brain.find(view().text_view(slot.name)) == nullptr) return;
+        const VkBufferCopy region{base + at, slot.offset, element_bytes(slot)};
+        context_->device().vk().CmdCopyBuffer(commands, staging.handle,
+                                              buffers_[kWeightsBuffer].handle, 1, &region);
+    });
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,
+                                     uint32_t* count) {
+    if (const hearth_result r = check_transfer(commands, "forget"); r != HEARTH_OK) return r;
+    if (!is_set_up_)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "forget: hearth_record_setup must come first");
+    const auto is_meant = [&](const file::SlotRecord& slot) {
+        return pattern == nullptr || matches(pattern, view().text_view(slot.name));
+    };
+    uint32_t found = 0;
+    uint64_t bytes = 0;
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
+        if (!is_meant(slot)) return;
+        ++found;
+        bytes += align_up(first_contents(view(), slot).size());
+    });
+    if (found == 0)
+        return fail(HEARTH_ERROR_NOT_FOUND, "forget: no param or state matches '%s'",
+                    pattern != nullptr ? pattern : "*");
+    uint64_t at = 0;
+    if (bytes > 0) {
+        const int64_t segment =
+            upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial());
+        if (segment < 0)
+            return fail(HEARTH_ERROR_RING_FULL,
+                        "forget: no room for %llu bytes; see upload_bytes and upload_count",
+                        wide(bytes));
+        at = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    }
+    abandon_slices();
+    transfer_barrier(commands);
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    const VkBuffer weights = buffers_[kWeightsBuffer].handle;
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
+        if (!is_meant(slot) || slot.bytes == 0) return;
+        const std::span<const std::byte> first = first_contents(view(), slot);
+        if (first.empty()) {
+            // Whole words: slots begin at multiples of four and the buffer ends at one.
+            vk.CmdFillBuffer(commands, weights, slot.offset, (slot.bytes + 3) / 4 * 4, 0);
+            return;
+        }
+        std::memcpy(buffers_[kUploadBuffer].mapped + at, first.data(), first.size());
+        const VkBufferCopy region{at, slot.offset, slot.bytes};
+        vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
+        at += align_up(first.size());
+    });
+    if (count != nullptr) *count = found;
+    return HEARTH_OK;
+}
+
+}  // namespace hearth::runtime
