@@ -1,0 +1,273 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Brains of sessions: saved at a consistent point, loaded only if everything fits, forgotten.
+
+#include "rig.hpp"
+
+#include <hearth/brain.hpp>
+
+namespace hearth::test {
+namespace {
+
+class BrainOfSession : public RuntimeTest {
+  protected:
+    /// The bytes of a brain, saved in frames of its own.
+    static std::vector<std::byte> save(Rig& rig, hearth_brain_flags flags = 0) {
+        std::optional<hearth_readback> id;
+        rig.frame([&](VkCommandBuffer commands) {
+            const auto snapshot = rig.session.record_snapshot(commands);
+            ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
+            id = *snapshot;
+        });
+        rig.advance();
+        if (!id) return {};
+        const auto data = rig.session.poll(*id);
+        EXPECT_TRUE(data.ok() && data->has_value());
+        const std::byte host[] = {std::byte{7}};
+        auto brain = rig.program.encode_brain((*data)->bytes, flags, host);
+        EXPECT_TRUE(brain.ok()) << brain.status().message();
+        rig.session.release(*id);
+        return *brain;
+    }
+    static Status load(Rig& rig, std::span<const std::byte> bytes, hearth_brain_flags flags = 0) {
+        Status status;
+        rig.frame([&](VkCommandBuffer commands) {
+            status = rig.session.record_brain(commands, bytes, flags);
+        });
+        return status;
+    }
+    Brain shipped() {
+        const BindingModel model = binding_model(device());
+        return *shipped_brain(save_program(TestProgramBuilder(test_shaders(model), model).build()));
+    }
+    static std::vector<float> values(const Brain& brain, const char* name) {
+        const std::span<const float> v = brain.find(name)->value.as<float>();
+        return {v.begin(), v.end()};
+    }
+    static Brain parse(const std::vector<std::byte>& bytes, const Brain* parent = nullptr) {
+        Result<Brain> brain = load_brain(bytes, parent);
+        EXPECT_TRUE(brain.ok()) << brain.status().message();
+        return brain.ok() ? *std::move(brain) : Brain();
+    }
+};
+
+TEST_F(BrainOfSession, HoldsWhatTheSessionHolds) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->learn(test_values(4 * kWidth, 1), 0.25f);
+    const std::vector<float> state = rig->read_slot(kStateSlot);
+    const Brain full = parse(save(*rig));
+    EXPECT_EQ(values(full, "state"), state);
+    EXPECT_EQ(values(full, "zero"), std::vector<float>(16));
+    EXPECT_EQ(full.host_data, std::vector<std::byte>{std::byte{7}});
+    const Brain parent = shipped();
+    EXPECT_EQ(full.parent_hash, hash_of(parent));
+    EXPECT_EQ(full.parent_hash, parent.parent_hash);
+    EXPECT_EQ(full.schema_hash, parent.schema_hash);
+    const Brain delta = parse(save(*rig, HEARTH_BRAIN_DELTA), &parent);
+    EXPECT_EQ(values(delta, "state"), state);
+}
+
+TEST_F(BrainOfSession, LoadsIntoAnotherSessionWholeOrAsADifference) {
+    const auto teacher = make_rig(), pupil = make_rig();
+    ASSERT_TRUE(teacher && pupil);
+    const std::vector<float> x = test_values(4 * kWidth, 1);
+    teacher->learn(x, 0.25f);
+    for (const hearth_brain_flags flags : {0u, HEARTH_BRAIN_DELTA}) {
+        const Status loaded = load(*pupil, save(*teacher, flags), HEARTH_BRAIN_SAME_GRAPH);
+        ASSERT_TRUE(loaded.ok()) << loaded.message();
+        EXPECT_EQ(pupil->read_slot(kStateSlot), teacher->read_slot(kStateSlot));
+        // Learning goes on from there with the same bits.
+        EXPECT_EQ(pupil->learn(x, 0.5f), teacher->learn(x, 0.5f));
+        EXPECT_EQ(pupil->read_slot(kStateSlot), teacher->read_slot(kStateSlot));
+    }
+}
+
+TEST_F(BrainOfSession, ForgettingPutsBackWhatWasShipped) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->learn(test_values(4 * kWidth, 1), 0.25f);
+    const auto forget = [&](const char* pattern) {
+        Result<uint32_t> count = 0u;
+        rig->frame([&](VkCommandBuffer commands) {
+            count = rig->session.record_forget(commands, pattern);
+        });
+        return count;
+    };
+    EXPECT_EQ(forget("zero").value(), 1u);
+    EXPECT_NE(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_EQ(forget("s*").value(), 1u);
+    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    rig->learn(test_values(4 * kWidth, 1), 0.25f);
+    EXPECT_EQ(forget(nullptr).value(), 2u);
+    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+    EXPECT_FALSE(forget("xyz").ok());
+}
+
+TEST_F(BrainOfSession, ADamagedBrainTouchesNothing) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->learn(test_values(4 * kWidth, 1), 0.25f);
+    std::vector<std::byte> bytes = save(*rig);
+    rig->learn(test_values(4 * kWidth, 2), 0.25f);
+    const std::vector<float> state = rig->read_slot(kStateSlot);
+    bytes[bytes.size() / 2] ^= std::byte{4};
+    const Status loaded = load(*rig, bytes);
+    EXPECT_EQ(loaded.code(), StatusCode::kCorruptData) << loaded.message();
+    EXPECT_EQ(rig->read_slot(kStateSlot), state);
+}
+
+TEST_F(BrainOfSession, AllThatDoesNotFitIsReportedAndNothingIsTouched) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->learn(test_values(4 * kWidth, 1), 0.25f);
+    const std::vector<float> state = rig->read_slot(kStateSlot);
+    Brain brain = shipped();
+    brain.schema_hash ^= 1;
+    brain.find("state")->value = HostTensor(DType::kF32, {kWidth, 2});
+    brain.find("zero")->name = "zeroth";
+    const Status loaded = load(*rig, save_brain(brain));
+    EXPECT_EQ(loaded.code(), StatusCode::kInvalidArgument);
+    for (const char* expected :
+         {"it has other inputs or outputs", "'state' is f32[96] here, the brain has f32[96, 2]",
+          "the brain has no 'zero'", "the program has no 'zeroth'"})
+        EXPECT_NE(loaded.message().find(expected), std::string::npos)
+            << expected << " in " << loaded.message();
+    EXPECT_EQ(rig->program.check_brain(save_brain(brain)).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(rig->read_slot(kStateSlot), state);
+}
+
+TEST_F(BrainOfSession, APartIsLoadedOnlyOnRequest) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    Brain brain = shipped();
+    HostTensor fives(DType::kF32, {kWidth});
+    for (int64_t i = 0; i < fives.element_count(); ++i) fives.set(i, 5);
+    brain.find("state")->value = fives;
+    std::erase_if(brain.tensors, [](const BrainTensor& t) { return t.name == "zero"; });
+    const std::vector<std::byte> bytes = save_brain(brain);
+    EXPECT_FALSE(load(*rig, bytes).ok());
+    const Status loaded = load(*rig, bytes, HEARTH_BRAIN_ALLOW_PARTIAL);
+    EXPECT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ(rig->read_slot(kStateSlot), std::vector<float>(kWidth, 5));
+}
+
+TEST_F(BrainOfSession, HalvesBecomeFloats) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    Brain brain = shipped();
+    HostTensor& state = brain.find("state")->value;
+    state = state.cast(DType::kF16);
+    const Status loaded = load(*rig, save_brain(brain));
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());  // exact in f16
+}
+
+TEST_F(BrainOfSession, ADifferenceFromOtherWeightsIsRefused) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    Brain parent = shipped();
+    const Brain brain = parent;
+    parent.find("state")->value.set(3, 77);
+    const Status loaded = load(*rig, save_brain(brain, &parent));
+    EXPECT_EQ(loaded.code(), StatusCode::kInvalidArgument);
+    EXPECT_NE(loaded.message().find("difference from parent"), std::string::npos)
+        << loaded.message();
+}
+
+/// `learn` clears slot `zero` early and writes `state` late.
+RigOptions writing_twice() {
+    RigOptions options;
+    options.program = [](Program& program) {
+        Operand& cleared = program.operands[program.steps[4].first_operand];
+        cleared = {Region::kWeights, Access::kWrite, 0, 768, {64, 0}};
+    };
+    return options;
+}
+
+TEST_F(BrainOfSession, NoSnapshotIsTakenBetweenTheWritesOfASlicedEntry) {
+    const auto rig = make_rig(writing_twice());
+    ASSERT_TRUE(rig);
+    rig->set_x(test_values(4 * kWidth, 1));
+    hearth_cursor cursor{};
+    std::vector<bool> taken;
+    for (Progress progress = Progress::kIncomplete; progress == Progress::kIncomplete;) {
+        std::optional<hearth_readback> snapshot;
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            const float rate = 0.3f;
+            hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
+            info.max_dispatches = 1;
+            progress = rig->session.record(info, &cursor).value();
+            snapshot = rig->session.record_snapshot(commands).value();
+        });
+        rig->advance();
+        taken.push_back(snapshot.has_value());
+        if (snapshot) rig->session.release(*snapshot);
+    }
+    // The intervals of `learn` have 2, 2, 1, 1 and 1 steps; the second clears, the fourth learns.
+    EXPECT_EQ(taken, (std::vector<bool>{true, false, false, true, true}));
+}
+
+TEST_F(BrainOfSession, LoadingAbandonsSlices) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<std::byte> bytes = save(*rig);
+    hearth_cursor cursor{};
+    const float rate = 0.3f;
+    const auto slice = [&] {
+        Result<Progress> progress = Progress::kNotReady;
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
+            info.max_dispatches = 1;
+            progress = rig->session.record(info, &cursor);
+        });
+        return progress;
+    };
+    ASSERT_EQ(slice().value(), Progress::kIncomplete);
+    ASSERT_TRUE(load(*rig, bytes).ok());
+    EXPECT_FALSE(slice().ok());
+    cursor = {};
+    EXPECT_TRUE(slice().ok());
+}
+
+TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.upload_bytes = 64;
+        info.readback_bytes = 64;
+    };
+    options.set_up = false;
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    const std::vector<std::byte> bytes = save_brain(shipped());
+    EXPECT_NE(load(*rig, bytes).message().find("hearth_record_setup must come first"),
+              std::string::npos);
+    rig->frame(
+        [&](VkCommandBuffer commands) { ASSERT_TRUE(rig->session.record_setup(commands).ok()); });
+    EXPECT_EQ(rig->program.snapshot_bytes(), kWidth * 4 + 64u);
+    EXPECT_NE(load(*rig, bytes).message().find("no room for 448 bytes"), std::string::npos);
+    rig->frame([&](VkCommandBuffer commands) {
+        const auto snapshot = rig->session.record_snapshot(commands);
+        ASSERT_FALSE(snapshot.ok());
+        EXPECT_NE(snapshot.status().message().find("readback_bytes"), std::string::npos);
+    });
+}
+
+TEST_F(BrainOfSession, InfoTellsWhatItIs) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<std::byte> bytes = save(*rig, HEARTH_BRAIN_DELTA);
+    const auto info = brain_info(bytes);
+    ASSERT_TRUE(info.ok()) << info.status().message();
+    EXPECT_EQ(info->tensor_count, 2u);
+    EXPECT_EQ(info->changed_count, 0u);
+    EXPECT_EQ(info->is_delta, 1u);
+    EXPECT_EQ(info->host_bytes, 1u);
+    EXPECT_FALSE(brain_info(std::span(bytes).first(bytes.size() - 1)).ok());
+}
+
+}  // namespace
+}  // namespace hearth::test
