@@ -43,9 +43,10 @@ struct CompileOptions {
 
 /// What compile() makes.
 struct Compiled {
-    std::vector<std::byte> bytes;  ///< the serialized Program, for hearth_program_load
-    uint64_t hash = 0;             ///< equal for equal Programs on every platform
-    std::string listing;           ///< weights, arena map, steps and barriers, for people
+    std::vector<std::byte> bytes;    ///< the serialized Program, for hearth_program_load
+    uint64_t hash = 0;               ///< equal for equal Programs on every platform
+    std::string listing;             ///< weights, arena map, steps and barriers, for people
+    std::vector<std::string> notes;  ///< what could have been faster but was not done, and why
     uint64_t weights_bytes = 0, arena_bytes = 0;
     uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
 };

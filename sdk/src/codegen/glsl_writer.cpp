@@ -210,6 +210,22 @@ std::string BufferTable::name_of(uint32_t value) {
     return "b" + std::to_string(index);
 }
 
+std::string BufferTable::load(uint32_t value, const std::string& element, ScalarType type) {
+    if (value == kShared) return shared_element(element, type);
+    return name_of(value) + ".at[" + element + "]";
+}
+
+std::string shared_element(const std::string& element, ScalarType type) {
+    const std::string slot = "SHARED(" + element + ")";
+    if (type == ScalarType::kF32) return slot;
+    return (type == ScalarType::kI32 ? "floatBitsToInt(" : "floatBitsToUint(") + slot + ")";
+}
+
+std::string shared_content(const std::string& value, ScalarType type) {
+    if (type == ScalarType::kF32) return value;
+    return (type == ScalarType::kI32 ? "intBitsToFloat(" : "uintBitsToFloat(") + value + ")";
+}
+
 void GlslWriter::bind(Scalar variable, std::string name) {
     variable_depth_[variable.node().bits] = scopes_.size() - 1;
     scopes_.back().names[variable.id] = std::move(name);
@@ -302,7 +318,7 @@ std::string GlslWriter::emit_node(uint32_t id) {
 std::string GlslWriter::expression(const ScalarNode& node) {
     if (node.op == ScalarOp::kLoad) {
         const std::string element = emit_node(node.a);
-        return buffers_.name_of(node.bits) + ".at[" + element + "]";
+        return buffers_.load(node.bits, element, node.type);
     }
     if (is_unary(node.op)) {
         const std::string a = emit_node(node.a);

@@ -27,8 +27,17 @@ struct BufferTable {
     std::vector<uint32_t> values;
     bool uses_rows = false;
 
+    /// Loads of this value are of elements of shared memory.
+    static constexpr uint32_t kShared = 0xfffffffeu;
+
     std::string name_of(uint32_t value);
+    /// A load as GLSL.
+    std::string load(uint32_t value, const std::string& element, ScalarType type);
 };
+
+/// An element of shared memory, which holds floats, as a `type`; and the other way.
+std::string shared_element(const std::string& element, ScalarType type);
+std::string shared_content(const std::string& value, ScalarType type);
 
 class GlslWriter {
   public:

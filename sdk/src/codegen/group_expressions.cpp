@@ -26,6 +26,30 @@ class NodeReader final : public ScalarReader {
     const Node& node_;
 };
 
+/// Whether the first coordinate is the same on both sides of a reshape.
+bool keeps_lead(const Shape& from, const Shape& to) {
+    return from.rank() > 0 && to.rank() > 0 && from[0] == to[0];
+}
+
+Shape without_lead(const Shape& shape) {
+    Shape rest = shape;
+    rest.erase(0);
+    return rest;
+}
+
+/// The place in `from` of the element at `at` in `to`, which is a reshape that keeps the lead.
+ScalarPlace behind_lead(ScalarArena& arena, const Coords<Scalar>& at, const Shape& to,
+                        const Shape& from) {
+    Coords<Scalar> rest;
+    for (int i = 1; i < at.rank(); ++i) rest.axis.push_back(at[i]);
+    const Scalar inner = linear_of(arena, {{}, rest}, without_lead(to));
+    rest = coords_of(arena, {inner, {}}, without_lead(from));
+    Coords<Scalar> result;
+    result.axis.push_back(at[0]);
+    for (int i = 0; i < rest.rank(); ++i) result.axis.push_back(rest[i]);
+    return {{}, result};
+}
+
 std::vector<uint32_t> key_of(ValueId value, const ScalarPlace& place) {
     std::vector<uint32_t> key{value, place.linear ? place.linear->id + 1 : 0};
     if (place.coords)
@@ -48,6 +72,8 @@ Scalar GroupExpressions::read(ValueId value, const ScalarPlace& place) {
     const Dim count = v.shape.element_count();
     const bool is_single = !count.per_row && count.count == 1;
     if (v.kind == ValueKind::kConstant && is_single) return arena_.constant(v.data->get(0), type);
+    if (!is_computed_here(value) && resident_)
+        if (const std::optional<Scalar> found = resident_(value, place)) return *found;
     if (!is_computed_here(value))
         return arena_.load(value, is_single ? arena_.index(0) : linear_of(arena_, place, v.shape),
                            type);
@@ -66,6 +92,8 @@ Scalar GroupExpressions::compute(ValueId value, const ScalarPlace& place) {
     std::vector<Shape> shapes;
     for (ValueId in : node.inputs) shapes.push_back(graph_.values[in].shape);
     NodeReader reader(*this, node);
+    if (node.op->name == "reshape" && place.coords && keeps_lead(shapes[0], v.shape))
+        return read(node.inputs[0], behind_lead(arena_, *place.coords, v.shape, shapes[0]));
     GpuAt context(node.attrs, shapes, v.shape, v.dtype, place, reader);
     return node.op->at.on_scalars(context);
 }

@@ -9,7 +9,9 @@
 #include "ir/graph.hpp"
 #include "passes/fuse.hpp"
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace hearth {
@@ -25,6 +27,11 @@ class GroupExpressions {
     /// product's sum, a row's reduction).
     void define(ValueId value, Scalar scalar) { defined_[value] = scalar; }
 
+    /// Asked for each value that the group does not compute, before it is loaded from its buffer:
+    /// where else it can be read.
+    using Resident = std::function<std::optional<Scalar>(ValueId value, const ScalarPlace& place)>;
+    void set_resident(Resident resident) { resident_ = std::move(resident); }
+
     /// The expression of a value at a place: of its node if it is computed here, else a load.
     Scalar read(ValueId value, const ScalarPlace& place);
 
@@ -39,6 +46,7 @@ class GroupExpressions {
     const std::vector<bool>& inlined_;
     ScalarArena arena_;
     std::map<ValueId, Scalar> defined_;
+    Resident resident_;
     /// (value, place) -> expression; keeps shared sub-graphs from being expanded again and again.
     std::map<std::vector<uint32_t>, Scalar> known_;
 };

@@ -96,9 +96,7 @@ GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector
     return kernel;
 }
 
-namespace {
-
-std::string identity(Fold fold, ScalarType type) {
+std::string fold_identity(Fold fold, ScalarType type) {
     const bool is_float = type == ScalarType::kF32;
     switch (fold) {
         case Fold::kSum:
@@ -115,7 +113,7 @@ std::string identity(Fold fold, ScalarType type) {
     return "";
 }
 
-std::string combine(Fold fold, ScalarType type, const std::string& a, const std::string& b) {
+std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b) {
     const std::string prefix = type == ScalarType::kF32 ? "hearth_" : "";
     switch (fold) {
         case Fold::kSum:
@@ -129,6 +127,8 @@ std::string combine(Fold fold, ScalarType type, const std::string& a, const std:
     }
     return "";
 }
+
+namespace {
 
 /// Emits one kernel of kind `rows`.
 class RowsKernel {
@@ -235,10 +235,10 @@ class RowsKernel {
         const ScalarType type = scalar_type(graph_.values[out].dtype);
         const std::string type_name(glsl_type(type));
         const std::string sum = "r" + std::to_string(reductions_++);
-        writer_.line(type_name + " " + sum + " = " + identity(fold, type) + ";");
+        writer_.line(type_name + " " + sum + " = " + fold_identity(fold, type) + ";");
         const ScalarPlace place = open_row();
         const std::string element = writer_.emit(expressions_.read(node.inputs[0], place));
-        writer_.line(sum + " = " + combine(fold, type, sum, element) + ";");
+        writer_.line(sum + " = " + fold_combine(fold, type, sum, element) + ";");
         writer_.close_scope();
         if (lanes_ > 1) writer_.line(sum + " = " + tree(fold, type) + "(" + sum + ", lane);");
         const Scalar result = arena_.variable(type);
@@ -259,7 +259,7 @@ class RowsKernel {
             type_name + " " + name + "(" + type_name + " mine, int lane) {\n    " + scratch +
             "[lane] = mine;\n    barrier();\n    for (int width = " + std::to_string(lanes_ / 2) +
             "; width > 0; width /= 2) {\n        if (lane < width) " + scratch +
-            "[lane] = " + combine(fold, type, scratch + "[lane]", scratch + "[lane + width]") +
+            "[lane] = " + fold_combine(fold, type, scratch + "[lane]", scratch + "[lane + width]") +
             ";\n        barrier();\n    }\n    const " + type_name + " all = " + scratch +
             "[0];\n    barrier();  // scratch is written again by the next reduction\n"
             "    return all;\n}\n";

@@ -17,6 +17,7 @@
 #include "codegen/glsl_writer.hpp"
 #include "codegen/group_expressions.hpp"
 #include "codegen/lower.hpp"
+#include "ir/op_def.hpp"
 #include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
 
@@ -33,8 +34,10 @@ struct GroupKernel {
     std::string body;             ///< everything from the functions to the end of main()
     std::vector<uint32_t> spirv;  ///< finished code instead of the body
     BufferTable buffers;
-    std::vector<uint32_t> vector_loads;  ///< values also read as vec4, from "bKv" for buffer "bK"
-    std::vector<bool> is_elementwise;    ///< per buffer; see CallOperand
+    std::vector<uint32_t>
+        vector_loads;                  ///< values also touched as vec4, from "bKv" for buffer "bK"
+    std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
+    std::vector<ValueId> stores;       ///< of a row program: the buffers that it writes
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<GridAxis, 3> grid;
     uint64_t flops = 0;
@@ -49,6 +52,10 @@ GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vec
 
 GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                        const LowerOptions& options);
+
+/// What a fold starts with, as a literal; and one step of it.
+std::string fold_identity(Fold fold, ScalarType type);
+std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b);
 
 /// Elements as bytes-free work: Extent of a count.
 Extent work_of(Dim count);

@@ -5,6 +5,7 @@
 
 #include "codegen/glsl_compiler.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/row_program.hpp"
 #include "core/hash.hpp"
 #include "ir/op_def.hpp"
 #include "kernels/library.hpp"
@@ -27,54 +28,102 @@ std::string_view block_name(DType dtype) {
     }
 }
 
-/// Declares those that are also read four elements at a time.
-std::string vector_declarations(const GroupKernel& kernel, bool by_address) {
-    std::string text;
-    if (by_address && !kernel.vector_loads.empty())
-        text +=
-            "layout(buffer_reference, std430, buffer_reference_align = 16) readonly buffer F32x4 "
-            "{ vec4 at[]; };\n";
+/// How a kernel's buffers become operands: those that it locates itself first.
+struct OperandLayout {
+    std::vector<size_t> order;  ///< positions in BufferTable::values
+    uint32_t located_count = 0;
+    bool uses_rows = false;
+
+    uint32_t count() const { return static_cast<uint32_t>(order.size()) + (uses_rows ? 1 : 0); }
+};
+
+constexpr uint32_t kMaxPushedOperands = 14;  // 112 of 128 bytes
+
+/// Whether the value may lie in a buffer of the host's: an input or an output.
+bool may_be_external(const Graph& graph, ValueId v) {
+    if (graph.value(v).kind == ValueKind::kInput) return true;
+    return std::any_of(graph.outputs.begin(), graph.outputs.end(),
+                       [&](const GraphOutput& o) { return o.value == v; });
+}
+
+OperandLayout layout_of(const Graph& graph, const GroupKernel& kernel) {
+    OperandLayout layout;
     const std::vector<uint32_t>& values = kernel.buffers.values;
-    for (size_t i = 0; i < values.size(); ++i) {
-        const std::string n = std::to_string(i);
-        if (std::find(kernel.vector_loads.begin(), kernel.vector_loads.end(), values[i]) ==
-            kernel.vector_loads.end())
-            continue;
-        text += by_address ? "#define b" + n + "v F32x4(push.p" + n + ")\n"
-                           : "layout(set = 0, binding = " + n + ", std430) readonly buffer VBlock" +
-                                 n + " { vec4 at[]; } b" + n + "v;\n";
+    layout.uses_rows = kernel.buffers.uses_rows;
+    for (size_t i = 0; i < values.size(); ++i) layout.order.push_back(i);
+    if (layout.count() <= kMaxPushedOperands) return layout;
+    const auto first_pushed =
+        std::stable_partition(layout.order.begin(), layout.order.end(),
+                              [&](size_t i) { return !may_be_external(graph, values[i]); });
+    layout.located_count = static_cast<uint32_t>(first_pushed - layout.order.begin());
+    return layout;
+}
+
+std::string buffer_type(std::string_view name, std::string_view element, int alignment) {
+    return "layout(buffer_reference, std430, buffer_reference_align = " +
+           std::to_string(alignment) + ") buffer " + std::string(name) + " { " +
+           std::string(element) + " at[]; };\n";
+}
+
+bool is_touched_by_four(const GroupKernel& kernel, uint32_t value) {
+    return std::find(kernel.vector_loads.begin(), kernel.vector_loads.end(), value) !=
+           kernel.vector_loads.end();
+}
+
+/// Declares the operands so that `b0.at[i]` is an element, in addresses.
+std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
+                                 const OperandLayout& layout) {
+    std::string text = buffer_type("F32", "float", 4) + buffer_type("I32", "int", 4) +
+                       buffer_type("U32", "uint", 4);
+    if (!kernel.vector_loads.empty()) text += buffer_type("F32x4", "vec4", 16);
+    std::string push, names;
+    if (layout.located_count > 0) push += "    uvec2 arena, weights;\n";
+    for (size_t o = 0; o < layout.order.size(); ++o) {
+        const size_t i = layout.order[o];
+        const std::string type(block_name(graph.values[kernel.buffers.values[i]].dtype));
+        const std::string number = std::to_string(i);
+        std::string place = "push.p" + number;
+        if (o < layout.located_count) {
+            text += "layout(constant_id = " + std::to_string(o) + ") const uint place" + number +
+                    " = 0u;\n";
+            place = type + "(hearth_locate(place" + number + "))";
+        } else {
+            push += "    " + type + " p" + number + ";\n";
+        }
+        names += "#define b" + number + " " + place + "\n";
+        if (is_touched_by_four(kernel, kernel.buffers.values[i]))
+            names += "#define b" + number + "v F32x4(" +
+                     (o < layout.located_count ? "hearth_locate(place" + number + ")" : place) +
+                     ")\n";
     }
+    if (layout.uses_rows) push += "    U32 run;\n";
+    if (!push.empty())
+        text += "layout(push_constant, std430) uniform Push {\n" + push + "} push;\n";
+    if (layout.located_count > 0)
+        // Program::locate: units of 16 bytes, and in bit 0 whether in the weights.
+        text +=
+            "uvec2 hearth_locate(uint place) {\n"
+            "    const uvec2 region = (place & 1u) != 0u ? push.weights : push.arena;\n"
+            "    uint carry;\n"
+            "    const uint low = uaddCarry(region.x, (place >> 1) << 4, carry);\n"
+            "    return uvec2(low, region.y + (place >> 29) + carry);\n}\n";
+    text += names;
+    if (layout.uses_rows) text += "#define rows int(push.run.at[0])\n";
     return text;
 }
 
-/// Declares the operands so that `b0.at[i]` is an element in either binding model.
-std::string operand_declarations(const Graph& graph, const GroupKernel& kernel,
-                                 BindingModel model) {
+/// The same, in descriptors.
+std::string descriptor_declarations(const Graph& graph, const GroupKernel& kernel) {
     std::string text;
-    const bool by_address = model == BindingModel::kDeviceAddress;
     const std::vector<uint32_t>& values = kernel.buffers.values;
-    if (by_address) {
-        for (const char* type : {"float F32", "int I32", "uint U32"}) {
-            const std::string element(type, std::string_view(type).find(' '));
-            text += "layout(buffer_reference, std430, buffer_reference_align = 4) buffer " +
-                    std::string(type).substr(element.size() + 1) + " { " + element + " at[]; };\n";
-        }
-        text += "layout(push_constant, std430) uniform Push {\n";
-        for (size_t i = 0; i < values.size(); ++i)
-            text += "    " + std::string(block_name(graph.values[values[i]].dtype)) + " p" +
-                    std::to_string(i) + ";\n";
-        if (kernel.buffers.uses_rows) text += "    U32 run;\n";
-        text += "} push;\n";
-        for (size_t i = 0; i < values.size(); ++i)
-            text += "#define b" + std::to_string(i) + " push.p" + std::to_string(i) + "\n";
-        if (kernel.buffers.uses_rows) text += "#define rows int(push.run.at[0])\n";
-        return text;
-    }
     for (size_t i = 0; i < values.size(); ++i) {
         const std::string_view block = block_name(graph.values[values[i]].dtype);
         const std::string element = block == "F32" ? "float" : (block == "I32" ? "int" : "uint");
         text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer Block" +
                 std::to_string(i) + " { " + element + " at[]; } b" + std::to_string(i) + ";\n";
+        if (is_touched_by_four(kernel, values[i]))
+            text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer VBlock" +
+                    std::to_string(i) + " { vec4 at[]; } b" + std::to_string(i) + "v;\n";
     }
     if (kernel.buffers.uses_rows)
         text += "layout(set = 0, binding = " + std::to_string(values.size()) +
@@ -82,15 +131,17 @@ std::string operand_declarations(const Graph& graph, const GroupKernel& kernel,
     return text;
 }
 
-std::string kernel_source(const Graph& graph, const GroupKernel& kernel, BindingModel model) {
+std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
+                          const OperandLayout& layout, BindingModel model) {
+    const bool by_address = model == BindingModel::kDeviceAddress;
     std::string text = "#version 450\n";
-    if (model == BindingModel::kDeviceAddress)
-        text += "#extension GL_EXT_buffer_reference : require\n";
+    if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
+    if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
     text += "layout(local_size_x = " + std::to_string(kernel.local_size[0]) +
             ", local_size_y = " + std::to_string(kernel.local_size[1]) +
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
-    text += operand_declarations(graph, kernel, model);
-    text += vector_declarations(kernel, model == BindingModel::kDeviceAddress);
+    text += by_address ? address_declarations(graph, kernel, layout)
+                       : descriptor_declarations(graph, kernel);
     if (kernel.body.find("hearth_philox") != std::string::npos)
         text += shader_text("common/philox.glsl");
     if (kernel.body.find("hearth_") != std::string::npos) text += shader_text("common/math.glsl");
@@ -147,9 +198,11 @@ class Lowerer {
         LoweredEntry entry;
         entry.name = graph.name;
         for (ValueId v = 0; v < graph.values.size(); ++v) entry.alias_of.push_back(v);
-        const FusionPlan plan = fuse(graph, {.enabled = options_.fuse, .max_operands = 14});
-        for (const Group& group : plan.groups)
-            HEARTH_TRY(add_group(graph, group, plan.inlined, entry));
+        if (!add_with_region(graph, entry)) {
+            const FusionPlan plan = fuse(graph, {.enabled = options_.fuse});
+            for (const Group& group : plan.groups)
+                HEARTH_TRY(add_group(graph, group, plan.inlined, entry));
+        }
         out_.entries.push_back(std::move(entry));
         return {};
     }
@@ -157,20 +210,86 @@ class Lowerer {
     LoweredProgram take() { return std::move(out_); }
 
   private:
+    /// Lowers the graph with its rows' region as one kernel.  False, and nothing is added, if it
+    /// has none or that is no row program.
+    bool add_with_region(const Graph& graph, LoweredEntry& entry) {
+        if (!options_.fuse || options_.binding_model != BindingModel::kDeviceAddress) return false;
+        const RowRegion region = find_row_region(graph);
+        if (region.empty()) return false;
+        const FusionPlan plan = fuse(graph, {.region = region});
+        std::vector<const Group*> members;
+        for (const Group& group : plan.groups)
+            if (group.in_region) members.push_back(&group);
+        if (members.size() < 2) return false;  // one kernel as it is
+        LoweredEntry lowered = entry;
+        const Status status = add_region(graph, region, plan, members, lowered);
+        if (status.ok())
+            entry = std::move(lowered);
+        else
+            out_.notes.push_back("entry '" + graph.name + "': the rows' region of " +
+                                 std::to_string(region.nodes.size()) +
+                                 " nodes is no row program: " + status.message());
+        return status.ok();
+    }
+
+    Status add_region(const Graph& graph, const RowRegion& region, const FusionPlan& plan,
+                      std::span<const Group* const> members, LoweredEntry& entry) {
+        for (const Group* group : members) HEARTH_TRY(check_lowerable(graph, *group));
+        HEARTH_ASSIGN(GroupKernel kernel,
+                      row_program(graph, region, members, plan.inlined, options_));
+        const std::vector<bool> comes_before = groups_before_region(graph, plan);
+        for (size_t g = 0; g < plan.groups.size(); ++g)
+            if (comes_before[g]) HEARTH_TRY(add_group(graph, plan.groups[g], plan.inlined, entry));
+        Group whole;
+        for (const Group* group : members)
+            whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
+        std::sort(whole.nodes.begin(), whole.nodes.end());
+        whole.stores = kernel.stores;
+        HEARTH_TRY(add_call(graph, whole, plan.inlined, std::move(kernel), "row program", entry));
+        for (size_t g = 0; g < plan.groups.size(); ++g)
+            if (!comes_before[g] && !plan.groups[g].in_region)
+                HEARTH_TRY(add_group(graph, plan.groups[g], plan.inlined, entry));
+        return {};
+    }
+
+    /// Groups on which the region depends; it is convex, so none of them depends on it.
+    static std::vector<bool> groups_before_region(const Graph& graph, const FusionPlan& plan) {
+        std::vector<size_t> maker(graph.values.size(), plan.groups.size());
+        for (size_t g = 0; g < plan.groups.size(); ++g)
+            for (ValueId v : plan.groups[g].stores) maker[v] = g;
+        std::vector<bool> wanted(plan.groups.size(), false);
+        // Groups are in an order that respects data flow, so one pass from the end finds all.
+        for (size_t g = plan.groups.size(); g-- > 0;) {
+            if (!plan.groups[g].in_region && !wanted[g]) continue;
+            for (ValueId v : loads_of(graph, plan.groups[g], plan.inlined))
+                if (maker[v] < plan.groups.size() && !plan.groups[maker[v]].in_region)
+                    wanted[maker[v]] = true;
+        }
+        return wanted;
+    }
+
     Status add_group(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                      LoweredEntry& entry) {
         HEARTH_TRY(check_lowerable(graph, group));
-        GroupKernel kernel = group_kernel(graph, group, inlined);
+        return add_call(graph, group, inlined, group_kernel(graph, group, inlined),
+                        label_of(graph, group), entry);
+    }
+
+    Status add_call(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                    GroupKernel kernel, std::string label, LoweredEntry& entry) {
         // What folded away in the kernel is an operand still: the step's debug table speaks of it.
         for (ValueId v : loads_of(graph, group, inlined)) (void)kernel.buffers.name_of(v);
         kernel.is_elementwise.resize(kernel.buffers.values.size(), false);
         HEARTH_TRY(check_types(graph, kernel));
         KernelCall call;
-        call.label = label_of(graph, group);
-        HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, call.label));
-        for (size_t i = 0; i < kernel.buffers.values.size(); ++i)
-            call.operands.push_back(operand(group, kernel, i));
-        if (kernel.buffers.uses_rows) call.operands.push_back({});
+        call.label = std::move(label);
+        const OperandLayout layout = layout_of(graph, kernel);
+        if (layout.count() - layout.located_count + 2 > kMaxPushedOperands &&
+            layout.located_count > 0)
+            return unsupported("a kernel with " + std::to_string(layout.count()) + " operands");
+        HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
+        for (size_t i : layout.order) call.operands.push_back(operand(group, kernel, i));
+        if (layout.uses_rows) call.operands.push_back({});
         call.grid = kernel.grid;
         call.flops = kernel.flops;
         for (uint32_t v : kernel.buffers.values) {
@@ -218,13 +337,16 @@ class Lowerer {
     }
 
     Result<uint32_t> kernel_index(const Graph& graph, const GroupKernel& text,
-                                  const std::string& label) {
+                                  const OperandLayout& layout, const std::string& label) {
         const bool is_finished = !text.spirv.empty();
         const std::string source =
             is_finished ? std::string(reinterpret_cast<const char*>(text.spirv.data()),
                                       text.spirv.size() * sizeof(uint32_t))
-                        : kernel_source(graph, text, options_.binding_model);
-        if (auto known = by_source_.find(source); known != by_source_.end()) return known->second;
+                        : kernel_source(graph, text, layout, options_.binding_model);
+        // A kernel that locates its operands belongs to one call.
+        const bool is_shared = layout.located_count == 0;
+        if (auto known = by_source_.find(source); is_shared && known != by_source_.end())
+            return known->second;
         Kernel kernel;
         kernel.name = text.name + "_" + std::to_string(out_.kernels.size());
         if (is_finished) {
@@ -232,8 +354,8 @@ class Lowerer {
         } else {
             HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
         }
-        kernel.operand_count =
-            static_cast<uint32_t>(text.buffers.values.size()) + (text.buffers.uses_rows ? 1 : 0);
+        kernel.operand_count = layout.count();
+        kernel.located_count = layout.located_count;
         kernel.local_size = text.local_size;
         if (options_.keep_source && !is_finished) kernel.source = source;
         const auto index = static_cast<uint32_t>(out_.kernels.size());

@@ -127,7 +127,9 @@ class MatmulKernel {
         const std::string k = glsl_count(k_, kernel_.buffers);
         if (!node_.attrs.has("parts")) return "#define K_FIRST 0\n#define K_END " + k + "\n";
         const std::string parts = std::to_string(node_.attrs.integer("parts"));
-        const std::string chunk = "((" + k + " + 4 * " + parts + " - 1) / (4 * " + parts + ") * 4)";
+        const std::string granule = std::to_string(node_.attrs.integer("granule"));
+        const std::string chunk = "(((" + k + " + " + parts + " - 1) / " + parts + " + " + granule +
+                                  " - 1) / " + granule + " * " + granule + ")";
         return "#define K_FIRST (batch * " + chunk + ")\n#define K_END min(" + k +
                ", (batch + 1) * " + chunk + ")\n";
     }

@@ -23,7 +23,11 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
         };
         observe("trace", graph);
         Result<Graph> passed = run_passes(
-            graph, {.rows_capacity = options.rows_capacity, .caps = options.caps}, observe);
+            graph,
+            {.rows_capacity = options.rows_capacity,
+             .caps = options.caps,
+             .row_programs = options.fuse && options.binding_model == BindingModel::kDeviceAddress},
+            observe);
         if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
         graph = std::move(passed).value();
     }
@@ -32,12 +36,13 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
                                                          .rows_capacity = options.rows_capacity,
                                                          .fuse = options.fuse,
                                                          .keep_source = options.keep_source}));
+    std::vector<std::string> notes = std::move(lowered.notes);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
                                         {.rows_capacity = options.rows_capacity,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
     program.graph_hash = graph_hash;
-    return CompiledProgram{std::move(program), std::move(graphs)};
+    return CompiledProgram{std::move(program), std::move(graphs), std::move(notes)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
@@ -67,7 +72,9 @@ Compiled describe(const Program& program) {
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
     HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
     HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(graphs), options));
-    return describe(compiled.program);
+    Compiled result = describe(compiled.program);
+    result.notes = compiled.notes;
+    return result;
 }
 
 }  // namespace hearth

@@ -15,7 +15,8 @@ namespace hearth {
 /// A Program beside the graphs, as compiled, that its debug tables speak of.
 struct CompiledProgram {
     Program program;
-    std::vector<Graph> graphs;  ///< one for each entry
+    std::vector<Graph> graphs;       ///< one for each entry
+    std::vector<std::string> notes;  ///< Compiled::notes
 };
 
 /// The finished graphs of traces, or the first error.

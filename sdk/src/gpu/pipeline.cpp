@@ -20,7 +20,7 @@ uint64_t hash_of(const PipelineSource& source) {
     for (const VkSpecializationMapEntry& entry : source.constant_map)
         hash.number(entry.constantID).number(entry.offset);
     hash.bytes(std::as_bytes(source.constant_values));
-    hash.number(source.operand_count).number(source.word_count);
+    hash.number(source.operand_count).number(source.push_bytes);
     hash.number(static_cast<uint32_t>(source.binding_model));
     return hash.value();
 }
@@ -115,7 +115,7 @@ hearth_result Pipeline::create_layout(const PipelineSource& source) {
     }
     VkPushConstantRange range{};
     range.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-    range.size = (addresses ? 8 * source.operand_count : 0) + 4 * source.word_count;
+    range.size = source.push_bytes;
     VkPipelineLayoutCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
     info.setLayoutCount = addresses ? 0 : 1;

@@ -18,7 +18,7 @@ struct PipelineSource {
     std::span<const uint32_t> spirv;
     std::span<const VkSpecializationMapEntry> constant_map;  ///< into constant_values
     std::span<const uint32_t> constant_values;
-    uint32_t operand_count = 0, word_count = 0;
+    uint32_t operand_count = 0, push_bytes = 0;
     BindingModel binding_model = BindingModel::kDeviceAddress;
 };
 

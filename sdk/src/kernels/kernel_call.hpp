@@ -48,6 +48,7 @@ struct LoweredProgram {
     std::vector<LoweredEntry> entries;
     BindingModel binding_model = BindingModel::kDeviceAddress;
     std::string profile;
+    std::vector<std::string> notes;  ///< for people: what was not done, and why
 };
 
 }  // namespace hearth

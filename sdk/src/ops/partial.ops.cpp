@@ -20,13 +20,28 @@ Shape partial_shape(const Shape& x, const Attrs& attrs) {
     return shape;
 }
 
+/// Terms of each part: all parts but the last ones are equally long multiples of `granule`.
+/// At least 4 for products: see their kernels.
+int64_t chunk_of(int64_t terms, const Attrs& attrs) {
+    const int64_t parts = attrs.integer("parts"), granule = attrs.integer("granule");
+    const int64_t least = (terms + parts - 1) / parts;
+    return (least + granule - 1) / granule * granule;
+}
+
+Status check_parts(const Attrs& attrs) {
+    if (attrs.integer("parts") < 1) return invalid_argument("parts must be at least 1");
+    if (attrs.has("granule") && attrs.integer("granule") < 1)
+        return invalid_argument("granule must be at least 1");
+    return {};
+}
+
 Status infer_matmul_partial(InferCall& call) {
     const Shape &a = call.shape(0), &b = call.shape(1);
     if (a.rank() != 2 || b.rank() != 2) return invalid_argument("a and b must be of rank 2");
     const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
     if (a[ta ? 0 : 1] != b[tb ? 1 : 0])
         return invalid_argument("inner sizes differ: a " + to_string(a) + ", b " + to_string(b));
-    if (call.attrs.integer("parts") < 1) return invalid_argument("parts must be at least 1");
+    HEARTH_TRY(check_parts(call.attrs));
     return call.one(call.dtype(0),
                     {Dim(call.attrs.integer("parts")), a[ta ? 1 : 0], b[tb ? 0 : 1]});
 }
@@ -37,7 +52,7 @@ void reference_matmul_partial(ReferenceCall& call) {
     const int64_t parts = call.attrs.integer("parts");
     const int64_t m = a.shape()[ta ? 1 : 0].count, k = a.shape()[ta ? 0 : 1].count;
     const int64_t n = b.shape()[tb ? 0 : 1].count;
-    const int64_t chunk = (k + 4 * parts - 1) / (4 * parts) * 4;  // in fours: see the kernels
+    const int64_t chunk = chunk_of(k, call.attrs);
     for (int64_t p = 0; p < parts; ++p) {
         for (int64_t i = 0; i < m * n; ++i) {
             const int64_t row = i / n, column = i % n;
@@ -103,7 +118,8 @@ constinit const OpDef kOps[] = {
         .inputs = {{"a"}, {"b"}},
         .attrs = {{"transpose_a", AttrType::kInteger, 0},
                   {"transpose_b", AttrType::kInteger, 0},
-                  {"parts"}},
+                  {"parts"},
+                  {"granule", AttrType::kInteger, 4}},
         .op_class = OpClass::kMatmul,
         .infer = infer_matmul_partial,
         .reference = reference_matmul_partial,
@@ -121,6 +137,68 @@ constinit const OpDef kOps[] = {
                 add({5, kRows}, {9, kRows}, 0, 1, 8);
                 add({20, 44}, {24, 44}, 0, 1, 3);
                 add({kRows, 36}, {kRows, 20}, 1, 0, 4);
+                Sample& coarse = s.add(
+                    {{kRows, 6}, {kRows, 7}},
+                    {{"transpose_a", int64_t{1}}, {"parts", int64_t{3}}, {"granule", int64_t{8}}});
+                coarse.gradient = false;
+                coarse.rows = 19;
+            },
+    },
+    {
+        .name = "partial_row_sum",
+        .summary = "sums over `axes`, 0 among them, of `parts` stretches of axis 0; all but the "
+                   "last stretches are equal multiples of `granule` long",
+        .inputs = {{"x"}},
+        .attrs = {{"axes", AttrType::kIntegers}, {"parts"}, {"granule", AttrType::kInteger, 1}},
+        .op_class = OpClass::kIndexed,
+        .reads_once = true,
+        .infer = [](InferCall& call) -> Status {
+            HEARTH_TRY(check_parts(call.attrs));
+            const std::vector<int64_t>& axes = call.attrs.integers("axes");
+            if (axes.empty() || axes[0] != 0) return invalid_argument("axes must begin with 0");
+            return call.one(call.dtype(0), partial_shape(call.shape(0), call.attrs));
+        },
+        .at = at_float([](auto& c) {
+            const auto& axes = c.attrs().integers("axes");
+            const auto parts = c.index(c.attrs().integer("parts"));
+            const auto granule = c.index(c.attrs().integer("granule"));
+            auto inner = c.index(1);
+            for (size_t i = 1; i < axes.size(); ++i)
+                inner = inner * c.in_dim(0, static_cast<int>(axes[i]));
+            const auto rows = c.in_dim(0, 0);
+            const auto chunk = ((rows + parts - 1) / parts + granule - 1) / granule * granule;
+            auto at = c.coords();
+            auto from = c.coords();
+            return c.sum(chunk * inner, [&](auto j) {
+                auto row = at[0] * chunk + j / inner;
+                // Reads stay in bounds even where the value is not used.
+                auto inside = row < rows;
+                auto rest = j % inner;
+                from = {};
+                for (int i = 0; i + 1 < at.rank(); ++i) from.axis.push_back(at[i + 1]);
+                from[0] = select(inside, row, c.index(0));
+                for (size_t i = axes.size(); i-- > 1;) {
+                    const int axis = static_cast<int>(axes[i]);
+                    from[axis] = rest % c.in_dim(0, axis);
+                    rest = rest / c.in_dim(0, axis);
+                }
+                return select(inside, c.in(0, from), c.value(0));
+            });
+        }),
+        .samples =
+            [](Samples& s) {
+                auto add = [&s](const Shape& shape, std::vector<int64_t> axes, int64_t parts,
+                                int64_t granule) {
+                    Sample& sample =
+                        s.add({shape},
+                              {{"axes", std::move(axes)}, {"parts", parts}, {"granule", granule}});
+                    sample.gradient = false;
+                    sample.rows = 11;
+                };
+                add({kRows, 5}, {0}, 3, 1);
+                add({kRows, 5}, {0, 1}, 4, 2);
+                add({kRows, 2, 3}, {0, 2}, 2, 4);
+                add({7, 3}, {0, 1}, 16, 1);
             },
     },
 };

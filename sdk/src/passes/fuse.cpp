@@ -38,6 +38,32 @@ bool should_inline(const Graph& graph, const Node& node) {
            is_single_number(output_shape(graph, node));
 }
 
+/// Per node whether it is arithmetic on numbers of which just one comes from another kernel: better
+/// done by that kernel, behind its last step, than again by each reader.
+std::vector<bool> find_epilogues(const Graph& graph) {
+    std::vector<std::vector<NodeId>> sources(graph.nodes.size());
+    std::vector<bool> is_epilogue(graph.nodes.size(), false);
+    for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+        const Node& node = graph.nodes[n];
+        if (!should_inline(graph, node)) continue;
+        std::vector<NodeId>& found = sources[n];
+        for (ValueId v : node.inputs) {
+            if (graph.values[v].kind != ValueKind::kNode) continue;
+            const NodeId from = graph.values[v].node;
+            if (should_inline(graph, graph.nodes[from]))
+                found.insert(found.end(), sources[from].begin(), sources[from].end());
+            else
+                found.push_back(from);
+        }
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        if (found.size() > 2) found.resize(2);
+        is_epilogue[n] = node.op->op_class == OpClass::kElementwise && found.size() == 1 &&
+                         is_single_number(graph.values[node.outputs[0]].shape);
+    }
+    return is_epilogue;
+}
+
 class Fuser {
   public:
     Fuser(const Graph& graph, const FusionOptions& options)
@@ -50,9 +76,11 @@ class Fuser {
     }
 
     FusionPlan run() {
+        const std::vector<bool> is_epilogue = find_epilogues(graph_);
         if (options_.enabled)
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-                plan_.inlined[n] = should_inline(graph_, graph_.nodes[n]) || feeds_one_reader(n);
+                plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n]) ||
+                                   feeds_one_reader(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)) place(n);
         finish();
@@ -67,6 +95,7 @@ class Fuser {
         if (node.op->op_class != OpClass::kElementwise || leaves(n)) return false;
         const std::vector<NodeId>& readers = readers_[node.outputs[0]];
         if (readers.size() != 1) return false;
+        if (options_.region.has(readers[0]) != options_.region.has(n)) return false;
         const Node& reader = graph_.nodes[readers[0]];
         if (reader.op->reads_once) return true;
         return reader.op->op_class == OpClass::kElementwise && plan_.inlined[readers[0]] &&
@@ -99,6 +128,7 @@ class Fuser {
         Group group;
         group.space = output_shape(graph_, node);
         group.nodes = {n};
+        group.in_region = options_.region.has(n);
         if (node.op->op_class == OpClass::kMatmul) group.kind = GroupKind::kMatmul;
         if (node.op->op_class == OpClass::kKernel) group.kind = GroupKind::kOwn;
         if (node.op->op_class == OpClass::kReduce) {
@@ -158,11 +188,12 @@ class Fuser {
     bool join(NodeId n, uint32_t g) {
         const Node& node = graph_.nodes[n];
         Group merged = plan_.groups[g];
+        if (merged.in_region != options_.region.has(n)) return false;
         if (!reshape_group(node, merged)) return false;
         if (!all_reads_aligned(n, g) || reaches(n, g)) return false;
         merged.nodes.insert(merged.nodes.begin(), n);
         find_stores(merged);
-        if (operand_count(merged) > options_.max_operands) return false;
+        if (!merged.in_region && operand_count(merged) > options_.max_operands) return false;
         if (stores_along_few_rows(node, merged)) return false;
         plan_.groups[g] = std::move(merged);
         group_of_[n] = g;
@@ -308,6 +339,8 @@ class Fuser {
             stack.pop_back();
             if (group_of_[at] == g) return true;
             push_readers(at);
+            if (options_.region.has(at) && !plan_.groups[g].in_region)
+                for (NodeId member : options_.region.nodes) push_readers(member);
             // A kernel runs as a whole: having to wait for it is having to wait for all of it.
             if (group_of_[at] != kNone)
                 for (NodeId member : plan_.groups[group_of_[at]].nodes) push_readers(member);

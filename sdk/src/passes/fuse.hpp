@@ -16,6 +16,7 @@
 
 #include "ir/graph.hpp"
 #include "ir/op_def.hpp"
+#include "passes/row_region.hpp"
 
 #include <vector>
 
@@ -30,11 +31,15 @@ struct Group {
     std::vector<int64_t> axes;    ///< rows: the reduced axes of `space`
     std::vector<NodeId> nodes;    ///< in the graph's order
     std::vector<ValueId> stores;  ///< values read by others, in the graph's order
+    bool in_region = false;       ///< of FusionOptions::region
 };
 
 struct FusionOptions {
     bool enabled = true;    ///< off: every node that can be a kernel of its own is one
     int max_operands = 14;  ///< buffers that one kernel may touch
+    /// Its groups will run as one kernel: they hold none of the other nodes, and may touch any
+    /// number of buffers.  May be empty.
+    RowRegion region;
 };
 
 struct FusionPlan {

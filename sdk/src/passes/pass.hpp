@@ -16,6 +16,7 @@ namespace hearth {
 struct PassOptions {
     uint64_t rows_capacity = 1;
     DeviceCaps caps = {};
+    bool row_programs = true;  ///< whether code generation will try them
 };
 
 struct Pass {
@@ -43,6 +44,10 @@ Result<Graph> fold_constants(const Graph& graph, const PassOptions& options = {}
 /// Rewrites sums and matrix products with few results and many terms as many partial ones and a
 /// short sum of them; see ops/partial.ops.cpp.
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options = {});
+
+/// Rewrites sums over the rows of the graph's row region as one part for each of a fixed number of
+/// stretches of rows, and a short sum of those; see passes/row_region.hpp.
+Result<Graph> split_rows(const Graph& graph, const PassOptions& options = {});
 
 /// Lets equal nodes on equal inputs be one node.
 Result<Graph> share_common(const Graph& graph, const PassOptions& options = {});

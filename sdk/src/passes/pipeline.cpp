@@ -8,10 +8,11 @@
 namespace hearth {
 
 std::span<const Pass> passes() {
-    static constexpr std::array<Pass, 4> kPasses = {{
+    static constexpr std::array<Pass, 5> kPasses = {{
         {"decompose", decompose},
         {"fold_constants", fold_constants},
         {"share_common", share_common},
+        {"split_rows", split_rows},
         {"split_sums", split_sums},
     }};
     return kPasses;

@@ -8,6 +8,7 @@
 #include "ir/rewrite.hpp"
 #include "ops/op_table.hpp"
 #include "passes/pass.hpp"
+#include "passes/row_region.hpp"
 
 #include <algorithm>
 
@@ -57,14 +58,52 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     return std::vector<Tensor>{sum_of_parts(partial, result)};
 }
 
+constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a large GPU
+
+/// Rows that the parts of a sum over `rows` rows are multiples of: what a workgroup carries at a
+/// time (docs/design/0002-row-programs.md).
+int64_t granule_for(int64_t rows) {
+    return rows <= 1024 ? 8 : rows <= 16384 ? 32 : 64;
+}
+
 }  // namespace
+
+Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
+    if (!options.row_programs) return graph;
+    const RowRegion region = find_row_region(graph);
+    if (region.empty() || !check_row_layers(graph, region).ok()) return graph;
+    const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
+    const int64_t granule = granule_for(rows);
+    const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
+    return rewrite(
+        graph,
+        [&](Trace&, const Node& node,
+            std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
+            const auto n = static_cast<NodeId>(&node - graph.nodes.data());
+            if (!region.has(n) || !sums_rows(graph, node, region.rows)) return std::nullopt;
+            const bool is_product = node.op->op_class == OpClass::kMatmul;
+            Attrs attrs{{"parts", parts}, {"granule", granule}};
+            if (is_product)
+                attrs.set("transpose_a", int64_t{1});
+            else
+                attrs.set("axes", node.attrs.integers("axes"));
+            const Tensor partial =
+                apply(op(is_product ? "matmul_partial" : "partial_row_sum"), inputs, attrs)[0];
+            return std::vector<Tensor>{sum_of_parts(partial, graph.value(node.outputs[0]).shape)};
+        });
+}
 
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     const auto rows = static_cast<int64_t>(options.rows_capacity);
+    // What will run within a row program is not worth cutting.
+    RowRegion region;
+    if (options.row_programs) region = find_row_region(graph);
+    if (!region.empty() && !check_row_layers(graph, region).ok()) region = {};
     return rewrite(graph,
                    [&](Trace&, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
-                       if (node.outputs.size() != 1) return std::nullopt;
+                       const auto n = static_cast<NodeId>(&node - graph.nodes.data());
+                       if (node.outputs.size() != 1 || region.has(n)) return std::nullopt;
                        const Shape& result = graph.values[node.outputs[0]].shape;
                        if (node.op->op_class == OpClass::kReduce)
                            return split_sum(node, inputs[0], result, rows);

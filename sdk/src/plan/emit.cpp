@@ -95,6 +95,10 @@ class EntryEmitter {
             step.flops = call.flops;
             step.bytes_moved = call.bytes_moved;
             step.computes = call.computes;
+            Kernel& kernel = program_.kernels[call.kernel];
+            for (uint32_t i = 0; i < kernel.located_count; ++i)
+                kernel.spec_constants.push_back(
+                    {i, locate(program_.operands[step.first_operand + i])});
         }
         program_.steps.push_back(std::move(step));
     }

@@ -63,9 +63,10 @@ Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
     program.slots = tables->slots;
     program.bindings = tables->bindings;
     program.data = std::move(tables->data);
+    program.kernels = std::move(lowered.kernels);
     for (size_t e = 0; e < graphs.size(); ++e) {
         auto entry =
-            planning::make_operations(graphs[e], lowered.entries[e], lowered.kernels, *tables, e);
+            planning::make_operations(graphs[e], lowered.entries[e], program.kernels, *tables, e);
         if (!entry.ok()) return entry.status().in("plan");
         planning::add_updates(*entry, *tables);
         planning::schedule(*entry, options);
@@ -80,7 +81,6 @@ Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
                                 std::to_string(options.caps.max_buffer_bytes));
         planning::emit_entry(*entry, arena_offset, program);
     }
-    program.kernels = std::move(lowered.kernels);
     program.hash = content_hash(program);
     HEARTH_TRY(verify_plan(program, graphs, lowered.entries, options));
     return program;

@@ -327,6 +327,7 @@ class EntryProof {
         const KernelCall* call = find_call(step, index);
         if (call == nullptr) return fail("it is none of the calls that are left");
         const std::span<const Operand> operands = program_.operands_of(step);
+        HEARTH_TRY(check_located(program_.kernels[step.kernel], operands));
         for (size_t i = 0; i < ranges.size(); ++i) {
             const ValueId id = step.operand_values[i];
             if ((id == kNoValue) != (operands[i].region == Region::kRun))
@@ -345,6 +346,27 @@ class EntryProof {
             if (operands[i].access != Access::kRead)
                 memory_.write(ranges[i],
                               {root_of_[step.operand_values[i]], versions_before_[index][i] + 1});
+        return {};
+    }
+
+    // What a kernel locates itself must be where its constants say.
+    Status check_located(const Kernel& kernel, std::span<const Operand> operands) const {
+        if (kernel.located_count == 0) return {};
+        uint32_t calls = 0;
+        for (const Step& step : program_.steps)
+            calls += step.kind == StepKind::kDispatch && &program_.kernels[step.kernel] == &kernel;
+        if (calls != 1) return fail("its kernel locates operands, but has several steps");
+        if (kernel.spec_constants.size() != kernel.located_count)
+            return fail("its kernel has not one constant for each operand that it locates");
+        for (uint32_t i = 0; i < kernel.located_count; ++i) {
+            const Operand& o = operands[i];
+            const SpecConstant& constant = kernel.spec_constants[i];
+            const bool is_known = o.region == Region::kArena || o.region == Region::kWeights;
+            const uint64_t offset = uint64_t{constant.value / 2} * kLocationUnit;
+            if (!is_known || constant.id != i || offset != o.offset ||
+                (constant.value % 2 == 1) != (o.region == Region::kWeights))
+                return fail("operand " + std::to_string(i) + " is not where its kernel finds it");
+        }
         return {};
     }
 

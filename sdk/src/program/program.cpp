@@ -22,7 +22,7 @@ void add(Hash& hash, const Kernel& k) {
     hash.text(k.name).number(k.spirv.size()).bytes(std::as_bytes(std::span(k.spirv)));
     hash.number(k.spec_constants.size());
     for (const SpecConstant& c : k.spec_constants) hash.number(c.id).number(c.value);
-    hash.number(k.operand_count).number(k.word_count);
+    hash.number(k.operand_count).number(k.word_count).number(k.located_count);
     for (uint32_t extent : k.local_size) hash.number(extent);
     hash.number(k.needs_fp16_storage).number(k.needs_fp16_arithmetic);
     hash.number(k.needs_subgroup_arithmetic);

@@ -66,18 +66,34 @@ struct SpecConstant {
 /// Push constants: with BindingModel::kDeviceAddress the operands' addresses (8 bytes each, in
 /// operand order), then the step's words (4 bytes each).  With kDescriptor the operands are storage
 /// buffers 0..n-1 of set 0 and the push constants are the words alone.  Entry point "main".
+///
+/// A kernel with more operands than push constants hold locates its first `located_count` ones
+/// itself (kDeviceAddress only): they lie in the arena or the weights, the push constants begin
+/// with the addresses of those two regions, and specialization constant i says where operand i is
+/// (locate()).  Such a kernel belongs to one step.
 struct Kernel {
     std::string name;
     std::vector<uint32_t> spirv;
     std::vector<SpecConstant> spec_constants;
     uint32_t operand_count = 0;
     uint32_t word_count = 0;
+    uint32_t located_count = 0;
     std::array<uint32_t, 3> local_size{1, 1, 1};
     bool needs_fp16_storage = false;
     bool needs_fp16_arithmetic = false;
     bool needs_subgroup_arithmetic = false;
     std::string source;  ///< GLSL, for people; may be stripped
 };
+
+/// Located operands start at multiples of this many bytes.
+inline constexpr uint64_t kLocationUnit = 16;
+
+/// What a kernel's specialization constant says of a located operand: the offset in units, and in
+/// bit 0 whether the region is the weights.
+constexpr uint32_t locate(const Operand& operand) {
+    return static_cast<uint32_t>(operand.offset / kLocationUnit) * 2 +
+           (operand.region == Region::kWeights ? 1 : 0);
+}
 
 /// Workgroups along one axis: ceil(work.at(rows) / tile).
 struct GridAxis {

@@ -53,7 +53,18 @@ struct KernelRecord {
     uint32_t operand_count, word_count;
     uint32_t local_size[3];
     uint32_t flags;
+    uint32_t located_count;
+    uint32_t reserved;
 };
+
+/// Push constants of a kernel: the two regions' addresses if it locates operands, the addresses of
+/// the others, the words.
+inline uint64_t push_bytes_of(const KernelRecord& k, BindingModel model) {
+    const bool addresses = model == BindingModel::kDeviceAddress;
+    const uint64_t regions = k.located_count > 0 ? 2 : 0;
+    return (addresses ? 8 * (regions + k.operand_count - k.located_count) : 0) +
+           uint64_t{4} * k.word_count;
+}
 
 struct SpecConstantRecord {
     uint32_t id, value;
@@ -165,7 +176,7 @@ struct FileHeader {
 
 inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes begin
 
-static_assert(sizeof(KernelRecord) == 56 && sizeof(OperandRecord) == 40 &&
+static_assert(sizeof(KernelRecord) == 64 && sizeof(OperandRecord) == 40 &&
               sizeof(StepRecord) == 136 && sizeof(EntryRecord) == 40 &&
               sizeof(BindingRecord) == 104 && sizeof(SlotRecord) == 112 &&
               sizeof(FileHeader) == 88 + 16 * kSectionCount);

@@ -93,6 +93,7 @@ void write(Writer& writer, const Kernel& k) {
         writer.list(kSpecConstants, std::span<const SpecConstantRecord>(constants));
     record.operand_count = k.operand_count;
     record.word_count = k.word_count;
+    record.located_count = k.located_count;
     std::copy(k.local_size.begin(), k.local_size.end(), record.local_size);
     record.flags = (k.needs_fp16_storage ? kNeedsFp16Storage : 0u) |
                    (k.needs_fp16_arithmetic ? kNeedsFp16Arithmetic : 0u) |
@@ -155,6 +156,7 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
         kernel.spec_constants.push_back({c.id, c.value});
     kernel.operand_count = k.operand_count;
     kernel.word_count = k.word_count;
+    kernel.located_count = k.located_count;
     std::copy(k.local_size, k.local_size + 3, kernel.local_size.begin());
     kernel.needs_fp16_storage = (k.flags & kNeedsFp16Storage) != 0;
     kernel.needs_fp16_arithmetic = (k.flags & kNeedsFp16Arithmetic) != 0;

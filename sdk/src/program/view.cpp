@@ -106,9 +106,11 @@ class Checker {
             return bad("kernel", "specialization constants lie outside their section");
         if ((k.flags & ~uint32_t{kAllKernelFlags}) != 0) return bad("kernel", "unknown flags");
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
-        const uint64_t push_bytes =
-            (addresses ? uint64_t{8} * k.operand_count : 0) + uint64_t{4} * k.word_count;
-        if (push_bytes > kMaxPushBytes) return bad("kernel", "needs over 128 push constant bytes");
+        if (k.reserved != 0) return bad("kernel", "reserved field is not zero");
+        if (k.located_count > k.operand_count || (k.located_count > 0 && !addresses))
+            return bad("kernel", "locates operands that it has not, or in another binding model");
+        if (push_bytes_of(k, view_.binding_model()) > kMaxPushBytes)
+            return bad("kernel", "needs over 128 push constant bytes");
         if (!addresses && k.operand_count > kMaxPushDescriptors)
             return bad("kernel", "needs over 32 descriptors");
         for (uint32_t extent : k.local_size)
@@ -231,6 +233,11 @@ class Checker {
         if (s.operands.count != k.operand_count)
             return bad("step", "has not its kernel's operands");
         if (s.words.count != k.word_count) return bad("step", "has not its kernel's words");
+        for (uint32_t i = 0; i < k.located_count; ++i) {
+            const auto region = static_cast<Region>(view_.operands_of(s)[i].region);
+            if (region != Region::kArena && region != Region::kWeights)
+                return bad("step", "has an operand that its kernel cannot locate");
+        }
         return true;
     }
 

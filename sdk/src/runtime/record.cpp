@@ -223,11 +223,18 @@ class Recorder {
         std::byte push[128];  // the view refuses more
         size_t push_bytes = 0;
         if (addresses) {
-            for (const file::OperandRecord& operand : view_.operands_of(step)) {
-                const uint64_t address = place_of(operand).address;
+            const auto push_address = [&](uint64_t address) {
                 std::memcpy(push + push_bytes, &address, sizeof address);
                 push_bytes += sizeof address;
+            };
+            const uint32_t located_count = view_.kernels()[step.kernel].located_count;
+            if (located_count > 0) {
+                push_address(session_.buffers_[kArenaBuffer].address);
+                push_address(session_.buffers_[kWeightsBuffer].address);
             }
+            for (const file::OperandRecord& operand :
+                 view_.operands_of(step).subspan(located_count))
+                push_address(place_of(operand).address);
         } else {
             push_descriptors(step, pipeline->layout());
         }

@@ -1,0 +1,325 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "codegen/row_plan.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace hearth {
+
+namespace {
+
+constexpr int kMaxWidth = 2048;  // elements of one row of one value
+// Of a program without sums over rows; with them the graph says (passes/split_rows.cpp).
+constexpr int64_t kFewRows = 1024, kSomeRows = 16384;
+
+int round_up(int value, int to) {
+    return (value + to - 1) / to * to;
+}
+
+/// A line of `floats` whose neighbours start in other banks when read four floats at a time.
+int padded_stride(int floats) {
+    const int quads = (floats + 3) / 4;
+    return 4 * (quads % 2 == 0 ? quads + 1 : quads);
+}
+
+class RowPlanner {
+  public:
+    RowPlanner(const Graph& graph, const RowRegion& region, std::span<const Group* const> groups,
+               const std::vector<bool>& inlined, const LowerOptions& options)
+        : graph_(graph), region_(region), groups_(groups), inlined_(inlined), options_(options) {}
+
+    Result<RowPlan> run() {
+        HEARTH_TRY(check_row_layers(graph_, region_));
+        for (const Group* group : groups_)
+            for (ValueId v : group->stores) stage_of_[v] = kNone;
+        for (const Group* group : groups_) HEARTH_TRY(add_group(*group));
+        for (RowStage& stage : plan_.stages) plan_.levels = std::max(plan_.levels, stage.level + 1);
+        std::stable_sort(plan_.stages.begin(), plan_.stages.end(),
+                         [](const RowStage& a, const RowStage& b) { return a.level < b.level; });
+        for (RowTile& tile : plan_.tiles)
+            tile.stride = tile.is_factor ? padded_stride(tile.width) : tile.width;
+        HEARTH_TRY(place());
+        return std::move(plan_);
+    }
+
+  private:
+    Status add_group(const Group& group) {
+        RowStage stage{.group = &group};
+        HEARTH_TRY(classify(group, stage));
+        for (ValueId v : loads_of(graph_, group, inlined_)) read(v, stage);
+        if (stage.kind == RowStageKind::kProduct) {
+            stage.left = factor(stage.node->inputs[0], stage);
+            add_weight(stage);
+        }
+        if (stage.kind == RowStageKind::kGradient) {
+            stage.left = factor(stage.node->inputs[0], stage);
+            stage.right = factor(stage.node->inputs[1], stage);
+        }
+        if (stage.kind == RowStageKind::kGradient || stage.kind == RowStageKind::kRowSum) {
+            const int parts = static_cast<int>(stage.node->attrs.integer("parts"));
+            const int granule = static_cast<int>(stage.node->attrs.integer("granule"));
+            if (plan_.parts != 0 && (plan_.parts != parts || plan_.granule != granule))
+                return unsupported("its sums over rows are cut in different ways");
+            plan_.parts = parts;
+            plan_.granule = granule;
+        }
+        const auto index = static_cast<uint32_t>(plan_.stages.size());
+        for (ValueId v : group.stores) stage_of_[v] = index;
+        if (stage.weight >= 0) plan_.weights[static_cast<size_t>(stage.weight)].level = stage.level;
+        for (ValueId v : group.stores)
+            if (RowTile* tile = find_tile(v)) extend(*tile, stage.level);
+        plan_.stages.push_back(stage);
+        // Readers raise the level of what they read only through tiles, which all readers share:
+        // extend those read by this stage now that its level is known.
+        for (RowTile& tile : plan_.tiles)
+            if (tile.first_level < stage.level &&
+                std::find(reads_.begin(), reads_.end(), tile.value) != reads_.end())
+                extend(tile, stage.level);
+        reads_.clear();
+        return {};
+    }
+
+    Status classify(const Group& group, RowStage& stage) const {
+        for (NodeId n : group.nodes) {
+            const Node& node = graph_.nodes[n];
+            if (node.op->op_class == OpClass::kMatmul) {
+                stage.node = &node;
+                const bool is_gradient = node.op->name == "matmul_partial";
+                stage.kind = is_gradient ? RowStageKind::kGradient : RowStageKind::kProduct;
+                if (is_gradient ? !sums_rows(graph_, node, region_.rows)
+                                : node.attrs.flag("transpose_a"))
+                    return unsupported("a sum over its rows is not in parts");
+            } else if (node.op->name == "partial_row_sum") {
+                stage.node = &node;
+                stage.kind = RowStageKind::kRowSum;
+            } else if (sums_rows(graph_, node, region_.rows)) {
+                return unsupported("a sum over its rows is not in parts");
+            }
+        }
+        const bool is_sum =
+            stage.kind == RowStageKind::kGradient || stage.kind == RowStageKind::kRowSum;
+        if (is_sum && (group.nodes.size() != 1 || group.stores.size() != 1))
+            return unsupported("a sum over its rows is fused with something else");
+        if (group.kind == GroupKind::kRowwise) stage.kind = RowStageKind::kRowwise;
+        for (NodeId n : group.nodes)
+            for (ValueId v : graph_.nodes[n].outputs)
+                if (!is_sum && row_width(v) > kMaxWidth)
+                    return unsupported("a row of %" + std::to_string(v) + " has " +
+                                       std::to_string(row_width(v)) + " elements");
+        return {};
+    }
+
+    int64_t row_width(ValueId v) const {
+        Shape inner = graph_.value(v).shape;
+        inner.erase(0);
+        return inner.element_count().count;
+    }
+
+    RowTile* find_tile(ValueId v) {
+        for (RowTile& tile : plan_.tiles)
+            if (tile.value == v) return &tile;
+        return nullptr;
+    }
+
+    RowTile& tile_for(ValueId v) {
+        if (RowTile* known = find_tile(v)) return *known;
+        plan_.tiles.push_back({.value = v, .width = static_cast<int>(row_width(v))});
+        return plan_.tiles.back();
+    }
+
+    static void extend(RowTile& tile, uint32_t level) {
+        tile.first_level = std::min(tile.first_level, level);
+        tile.last_level = std::max(tile.last_level, level);
+    }
+
+    /// `stage` loads `v`, if another stage computes it from shared memory.
+    void read(ValueId v, RowStage& stage) {
+        const auto maker = stage_of_.find(v);
+        if (maker == stage_of_.end()) {
+            // Not computed here; but a fill may have brought its rows.
+            if (find_tile(v) != nullptr) reads_.push_back(v);
+            return;
+        }
+        const uint32_t made = plan_.stages[maker->second].level;
+        stage.level = std::max(stage.level, made + 1);
+        extend(tile_for(v), made);
+        reads_.push_back(v);
+    }
+
+    /// The tile of a value that `stage` multiplies; values that no stage makes are filled in.
+    int factor(ValueId v, RowStage& stage) {
+        const bool is_made = stage_of_.contains(v);
+        RowTile* known = find_tile(v);
+        if (!is_made && known == nullptr) {
+            RowStage fill{.kind = RowStageKind::kFill};
+            for (ValueId in : inputs_behind(v))
+                if (const auto maker = stage_of_.find(in); maker != stage_of_.end()) {
+                    const uint32_t made = plan_.stages[maker->second].level;
+                    fill.level = std::max(fill.level, made + 1);
+                    extend(tile_for(in), made);
+                    extend(tile_for(in), fill.level);
+                }
+            extend(tile_for(v), fill.level);
+            fill.left = index_of(v);
+            filled_[v] = fill.level;
+            plan_.stages.push_back(fill);
+        }
+        if (is_made)
+            read(v, stage);
+        else
+            stage.level = std::max(stage.level, filled_[v] + 1);
+        RowTile& tile = tile_for(v);
+        tile.is_factor = true;
+        reads_.push_back(v);
+        return index_of(v);
+    }
+
+    /// What the expression of an inlined value loads.
+    std::vector<ValueId> inputs_behind(ValueId v) const {
+        const Value& value = graph_.value(v);
+        if (value.kind != ValueKind::kNode) return {};
+        Group just{.nodes = {value.node}};
+        return loads_of(graph_, just, inlined_);
+    }
+
+    int index_of(ValueId v) const {
+        for (size_t i = 0; i < plan_.tiles.size(); ++i)
+            if (plan_.tiles[i].value == v) return static_cast<int>(i);
+        return -1;
+    }
+
+    void add_weight(RowStage& stage) {
+        const Node& node = *stage.node;
+        const Shape& shape = graph_.value(node.inputs[1]).shape;
+        const bool is_dot = node.attrs.flag("transpose_b");
+        RowWeight weight{.value = node.inputs[1], .is_dot = is_dot};
+        const Dim inner = shape[is_dot ? 1 : 0], outer = shape[is_dot ? 0 : 1];
+        weight.inner = static_cast<int>(inner.count);
+        weight.outer = static_cast<int>(outer.count);
+        stage.weight = static_cast<int>(plan_.weights.size());
+        plan_.weights.push_back(weight);
+    }
+
+    // ------------------------------------------------------------------------ shared memory
+
+    Status place() {
+        const auto capacity = static_cast<int64_t>(options_.rows_capacity);
+        const int64_t rows = region_.rows.at(capacity);
+        const int wanted = plan_.parts != 0    ? plan_.granule
+                           : rows <= kFewRows  ? 8
+                           : rows <= kSomeRows ? 32
+                                               : 64;
+        for (int tile_rows = wanted; tile_rows >= 1; tile_rows /= 2) {
+            if (plan_.granule % tile_rows != 0 && plan_.parts != 0) continue;
+            for (RowWeights mode : {RowWeights::kOnce, RowWeights::kAhead, RowWeights::kChunked})
+                if (place_with(tile_rows, mode)) {
+                    const int64_t most = plan_.parts != 0 ? chunk_of(rows) : tile_rows;
+                    plan_.is_single = plan_.parts != 0 && most <= tile_rows;
+                    return {};
+                }
+        }
+        return unsupported("the activations of one row and " + std::to_string(kLeastChunk) +
+                           " lines of each layer's weights do not fit " +
+                           std::to_string(options_.caps.shared_memory_bytes) +
+                           " bytes of shared memory");
+    }
+
+    int64_t chunk_of(int64_t rows) const {
+        const int64_t least = (rows + plan_.parts - 1) / plan_.parts;
+        return (least + plan_.granule - 1) / plan_.granule * plan_.granule;
+    }
+
+    bool place_with(int tile_rows, RowWeights mode) {
+        plan_.tile_rows = tile_rows;
+        plan_.mode = mode;
+        const uint32_t most = options_.caps.max_workgroup_invocations;
+        plan_.threads = static_cast<int>(std::min<uint32_t>(tile_rows <= 8 ? 128 : 256, most));
+        if (mode != RowWeights::kChunked) return place_chunks(kMaxWidth);
+        for (int chunk : {kMaxWidth, 128, 64, 32, kLeastChunk})
+            if (place_chunks(chunk)) return true;
+        return false;
+    }
+
+    bool place_chunks(int chunk) {
+        struct Block {
+            int size;
+            uint32_t first, last;
+            int* offset;
+        };
+        std::vector<Block> blocks;
+        const uint32_t end = plan_.levels;
+        blocks.push_back({round_up(plan_.threads, 4), 0, end, &plan_.scratch_offset});
+        for (RowTile& t : plan_.tiles)
+            blocks.push_back(
+                {round_up(t.stride * plan_.tile_rows, 4), t.first_level, t.last_level, &t.offset});
+        for (RowWeight& w : plan_.weights) {
+            w.chunk = std::min(chunk, round_up(w.inner, 4));
+            w.stride = w.is_dot ? padded_stride(w.chunk) : round_up(w.outer, 4);
+            const uint32_t first = plan_.mode == RowWeights::kOnce    ? 0
+                                   : plan_.mode == RowWeights::kAhead ? w.level - 1
+                                                                      : w.level;
+            const uint32_t last = plan_.mode == RowWeights::kOnce ? end : w.level;
+            blocks.push_back({w.stride * w.padded_lines(), first, last, &w.offset});
+        }
+        std::stable_sort(blocks.begin(), blocks.end(),
+                         [](const Block& a, const Block& b) { return a.size > b.size; });
+        const auto limit = static_cast<int>(options_.caps.shared_memory_bytes / 4);
+        plan_.shared_floats = 0;
+        for (size_t b = 0; b < blocks.size(); ++b) {
+            int offset = 0;
+            for (bool moved = true; moved;) {
+                moved = false;
+                for (size_t p = 0; p < b; ++p) {
+                    const bool meets =
+                        blocks[p].first <= blocks[b].last && blocks[b].first <= blocks[p].last;
+                    const int begin = *blocks[p].offset, stop = begin + blocks[p].size;
+                    if (!meets || offset >= stop || offset + blocks[b].size <= begin) continue;
+                    offset = stop;
+                    moved = true;
+                }
+            }
+            *blocks[b].offset = offset;
+            plan_.shared_floats = std::max(plan_.shared_floats, offset + blocks[b].size);
+            if (plan_.shared_floats > limit) return false;
+        }
+        return true;
+    }
+
+    static constexpr int kLeastChunk = 8;
+
+    const Graph& graph_;
+    const RowRegion& region_;
+    std::span<const Group* const> groups_;
+    const std::vector<bool>& inlined_;
+    const LowerOptions& options_;
+    RowPlan plan_;
+    std::map<ValueId, uint32_t> stage_of_;  ///< of values that the region's groups store
+    std::map<ValueId, uint32_t> filled_;    ///< level of the fill of other values
+    std::vector<ValueId> reads_;            ///< of the stage being added
+};
+
+}  // namespace
+
+const RowTile* RowPlan::tile_of(ValueId value, uint32_t level) const {
+    for (const RowTile& tile : tiles)
+        if (tile.value == value && tile.first_level < level && level <= tile.last_level)
+            return &tile;
+    return nullptr;
+}
+
+const RowTile* RowPlan::tile_for(ValueId value) const {
+    for (const RowTile& tile : tiles)
+        if (tile.value == value) return &tile;
+    return nullptr;
+}
+
+Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
+                          std::span<const Group* const> groups, const std::vector<bool>& inlined,
+                          const LowerOptions& options) {
+    return RowPlanner(graph, region, groups, inlined, options).run();
+}
+
+}  // namespace hearth

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Plans a row program (row_program.hpp): which group runs at which level between two barriers of a
+// workgroup, and where in shared memory the rows of each value and the weights of each product lie.
+
+#pragma once
+
+#include "codegen/lower.hpp"
+#include "passes/fuse.hpp"
+
+#include <hearth/status.hpp>
+
+#include <span>
+#include <vector>
+
+namespace hearth {
+
+/// A tile's rows of one value in shared memory.  Sizes and offsets are in floats.
+struct RowTile {
+    ValueId value = kNone;
+    int width = 0;           ///< elements of one row
+    int stride = 0;          ///< of its place; what is beyond the width is zero up to `padded()`
+    bool is_factor = false;  ///< read four elements at a time, so padded with zeros
+    uint32_t first_level = kNone, last_level = 0;
+    int offset = 0;
+
+    int padded() const { return is_factor ? (width + 3) / 4 * 4 : width; }
+};
+
+/// The weights of one product in shared memory, as they lie in the tensor: lines of its last axis.
+struct RowWeight {
+    ValueId value = kNone;
+    bool is_dot = false;  ///< the last axis is summed over
+    int inner = 0;        ///< extent that is summed over
+    int outer = 0;        ///< extent of the result
+    int chunk = 0;        ///< of `inner`, in shared memory at a time; a multiple of 4
+    int stride = 0;       ///< of a line
+    uint32_t level = 0;   ///< of the product
+    int offset = 0;
+
+    int lines() const { return is_dot ? outer : chunk; }
+    int line_floats() const { return is_dot ? chunk : (outer + 3) / 4 * 4; }
+    /// Lines that a product may touch, whatever is in them.
+    int padded_lines() const { return is_dot ? (outer + 3) / 4 * 4 : chunk; }
+    bool is_whole() const { return chunk >= inner; }
+};
+
+enum class RowStageKind : uint8_t {
+    kFill,      ///< copies rows that a product reads into shared memory
+    kMap,       ///< element by element
+    kRowwise,   ///< reductions within each row
+    kProduct,   ///< rows times weights
+    kGradient,  ///< x^T g, summed over the workgroup's rows
+    kRowSum,    ///< a sum over the workgroup's rows
+};
+
+struct RowStage {
+    RowStageKind kind = RowStageKind::kMap;
+    const Group* group = nullptr;  ///< null: a fill
+    const Node* node = nullptr;    ///< the product or sum
+    int left = -1, right = -1;     ///< tiles that a product or gradient multiplies; a fill's tile
+    int weight = -1;               ///< a product's
+    uint32_t level = 0;
+};
+
+/// When weights come into shared memory.
+enum class RowWeights : uint8_t {
+    kOnce,     ///< all of them, before the first tile
+    kAhead,    ///< each during the level before its product
+    kChunked,  ///< each, or some of it at a time, within its product
+};
+
+struct RowPlan {
+    int tile_rows = 0;
+    int threads = 0;
+    int parts = 0;           ///< workgroups that sum over rows; 0: none do
+    int granule = 1;         ///< rows of a part are a multiple of these
+    bool is_single = false;  ///< a workgroup has one tile at most
+    std::vector<RowTile> tiles;
+    std::vector<RowWeight> weights;
+    std::vector<RowStage> stages;  ///< by level
+    uint32_t levels = 0;
+    RowWeights mode = RowWeights::kOnce;
+    int scratch_offset = 0;  ///< a float for each thread
+    int shared_floats = 0;
+
+    /// The tile from which stages of `level` can read `value`, or null.
+    const RowTile* tile_of(ValueId value, uint32_t level) const;
+    /// The tile that a stage fills with `value`, or null if no other stage reads it.
+    const RowTile* tile_for(ValueId value) const;
+};
+
+/// groups: those of the region, in an order that respects data flow.
+/// Errors: kUnsupported telling why the region is no row program.
+Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
+                          std::span<const Group* const> groups, const std::vector<bool>& inlined,
+                          const LowerOptions& options);
+
+}  // namespace hearth

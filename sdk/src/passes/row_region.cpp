@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "passes/row_region.hpp"
+
+#include "ir/at.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace hearth {
+
+namespace {
+
+/// How a value depends on the rows.
+enum class Dependence : uint8_t {
+    kNone,   ///< the same for all rows: weights, and what is made of them
+    kAlone,  ///< its rows lead, and each depends on that row alone
+    kOther,  ///< anything else: behind a sum over rows
+};
+
+bool is_sum(const Node& node) {
+    return (node.op->op_class == OpClass::kReduce && node.op->fold == Fold::kSum) ||
+           node.op->name == "partial_row_sum";
+}
+
+/// Notes whether an `at` rule reads inputs with rows anywhere but in the row that it computes.
+class RowWatch final : public ScalarReader {
+  public:
+    RowWatch(const Graph& graph, const Node& node, const std::vector<Dependence>& dependence)
+        : graph_(graph), node_(node), dependence_(dependence) {}
+
+    bool stays_in_row() {
+        const Value& out = graph_.value(node_.outputs[0]);
+        ScalarPlace place;
+        place.coords.emplace();
+        for (int i = 0; i < out.shape.rank(); ++i)
+            place.coords->axis.push_back(arena_.variable(ScalarType::kI32));
+        row_ = (*place.coords)[0].id;
+        std::vector<Shape> shapes;
+        for (ValueId in : node_.inputs) shapes.push_back(graph_.value(in).shape);
+        GpuAt context(node_.attrs, shapes, out.shape, out.dtype, place, *this);
+        (void)node_.op->at.on_scalars(context);
+        return stays_;
+    }
+
+    Scalar read(int input, const ScalarPlace& place) override {
+        const ValueId v = node_.inputs[static_cast<size_t>(input)];
+        const bool is_same_row =
+            place.coords && place.coords->rank() > 0 && (*place.coords)[0].id == row_;
+        if (dependence_[v] == Dependence::kAlone && !is_same_row) stays_ = false;
+        return arena_.variable(scalar_type(graph_.value(v).dtype));
+    }
+    ScalarArena& arena() override { return arena_; }
+
+  private:
+    const Graph& graph_;
+    const Node& node_;
+    const std::vector<Dependence>& dependence_;
+    ScalarArena arena_;
+    uint32_t row_ = 0;
+    bool stays_ = true;
+};
+
+class RegionFinder {
+  public:
+    RegionFinder(const Graph& graph, Dim rows)
+        : graph_(graph),
+          rows_(rows),
+          dependence_(graph.values.size(), Dependence::kNone),
+          follows_product_(graph.values.size(), false),
+          contains_(graph.nodes.size(), false) {}
+
+    RowRegion find() {
+        for (ValueId v = 0; v < graph_.values.size(); ++v)
+            if (graph_.value(v).kind == ValueKind::kInput && has_rows(v))
+                dependence_[v] = Dependence::kAlone;
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n) classify(n);
+        drop_what_comes_before();
+        RowRegion region{rows_, {}, contains_};
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+            if (contains_[n]) region.nodes.push_back(n);
+        return region;
+    }
+
+  private:
+    bool has_rows(ValueId v) const {
+        const Shape& shape = graph_.value(v).shape;
+        return shape.rank() > 0 && shape[0] == rows_;
+    }
+
+    bool is_alone(ValueId v) const { return dependence_[v] == Dependence::kAlone; }
+
+    void classify(NodeId n) {
+        const Node& node = graph_.nodes[n];
+        bool any_alone = false, any_other = false, follows = false;
+        for (ValueId v : node.inputs) {
+            any_alone = any_alone || is_alone(v);
+            any_other = any_other || dependence_[v] == Dependence::kOther;
+            follows = follows || follows_product_[v];
+        }
+        Dependence result = any_other ? Dependence::kOther : Dependence::kNone;
+        if (any_alone && !any_other) {
+            if (sums_rows(graph_, node, rows_) && all_alone(node)) {
+                // What no layer comes before is summed ahead of the region, which may then use it:
+                // the mean of a batch of advantages, say.
+                result = follows ? Dependence::kOther : Dependence::kNone;
+                contains_[n] = follows;
+                if (!follows) before_.push_back(n);
+            } else if (keeps_rows_apart(node)) {
+                result = Dependence::kAlone;
+                contains_[n] = true;
+            } else {
+                result = Dependence::kOther;
+            }
+        }
+        follows = follows || node.op->op_class == OpClass::kMatmul;
+        for (ValueId v : node.outputs) {
+            dependence_[v] = result;
+            follows_product_[v] = follows;
+        }
+    }
+
+    bool all_alone(const Node& node) const {
+        return std::all_of(node.inputs.begin(), node.inputs.end(),
+                           [&](ValueId v) { return is_alone(v); });
+    }
+
+    bool keeps_rows_apart(const Node& node) const {
+        if (node.outputs.size() != 1 || !has_rows(node.outputs[0])) return false;
+        const Shape& out = graph_.value(node.outputs[0]).shape;
+        switch (node.op->op_class) {
+            case OpClass::kElementwise:
+                return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+                    return !is_alone(v) || graph_.value(v).shape.rank() == out.rank();
+                });
+            case OpClass::kMatmul:
+                return node.op->name == "matmul" && is_alone(node.inputs[0]) &&
+                       !is_alone(node.inputs[1]) && out.rank() == 2 &&
+                       graph_.value(node.inputs[1]).shape.rank() == 2 &&
+                       graph_.value(node.outputs[0]).dtype == DType::kF32 &&
+                       !node.attrs.flag("transpose_a");
+            case OpClass::kReduce: {
+                const std::vector<int64_t>& axes = node.attrs.integers("axes");
+                return std::find(axes.begin(), axes.end(), 0) == axes.end();
+            }
+            case OpClass::kIndexed:
+                // Behind a reshape only the place in memory is the same; the leading extent too
+                // where both have it.
+                if (node.op->name == "reshape") return has_rows(node.inputs[0]);
+                return node.op->at && RowWatch(graph_, node, dependence_).stays_in_row();
+            default:
+                return false;
+        }
+    }
+
+    /// Takes out what a sum that runs ahead of the region needs: it runs ahead too.
+    void drop_what_comes_before() {
+        std::vector<NodeId> stack = before_;
+        while (!stack.empty()) {
+            const NodeId n = stack.back();
+            stack.pop_back();
+            contains_[n] = false;
+            for (ValueId v : graph_.nodes[n].inputs) {
+                const Value& value = graph_.value(v);
+                if (value.kind == ValueKind::kNode && contains_[value.node])
+                    stack.push_back(value.node);
+            }
+        }
+    }
+
+    const Graph& graph_;
+    Dim rows_;
+    std::vector<Dependence> dependence_;
+    std::vector<bool> follows_product_;  ///< per value: a product is among its ancestors
+    std::vector<bool> contains_;
+    std::vector<NodeId> before_;  ///< sums over rows that the region may read
+};
+
+}  // namespace
+
+bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
+    const auto has_rows = [&](ValueId v) {
+        const Shape& shape = graph.value(v).shape;
+        return shape.rank() > 0 && shape[0] == rows;
+    };
+    if (node.op->op_class == OpClass::kMatmul)
+        return graph.value(node.inputs[0]).shape.rank() == 2 &&
+               graph.value(node.inputs[1]).shape.rank() == 2 &&
+               graph.value(node.inputs[0]).dtype == DType::kF32 && has_rows(node.inputs[0]) &&
+               has_rows(node.inputs[1]) && node.attrs.flag("transpose_a") &&
+               !node.attrs.flag("transpose_b");
+    if (!is_sum(node) || graph.value(node.inputs[0]).dtype != DType::kF32) return false;
+    const std::vector<int64_t>& axes = node.attrs.integers("axes");
+    return has_rows(node.inputs[0]) && std::find(axes.begin(), axes.end(), 0) != axes.end();
+}
+
+Status check_row_layers(const Graph& graph, const RowRegion& region) {
+    // Wider layers have enough arithmetic to fill a GPU one by one, and weights that would pass
+    // through shared memory too often.
+    constexpr int64_t kMaxOuter = 256, kMaxInner = 512;
+    for (NodeId n : region.nodes) {
+        const Node& node = graph.nodes[n];
+        if (node.op->op_class != OpClass::kMatmul || sums_rows(graph, node, region.rows)) continue;
+        const Shape& shape = graph.value(node.inputs[1]).shape;
+        const bool is_dot = node.attrs.flag("transpose_b");
+        const Dim inner = shape[is_dot ? 1 : 0], outer = shape[is_dot ? 0 : 1];
+        if (inner.per_row || outer.per_row || inner.count > kMaxInner || outer.count > kMaxOuter ||
+            inner.count < 1 || outer.count < 1)
+            return unsupported("a layer from " + std::to_string(inner.count) + " to " +
+                               std::to_string(outer.count) + " is wider than " +
+                               std::to_string(kMaxInner) + " to " + std::to_string(kMaxOuter));
+    }
+    return {};
+}
+
+RowRegion find_row_region(const Graph& graph) {
+    // Extents that might be the rows: those that lead an input and a product's result.
+    std::map<std::pair<bool, int64_t>, int> products;
+    for (ValueId v : graph.inputs) {
+        const Shape& shape = graph.value(v).shape;
+        if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
+            products[{shape[0].per_row, shape[0].count}] = 0;
+    }
+    for (const Node& node : graph.nodes) {
+        if (node.op->op_class != OpClass::kMatmul) continue;
+        const Dim lead = graph.value(node.outputs[0]).shape[0];
+        if (auto at = products.find({lead.per_row, lead.count}); at != products.end()) ++at->second;
+    }
+    RowRegion best;
+    for (const auto& [extent, count] : products) {
+        if (count == 0) continue;
+        RowRegion region = RegionFinder(graph, Dim(extent.second, extent.first)).find();
+        const bool has_product =
+            std::any_of(region.nodes.begin(), region.nodes.end(),
+                        [&](NodeId n) { return graph.nodes[n].op->op_class == OpClass::kMatmul; });
+        if (has_product && region.nodes.size() > best.nodes.size()) best = std::move(region);
+    }
+    return best;
+}
+
+}  // namespace hearth

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Finds the part of a graph that treats each row (agent, sample) alone: layers whose weights do not
+// depend on rows, element-wise arithmetic, reductions within a row, losses, and all of that
+// backwards.  It ends in sums over the rows: weight gradients, bias gradients, the loss.  Such a
+// region can run as one kernel that carries a tile of rows from its first node to its last
+// (codegen/row_program.hpp).
+
+#pragma once
+
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+#include <vector>
+
+namespace hearth {
+
+/// A region in which every node but those that sum over rows computes each row from that row.
+/// Convex: no path leaves it and comes back.
+struct RowRegion {
+    Dim rows;                    ///< leading extent of all its tensors
+    std::vector<NodeId> nodes;   ///< in the graph's order
+    std::vector<bool> contains;  ///< per node of the graph
+
+    bool empty() const { return nodes.empty(); }
+    bool has(NodeId n) const { return !nodes.empty() && contains[n]; }
+};
+
+/// Whether the node is a sum over the rows of tensors that have them as their leading axis: a
+/// product x^T g, or a sum whose axes include the first one; whole or in parts.
+bool sums_rows(const Graph& graph, const Node& node, Dim rows);
+
+/// The largest such region, or an empty one.  The graph must hold no composites.
+RowRegion find_row_region(const Graph& graph);
+
+/// Whether the layers of a region are narrow enough for a row program, which reads all weights in
+/// every workgroup.  Errors: kUnsupported naming the layer.
+Status check_row_layers(const Graph& graph, const RowRegion& region);
+
+}  // namespace hearth

@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Small networks as row programs: one dispatch to act, as many results right as without them, for
+// odd widths and numbers of rows, several heads and losses written by hand.
+
+#include "compile/compile.hpp"
+#include "core/philox.hpp"
+#include "cpu/interpreter.hpp"
+#include "cpu/run_program.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::test {
+namespace {
+
+Tensor regression(Trace& t) {
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 5}), {8, 64, 3}, relu, {.seed = 1});
+    t.output("y", y);
+    return mse_loss(y, t.input("target", {kRows, 3}));
+}
+
+Tensor odd_widths(Trace& t) {
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 33}), {100, 17, 1}, tanh, {.seed = 2});
+    t.output("y", y);
+    return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
+}
+
+Tensor one_wide(Trace& t) {
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 1}), {1, 1}, gelu, {.seed = 3});
+    t.output("y", y);
+    return mse_loss(y, t.input("target", {kRows, 1}));
+}
+
+Tensor wide(Trace& t) {
+    const Tensor x = t.input("x", {kRows, 200});
+    const Tensor y = nn::mlp(t, "net", x, {256, 130, 2}, silu, {.seed = 4});
+    t.output("y", y);
+    return mse_loss(y, t.input("target", {kRows, 2}));
+}
+
+Tensor classes(Trace& t) {
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 6}), {20, 20, 7}, relu, {.seed = 5});
+    t.output("probabilities", softmax(y, -1));
+    return cross_entropy(y, t.input("labels", {kRows}, DType::kI32));
+}
+
+/// Two networks on one observation, a skip connection, and a loss of the user's own, with a mean
+/// over the batch that comes before the layers.
+Tensor two_heads(Trace& t) {
+    const Tensor x = t.input("x", {kRows, 6});
+    const Tensor actor = nn::mlp(t, "actor", x, {16, 16, 5}, tanh, {.seed = 6});
+    const Tensor hidden = nn::mlp(t, "critic", x, {12, 6}, tanh, {.seed = 7});
+    const Tensor value = nn::mlp(t, "head", concat({hidden, x + hidden}, 1), {1}, tanh);
+    t.output("value", value);
+    const Tensor gains = t.input("gains", {kRows, 1});
+    const Tensor centered = gains - mean(gains);
+    const Tensor log_p = log_softmax(actor, -1);
+    const Tensor chosen =
+        gather_elements(log_p, reshape(t.input("actions", {kRows}, DType::kI32), {kRows, 1}), -1);
+    const Tensor ratio = exp(chosen + 1.5);
+    const Tensor surrogate = minimum(ratio * centered, clamp(ratio, 0.8, 1.2) * centered);
+    const Tensor entropy = neg(sum(exp(log_p) * log_p, {-1}, true));
+    return neg(mean(surrogate + entropy * 0.01)) + mean(square(value - gains)) * 0.5;
+}
+
+struct NetCase {
+    const char* name;
+    Tensor (*build)(Trace&);
+    uint64_t capacity;
+    uint32_t shared_bytes;  ///< 0: what the device has
+    int64_t classes;
+};
+
+void PrintTo(const NetCase& c, std::ostream* out) {
+    *out << c.name;
+}
+
+constexpr NetCase kCases[] = {
+    {"Regression", regression, 21, 0, 0},
+    {"RegressionOfManyRows", regression, 1500, 0, 0},
+    {"RegressionInLittleMemory", regression, 1100, 8192, 0},
+    {"OddWidths", odd_widths, 40, 0, 0},
+    {"OneWide", one_wide, 9, 0, 0},
+    {"Wide", wide, 20, 0, 0},
+    {"Classes", classes, 50, 0, 7},
+    {"TwoHeads", two_heads, 70, 16384, 5},
+};
+
+class RowProgram : public VulkanTest, public testing::WithParamInterface<NetCase> {
+  protected:
+    CompiledProgram compile_net(bool fuse) {
+        Trace act("act"), learn("learn");
+        (void)GetParam().build(act);
+        const Tensor loss = GetParam().build(learn);
+        minimize(loss, learn.params(), AdamOptions{.learning_rate = 1e-2});
+        learn.output("loss", loss);
+        CompileOptions options;
+        options.caps = device().caps().value();
+        if (GetParam().shared_bytes != 0)
+            options.caps.shared_memory_bytes =
+                std::min(options.caps.shared_memory_bytes, GetParam().shared_bytes);
+        options.rows_capacity = GetParam().capacity;
+        options.fuse = fuse;
+        std::vector<Graph> graphs;
+        for (Trace* trace : {&act, &learn}) {
+            auto graph = trace->finish();
+            EXPECT_TRUE(graph.ok()) << graph.status().message();
+            graphs.push_back(std::move(graph).value());
+        }
+        auto compiled = compile_graphs(std::move(graphs), options);
+        EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+        return std::move(compiled).value();
+    }
+
+    NamedTensors inputs(const Graph& graph, int step, int64_t rows) {
+        NamedTensors result;
+        for (ValueId v : graph.inputs) {
+            const Value& value = graph.value(v);
+            HostTensor tensor(value.dtype, value.shape.at(rows));
+            for (int64_t i = 0; i < tensor.element_count(); ++i) {
+                const auto draw = static_cast<uint32_t>(1000 * step) + v;
+                const double u = uniform_from_bits(philox_bits(9, draw, static_cast<uint32_t>(i)));
+                tensor.set(i, is_floating(value.dtype)
+                                  ? 2 * u - 1
+                                  : std::floor(u * static_cast<double>(GetParam().classes)));
+            }
+            result.emplace(value.name, std::move(tensor));
+        }
+        return result;
+    }
+
+    static void expect_near(const NamedTensors& found, const NamedTensors& expected,
+                            double tolerance, const std::string& where) {
+        for (const auto& [name, value] : expected) {
+            ASSERT_TRUE(found.contains(name)) << where << ": no " << name;
+            const HostTensor& is = found.at(name);
+            for (int64_t i = 0; i < value.element_count(); ++i)
+                ASSERT_NEAR(is.get(i), value.get(i),
+                            tolerance * std::max(1.0, std::abs(value.get(i))))
+                    << where << ": " << name << "[" << i << "]";
+        }
+    }
+
+    static int dispatches(const Program& program, std::string_view entry) {
+        const auto steps = program.steps_of(*program.find_entry(entry));
+        return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& s) {
+            return s.kind == StepKind::kDispatch;
+        }));
+    }
+
+    static int barriers(const Program& program, std::string_view entry) {
+        const auto steps = program.steps_of(*program.find_entry(entry));
+        return static_cast<int>(std::count_if(steps.begin(), steps.end(), [](const Step& s) {
+            return s.kind == StepKind::kBarrier;
+        }));
+    }
+};
+
+TEST_P(RowProgram, ActsInOneDispatchAndLearnsWithFewBarriers) {
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        GTEST_SKIP() << "row programs need device addresses";
+    const CompiledProgram compiled = compile_net(true);
+    EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
+    EXPECT_EQ(dispatches(compiled.program, "act"), 1);
+    // One more where a mean comes first.
+    EXPECT_LE(barriers(compiled.program, "learn"), GetParam().build == two_heads ? 3 : 1);
+}
+
+TEST_P(RowProgram, ComputesOnTheCpuWhatTheInterpreterDoes) {
+    const CompiledProgram compiled = compile_net(true);
+    ProgramMemory memory(compiled.program);
+    const Graph& graph = compiled.graphs[1];
+    NamedTensors weights;
+    const int64_t capacity = static_cast<int64_t>(GetParam().capacity);
+    for (int64_t rows : {capacity, int64_t{1}, capacity / 2}) {
+        const NamedTensors in = inputs(graph, static_cast<int>(rows), rows);
+        const auto expected = interpret(graph, in, weights, rows);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        const auto found = run_program(compiled.program, "learn", graph, in, memory, rows);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        expect_near(*found, *expected, 1e-5, std::to_string(rows) + " rows");
+    }
+}
+
+TEST_P(RowProgram, LearnsOnTheDeviceAsTheInterpreterDoes) {
+    const CompiledProgram compiled = compile_net(true);
+    auto runner = standalone::ProgramRunner::create(device(), save_program(compiled.program));
+    ASSERT_TRUE(runner.ok()) << runner.status().message();
+    NamedTensors weights;
+    const int64_t capacity = static_cast<int64_t>(GetParam().capacity);
+    int step = 0;
+    for (int64_t rows : {capacity, int64_t{1}, capacity / 2 + 1}) {
+        const std::string where = std::to_string(rows) + " rows";
+        const NamedTensors in = inputs(compiled.graphs[1], ++step, rows);
+        const auto expected = interpret(compiled.graphs[1], in, weights, rows);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        const auto found = (*runner)->run("learn", rows, in);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        expect_near(*found, *expected, 2e-4, where);
+    }
+    const auto slots = (*runner)->read_slots();
+    ASSERT_TRUE(slots.ok());
+    // Adam divides by the root of squares: tiny differences of tiny gradients grow.
+    expect_near(*slots, weights, 3e-3, "weights");
+    const NamedTensors in = inputs(compiled.graphs[0], 77, capacity - 1);
+    const auto expected = interpret(compiled.graphs[0], in, weights, capacity - 1);
+    const auto found = (*runner)->run("act", capacity - 1, in);
+    ASSERT_TRUE(expected.ok() && found.ok());
+    expect_near(*found, *expected, 2e-2, "act");
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, RowProgram, testing::ValuesIn(kCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace hearth::test
