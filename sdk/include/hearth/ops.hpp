@@ -153,6 +153,88 @@ Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose
 /// x: [..., in], weight: [out, in], bias: [out] or empty -> [..., out].
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
+/// Einstein summation in NumPy's notation: "bij,bjk->bik".  Labels that the result lacks are summed
+/// over; a label twice in one term reads a diagonal; "..." stands for axes that broadcast.
+Tensor einsum(std::string_view equation, std::span<const Tensor> operands);
+Tensor einsum(std::string_view equation, std::initializer_list<Tensor> operands);
+
+// --- Attention ---
+
+struct AttentionOptions {
+    double scale = 0;          ///< 0: 1 / sqrt(width of q)
+    double softcap = 0;        ///< c > 0: scores become c tanh(score / c)
+    bool causal = false;       ///< query i sees keys up to i + past
+    int64_t left_window = -1;  ///< how many keys before its own position a query sees; -1: all
+    int64_t right_window = -1;
+    int64_t past = 0;  ///< keys that were there before the first query (a cache)
+    /// Integers [batch], or empty: only so many keys count, and the queries are the last of them.
+    Tensor lengths;
+};
+
+/// softmax(scale q k^T + mask) v.  q: [batch, heads, queries, n], k: [batch, key_heads, keys, n],
+/// v: [batch, key_heads, keys, m] -> [batch, heads, queries, m]; key_heads divides heads, and
+/// neighbouring heads share one.  Heads and batch may be left out, of all three.
+/// mask: bool (true: seen) or floats added to the scores; broadcasts to [batch, heads, queries,
+/// keys].  A query that sees no key gives zeros.  Devices store no scores, forward or backward.
+Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask = {},
+                 const AttentionOptions& options = {});
+
+/// What attention does with its scores, [batch, heads, queries, keys], up to this stage.
+enum class AttentionStage { kScaled, kCapped, kMasked, kWeights };
+/// The scores themselves, to look at; this does store them.  q, k and v of rank 4.
+Tensor attention_scores(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
+                        const AttentionOptions& options, AttentionStage stage);
+
+/// x: [..., n], cosines and sines: [..., r / 2], broadcasting to x but for the last axis.  Turns the
+/// first r elements of each slice pair by pair: (a c - b s, a s + b c), with b r / 2 after a or,
+/// interleaved, next to it (Su et al., 2021).
+Tensor rotary_embedding(const Tensor& x, const Tensor& cosines, const Tensor& sines,
+                        bool interleaved = false);
+
+struct LinearAttentionOptions {
+    double scale = 0;  ///< 0: 1 / sqrt(width of q)
+    Tensor past;       ///< [batch, key_heads, n, m]; empty: zeros
+    Tensor decay;      ///< log of what the state is multiplied by before each step, or empty
+    Tensor beta;       ///< what part of v - k S is written in place of v, or empty: v is
+};
+struct LinearAttention {
+    Tensor output, state;
+};
+/// Attention without softmax, by way of a state S: S = exp(decay) S + k^T v, or + beta k^T (v - k S);
+/// output = scale q S.  q: [batch, heads, length, n], k: [batch, key_heads, length, n], v: [batch,
+/// key_heads, length, m], decay and beta broadcast to k -> [batch, heads, length, m] and S.  The
+/// length is fixed; with decay or beta each of its elements is a step of its own.
+LinearAttention linear_attention(const Tensor& q, const Tensor& k, const Tensor& v,
+                                 const LinearAttentionOptions& options = {});
+
+struct CausalConv {
+    Tensor output, state;
+};
+/// Depthwise convolution along the last axis that sees no later element: x: [n, channels, length],
+/// weight: [channels, 1, k], bias: [channels] or empty, past: [n, channels, k - 1] or empty (zeros)
+/// -> output of x's shape, and the last k - 1 elements as the past of the next call.
+CausalConv causal_conv(const Tensor& x, const Tensor& weight, const Tensor& bias = {},
+                       const Tensor& past = {});
+
+// --- Recurrent cells: x: [n, in], h and c: [n, hidden] or empty (zeros) -> the next h (and c) ---
+
+/// tanh(W_i x + b_i + W_h h + b_h); input_weight: [hidden, in], hidden_weight: [hidden, hidden],
+/// biases: [hidden] or empty.
+Tensor rnn_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,
+                const Tensor& hidden_weight, const Tensor& input_bias = {},
+                const Tensor& hidden_bias = {});
+/// Weights and biases of the gates r, z and n stacked: [3 * hidden, ...], as in PyTorch.
+Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,
+                const Tensor& hidden_weight, const Tensor& input_bias = {},
+                const Tensor& hidden_bias = {});
+struct LstmState {
+    Tensor h, c;
+};
+/// Those of i, f, g and o stacked: [4 * hidden, ...], as in PyTorch.
+LstmState lstm_cell(const Tensor& x, const LstmState& state, const Tensor& input_weight,
+                    const Tensor& hidden_weight, const Tensor& input_bias = {},
+                    const Tensor& hidden_bias = {});
+
 // --- Reductions: over `axes` (empty: all); keep_dims leaves them with extent 1 ---
 
 Tensor sum(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
@@ -173,6 +255,41 @@ Tensor argmin(const Tensor& x, int64_t axis = -1, bool keep_dims = false);
 Tensor sum_to(const Tensor& x, const Shape& shape);
 /// Product of x's extents along `axes`, as a scalar of x's type (f32 if x holds no floats).
 Tensor extent(const Tensor& x, const Axes& axes = {});
+
+// --- Normalization: scale and bias may be empty ---
+
+/// (x - mean) / sqrt(variance + epsilon), with both taken over `axes` (empty: all).  The moments of
+/// half-precision elements are taken in f32, here and below.
+Tensor normalize(const Tensor& x, const Axes& axes, double epsilon = 1e-5);
+/// The same, scale and bias broadcast to x; usually over the last axes, whose extents they have.
+Tensor layer_norm(const Tensor& x, const Axes& axes, const Tensor& scale = {},
+                  const Tensor& bias = {}, double epsilon = 1e-5);
+/// x / sqrt(mean(x^2) + epsilon) * scale (Zhang and Sennrich, 2019).
+Tensor rms_norm(const Tensor& x, const Axes& axes, const Tensor& scale = {}, double epsilon = 1e-5);
+/// x: [n, channels, places...]; each channel of each of the n by itself.  scale, bias: [channels].
+Tensor instance_norm(const Tensor& x, const Tensor& scale = {}, const Tensor& bias = {},
+                     double epsilon = 1e-5);
+/// x: [n, channels, ...]; over groups of neighbouring channels, whose number `groups` divides.
+Tensor group_norm(const Tensor& x, int64_t groups, const Tensor& scale = {},
+                  const Tensor& bias = {}, double epsilon = 1e-5);
+/// x: [n, channels, ...]; mean, variance, scale and bias: [channels].
+Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance,
+                  const Tensor& scale = {}, const Tensor& bias = {}, double epsilon = 1e-5);
+/// The same with the mean and variance of x itself, over all axes but the channels'.
+Tensor batch_norm_train(const Tensor& x, const Tensor& scale = {}, const Tensor& bias = {},
+                        double epsilon = 1e-5);
+/// The mean and (population) variance of each channel of x: [n, channels, ...] -> [channels], which
+/// a layer averages over steps; f32 for half-precision x.
+struct BatchStatistics {
+    Tensor mean, variance;
+};
+BatchStatistics batch_statistics(const Tensor& x);
+/// x / max(norm of x over `axes`, epsilon); p = 1: sum of |x|, p = 2: Euclidean.
+Tensor lp_normalize(const Tensor& x, const Axes& axes = {-1}, int64_t p = 2,
+                    double epsilon = 1e-12);
+/// x / (bias + alpha / size * s)^beta, s: sum of the squares of the `size` channels (axis 1) around.
+Tensor local_response_norm(const Tensor& x, int64_t size, double alpha = 1e-4, double beta = 0.75,
+                           double bias = 1);
 
 // --- Shapes and movement ---
 

@@ -325,114 +325,6 @@ Tensors import_global_lp_pool(OnnxCall& call) {
     return {p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p)};
 }
 
-// --- Normalization
-// --------------------------------------------------------------------------------
-
-struct Normalized {
-    Tensor y, mean, inverse_deviation;
-};
-
-Normalized normalize(const Tensor& x, const Axes& axes, double epsilon) {
-    const Tensor m = mean(x, axes, true), centred = x - m;
-    const Tensor inverse = rsqrt(mean(square(centred), axes, true) + epsilon);
-    return {centred * inverse, m, inverse};
-}
-
-/// [C] as [C, 1, ...], to broadcast along the channels of x.
-Tensor per_channel(const Tensor& v, const Tensor& x) {
-    Axes axes;
-    for (int i = 1; i + 1 < x.rank(); ++i) axes.push_back(i);
-    return axes.empty() ? v : unsqueeze(v, axes);
-}
-
-/// The axes from the attribute `axis` on.
-std::optional<Axes> trailing_axes(OnnxCall& call, const Tensor& x) {
-    const std::optional<int> axis = axis_of(call, call.integer("axis", -1), x.rank());
-    if (!axis || has_failed(call)) return {};
-    Axes axes;
-    for (int i = *axis; i < x.rank(); ++i) axes.push_back(i);
-    return axes;
-}
-
-/// x in f32 if it is narrower, which is what stash_type = 1 asks for.
-Tensor widened(const Tensor& x) {
-    return x.dtype() == DType::kF16 || x.dtype() == DType::kBF16 ? cast(x, DType::kF32) : x;
-}
-
-Tensor narrowed(const Tensor& y, DType dtype) {
-    return y.dtype() == dtype ? y : cast(y, dtype);
-}
-
-Tensors import_layer_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0), scale = call.in(1);
-    const std::optional<Axes> axes = trailing_axes(call, x);
-    if (!axes) return {};
-    const Normalized n = normalize(widened(x), *axes, call.real("epsilon", 1e-5));
-    Tensor y = narrowed(n.y, x.dtype()) * scale;
-    if (call.has(2)) y = y + call.in(2);
-    return {y, n.mean, n.inverse_deviation};
-}
-
-Tensors import_rms_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0), scale = call.in(1);
-    const std::optional<Axes> axes = trailing_axes(call, x);
-    if (!axes) return {};
-    const Tensor wide = widened(x);
-    const Tensor y = wide * rsqrt(mean(square(wide), *axes, true) + call.real("epsilon", 1e-5));
-    return {narrowed(y, x.dtype()) * scale};
-}
-
-Tensors import_instance_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0), scale = call.in(1), bias = call.in(2);
-    if (has_failed(call)) return {};
-    if (x.rank() < 3) return call.invalid("input is " + to_string(x.shape()));
-    const Tensor y = normalize(x, spatial_axes(x), call.real("epsilon", 1e-5)).y;
-    return {y * per_channel(scale, x) + per_channel(bias, x)};
-}
-
-// Scale and bias are per group in version 18, per channel since 21.
-Tensors import_group_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0), scale = call.in(1), bias = call.in(2);
-    const int64_t groups = call.integer("num_groups", 0);
-    if (has_failed(call)) return {};
-    if (x.rank() < 2 || groups < 1 || x.dim(1).per_row || x.dim(1).count % groups != 0)
-        return call.invalid(to_string(x.shape()) + " in " + std::to_string(groups) + " groups");
-    const Dim size(x.dim(1).count / groups);
-    const Dim rest = product(x.shape().dims().subspan(2));
-    const Tensor grouped = reshape(widened(x), {x.dim(0), groups, size, rest});
-    Tensor y = narrowed(normalize(grouped, {2, 3}, call.real("epsilon", 1e-5)).y, x.dtype());
-    if (call.opset < 21)
-        return {reshape(y * unsqueeze(scale, {1, 2}) + unsqueeze(bias, {1, 2}), x.shape())};
-    y = reshape(y, x.shape());
-    return {y * per_channel(scale, x) + per_channel(bias, x)};
-}
-
-// Inference: the statistics are inputs.
-Tensors import_batch_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0), scale = call.in(1), bias = call.in(2), m = call.in(3),
-                 v = call.in(4);
-    if (has_failed(call)) return {};
-    if (call.flag("training_mode", false)) return call.unsupported("training_mode");
-    if (x.rank() < 1) return call.invalid("input is a scalar");
-    const Tensor factor = scale * rsqrt(v + call.real("epsilon", 1e-5));
-    return {(x - per_channel(m, x)) * per_channel(factor, x) + per_channel(bias, x)};
-}
-
-Tensors import_mean_variance_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0);
-    const Axes axes = call.integers("axes", {0, 2, 3});
-    const Tensor centred = x - mean(x, axes, true);
-    return {centred / (sqrt(mean(square(centred), axes, true)) + 1e-9)};
-}
-
-Tensors import_lp_normalization(OnnxCall& call) {
-    const Tensor x = call.in(0);
-    const int64_t axis = call.integer("axis", -1), p = call.integer("p", 2);
-    if (has_failed(call)) return {};
-    const Tensor norm = p == 1 ? sum(abs(x), {axis}, true) : sqrt(sum(square(x), {axis}, true));
-    return {where(equal(norm, 0), like(call, x, 0), x / norm)};
-}
-
 // --- Losses
 // ---------------------------------------------------------------------------------------
 
@@ -478,24 +370,24 @@ Tensors import_softmax_cross_entropy_loss(OnnxCall& call) {
 }
 
 constexpr OnnxMapping kCompositions[] = {
-    {"BatchNormalization", 9, import_batch_normalization},
     {"CastLike", 15, import_cast_like},
+    {"CausalConvWithState", 27, import_causal_conv_with_state},
     {"DepthToSpace", 1, import_depth_to_space},
     {"Dropout", 7, import_dropout},
     {"Flatten", 1, import_flatten},
     {"Gemm", 7, import_gemm},
+    {"GRU", 1, import_gru},
     {"GlobalAveragePool", 1, import_global_average_pool},
     {"GlobalLpPool", 2, import_global_lp_pool},
     {"GlobalMaxPool", 1, import_global_max_pool},
-    {"GroupNormalization", 18, import_group_normalization},
     {"Hardmax", 1, import_hardmax},
-    {"InstanceNormalization", 6, import_instance_normalization},
-    {"LayerNormalization", 17, import_layer_normalization},
-    {"LpNormalization", 1, import_lp_normalization},
+    {"LRN", 1, import_lrn},
+    {"LSTM", 1, import_lstm},
+    {"LinearAttention", 27, import_linear_attention},
     {"MaxUnpool", 9, import_max_unpool},
     {"Mean", 8, import_mean},
-    {"MeanVarianceNormalization", 9, import_mean_variance_normalization},
     {"NegativeLogLikelihoodLoss", 12, import_nll_loss},
+    {"RNN", 1, import_rnn},
     {"Range", 11, import_range},
     {"ReduceL1", 1, import_reduce_l1},
     {"ReduceL2", 1, import_reduce_l2},
@@ -503,7 +395,6 @@ constexpr OnnxMapping kCompositions[] = {
     {"ReduceLogSumExp", 1, import_reduce_log_sum_exp},
     {"ReduceMean", 1, import_reduce_mean},
     {"ReduceSumSquare", 1, import_reduce_sum_square},
-    {"RMSNormalization", 23, import_rms_normalization},
     {"Shrink", 9, import_shrink},
     {"SoftmaxCrossEntropyLoss", 12, import_softmax_cross_entropy_loss},
     {"SpaceToDepth", 1, import_space_to_depth},

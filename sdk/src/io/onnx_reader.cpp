@@ -384,6 +384,12 @@ class ModelReader {
             case onnx::AttributeProto::STRING:
                 node.attrs.set(attr.name(), attr.s());
                 return {};
+            case onnx::AttributeProto::STRINGS: {
+                std::string lines;  // OnnxCall::texts takes them apart
+                for (const std::string& line : attr.strings()) lines += line + "\n";
+                node.attrs.set(attr.name(), lines);
+                return {};
+            }
             case onnx::AttributeProto::INTS:
                 node.attrs.set(attr.name(),
                                std::vector<int64_t>(attr.ints().begin(), attr.ints().end()));

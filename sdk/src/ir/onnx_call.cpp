@@ -53,12 +53,30 @@ int64_t OnnxCall::integer(std::string_view name, int64_t fallback) {
     return attribute<int64_t>(*this, name, "an integer", fallback);
 }
 
+std::optional<int> OnnxCall::axis(std::string_view name, int64_t fallback, int rank) {
+    const Result<int> at = normalize_axis(integer(name, fallback), rank);
+    if (at.ok()) return *at;
+    trace.fail(at.status());
+    return {};
+}
+
 double OnnxCall::real(std::string_view name, double fallback) {
     return attribute<double>(*this, name, "a float", fallback);
 }
 
 std::string OnnxCall::text(std::string_view name, std::string_view fallback) {
     return attribute<std::string>(*this, name, "a string", std::string(fallback));
+}
+
+std::vector<std::string> OnnxCall::texts(std::string_view name) {
+    std::vector<std::string> lines;
+    std::string rest = text(name, "");
+    while (!rest.empty()) {
+        const size_t end = std::min(rest.find('\n'), rest.size());
+        lines.push_back(rest.substr(0, end));
+        rest.erase(0, end + 1);
+    }
+    return lines;
 }
 
 std::vector<int64_t> OnnxCall::integers(std::string_view name, std::vector<int64_t> fallback) {

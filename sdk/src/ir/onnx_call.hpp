@@ -57,8 +57,12 @@ struct OnnxCall {
 
     int64_t integer(std::string_view name, int64_t fallback);
     bool flag(std::string_view name, bool fallback) { return integer(name, fallback) != 0; }
+    /// The attribute `name` as an axis counted from the front; nothing after failing the trace.
+    std::optional<int> axis(std::string_view name, int64_t fallback, int rank);
     double real(std::string_view name, double fallback);
     std::string text(std::string_view name, std::string_view fallback);
+    /// A list of texts, which the attributes hold as one, a line for each.
+    std::vector<std::string> texts(std::string_view name);
     /// Values beyond +-kMaxExtent become that: extents end there, so "to the end" stays what it is
     /// and sums of a few cannot overflow.  The same in integers_in and list.
     std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> fallback = {});
@@ -76,6 +80,7 @@ struct OnnxCall {
     /// A list that older versions give as an attribute, newer ones as an input; nothing if neither.
     std::optional<std::vector<int64_t>> list(std::string_view name, size_t k);
 
+    bool has_failed() const { return !trace.status().ok(); }
     /// Fails the trace: the model may be right, but this is not supported.
     std::vector<Tensor> unsupported(std::string_view what);
     /// Fails the trace: the model breaks a rule of ONNX.
