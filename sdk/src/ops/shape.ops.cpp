@@ -71,6 +71,23 @@ Status infer_expand(InferCall& call) {
     return call.one(call.dtype(0), shape);
 }
 
+Status infer_split(InferCall& call) {
+    HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
+    Shape piece = call.shape(0);
+    Dim& along = piece[static_cast<int>(call.attrs.integer("axis"))];
+    const Dim whole = along;
+    int64_t total = 0;
+    for (int64_t extent : call.attrs.integers("extents")) {
+        if (extent < 0) return invalid_argument("a piece of " + std::to_string(extent));
+        total += extent;
+        along = Dim(extent);
+        call.outputs.push_back({call.dtype(0), piece});
+    }
+    if (whole == Dim(total)) return {};
+    return invalid_argument("the pieces hold " + std::to_string(total) + " elements, the axis " +
+                            to_string(whole));
+}
+
 Status infer_concat(InferCall& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
@@ -226,6 +243,35 @@ constinit const OpDef kOps[] = {
                 s.add({{5}}, {{"shape", Shape{kRows, 5}}});
                 s.add({{kRows, 1}}, {{"shape", Shape{2, kRows, 3}}});
                 s.add({{1, 2, 1, 2, 2}}, {{"shape", Shape{3, 2, 4, 2, 2}}});
+            },
+    },
+    {
+        .name = "split",
+        .summary = "pieces of x along the axis, of the given extents",
+        .inputs = {{"x", TypeClass::kAny}},
+        .attrs = {{"axis", AttrType::kInteger}, {"extents", AttrType::kIntegers}},
+        .op_class = OpClass::kComposite,
+        .infer = infer_split,
+        .decompose = [](DecomposeCall& d) -> std::vector<Tensor> {
+            std::vector<Tensor> pieces;
+            int64_t begin = 0;
+            for (int64_t extent : d.attrs.integers("extents")) {
+                const int64_t end = begin + extent;
+                pieces.push_back(slice(d.in(0), d.attrs.integer("axis"), begin, end));
+                begin = end;
+            }
+            return pieces;
+        },
+        // One tensor put together, where slices by themselves would give a padded one each.
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {concat(v.cotangents, v.attrs.integer("axis"))};
+        },
+        .samples =
+            [](Samples& s) {
+                s.add({{7}}, {{"axis", int64_t{0}}, {"extents", List{3, 4}}});
+                s.add({{3, 5}}, {{"axis", int64_t{1}}, {"extents", List{1, 2, 2}}});
+                s.add({{kRows, 4, 2}}, {{"axis", int64_t{1}}, {"extents", List{4}}});
+                s.add({{kRows, 3}}, {{"axis", int64_t{1}}, {"extents", List{2, 1}}});
             },
     },
     {
@@ -604,12 +650,10 @@ std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, 
                         : at.status().in("split"));
         return failed;
     }
-    std::vector<Tensor> pieces;
-    int64_t begin = 0;
-    for (int64_t extent : extents) {
-        pieces.push_back(slice(x, *at, begin, begin + extent));
-        begin += extent;
-    }
+    if (extents.empty()) return {};
+    std::vector<Tensor> pieces =
+        apply(op("split"), std::span(&x, 1), {{"axis", int64_t{*at}}, {"extents", extents}});
+    pieces.resize(extents.size(), failed_like(x));
     return pieces;
 }
 
