@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Recurrent networks over sequences of a fixed length: what the cells of PyTorch and of ONNX have in
+// common, and the settings in which they differ.
+
+#pragma once
+
+#include <hearth/ops.hpp>
+
+#include <functional>
+#include <vector>
+
+namespace hearth {
+
+enum class RecurrentKind { kSimple, kGru, kLstm };
+
+/// Of gates and candidates, in place: [n, hidden] -> [n, hidden].
+using RecurrentActivation = std::function<Tensor(const Tensor&)>;
+
+struct RecurrentCell {
+    RecurrentKind kind = RecurrentKind::kSimple;
+    /// Where each gate stands in the stacked weights.  GRU: reset, update, candidate, the last of
+    /// which is last; LSTM: input, forget, candidate, output.
+    std::vector<size_t> order;
+    /// Simple: of the result; GRU: of gates, of the candidate; LSTM: of the result too.
+    std::vector<RecurrentActivation> activations;
+    double clip = 0;            ///< c > 0: what activations see lies in [-c, c]
+    bool reset_after = true;    ///< GRU: the reset gate acts behind the hidden weights
+    bool input_forget = false;  ///< LSTM: the forget gate is 1 - the input gate
+
+    /// PyTorch's: GRU r, z, n; LSTM i, f, g, o.
+    static RecurrentCell of(RecurrentKind kind);
+    int64_t gate_count() const;
+};
+
+/// Params of one direction of one layer; biases and peepholes may be empty.
+struct RecurrentWeights {
+    Tensor input;        ///< [gates * hidden, in]
+    Tensor hidden;       ///< [gates * hidden, hidden]
+    Tensor input_bias;   ///< [gates * hidden]
+    Tensor hidden_bias;  ///< [gates * hidden]
+    Tensor peepholes;    ///< LSTM: [3 * hidden], for the input, output and forget gate
+};
+
+/// h and c: [n, hidden]; c of an LSTM alone.  Empty tensors stand for zeros.
+using RecurrentState = LstmState;
+
+/// One step: x: [n, in].
+RecurrentState recurrent_step(const RecurrentCell& cell, const RecurrentWeights& weights,
+                              const Tensor& x, const RecurrentState& state);
+
+struct RecurrentRun {
+    Tensor output;  ///< [length, n, hidden]
+    RecurrentState last;
+};
+
+/// x: [length, n, in].  lengths: integers [n] or empty; behind its length a sequence keeps its state
+/// and has outputs of zero.  reverse: from the last element to the first.
+RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& weights,
+                           const Tensor& x, const RecurrentState& start = {},
+                           const Tensor& lengths = {}, bool reverse = false);
+
+}  // namespace hearth
