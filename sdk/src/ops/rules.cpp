@@ -3,6 +3,8 @@
 
 #include "ops/rules.hpp"
 
+#include <hearth/grad.hpp>
+
 #include <algorithm>
 
 namespace hearth {
@@ -113,6 +115,23 @@ Tensor constant_like(const Tensor& x, double value) {
 
 Tensor zeros_like(const Tensor& x) {
     return expand(constant_like(x, 0), x.shape());
+}
+
+std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call) {
+    // Copies, so that an input made of another does not pass cotangents on to it.
+    std::vector<Tensor> inputs, floating;
+    for (const Tensor& t : call.inputs) {
+        inputs.push_back(is_floating(t.dtype()) ? identity(t) : t);
+        if (is_floating(t.dtype())) floating.push_back(inputs.back());
+    }
+    DecomposeCall parts{call.trace, call.attrs, inputs};
+    const std::vector<Tensor> outputs = decompose(parts);
+    const std::vector<Tensor> found = vjp(outputs, call.cotangents, floating);
+    std::vector<Tensor> all;
+    size_t next = 0;
+    for (const Tensor& t : call.inputs)
+        all.push_back(is_floating(t.dtype()) ? found[next++] : Tensor());
+    return all;
 }
 
 namespace {

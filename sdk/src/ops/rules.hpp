@@ -58,6 +58,8 @@ bool should_sort(const Shape& shape, Dim looks);
 /// in [0, N), or N for those to be left out.  reduction: as in scatter_elements.
 Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targets,
                    const std::string& reduction);
+/// The gradient of an operator as that of its decomposition, of which it is built anew here.
+std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call);
 
 // --- `at` rules ---
 

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What the kernels of attention share: tiles in shared memory, and the score of one query and key.
+//
+// Constants from the record: HEADS, KEY_HEADS, D (width of queries and keys), DV (of values),
+// TILE_Q, TILE_K, LANES (threads for each row), SCALE, SOFTCAP (0: none), CAUSAL, LEFT, RIGHT (window,
+// -1: open), PAST; HAS_MASK with MASK_AT(b, h, i, j), MASK_IS_BOOL; HAS_LENGTHS with LENGTH_AT(b).
+// QUERIES and KEYS are the extents of the sequences.
+
+// The score, -inf, of a key that is not to be seen.
+#define kHidden uintBitsToFloat(0xff800000u)
+
+struct Sequence {
+    int batch, head;
+    int keys;    // how many there are
+    int offset;  // position of query 0 among the keys
+};
+
+Sequence sequence_of(int pair) {
+    Sequence s;
+    s.batch = pair / HEADS;
+    s.head = pair % HEADS;
+    s.keys = KEYS;
+    s.offset = PAST;
+#if HAS_LENGTHS
+    s.keys = min(LENGTH_AT(s.batch), KEYS);
+    s.offset = LENGTH_AT(s.batch) - QUERIES;
+#endif
+    return s;
+}
+
+// The first key that query i may see, and the one after the last.
+int first_key(Sequence s, int i) {
+    return LEFT < 0 ? 0 : max(i + s.offset - LEFT, 0);
+}
+int last_key(Sequence s, int i) {
+    int last = s.keys;
+    if (CAUSAL != 0) last = min(last, i + s.offset + 1);
+    if (RIGHT >= 0) last = min(last, i + s.offset + RIGHT + 1);
+    return last;
+}
+
+// The score of query i and key j from their inner product; kHidden where the key is not to be seen.
+// slope: derivative of the score with respect to the scaled product.
+float score_of(Sequence s, int i, int j, float product, out float slope) {
+    float score = product * SCALE;
+    slope = 1.0;
+    if (i >= QUERIES || j < first_key(s, i) || j >= last_key(s, i)) return kHidden;
+    if (SOFTCAP > 0.0) {
+        float t = hearth_tanh(score / SOFTCAP);
+        score = SOFTCAP * t;
+        slope = 1.0 - t * t;
+    }
+#if HAS_MASK
+#if MASK_IS_BOOL
+    if (MASK_AT(s.batch, s.head, i, j) == 0) return kHidden;
+#else
+    score += MASK_AT(s.batch, s.head, i, j);
+#endif
+#endif
+    return score;
+}
+
+// exp(score - log_total), 0 where nothing is to be seen.
+float weight_of(float score, float log_total) {
+    return score == kHidden ? 0.0 : exp(score - log_total);
+}
