@@ -4,11 +4,11 @@
 // Runs the `hearth` program, which lies beside this one, on cases written here and on reference
 // cases.
 
+#include "run_tool.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <sys/wait.h>
 
 #include <cmath>
 #include <cstdio>
@@ -25,32 +25,8 @@ using testing::bytes_of;
 using testing::float_tensor;
 using testing::int_tensor;
 using testing::OnnxBuilder;
-
-fs::path program() {
-    return fs::read_symlink("/proc/self/exe").parent_path() / "hearth";
-}
-
-struct Ran {
-    int exit_code = -1;
-    std::string text;
-
-    bool says(const std::string& part) const { return text.find(part) != std::string::npos; }
-};
-
-/// Runs `hearth ARGUMENTS`, with what it prints to both streams.
-Ran run(const std::string& arguments, const std::string& environment = "") {
-    Ran ran;
-    const std::string command =
-        environment + " '" + program().string() + "' " + arguments + " 2>&1";
-    FILE* pipe = popen(command.c_str(), "r");
-    if (pipe == nullptr) return ran;
-    char buffer[4096];
-    while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) ran.text.append(buffer, n);
-    const int status = pclose(pipe);
-    // A signal is no exit: -1 fails every expectation.
-    if (WIFEXITED(status)) ran.exit_code = WEXITSTATUS(status);
-    return ran;
-}
+using testing::Ran;
+using testing::run;
 
 /// A folder of cases that is gone when the test ends.
 class VerifyTool : public ::testing::Test {
@@ -323,6 +299,17 @@ TEST_F(VerifyTool, JsonHoldsEveryCaseAndNothingElse) {
               std::string::npos);
 }
 
+TEST_F(VerifyTool, CookedModelsGiveTheSameBits) {
+    add_unary("relu", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
+    add_unary("tanh", "Tanh", {-1, 0, 0.5f, 3},
+              {std::tanh(-1.0f), 0, std::tanh(0.5f), std::tanh(3.0f)});
+    for (const char* device : {"both", "program"}) {
+        const Ran ran = verify(std::string("--cooked --device ") + device);
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says("2 passed, 0 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
 TEST_F(VerifyTool, InspectPrintsGraphProgramArenaAndBarriers) {
     write(root_ / "model.onnx", testing::small_policy().bytes());
     const Ran ran = run("inspect --rows 64 --source '" + (root_ / "model.onnx").string() + "'");
@@ -357,6 +344,15 @@ TEST(ReferenceCases, AllPoliciesPassOnCpuAndGpu) {
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         EXPECT_TRUE(ran.says("13 passed, 0 failed, 0 skipped\n")) << ran.text;
     }
+}
+
+TEST(ReferenceCases, CookedNetsAndPoliciesGiveTheSameBits) {
+    REFERENCE_CASES(policies, "policies");
+    const fs::path nets = policies.parent_path() / "nets";
+    const Ran ran =
+        run("verify --cooked --device both '" + policies.string() + "' '" + nets.string() + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;
 }
 
 TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {

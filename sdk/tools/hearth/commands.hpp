@@ -11,6 +11,7 @@ namespace hearth::tool {
 
 /// Each adds its subcommand; when that is given, parsing runs it and sets the program's exit code.
 void add_bench(CLI::App& app, int& exit_code);
+void add_brain(CLI::App& app, int& exit_code);
 void add_cook(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "compile/compile.hpp"
+#include "describe_program.hpp"
 #include "measure.hpp"
 #include "model.hpp"
 #include "profiles.hpp"
@@ -15,18 +16,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <optional>
 
 namespace hearth::tool {
 
 namespace {
-
-// The GPU that estimates are made for: a desktop one of the middle class of about 2020.
-constexpr double kGuessFlopsPerS = 5e12;
-constexpr double kGuessBytesPerS = 2e11;
-constexpr double kGuessBarrierUs = 2.0;   // measured on an H200 through Vulkan: 2.05
-constexpr double kGuessDispatchUs = 0.2;  // likewise: 0.18
 
 struct CookCommand {
     ModelOptions model;
@@ -56,52 +50,12 @@ Machine find_machine() {
     return machine;
 }
 
-Json entry_report(const Program& program, const Entry& entry) {
-    uint64_t dispatches = 0, barriers = 0, copies = 0, operators = 0;
-    double flops = 0, bytes = 0, us = 0;
-    std::map<std::string, uint64_t> fused;
-    for (const Step& step : program.steps_of(entry)) {
-        dispatches += step.kind == StepKind::kDispatch;
-        barriers += step.kind == StepKind::kBarrier;
-        copies += step.kind == StepKind::kCopy || step.kind == StepKind::kFill;
-        operators += step.computes.size();
-        if (step.computes.size() > 1) ++fused[step.label];
-        flops += static_cast<double>(step.flops);
-        bytes += static_cast<double>(step.bytes_moved);
-        us += 1e6 * std::max(static_cast<double>(step.flops) / kGuessFlopsPerS,
-                             static_cast<double>(step.bytes_moved) / kGuessBytesPerS);
-    }
-    us += kGuessBarrierUs * static_cast<double>(barriers) +
-          kGuessDispatchUs * static_cast<double>(dispatches);
-    Json groups = Json::array();
-    for (const auto& [label, count] : fused) groups.push_back({{"group", label}, {"count", count}});
-    return {{"name", entry.name},       {"operators", operators},
-            {"dispatches", dispatches}, {"copies", copies},
-            {"barriers", barriers},     {"arena_bytes", entry.arena_bytes},
-            {"flops", flops},           {"bytes_moved", bytes},
-            {"estimated_us", us},       {"fused", std::move(groups)}};
-}
-
-Json slot_bytes(const Program& program) {
-    uint64_t bytes[3] = {};
-    for (const Slot& slot : program.slots) bytes[static_cast<size_t>(slot.kind)] += slot.bytes;
-    return {{"params", bytes[static_cast<size_t>(SlotKind::kParam)]},
-            {"states", bytes[static_cast<size_t>(SlotKind::kState)]},
-            {"constants", bytes[static_cast<size_t>(SlotKind::kConstant)]}};
-}
-
 Result<Json> profile_report(const CookedProfile& profile) {
     HEARTH_ASSIGN(const Program program, load_program(profile.compiled.bytes));
-    Json entries = Json::array();
-    for (const Entry& entry : program.entries) entries.push_back(entry_report(program, entry));
-    Json bytes = slot_bytes(program);
-    bytes.update({{"arena", program.arena_bytes},
-                  {"program", profile.program_bytes},
-                  {"spirv", profile.spirv_bytes}});
-    return Json{{"name", profile.name},
-                {"kernels", program.kernels.size()},
-                {"bytes", std::move(bytes)},
-                {"entries", std::move(entries)}};
+    Json report = describe_program(program);
+    report["name"] = profile.name;
+    report["bytes"]["program"] = profile.program_bytes;
+    return report;
 }
 
 /// Adds what each entry takes on the machine's device, for the profile that it chooses.
@@ -154,8 +108,8 @@ void print_report(const Json& report, const CookCommand& command) {
             if (entry.contains("not_measured"))
                 measured = ", not measured: " + entry["not_measured"].get<std::string>();
             fmt::print("    estimated {} on a middle-class GPU ({:.0f} TFLOP/s, {:.0f} GB/s){}\n",
-                       time_text(entry["estimated_us"].get<double>()), kGuessFlopsPerS / 1e12,
-                       kGuessBytesPerS / 1e9, measured);
+                       time_text(entry["estimated_us"].get<double>()), kEstimatedFlopsPerS / 1e12,
+                       kEstimatedBytesPerS / 1e9, measured);
             for (const Json& group : entry["fused"])
                 fmt::print("    fused {}x {}\n", group["count"].get<uint64_t>(),
                            shortened(group["group"].get<std::string>(), 90));

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "compile/compile.hpp"
+#include "tables.hpp"
 
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
@@ -62,8 +63,8 @@ std::string profile_for(const DeviceCaps& caps) {
     return compiled.ok() ? compiled->program.profile : "none: " + compiled.status().message();
 }
 
-/// Whether Hearth can use the device.
-bool describe(standalone::Instance& instance, int index) {
+/// What Hearth makes of the device; "problem" says why it cannot be used.
+Json describe(standalone::Instance& instance, int index) {
     const VkPhysicalDevice physical = instance.physical_devices()[static_cast<size_t>(index)];
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, &driver};
@@ -73,58 +74,94 @@ bool describe(standalone::Instance& instance, int index) {
     // Devices before Vulkan 1.2 do not know the driver struct; Hearth needs 1.2 anyway.
     if (first.apiVersion >= VK_API_VERSION_1_2)
         instance.vk().GetPhysicalDeviceProperties2(physical, &properties);
-    fmt::print("device {}: {} ({}), Vulkan {}, driver {} {}\n", index, first.deviceName,
-               kind_of(first.deviceType), version_text(first.apiVersion), driver.driverName,
-               driver.driverInfo);
+    Json json = {{"index", index},
+                 {"name", first.deviceName},
+                 {"kind", kind_of(first.deviceType)},
+                 {"vulkan", version_text(first.apiVersion)},
+                 {"driver", std::string(driver.driverName) + " " + driver.driverInfo}};
 
     Result<std::unique_ptr<standalone::Device>> device =
         standalone::Device::create(instance, {.index = index});
-    if (!device.ok()) {
-        fmt::print("  not usable: {}\n", device.status().message());
-        return false;
+    const Result<DeviceCaps> caps =
+        device.ok() ? (*device)->caps() : Result<DeviceCaps>(device.status());
+    if (!caps.ok()) {
+        json["problem"] = caps.status().message();
+        return json;
     }
     std::string extensions;
     for (const char* name : (*device)->enabled_extensions())
         extensions += (extensions.empty() ? "" : ", ") + std::string(name);
-    fmt::print("  adopted features: {}\n", feature_list((*device)->enabled_features()));
-    fmt::print("  adopted extensions: {}\n", extensions.empty() ? "none" : extensions);
-    const Result<DeviceCaps> caps = (*device)->caps();
-    if (!caps.ok()) {
-        fmt::print("  not usable: {}\n", caps.status().message());
-        return false;
+    json.update({{"features", feature_list((*device)->enabled_features())},
+                 {"extensions", extensions.empty() ? "none" : extensions},
+                 {"queue_family", (*device)->queue_family()},
+                 {"graphics", (*device)->has_graphics()},
+                 {"timestamps", (*device)->timestamp_valid_bits() > 0},
+                 {"subgroup_size", caps->subgroup_size},
+                 {"max_workgroup_invocations", caps->max_workgroup_invocations},
+                 {"shared_memory_bytes", caps->shared_memory_bytes},
+                 {"push_constant_bytes", caps->push_constant_bytes},
+                 {"max_buffer_bytes", caps->max_buffer_bytes},
+                 {"profile", profile_for(*caps)}});
+    return json;
+}
+
+void print_device(const Json& d) {
+    const auto text = [&](const char* key) { return d[key].get<std::string>(); };
+    const auto number = [&](const char* key) { return d[key].get<uint64_t>(); };
+    fmt::print("device {}: {} ({}), Vulkan {}, driver {}\n", number("index"), text("name"),
+               text("kind"), text("vulkan"), text("driver"));
+    if (d.contains("problem")) {
+        fmt::print("  not usable: {}\n", text("problem"));
+        return;
     }
-    fmt::print("  queue family {} ({}), timestamps: {}\n", (*device)->queue_family(),
-               (*device)->has_graphics() ? "graphics and compute" : "compute",
-               (*device)->timestamp_valid_bits() > 0 ? "yes" : "no");
+    fmt::print("  adopted features: {}\n", text("features"));
+    fmt::print("  adopted extensions: {}\n", text("extensions"));
+    fmt::print("  queue family {} ({}), timestamps: {}\n", number("queue_family"),
+               d["graphics"] ? "graphics and compute" : "compute", d["timestamps"] ? "yes" : "no");
     fmt::print(
         "  subgroups of {}, workgroups up to {}, {} KiB shared, {} bytes of push constants, "
         "buffers up to {} MiB\n",
-        caps->subgroup_size, caps->max_workgroup_invocations, caps->shared_memory_bytes / 1024,
-        caps->push_constant_bytes, caps->max_buffer_bytes >> 20);
-    fmt::print("  profile: {}\n", profile_for(*caps));
-    return true;
+        number("subgroup_size"), number("max_workgroup_invocations"),
+        number("shared_memory_bytes") / 1024, number("push_constant_bytes"),
+        number("max_buffer_bytes") >> 20);
+    fmt::print("  profile: {}\n", text("profile"));
 }
 
-bool run_info() {
-    fmt::print("{}\n", hearth_build_info());
+/// Whether there is a device that Hearth can use.
+bool run_info(bool json) {
+    if (!json) fmt::print("{}\n", hearth_build_info());
     Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();
     if (!instance.ok()) {
-        fmt::print("no Vulkan: {}\n", instance.status().message());
+        if (json)
+            print_json({{"build", hearth_build_info()}, {"error", instance.status().message()}});
+        else
+            fmt::print("no Vulkan: {}\n", instance.status().message());
         return false;
     }
     const auto count = static_cast<int>((*instance)->physical_devices().size());
     int usable = 0;
-    for (int i = 0; i < count; ++i) usable += describe(**instance, i);
-    fmt::print("{} devices, {} usable\n", count, usable);
+    Json devices = Json::array();
+    for (int i = 0; i < count; ++i) {
+        devices.push_back(describe(**instance, i));
+        usable += !devices.back().contains("problem");
+        if (!json) print_device(devices.back());
+    }
+    if (json)
+        print_json(
+            {{"build", hearth_build_info()}, {"usable", usable}, {"devices", std::move(devices)}});
+    else
+        fmt::print("{} devices, {} usable\n", count, usable);
     return usable > 0;
 }
 
 }  // namespace
 
 void add_info(CLI::App& app, int& exit_code) {
-    app.add_subcommand("info",
-                       "List the GPUs, the features Hearth adopts and the profile it chooses.")
-        ->callback([&exit_code] { exit_code = run_info() ? 0 : 1; });
+    auto json = std::make_shared<bool>(false);
+    CLI::App* command = app.add_subcommand(
+        "info", "List the GPUs, the features Hearth adopts and the profile it chooses.");
+    command->add_flag("--json", *json, "Print one JSON object instead of text.");
+    command->callback([json, &exit_code] { exit_code = run_info(*json) ? kExitOk : kExitFailed; });
 }
 
 }  // namespace hearth::tool

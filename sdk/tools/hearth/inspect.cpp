@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "compile/compile.hpp"
+#include "describe_program.hpp"
 #include "model.hpp"
 
 #include <fmt/format.h>
@@ -28,6 +29,7 @@ struct InspectOptions {
     bool unfused = false;
     bool show_passes = false;
     bool show_source = false;
+    bool json = false;
 };
 
 /// Where one value lies in the arena, and from which step to which.
@@ -91,21 +93,35 @@ void print_program(const Program& program, const InspectOptions& options) {
 
 Status inspect_package(std::span<const std::byte> bytes, const InspectOptions& options) {
     HEARTH_ASSIGN(const PackageView view, open_package(bytes));
-    fmt::print("\npackage of {} bytes: graph {:016x} ({} bytes), weights {} bytes\n", bytes.size(),
-               view.header().graph_hash, view.graph().size(), view.weights().size());
+    if (!options.json)
+        fmt::print("\npackage of {} bytes: graph {} ({} bytes), weights {} bytes\n", bytes.size(),
+                   hash_text(view.header().graph_hash), view.graph().size(), view.weights().size());
+    Json profiles = Json::array();
     for (uint32_t i = 0; i < view.profiles().size(); ++i) {
         const char* name = view.profiles()[i].name;
-        fmt::print("\nprofile {}: program of {} bytes\n", name, view.program(i).size());
         const Result<Program> program = load_program(view.program(i), view.weights());
         if (!program.ok()) return program.status().in(name);
+        if (options.json) {
+            profiles.push_back(describe_program(*program));
+            continue;
+        }
+        fmt::print("\nprofile {}: program of {} bytes\n", name, view.program(i).size());
         print_program(*program, options);
     }
+    if (options.json)
+        print_json({{"bytes", bytes.size()},
+                    {"graph_hash", hash_text(view.header().graph_hash)},
+                    {"graph_bytes", view.graph().size()},
+                    {"weights_bytes", view.weights().size()},
+                    {"notes", view.notes()},
+                    {"profiles", std::move(profiles)}});
     return {};
 }
 
 Status inspect(const InspectOptions& options) {
     HEARTH_ASSIGN(const Model model, load_model(options.model));
-    for (const Graph& graph : model.graphs) fmt::print("{}", print(graph));
+    if (!options.json)
+        for (const Graph& graph : model.graphs) fmt::print("{}", print(graph));
     if (model.is_package()) return inspect_package(model.package, options);
     HEARTH_TRY(model.fits_device);
 
@@ -113,13 +129,16 @@ Status inspect(const InspectOptions& options) {
     HEARTH_ASSIGN(compile_options.caps, caps_for(options));
     compile_options.rows_capacity = options.rows;
     compile_options.fuse = !options.unfused;
-    if (options.show_passes)
+    if (options.show_passes && !options.json)
         compile_options.observer = [](std::string_view, std::string_view stage,
                                       const std::string& text) {
             fmt::print("\nafter {}:\n{}", stage, text);
         };
     HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
-    print_program(compiled.program, options);
+    if (options.json)
+        print_json(describe_program(compiled.program));
+    else
+        print_program(compiled.program, options);
     return {};
 }
 
@@ -139,10 +158,11 @@ void add_inspect(CLI::App& app, int& exit_code) {
     command->add_flag("--unfused", options->unfused, "One kernel for each operator.");
     command->add_flag("--passes", options->show_passes, "Also print the graph after each pass.");
     command->add_flag("--source", options->show_source, "Also print the kernels' GLSL.");
+    command->add_flag("--json", options->json, "Print figures as one JSON object instead.");
     command->callback([options, &exit_code] {
         if (Status status = inspect(*options); !status.ok()) {
-            fmt::print(stderr, "hearth inspect: {}\n", status.message());
-            exit_code = 1;
+            print_error("inspect", status, options->json);
+            exit_code = kExitFailed;
         }
     });
 }

@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth brain: looks into files of what was learned, compares, merges and forgets.
+
+#include "commands.hpp"
+#include "tables.hpp"
+
+#include <hearth/brain.hpp>
+#include <hearth/brain_file.hpp>
+#include <hearth/hearth_runtime.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+namespace hearth::tool {
+
+namespace {
+
+struct BrainOptions {
+    std::vector<std::string> files;
+    std::string parent;  ///< a package or program
+    std::string output;
+    std::string match = "*";
+    std::vector<double> weights;
+    bool as_delta = false;
+    bool json = false;
+};
+
+Result<std::optional<Brain>> read_parent(const BrainOptions& options) {
+    if (options.parent.empty()) return std::optional<Brain>();
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(options.parent));
+    Result<Brain> shipped = shipped_brain(bytes);
+    if (!shipped.ok()) return shipped.status().in(options.parent);
+    return std::optional(std::move(*shipped));
+}
+
+Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& parent) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
+    Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, uint64_t{8} << 30);
+    if (brain.ok()) return brain;
+    const bool needs_parent = !parent && brain.status().code() == StatusCode::kInvalidArgument;
+    return brain.status().in(path + (needs_parent ? " (--shipped names it)" : ""));
+}
+
+Status write_brain_file(const BrainOptions& options, const Brain& brain,
+                        const std::optional<Brain>& parent) {
+    if (options.as_delta && !parent)
+        return invalid_argument("--delta needs --shipped: what it is a difference from");
+    return write_file_atomically(options.output,
+                                 save_brain(brain, options.as_delta ? &*parent : nullptr));
+}
+
+Json describe(const BrainTensor& tensor) {
+    double squares = 0, most = 0;
+    int64_t not_finite = 0;
+    for (int64_t i = 0; i < tensor.value.element_count(); ++i) {
+        const double value = tensor.value.get(i);
+        if (!std::isfinite(value)) {
+            ++not_finite;
+            continue;
+        }
+        squares += value * value;
+        most = std::max(most, std::abs(value));
+    }
+    const auto count = static_cast<double>(tensor.value.element_count());
+    return {{"name", tensor.name},
+            {"kind", tensor.is_state ? "state" : "param"},
+            {"dtype", name_of(tensor.value.dtype())},
+            {"shape", to_string(tensor.value.shape())},
+            {"rms", count > 0 ? std::sqrt(squares / count) : 0.0},
+            {"max_abs", most},
+            {"not_finite", not_finite}};
+}
+
+Status show(const BrainOptions& options) {
+    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(options.files[0]));
+    HEARTH_ASSIGN(const hearth_brain_info info, brain_info(bytes));
+    HEARTH_ASSIGN(const Brain brain, read_brain(options.files[0], parent));
+    Json json = {{"file", options.files[0]},
+                 {"bytes", bytes.size()},
+                 {"format_version", info.format_version},
+                 {"is_delta", info.is_delta != 0},
+                 {"graph_hash", hash_text(brain.graph_hash)},
+                 {"schema_hash", hash_text(brain.schema_hash)},
+                 {"parent_hash", hash_text(brain.parent_hash)},
+                 {"host_schema_hash", hash_text(brain.host_schema_hash)},
+                 {"host_bytes", brain.host_data.size()}};
+    if (parent) json["fits_shipped"] = hash_of(*parent) == brain.parent_hash;
+    Json tensors = Json::array();
+    for (const BrainTensor& tensor : brain.tensors) tensors.push_back(describe(tensor));
+    if (options.json) {
+        json["tensors"] = std::move(tensors);
+        print_json(json);
+        return {};
+    }
+    fmt::print("{}: {}, format {}{}, {} tensors, {} bytes of the host's\n", options.files[0],
+               size_text(bytes.size()), info.format_version,
+               info.is_delta != 0
+                   ? fmt::format(", a difference ({} tensors changed)", info.changed_count)
+                   : "",
+               brain.tensors.size(), brain.host_data.size());
+    fmt::print("graph {}  schema {}  parent {}\n", hash_text(brain.graph_hash),
+               hash_text(brain.schema_hash), hash_text(brain.parent_hash));
+    for (const Json& t : tensors)
+        fmt::print("  {:<6} {}{} {}  rms {:.4g}  max {:.4g}{}\n", t["kind"].get<std::string>(),
+                   t["dtype"].get<std::string>(), t["shape"].get<std::string>(),
+                   t["name"].get<std::string>(), t["rms"].get<double>(), t["max_abs"].get<double>(),
+                   t["not_finite"] != 0
+                       ? fmt::format("  {} not finite", t["not_finite"].get<int64_t>())
+                       : "");
+    return {};
+}
+
+const char* word_for(BrainDifference::Kind kind) {
+    switch (kind) {
+        case BrainDifference::Kind::kEqual:
+            return "equal";
+        case BrainDifference::Kind::kChanged:
+            return "changed";
+        case BrainDifference::Kind::kMissing:
+            return "only in the first";
+        case BrainDifference::Kind::kAdded:
+            return "only in the second";
+        case BrainDifference::Kind::kRetyped:
+            return "of another type or shape";
+    }
+    return "?";
+}
+
+/// Whether they are equal.
+Result<bool> diff(const BrainOptions& options) {
+    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
+    HEARTH_ASSIGN(const Brain a, read_brain(options.files[0], parent));
+    HEARTH_ASSIGN(const Brain b, read_brain(options.files[1], parent));
+    const std::vector<BrainDifference> all = diff_brains(a, b);
+    const bool equal = std::all_of(all.begin(), all.end(), [](const BrainDifference& d) {
+        return d.kind == BrainDifference::Kind::kEqual;
+    });
+    Json list = Json::array();
+    for (const BrainDifference& d : all) {
+        if (options.json) {
+            list.push_back({{"name", d.name},
+                            {"difference", word_for(d.kind)},
+                            {"changed", d.changed_count},
+                            {"elements", d.element_count},
+                            {"max_abs", d.most},
+                            {"rms", d.root_mean_square},
+                            {"relative", d.relative}});
+        } else if (d.kind == BrainDifference::Kind::kChanged) {
+            fmt::print(
+                "{}: {} of {} elements changed, max |b-a| {:.4g}, rms {:.4g}, relative "
+                "{:.4g}\n",
+                d.name, d.changed_count, d.element_count, d.most, d.root_mean_square, d.relative);
+        } else if (d.kind != BrainDifference::Kind::kEqual) {
+            fmt::print("{}: {}\n", d.name, word_for(d.kind));
+        }
+    }
+    if (options.json)
+        print_json({{"equal", equal},
+                    {"same_graph", a.graph_hash == b.graph_hash},
+                    {"same_schema", a.schema_hash == b.schema_hash},
+                    {"same_parent", a.parent_hash == b.parent_hash},
+                    {"tensors", list}});
+    else if (equal)
+        fmt::print("equal: {} tensors\n", all.size());
+    return equal;
+}
+
+Status merge(const BrainOptions& options) {
+    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
+    std::vector<Brain> brains;
+    for (const std::string& file : options.files) {
+        HEARTH_ASSIGN(Brain brain, read_brain(file, parent));
+        brains.push_back(std::move(brain));
+    }
+    std::vector<double> weights = options.weights;
+    if (weights.empty()) weights.assign(brains.size(), 1.0);
+    HEARTH_ASSIGN(const Brain merged, merge_brains(brains, weights));
+    HEARTH_TRY(write_brain_file(options, merged, parent));
+    if (options.json)
+        print_json({{"output", options.output}, {"brains", brains.size()}});
+    else
+        fmt::print("{}: the mean of {} brains\n", options.output, brains.size());
+    return {};
+}
+
+Status forget(const BrainOptions& options) {
+    HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
+    HEARTH_ASSIGN(Brain brain, read_brain(options.files[0], parent));
+    HEARTH_ASSIGN(const size_t count, forget(brain, *parent, options.match));
+    HEARTH_TRY(write_brain_file(options, brain, parent));
+    if (options.json)
+        print_json({{"output", options.output}, {"forgotten", count}});
+    else
+        fmt::print("{}: {} of {} tensors are as shipped\n", options.output, count,
+                   brain.tensors.size());
+    return {};
+}
+
+/// Adds what the subcommands of `brain` share.
+CLI::App* add_part(CLI::App& brain, const char* name, const char* summary, int files,
+                   BrainOptions& options) {
+    CLI::App* command = brain.add_subcommand(name, summary);
+    CLI::Option* list =
+        command->add_option("BRAIN", options.files, "Files of what was learned.")->required();
+    if (files > 0) list->expected(files);
+    command->add_option("--shipped", options.parent,
+                        "The package or program that they learned from; differences need it.");
+    command->add_flag("--json", options.json, "Print one JSON object instead of text.");
+    return command;
+}
+
+void add_output(CLI::App& command, BrainOptions& options) {
+    command.add_option("-o,--output", options.output, "The brain to write, atomically.")
+        ->required();
+    command.add_flag("--delta", options.as_delta, "Store what differs from --shipped alone.");
+}
+
+}  // namespace
+
+void add_brain(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<BrainOptions>();
+    CLI::App* brain = app.add_subcommand("brain", "Look into, compare, merge and unlearn brains.");
+    brain->require_subcommand(1);
+    const auto finish = [options, &exit_code](const char* name, const Status& status) {
+        if (status.ok()) return;
+        print_error(fmt::format("brain {}", name), status, options->json);
+        exit_code = kExitFailed;
+    };
+    add_part(*brain, "show", "List what is in a brain.", 1, *options)->callback([options, finish] {
+        finish("show", show(*options));
+    });
+    add_part(*brain, "diff", "What differs between two brains; exit code 1 if anything does.", 2,
+             *options)
+        ->callback([options, finish, &exit_code] {
+            const Result<bool> equal = diff(*options);
+            if (equal.ok())
+                exit_code = *equal ? kExitOk : kExitFailed;
+            else
+                finish("diff", equal.status());
+        });
+    CLI::App* merging = add_part(*brain, "merge", "The weighted mean of brains.", 0, *options);
+    add_output(*merging, *options);
+    merging
+        ->add_option("-w,--weight", options->weights,
+                     "One weight for each brain; default: all equal.")
+        ->delimiter(',');
+    merging->callback([options, finish] { finish("merge", merge(*options)); });
+    CLI::App* forgetting =
+        add_part(*brain, "forget", "Put tensors back to what was shipped.", 1, *options);
+    add_output(*forgetting, *options);
+    forgetting->get_option("--shipped")->required();
+    forgetting
+        ->add_option("--match", options->match, "Which: a name, * standing for any characters.")
+        ->capture_default_str();
+    forgetting->callback([options, finish] { finish("forget", forget(*options)); });
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth cook, run, bench, diff, brain, verify --cooked; and what keeps a crash to its case.
+
+#include "../../sdk/tools/hearth/isolate.hpp"
+#include "../../sdk/tools/hearth/npy.hpp"
+#include "run_tool.hpp"
+#include "support/onnx_builder.hpp"
+
+#include <hearth/brain.hpp>
+#include <hearth/brain_file.hpp>
+#include <hearth/io.hpp>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+namespace hearth {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using testing::Ran;
+using testing::run;
+
+/// A folder with a small model, gone when the test ends.
+class Tool : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const ::testing::TestInfo& info = *::testing::UnitTest::GetInstance()->current_test_info();
+        root_ = fs::temp_directory_path() /
+                ("hearth_tool_" + std::to_string(getpid()) + "_" + info.name());
+        fs::create_directories(root_);
+        ASSERT_TRUE(
+            write_file_atomically(path("model.onnx"), testing::small_policy().bytes()).ok());
+    }
+    void TearDown() override { fs::remove_all(root_); }
+
+    std::string path(const std::string& name) const { return (root_ / name).string(); }
+
+    /// Cooks the model; the report.
+    json cook(const std::string& options = "") {
+        const Ran ran = run("cook '" + path("model.onnx") + "' -o '" + path("model.hearth") +
+                            "' --json --no-measure --max-rows 16 " + options);
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        return json::parse(ran.text, nullptr, false);
+    }
+    std::vector<std::byte> read(const std::string& name) {
+        const auto bytes = read_whole_file(path(name));
+        EXPECT_TRUE(bytes.ok()) << bytes.status().message();
+        return bytes.ok() ? *bytes : std::vector<std::byte>();
+    }
+
+    fs::path root_;
+};
+
+TEST_F(Tool, CookReportsBytesStepsAndWhatFused) {
+    const json report = cook("--profiles large,baseline --name act");
+    ASSERT_FALSE(report.is_discarded());
+    EXPECT_EQ(report["bytes"], fs::file_size(path("model.hearth")));
+    EXPECT_EQ(report["max_rows"], 16);
+    ASSERT_EQ(report["profiles"].size(), 2u);
+    const json& profile = report["profiles"][0];
+    EXPECT_EQ(profile["name"], "large");
+    EXPECT_EQ(profile["bytes"]["params"], 4 * (5 * 6 + 5 + 2 * 5));
+    EXPECT_GT(profile["bytes"]["spirv"], 100);
+    const json& entry = profile["entries"][0];
+    EXPECT_EQ(entry["name"], "act");
+    EXPECT_GT(entry["dispatches"], 0);
+    EXPECT_GT(entry["operators"], entry["dispatches"]);
+    EXPECT_GT(entry["estimated_us"], 0);
+    EXPECT_FALSE(entry["fused"].empty());
+}
+
+TEST_F(Tool, CookMeasuresWhereThereIsADevice) {
+    const Ran ran =
+        run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' --profiles device");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says("estimated ")) << ran.text;
+    EXPECT_TRUE(ran.says(", measured ")) << ran.text;
+}
+
+TEST_F(Tool, CookSaysWhatIsWrong) {
+    const Ran unknown = run("cook '" + path("model.onnx") + "' -o /dev/null --profiles nonsense");
+    EXPECT_EQ(unknown.exit_code, 1);
+    EXPECT_TRUE(unknown.says("there is no profile 'nonsense'; there are: baseline,"))
+        << unknown.text;
+    const Ran place = run("cook '" + path("model.onnx") + "' -o /nonexistent/x --no-measure");
+    EXPECT_EQ(place.exit_code, 1);
+    EXPECT_TRUE(place.says("cannot write the package to '/nonexistent/x'")) << place.text;
+    EXPECT_GE(run("cook").exit_code, 100) << "wrong usage has codes of its own";
+}
+
+TEST_F(Tool, CookingAPackageAgainGivesTheSameBytes) {
+    cook();
+    const std::vector<std::byte> first = read("model.hearth");
+    const Ran again = run("cook '" + path("model.hearth") + "' -o '" + path("again.hearth") +
+                          "' --no-measure --max-rows 16");
+    EXPECT_EQ(again.exit_code, 0) << again.text;
+    const auto info = run("inspect --json '" + path("again.hearth") + "'");
+    EXPECT_EQ(info.exit_code, 0) << info.text;
+    const json a = json::parse(run("inspect --json '" + path("model.hearth") + "'").text);
+    json b = json::parse(info.text);
+    EXPECT_EQ(a["graph_hash"], b["graph_hash"]);
+    EXPECT_EQ(a["profiles"], b["profiles"]);
+}
+
+TEST_F(Tool, RunWritesWhatTheReferenceComputes) {
+    cook();
+    for (const char* model : {"model.onnx", "model.hearth"})
+        for (const char* device : {"cpu", "gpu", "program"}) {
+            const std::string folder = path(std::string(model) + device);
+            const Ran ran = run("run '" + path(model) + "' --device " + device + " --rows 3 -o '" +
+                                folder + "' --seed 9");
+            EXPECT_EQ(ran.exit_code, 0) << ran.text;
+            const auto bytes = read_whole_file(folder + "/action.npy");
+            ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+            const Result<HostTensor> action = tool::read_npy(*bytes);
+            ASSERT_TRUE(action.ok()) << action.status().message();
+            EXPECT_EQ(action->shape(), (Shape{3, 2}));
+            const auto reference = read_whole_file(path("model.onnxcpu") + "/action.npy");
+            const HostTensor expected = tool::read_npy(*reference).value();
+            for (int64_t i = 0; i < expected.element_count(); ++i)
+                EXPECT_NEAR(action->get(i), expected.get(i), 1e-5);
+        }
+}
+
+TEST_F(Tool, RunReadsBothKindsOfFiles) {
+    HostTensor obs(DType::kF32, {2, 6});
+    for (int64_t i = 0; i < 12; ++i) obs.set(i, 0.1 * static_cast<double>(i));
+    ASSERT_TRUE(write_file_atomically(path("obs.npy"), tool::write_npy(obs)).ok());
+    ASSERT_TRUE(write_file_atomically(path("obs.pb"), tool::write_tensor_proto("obs", obs)).ok());
+    std::string first;
+    for (const char* file : {"obs.npy", "obs.pb"}) {
+        const Ran ran =
+            run("run '" + path("model.onnx") + "' --device cpu --json -i state_ins=ones " +
+                "-i 'obs=" + path(file) + "' --format pb -o '" + path("out") + "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        const json report = json::parse(ran.text, nullptr, false);
+        ASSERT_FALSE(report.is_discarded());
+        EXPECT_EQ(report["rows"], 2);
+        if (first.empty()) first = report.dump();
+        EXPECT_EQ(report.dump(), first);
+        const Result<NamedTensor> action = read_onnx_tensor(read("out/action.pb"));
+        ASSERT_TRUE(action.ok()) << action.status().message();
+        EXPECT_EQ(action->name, "action");
+        EXPECT_EQ(action->tensor.shape(), (Shape{2, 2}));
+    }
+}
+
+TEST_F(Tool, RunNamesInputsThatDoNotFit) {
+    const Ran unknown = run("run '" + path("model.onnx") + "' -i nothing=zeros");
+    EXPECT_EQ(unknown.exit_code, 1);
+    EXPECT_TRUE(unknown.says("no input is named 'nothing'; there are: obs, state_ins"))
+        << unknown.text;
+    HostTensor obs(DType::kF32, {2, 5});
+    ASSERT_TRUE(write_file_atomically(path("obs.npy"), tool::write_npy(obs)).ok());
+    const Ran shape = run("run '" + path("model.onnx") + "' -i 'obs=" + path("obs.npy") + "'");
+    EXPECT_EQ(shape.exit_code, 1);
+    EXPECT_TRUE(shape.says("input 'obs' is f32[rows, 6], the file has f32[2, 5]")) << shape.text;
+}
+
+TEST_F(Tool, DiffFindsEqualAndUnequalModels) {
+    cook();
+    const std::string same =
+        "diff '" + path("model.onnx") + "' '" + path("model.hearth") + "' --rows 4 ";
+    const Ran equal = run(same);
+    EXPECT_EQ(equal.exit_code, 0) << equal.text;
+    EXPECT_TRUE(equal.says("action: equal bits")) << equal.text;
+    EXPECT_EQ(run(same + "--device gpu --second-device cpu --rtol 1e-4 --atol 1e-5").exit_code, 0);
+
+    auto other = testing::small_policy();
+    float weight = 0.5f;
+    auto& tensor = *other.graph().mutable_initializer(0);
+    tensor.mutable_raw_data()->replace(0, sizeof weight, reinterpret_cast<const char*>(&weight),
+                                       sizeof weight);
+    ASSERT_TRUE(write_file_atomically(path("other.onnx"), other.bytes()).ok());
+    const Ran unequal =
+        run("diff --json '" + path("model.onnx") + "' '" + path("other.onnx") + "'");
+    EXPECT_EQ(unequal.exit_code, 1) << unequal.text;
+    const json report = json::parse(unequal.text, nullptr, false);
+    ASSERT_FALSE(report.is_discarded());
+    EXPECT_EQ(report["agree"], false);
+    EXPECT_GT(report["outputs"][0]["max_abs"], 0);
+}
+
+TEST_F(Tool, BenchListsEachStepBesideTheRoof) {
+    cook();
+    const Ran ran = run("bench --json --samples 4 --rows 16 '" + path("model.hearth") + "'");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    const json report = json::parse(ran.text, nullptr, false);
+    ASSERT_FALSE(report.is_discarded()) << ran.text;
+    EXPECT_GT(report["total_us"], 0);
+    EXPECT_GT(report["roof"]["gflops_per_s"], 0);
+    ASSERT_GT(report["steps"].size(), 1u);
+    for (const json& step : report["steps"]) {
+        EXPECT_GT(step["us"], 0);
+        EXPECT_FALSE(step["step"].get<std::string>().empty());
+    }
+    const Ran text = run("bench --samples 4 --no-roof '" + path("model.onnx") + "'");
+    EXPECT_EQ(text.exit_code, 0) << text.text;
+    EXPECT_TRUE(text.says("sum of the steps")) << text.text;
+}
+
+TEST_F(Tool, ADamagedPackageIsToldAbout) {
+    cook();
+    std::vector<std::byte> bytes = read("model.hearth");
+    bytes[bytes.size() / 3] ^= std::byte{1};
+    ASSERT_TRUE(write_file_atomically(path("bad.hearth"), bytes).ok());
+    const Ran ran = run("run --device cpu --json '" + path("bad.hearth") + "'");
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_TRUE(ran.says("package: ")) << ran.text;
+    EXPECT_TRUE(ran.says("\"error\"")) << ran.text;
+}
+
+TEST_F(Tool, BrainsAreShownComparedMergedAndForgotten) {
+    cook();
+    const Brain shipped = shipped_brain(read("model.hearth")).value();
+    Brain a = shipped, b = shipped;
+    a.find("w1")->value.set(0, 1);
+    b.find("w1")->value.set(0, 3);
+    ASSERT_TRUE(write_file_atomically(path("a.brain"), save_brain(a)).ok());
+    ASSERT_TRUE(write_file_atomically(path("b.brain"), save_brain(b, &shipped)).ok());
+    const std::string from = " --shipped '" + path("model.hearth") + "'";
+
+    const Ran shown = run("brain show '" + path("b.brain") + "'" + from);
+    EXPECT_EQ(shown.exit_code, 0) << shown.text;
+    EXPECT_TRUE(shown.says("a difference (1 tensors changed)")) << shown.text;
+    const Ran orphan = run("brain show '" + path("b.brain") + "'");
+    EXPECT_EQ(orphan.exit_code, 1);
+    EXPECT_TRUE(orphan.says("--shipped names it")) << orphan.text;
+
+    const Ran diff = run("brain diff '" + path("a.brain") + "' '" + path("b.brain") + "'" + from);
+    EXPECT_EQ(diff.exit_code, 1);
+    EXPECT_TRUE(diff.says("w1: 1 of 30 elements changed, max |b-a| 2")) << diff.text;
+    EXPECT_EQ(run("brain diff '" + path("a.brain") + "' '" + path("a.brain") + "'").exit_code, 0);
+
+    const Ran merged = run("brain merge '" + path("a.brain") + "' '" + path("b.brain") +
+                           "' -w 3,1 --delta -o '" + path("m.brain") + "'" + from);
+    EXPECT_EQ(merged.exit_code, 0) << merged.text;
+    const Result<Brain> mean = load_brain(read("m.brain"), &shipped);
+    ASSERT_TRUE(mean.ok()) << mean.status().message();
+    EXPECT_EQ(mean->find("w1")->value.get(0), 1.5);
+
+    const Ran forgot = run("brain forget '" + path("a.brain") + "' --match 'w*' -o '" +
+                           path("f.brain") + "'" + from);
+    EXPECT_EQ(forgot.exit_code, 0) << forgot.text;
+    EXPECT_TRUE(forgot.says("2 of 3 tensors are as shipped")) << forgot.text;
+    EXPECT_EQ(load_brain(read("f.brain"))->find("w1")->value, shipped.find("w1")->value);
+}
+
+TEST_F(Tool, InfoHasJsonToo) {
+    const json info = json::parse(run("info --json").text, nullptr, false);
+    ASSERT_FALSE(info.is_discarded());
+    EXPECT_GT(info["usable"], 0);
+    EXPECT_FALSE(info["devices"][0]["name"].get<std::string>().empty());
+}
+
+TEST(Npy, RefusesWhatItCannotRead) {
+    const HostTensor tensor = HostTensor::of({3}, std::vector<double>{1, 2, 3});
+    const std::vector<std::byte> good = tool::write_npy(tensor);
+    ASSERT_TRUE(tool::read_npy(good).ok());
+    for (size_t size = 0; size < good.size(); ++size)
+        EXPECT_FALSE(tool::read_npy(std::span(good).first(size)).ok()) << size;
+    std::vector<std::byte> longer = good;
+    longer.push_back({});
+    EXPECT_FALSE(tool::read_npy(longer).ok());
+}
+
+TEST(Npy, KeepsEveryTypeAndShape) {
+    for (int d = 0; d < kDTypeCount; ++d)
+        for (const Shape& shape : {Shape{}, Shape{4}, Shape{2, 0, 3}, Shape{2, 3, 4}}) {
+            const auto dtype = static_cast<DType>(d);
+            if (dtype == DType::kBF16) continue;  // NumPy has none
+            HostTensor tensor(dtype, shape);
+            for (int64_t i = 0; i < tensor.element_count(); ++i) tensor.set_int(i, i % 2);
+            const Result<HostTensor> back = tool::read_npy(tool::write_npy(tensor));
+            ASSERT_TRUE(back.ok()) << back.status().message();
+            EXPECT_EQ(*back, tensor);
+        }
+}
+
+TEST(Isolate, ACrashAndAHangFailTheirCasesAlone) {
+    const auto start = [] {
+        return [](size_t i) -> std::vector<tool::DeviceOutcome> {
+            if (i == 1) raise(SIGSEGV);
+            if (i == 3) _exit(7);
+            if (i == 4) sleep(60);
+            return {{"cpu", {tool::Outcome::Kind::kPassed, std::to_string(i)}}};
+        };
+    };
+    std::vector<std::string> seen;
+    tool::run_isolated(6, start,
+                       [&](size_t i, std::vector<tool::DeviceOutcome> outcomes) {
+                           ASSERT_EQ(outcomes.size(), 1u);
+                           EXPECT_EQ(i, seen.size());
+                           seen.push_back(outcomes[0].outcome.text);
+                       },
+                       {.timeout_s = 1});
+    ASSERT_EQ(seen.size(), 6u);
+    EXPECT_EQ(seen[0], "0");
+    EXPECT_TRUE(seen[1].starts_with("the process crashed: ")) << seen[1];
+    EXPECT_EQ(seen[2], "2");
+    EXPECT_EQ(seen[3], "the process ended with exit code 7");
+    EXPECT_EQ(seen[4], "no answer after 1 s");
+    EXPECT_EQ(seen[5], "5");
+}
+
+}  // namespace
+}  // namespace hearth
