@@ -188,6 +188,128 @@ std::vector<Tensor> lora_params(const Trace& trace);
 /// kInvalidArgument naming an adapter without its other half or its weight, or of other shapes.
 Status merge_lora(NamedTensors& weights, double alpha);
 
+// --- Normalization: params name.weight, ones at first, and name.bias, zeros ---
+
+struct NormOptions {
+    double epsilon = 1e-5;
+    bool scale = true;
+    bool bias = true;
+};
+
+/// Over the last axis.  x: [..., n]; params [n].
+Tensor layer_norm(Trace& trace, std::string_view name, const Tensor& x,
+                  const NormOptions& options = {});
+/// Without mean and bias.
+Tensor rms_norm(Trace& trace, std::string_view name, const Tensor& x,
+                const NormOptions& options = {});
+/// x: [n, channels, ...]; params [channels].
+Tensor group_norm(Trace& trace, std::string_view name, const Tensor& x, int64_t groups,
+                  const NormOptions& options = {});
+Tensor instance_norm(Trace& trace, std::string_view name, const Tensor& x,
+                     const NormOptions& options = {});
+
+struct BatchNormOptions {
+    double epsilon = 1e-5;
+    bool scale = true;
+    bool bias = true;
+    double momentum = 0.1;  ///< of what a run adds to the running statistics
+    /// Normalize by the batch, and move the states name.running_mean and name.running_var [channels]
+    /// towards its statistics; otherwise normalize by those states.  In one trace, a layer trains
+    /// once.
+    bool training = true;
+};
+
+/// x: [n, channels, ...]; params [channels].
+Tensor batch_norm(Trace& trace, std::string_view name, const Tensor& x,
+                  const BatchNormOptions& options = {});
+
+// --- Recurrent layers: params as PyTorch names and stacks them, uniform within 1 / sqrt(hidden) ---
+
+struct RecurrentOptions {
+    int layers = 1;
+    bool bidirectional = false;
+    bool bias = true;
+    uint64_t seed = 0;
+    Tensor h, c;     ///< first states, [layers * directions, n, hidden]; empty: zeros
+    Tensor lengths;  ///< of the sequences, integers [n]; empty: all of x
+};
+
+struct RecurrentResult {
+    Tensor output;  ///< of the last layer: [n, length, directions * hidden]
+    Tensor h, c;    ///< last states, [layers * directions, n, hidden]; c of lstm alone
+};
+
+/// x: [n, length, in]; the length is fixed, and each of its elements a step in the program.  Params
+/// name.weight_ih_l0 [gates * hidden, in], name.weight_hh_l0, name.bias_ih_l0, name.bias_hh_l0; l1,
+/// ... for further layers, l0_reverse for the way back.
+RecurrentResult rnn(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
+                    const RecurrentOptions& options = {});
+RecurrentResult gru(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
+                    const RecurrentOptions& options = {});
+RecurrentResult lstm(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
+                     const RecurrentOptions& options = {});
+/// One step.  x: [n, in], h: [n, hidden] or empty.  Params name.weight_ih, name.weight_hh, ...
+Tensor gru_cell(Trace& trace, std::string_view name, const Tensor& x, const Tensor& h,
+                int64_t hidden, const RecurrentOptions& options = {});
+LstmState lstm_cell(Trace& trace, std::string_view name, const Tensor& x, const LstmState& state,
+                    int64_t hidden, const RecurrentOptions& options = {});
+
+// --- Attention ---
+
+struct AttentionLayerOptions {
+    int64_t heads = 1;
+    int64_t key_heads = 0;  ///< of keys and values; 0: as many
+    bool causal = false;
+    int64_t window = -1;  ///< how many elements before its own one sees; -1: all
+    bool rotary = false;  ///< turn queries and keys by their positions
+    double rotary_base = 10000;
+    bool bias = true;
+    uint64_t seed = 0;
+};
+
+/// x: [n, length, width], memory: [n, memory_length, width], or empty: x itself -> x's shape.
+/// mask: as in hearth::attention.  Params name.in_proj_weight [width + 2 * key_width, width],
+/// name.in_proj_bias, name.out_proj.weight and .bias.
+Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x,
+                            const Tensor& memory, const AttentionLayerOptions& options,
+                            const Tensor& mask = {});
+
+struct TransformerOptions {
+    int64_t heads = 1;
+    int64_t key_heads = 0;
+    int64_t hidden = 0;  ///< width between the two linear layers
+    bool causal = false;
+    bool rotary = false;
+    bool norm_first = false;  ///< normalize what goes into each part, not what comes out
+    Tensor (*activation)(const Tensor&) = relu;
+    double dropout = 0;
+    bool training = true;
+};
+
+/// Attention, then two linear layers, each added to its input.  x: [n, length, width].  Params
+/// name.self_attn, name.linear1, name.linear2, name.norm1, name.norm2.
+Tensor transformer_encoder_layer(Trace& trace, std::string_view name, const Tensor& x,
+                                 const TransformerOptions& options, const Tensor& mask = {});
+/// The same with attention to `memory` between the two: name.multihead_attn and name.norm3.
+Tensor transformer_decoder_layer(Trace& trace, std::string_view name, const Tensor& x,
+                                 const Tensor& memory, const TransformerOptions& options,
+                                 const Tensor& mask = {}, const Tensor& memory_mask = {});
+/// Encoder layers name.layers.0, ...
+Tensor transformer_encoder(Trace& trace, std::string_view name, const Tensor& x, int layers,
+                           const TransformerOptions& options, const Tensor& mask = {});
+
+/// sin(p / 10000^(2 i / width)) and the cosine in turn, to be added: [length, width] (Vaswani et al.,
+/// 2017, section 3.5).
+Tensor sinusoidal_positions(Trace& trace, int64_t length, int64_t width);
+/// The param name.weight [length, width].
+Tensor learned_positions(Trace& trace, std::string_view name, int64_t length, int64_t width,
+                         uint64_t seed = 0);
+struct RotaryTables {
+    Tensor cosines, sines;
+};
+/// Of the angles p / base^(2 i / width): [length, width / 2], for rotary_embedding.
+RotaryTables rotary_tables(Trace& trace, int64_t length, int64_t width, double base = 10000);
+
 // --- Encodings of coordinates ---
 
 /// sin(2^l pi x), cos(2^l pi x) for l = 0 ... octaves - 1 (Mildenhall et al., "NeRF", 2020, section

@@ -29,39 +29,8 @@ Tensor indices(const Tensor& like, const Shape& shape, std::vector<double> value
     return numbers(like, shape, std::move(values), DType::kI64);
 }
 
-Tensor normalized(const Tensor& x, const Axes& axes) {
-    return (x - mean(x, axes, true)) * rsqrt(var(x, axes, true) + 1e-5);
-}
-
-// scaled_dot_product_attention; `mask` is added to the scores.
-Tensor attention(Inputs t, const Tensor& mask) {
-    const Tensor scores = matmul(t[0], t[1], false, true) * 0.5 + mask;  // 1 / sqrt(4)
-    return matmul(softmax(scores), t[2]);
-}
-
-Tensor causal_mask(const Tensor& like) {
-    std::vector<double> values;
-    for (int i = 0; i < 5; ++i)
-        for (int j = 0; j < 5; ++j) values.push_back(j > i ? -HUGE_VAL : 0);
-    return numbers(like, {5, 5}, values, like.dtype());
-}
-
 // PyTorch's cell, gates in the order r, z, n.
-Tensor gru_cell(Inputs t) {
-    const auto from_x = split(linear(t[0], t[2], t[4]), {5, 5, 5}, 1);
-    const auto from_h = split(linear(t[1], t[3], t[5]), {5, 5, 5}, 1);
-    const Tensor r = sigmoid(from_x[0] + from_h[0]), z = sigmoid(from_x[1] + from_h[1]);
-    const Tensor n = tanh(from_x[2] + r * from_h[2]);
-    return (1.0 - z) * n + z * t[1];
-}
-
 // Gates in the order i, f, g, o.
-Tensor lstm_cell(Inputs t) {
-    const auto gates = split(linear(t[0], t[3], t[5]) + linear(t[1], t[4], t[6]), {5, 5, 5, 5}, 1);
-    const Tensor c = sigmoid(gates[1]) * t[2] + sigmoid(gates[0]) * tanh(gates[2]);
-    return concat({sigmoid(gates[3]) * tanh(c), c}, 1);
-}
-
 Tensor ppo_loss(Inputs t) {
     const Tensor& logits = t[0];
     const Tensor taken = categorical_log_probability(logits, indices(logits, {4}, {0, 1, 2, 0}));
@@ -87,10 +56,7 @@ constexpr GradientCase kCases[] = {
     {"add_broadcast", [](Inputs t) { return t[0] + t[1]; }},
     {"amax", [](Inputs t) { return max(t[0], {1}); }},
     {"avg_pool2d", [](Inputs t) { return avg_pool(t[0], {3}, {.strides = {2}, .low = {1}}); }},
-    {"batch_norm_train",
-     [](Inputs t) {
-         return normalized(t[0], {0, 2, 3}) * reshape(t[1], {3, 1, 1}) + reshape(t[2], {3, 1, 1});
-     }},
+    {"batch_norm_train", [](Inputs t) { return batch_norm_train(t[0], t[1], t[2]); }},
     {"batched_matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"bce_logits",
      [](Inputs t) {
@@ -135,31 +101,27 @@ constexpr GradientCase kCases[] = {
      }},
     {"gelu", [](Inputs t) { return gelu(t[0]); }},
     {"gelu_tanh", [](Inputs t) { return gelu_tanh(t[0]); }},
-    {"group_norm",
-     [](Inputs t) {
-         const Tensor grouped = normalized(reshape(t[0], {2, 2, 2, 3, 3}), {2, 3, 4});
-         return reshape(grouped, t[0].shape()) * reshape(t[1], {4, 1, 1}) +
-                reshape(t[2], {4, 1, 1});
-     }},
-    {"gru_cell", gru_cell},
+    {"group_norm", [](Inputs t) { return group_norm(t[0], 2, t[1], t[2]); }},
+    {"gru_cell", [](Inputs t) { return gru_cell(t[0], t[1], t[2], t[3], t[4], t[5]); }},
     {"hardswish", [](Inputs t) { return hard_swish(t[0]); }},
     {"huber", [](Inputs t) { return huber_loss(t[0], t[1], 0.5); }},
     {"index_select_dup",
      [](Inputs t) {
          return gather(t[0], indices(t[0], {4}, {0, 2, 2, 1}));
      }},
-    {"instance_norm",
-     [](Inputs t) {
-         return normalized(t[0], {2, 3});
-     }},
+    {"instance_norm", [](Inputs t) { return instance_norm(t[0]); }},
     {"kl_div", [](Inputs t) { return kl_loss(log_softmax(t[0], 1), softmax(t[1], 1)); }},
-    {"layer_norm", [](Inputs t) { return normalized(t[0], {1}) * t[1] + t[2]; }},
+    {"layer_norm", [](Inputs t) { return layer_norm(t[0], {1}, t[1], t[2]); }},
     {"leaky_relu", [](Inputs t) { return leaky_relu(t[0]); }},
     {"linear", [](Inputs t) { return linear(t[0], t[1], t[2]); }},
     {"log", [](Inputs t) { return log(t[0]); }},
     {"log_softmax", [](Inputs t) { return log_softmax(t[0], 1); }},
     {"logsumexp", [](Inputs t) { return logsumexp(t[0], {1}); }},
-    {"lstm_cell", lstm_cell},
+    {"lstm_cell",
+     [](Inputs t) {
+         const LstmState next = lstm_cell(t[0], {t[1], t[2]}, t[3], t[4], t[5], t[6]);
+         return concat({next.h, next.c}, 1);
+     }},
     {"matmul", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"matmul_broadcast", [](Inputs t) { return matmul(t[0], t[1]); }},
     {"matvec", [](Inputs t) { return matmul(t[0], t[1]); }},
@@ -194,12 +156,11 @@ constexpr GradientCase kCases[] = {
      [](Inputs t) {
          return transpose(reshape(t[0], {4, 6}));
      }},
-    {"rms_norm",
-     [](Inputs t) { return t[0] * rsqrt(mean(square(t[0]), {1}, true) + 1e-5) * t[1]; }},
+    {"rms_norm", [](Inputs t) { return rms_norm(t[0], {1}, t[1]); }},
     {"rsqrt", [](Inputs t) { return rsqrt(t[0]); }},
     {"scatter_add", scatter_add},
-    {"sdpa", [](Inputs t) { return attention(t, t[0].trace()->constant(0, t[0].dtype())); }},
-    {"sdpa_causal", [](Inputs t) { return attention(t, causal_mask(t[0])); }},
+    {"sdpa", [](Inputs t) { return attention(t[0], t[1], t[2]); }},
+    {"sdpa_causal", [](Inputs t) { return attention(t[0], t[1], t[2], {}, {.causal = true}); }},
     {"selu", [](Inputs t) { return selu(t[0]); }},
     {"sigmoid", [](Inputs t) { return sigmoid(t[0]); }},
     {"silu", [](Inputs t) { return silu(t[0]); }},
