@@ -104,7 +104,7 @@ class ImportedModel {
     Status fits_device_;
 };
 
-/// Reads an ONNX model (ModelProto, opset 7 to 28).
+/// Reads an ONNX model (ModelProto, opset 1 to 28).
 ///
 /// Computations on constants, shape arithmetic above all, are done here.  The model's own functions
 /// are expanded.  If takes the branch that its condition names, where that is known; otherwise both

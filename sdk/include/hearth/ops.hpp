@@ -14,6 +14,7 @@
 #include <hearth/tensor.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -383,9 +384,9 @@ Tensor fold(const Tensor& patches, const std::vector<int64_t>& extents,
 struct PoolOptions {
     std::vector<int64_t> strides;
     std::vector<int64_t> dilations;
-    std::vector<int64_t> low;   ///< padding before the elements
-    std::vector<int64_t> high;  ///< padding behind them; empty: as before
-    bool ceil_mode = false;     ///< a last window may reach beyond the padding
+    std::vector<int64_t> low;       ///< padding before the elements
+    std::vector<int64_t> high;      ///< padding behind them; empty: as before
+    bool ceil_mode = false;         ///< a last window may reach beyond the padding
     bool count_include_pad = true;  ///< avg_pool: divide by the padding's elements too
 };
 
@@ -425,6 +426,96 @@ TopK top_k(const Tensor& x, int64_t k, int64_t axis = -1, bool largest = true);
 /// How many elements of sorted: [N] are less than each value - or, right, not greater: i64.
 Tensor search_sorted(const Tensor& sorted, const Tensor& values, bool right = false);
 
+// --- As many results as the data has: each has a capacity and a count ---
+
+struct NonZero {
+    Tensor places;  ///< [rank, capacity] i64: coordinates, in row-major order; -1 behind the last
+    Tensor count;   ///< i64 []: how many there are, which may be more than the capacity
+};
+/// Where x is not zero (or true).  Only x's first axis may be symbolic.
+NonZero nonzero(const Tensor& x, int64_t capacity);
+
+struct Unique {
+    Tensor values;  ///< [capacity], or slices of x along `axis`; what is behind the last has no use
+    Tensor first;   ///< [capacity] i64: where each stands first; -1 behind the last
+    Tensor inverse;  ///< i64, for each element (or slice) of x which of the values it is
+    Tensor counts;   ///< [capacity] i64: how often each occurs; 0 behind the last
+    Tensor count;    ///< i64 []: how many there are
+};
+/// The distinct elements of x, or slices along `axis`; sorted, or in the order of their first
+/// places.  NaNs count as one.
+Unique unique(const Tensor& x, int64_t capacity, std::optional<int64_t> axis = {},
+              bool sorted = true);
+
+struct NmsOptions {
+    double overlap_threshold = 0;           ///< most intersection over union with a better box
+    std::optional<double> score_threshold;  ///< boxes with a score up to this are left out
+    bool centered = false;  ///< boxes are (x, y, width, height), not two opposite corners
+};
+/// boxes: [B, N, 4], scores: [B, C, N] -> i64 [B, C, count]: for each class the best boxes that
+/// overlap no better one too much, the best first; -1 behind the last.  N is at most 65,536.
+Tensor nms(const Tensor& boxes, const Tensor& scores, int64_t count,
+           const NmsOptions& options = {});
+
+/// x with the first lengths[b] elements along `time_axis` backwards, for each b of `batch_axis`.
+Tensor reverse_sequence(const Tensor& x, const Tensor& lengths, int64_t time_axis = 0,
+                        int64_t batch_axis = 1);
+
+// --- Quantized numbers: (q - zero_point) * scale ---
+
+/// round(x / scale) + zero_point, halves to even, in the range of `dtype`.  scale and zero_point (or
+/// none): scalars; [x's extent along axis]; or, with blocks, x's shape with that extent divided by
+/// `block`, rounded up.
+Tensor quantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point, DType dtype,
+                       int64_t axis = 1, int64_t block = 0);
+/// (x - zero_point) * scale, with scale's element type.
+Tensor dequantize_linear(const Tensor& x, const Tensor& scale, const Tensor& zero_point = {},
+                         int64_t axis = 1, int64_t block = 0);
+struct DynamicQuantized {
+    Tensor values;      ///< u8, with x's shape
+    Tensor scale;       ///< []
+    Tensor zero_point;  ///< u8 []
+};
+/// u8 over the range of x and zero.
+DynamicQuantized dynamic_quantize_linear(const Tensor& x);
+/// a: integers [..., M, K], b: [..., K, N] -> i32 [..., M, N]: exact.  Zero points (or none): scalars,
+/// or one for each row of a and each column of b.
+Tensor matmul_integer(const Tensor& a, const Tensor& b, const Tensor& a_zero_point = {},
+                      const Tensor& b_zero_point = {});
+
+// --- Signals ---
+
+struct DftOptions {
+    int64_t length = 0;  ///< x is cut or filled with zeros to it; 0: x's extent
+    bool inverse = false;
+    /// Forward: only the frequencies up to length / 2; inverse: only those are given, and the result
+    /// is real.
+    bool onesided = false;
+};
+/// The discrete Fourier transform along `axis`.  x: [..., 1 or 2]: real, or real and imaginary parts
+/// in the last axis -> [..., 2] (a onesided inverse: [..., 1]).  Costs length^2; at most 46,340.
+Tensor dft(const Tensor& x, int64_t axis, const DftOptions& options = {});
+/// x: [batch, length, 1 or 2], window: [frame_length] or none -> [batch, frames, frequencies, 2].
+Tensor stft(const Tensor& x, int64_t frame_length, int64_t frame_step, const Tensor& window = {},
+            bool onesided = true);
+Tensor hann_window(Trace& trace, int64_t size, bool periodic = true, DType dtype = DType::kF32);
+Tensor hamming_window(Trace& trace, int64_t size, bool periodic = true, DType dtype = DType::kF32);
+Tensor blackman_window(Trace& trace, int64_t size, bool periodic = true, DType dtype = DType::kF32);
+struct MelOptions {
+    int64_t mel_bins = 0;
+    int64_t dft_length = 0;
+    double sample_rate = 0;  ///< hertz
+    double lower_hertz = 0;
+    double upper_hertz = 0;
+};
+/// [dft_length / 2 + 1, mel_bins]: multiplied with a spectrum from the right it gives mel bins.
+Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype = DType::kF32);
+
+// --- Linear algebra ---
+
+/// The determinants of square matrices: [..., N, N] -> [...], N at most 64.
+Tensor det(const Tensor& x);
+
 // --- Random numbers ---
 
 /// Counter-based: element i of draw `counter` of the stream `key` is the same on every device.
@@ -436,6 +527,12 @@ Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, do
 /// How often the entries that use it ran before: u32 [], a counter for random numbers and for
 /// schedules.  The state `name`, counted up by one in each recording, however often this is called.
 Tensor run_counter(Trace& trace, std::string_view name = "steps");
+/// probability: [...] -> bool [...]: true as often as it says.
+Tensor bernoulli(const Tensor& counter, uint64_t key, const Tensor& probability);
+/// scores: [..., C] -> i64 [...]: class c as often as softmax(scores)[c] says.
+Tensor categorical(const Tensor& counter, uint64_t key, const Tensor& scores);
+/// The numbers below `count` in random order: i64 [count].
+Tensor random_permutation(const Tensor& counter, uint64_t key, int64_t count);
 /// The key of a named stream under a seed.
 uint64_t random_key(std::string_view name, uint64_t seed = 0);
 

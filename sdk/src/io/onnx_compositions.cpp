@@ -107,15 +107,6 @@ Tensors import_shrink(OnnxCall& call) {
     return {where(less(x, -lambda), x + bias, where(greater(x, lambda), x - bias, 0.0))};
 }
 
-// Inference only: nothing is dropped.
-Tensors import_dropout(OnnxCall& call) {
-    const Tensor x = call.in(0);
-    if (call.has(2) && call.real_in(2, 0) != 0 && call.real_in(1, 0.5) != 0)
-        return call.unsupported("training_mode");
-    if (!x.ok()) return {};
-    return {x, expand(call.trace.constant(1, DType::kBool), x.shape())};
-}
-
 // --- Shapes
 // ---------------------------------------------------------------------------------------
 
@@ -373,7 +364,6 @@ constexpr OnnxMapping kCompositions[] = {
     {"CastLike", 15, import_cast_like},
     {"CausalConvWithState", 27, import_causal_conv_with_state},
     {"DepthToSpace", 1, import_depth_to_space},
-    {"Dropout", 7, import_dropout},
     {"Flatten", 1, import_flatten},
     {"Gemm", 7, import_gemm},
     {"GRU", 1, import_gru},

@@ -13,5 +13,7 @@ namespace hearth {
 
 /// Each with an import function.
 std::span<const OnnxMapping> onnx_compositions();
+/// More of them: quantization, signals, random numbers, selections.
+std::span<const OnnxMapping> onnx_data_operators();
 
 }  // namespace hearth

@@ -19,7 +19,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int kOldestOpset = 7;
+constexpr int kOldestOpset = 1;
 constexpr int kNewestOpset = 28;
 
 // A model must not make import slow or large: constants beyond these are computed when it runs.
@@ -39,7 +39,8 @@ std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int ops
         for (std::span<const OpDef> family : op_families())
             for (const OpDef& op : family)
                 for (const OnnxMapping& m : op.onnx) map[m.op_type].push_back({&op, &m});
-        for (const OnnxMapping& m : onnx_compositions()) map[m.op_type].push_back({nullptr, &m});
+        for (std::span<const OnnxMapping> family : {onnx_compositions(), onnx_data_operators()})
+            for (const OnnxMapping& m : family) map[m.op_type].push_back({nullptr, &m});
         return map;
     }();
     std::optional<OnnxImportRule> best;
@@ -461,6 +462,8 @@ std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCa
 Status OnnxImporter::fold(NodeId id) {
     Graph& graph = trace_.graph();
     const Node& node = graph.nodes[id];
+    // Random numbers stay what they are, for whoever looks at the graph.
+    if (node.op->name.starts_with("random_")) return {};
     int64_t read = 1;
     bool is_constant = true;
     std::vector<const HostTensor*> inputs;

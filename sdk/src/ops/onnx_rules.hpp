@@ -43,6 +43,7 @@ std::vector<Tensor> import_one_hot(OnnxCall& call);
 std::vector<Tensor> import_pad(OnnxCall& call);
 std::vector<Tensor> import_pow(OnnxCall& call);
 std::vector<Tensor> import_reshape(OnnxCall& call);
+std::vector<Tensor> import_reverse_sequence(OnnxCall& call);
 std::vector<Tensor> import_scatter_elements(OnnxCall& call);
 std::vector<Tensor> import_scatter_nd(OnnxCall& call);
 std::vector<Tensor> import_rnn(OnnxCall& call);

@@ -113,6 +113,26 @@ Tensor random_normal(const Tensor& counter, uint64_t key, const Shape& shape, do
                       {"dtype", dtype}});
 }
 
+Tensor bernoulli(const Tensor& counter, uint64_t key, const Tensor& probability) {
+    if (!probability.ok()) return probability;
+    const Tensor u = random_uniform(counter, key, probability.shape(), 0, 1, probability.dtype());
+    return less(u, probability);
+}
+
+// The largest of the scores plus Gumbel noise is distributed as their softmax (Gumbel, 1954).
+Tensor categorical(const Tensor& counter, uint64_t key, const Tensor& scores) {
+    if (!scores.ok()) return scores;
+    // Half a step of the uniform numbers keeps both logarithms finite.
+    constexpr double kHalfStep = 0x1p-25;
+    const Tensor u =
+        random_uniform(counter, key, scores.shape(), kHalfStep, 1 - kHalfStep, scores.dtype());
+    return argmax(scores - log(neg(log(u))), -1);
+}
+
+Tensor random_permutation(const Tensor& counter, uint64_t key, int64_t count) {
+    return argsort(random_uniform(counter, key, {count}), 0);
+}
+
 uint64_t random_key(std::string_view name, uint64_t seed) {
     return stream_key(name, seed);
 }
