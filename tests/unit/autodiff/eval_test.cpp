@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compile/compile.hpp"
+#include "cpu/run_program.hpp"
+
+#include <hearth/eval.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hearth::test {
+namespace {
+
+HostTensor vector_of(const std::vector<double>& values) {
+    return HostTensor::of({static_cast<int64_t>(values.size())}, values);
+}
+
+TEST(Eval, ShowsAValueAndLetsTheTraceGoOn) {
+    Trace trace("t");
+    const Tensor x = trace.constant(vector_of({1, 2, 3}));
+    const auto soft = eval(softmax(x));
+    ASSERT_TRUE(soft.ok()) << soft.status().message();
+    EXPECT_NEAR(soft->get(0), std::exp(-2) / (1 + std::exp(-1) + std::exp(-2)), 1e-7);
+    const auto more = eval(sum(x) * 2.0);
+    ASSERT_TRUE(more.ok());
+    EXPECT_EQ(more->get(0), 12);
+    EXPECT_TRUE(trace.status().ok());
+}
+
+TEST(Eval, TakesInputsRowsAndWeightsByNameButOnlyThoseThatMatter) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {kRows});
+    trace.input("other", {3});
+    const Tensor w = trace.param("w", {1}, Init::constant(5));
+    trace.assign(w, w + 1.0);
+    const Tensor y = x * w;
+    EvalOptions options{.inputs = {{"x", vector_of({1, 2})}}, .rows = 2};
+    EXPECT_EQ(*eval(y, options), vector_of({5, 10}));
+    EXPECT_EQ(*eval(y, options), vector_of({5, 10})) << "nothing is assigned";
+    options.weights = {{"w", vector_of({-1})}};
+    EXPECT_EQ(*eval(y, options), vector_of({-1, -2}));
+    const std::vector<Tensor> several{y, x, y};
+    EXPECT_EQ((*eval(several, options))[2], vector_of({-1, -2}));
+}
+
+TEST(Eval, RunsOnWhatItIsGiven) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {kRows}), w = trace.param("w", {1}, Init::constant(5));
+    int runs = 0;
+    const EvalOptions options{
+        .inputs = {{"x", vector_of({1, 2})}},
+        .weights = {{"w", vector_of({3})}},
+        .rows = 2,
+        .runner = [&](Trace& entry, const NamedTensors& inputs,
+                      int64_t rows) -> Result<NamedTensors> {
+            ++runs;
+            HEARTH_ASSIGN(Graph graph, entry.finish());
+            HEARTH_ASSIGN(
+                const CompiledProgram compiled,
+                compile_graphs({std::move(graph)}, {.rows_capacity = static_cast<uint64_t>(rows)}));
+            ProgramMemory memory(compiled.program);
+            return run_program(compiled.program, "eval", compiled.graphs[0], inputs, memory, rows);
+        }};
+    EXPECT_EQ(*eval(x * w, options), vector_of({3, 6}));
+    EXPECT_EQ(runs, 1);
+}
+
+TEST(Eval, SaysWhatIsMissingOrWrong) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {3}), w = trace.param("w", {3});
+    EXPECT_NE(eval(x * w).status().message().find("'x'"), std::string::npos);
+    EXPECT_EQ(eval(w, {.weights = {{"w", vector_of({1})}}}).status().message(),
+              "eval: 'w' is f32[3], the weight f32[1]");
+    EXPECT_EQ(eval(Tensor()).status().message(), "eval: the tensor belongs to no trace");
+    matmul(x, trace.input("y", {4}));
+    EXPECT_FALSE(eval(x).ok());
+}
+
+}  // namespace
+}  // namespace hearth::test
