@@ -30,6 +30,10 @@ struct CompileOptions {
     BindingModel binding_model = BindingModel::kDeviceAddress;
     /// The most rows (agents, samples) that a recording of any entry may have.
     uint64_t rows_capacity = 1;
+    /// The most scratch memory that the Program may take; 0: no limit.  Where it would take more,
+    /// values that are kept for long are computed again: those first that free the most bytes for
+    /// the least arithmetic (passes/recompute.cpp).  Results keep their bits on one device.
+    uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator.  For finding out what fusion does.
     bool fuse = true;
     /// Lets entries share scratch memory.  Then none may run between two slices of another.
@@ -55,7 +59,7 @@ struct Compiled {
 /// agree in shape, type and first contents' size; the first entry that declares it initializes it.
 ///
 /// Errors: the first error of a trace; kUnsupported naming an operator without a kernel;
-/// kOutOfRange for memory beyond the device's limits.
+/// kOutOfRange for memory beyond the device's limits or the arena's budget.
 /// Threads: any; calls are independent.  Deterministic.
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options);
 inline Result<Compiled> compile(std::initializer_list<Trace*> entries,

@@ -7,8 +7,11 @@
 
 #include <hearth/tensor.hpp>
 
+#include <concepts>
+#include <cstddef>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace hearth {
@@ -36,5 +39,25 @@ std::vector<Tensor> vjp(std::span<const Tensor> outputs, std::span<const Tensor>
 
 /// x, through which no gradient flows.
 Tensor stop_gradient(const Tensor& x);
+
+size_t checkpoint_begin(const Trace& trace);
+size_t checkpoint_begin(const Tensor& x);
+Tensor checkpoint_end(const Tensor& y, size_t begin);
+std::vector<Tensor> checkpoint_end(std::vector<Tensor> ys, size_t begin);
+
+/// f, so that gradients of what it returns compute the values inside f again, when they need them,
+/// instead of keeping them from the forward pass: less memory for more arithmetic, and the same
+/// bits.  f takes a Tensor or a Trace first and returns a Tensor or a vector of them, so a layer of
+/// nn.hpp stays one: checkpoint(block)(trace, "block", x).  A checkpointed part within another is
+/// part of that.  To choose parts by a budget, see CompileOptions::arena_budget_bytes.
+template <class F>
+auto checkpoint(F f) {
+    return [f = std::move(f)](
+        auto&& first,
+        auto&&... rest) requires std::invocable<const F&, decltype(first), decltype(rest)...> {
+        const size_t begin = checkpoint_begin(first);
+        return checkpoint_end(f(first, rest...), begin);
+    };
+}
 
 }  // namespace hearth

@@ -5,6 +5,7 @@
 // cotangents of its outputs into those of its inputs, as nodes appended to the same trace.
 // After Griewank and Walther, "Evaluating Derivatives", 2nd edition, 2008, section 3.2.
 
+#include "autodiff/checkpoint.hpp"
 #include "ops/rules.hpp"
 
 #include <hearth/grad.hpp>
@@ -18,7 +19,8 @@ class Reverse {
     explicit Reverse(Trace& trace)
         : trace_(trace),
           node_count_(trace.graph().nodes.size()),
-          cotangents_(trace.graph().values.size()) {}
+          cotangents_(trace.graph().values.size()),
+          recomputation_(trace) {}
 
     void add(ValueId value, const Tensor& cotangent) {
         // Values made by gradient rules come after all that is differentiated here.
@@ -47,19 +49,22 @@ class Reverse {
     void visit(size_t index) {
         // A copy: rules append to the graph, which may move its nodes.
         const Node node = trace_.graph().nodes[index];
-        bool is_reached = false;
+        Tensor reached;
         for (ValueId v : node.outputs)
-            is_reached = is_reached || (cotangents_[v].ok() && depends_[v]);
-        if (!is_reached || node.op->stops_gradient) return;
+            if (cotangents_[v].ok() && depends_[v]) reached = cotangents_[v];
+        if (!reached.ok() || node.op->stops_gradient) return;
         if (node.op->vjp == nullptr) {
             trace_.fail(unsupported("grad: the operator '" + std::string(node.op->name) +
                                     "' has no gradient"));
             return;
         }
+        const auto read = [&](ValueId v) {
+            return recomputation_.value_for(static_cast<NodeId>(index), v, reached);
+        };
         std::vector<Tensor> inputs, outputs, incoming;
-        for (ValueId v : node.inputs) inputs.emplace_back(&trace_, v);
+        for (ValueId v : node.inputs) inputs.push_back(read(v));
         for (ValueId v : node.outputs) {
-            outputs.emplace_back(&trace_, v);
+            outputs.push_back(read(v));
             incoming.push_back(cotangents_[v].ok() ? cotangents_[v] : zeros_like(outputs.back()));
         }
         VjpCall call{trace_, node.attrs, inputs, outputs, incoming};
@@ -72,6 +77,7 @@ class Reverse {
     size_t node_count_;
     std::vector<Tensor> cotangents_;  ///< of each value that was there before; not ok: zero
     std::vector<bool> depends_;
+    Recomputation recomputation_;
 };
 
 std::string described(const Tensor& t) {

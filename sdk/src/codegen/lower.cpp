@@ -198,8 +198,11 @@ class Lowerer {
         LoweredEntry entry;
         entry.name = graph.name;
         for (ValueId v = 0; v < graph.values.size(); ++v) entry.alias_of.push_back(v);
-        if (!add_with_region(graph, entry)) {
-            const FusionPlan plan = fuse(graph, {.enabled = options_.fuse});
+        // A row program keeps all of a small net's values at hand: there is nothing to spare.
+        const bool spares = options_.spare_memory || spares_memory(graph);
+        if (spares || !add_with_region(graph, entry)) {
+            const FusionPlan plan =
+                fuse(graph, {.enabled = options_.fuse, .spare_memory = options_.spare_memory});
             for (const Group& group : plan.groups)
                 HEARTH_TRY(add_group(graph, group, plan.inlined, entry));
         }

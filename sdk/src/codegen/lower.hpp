@@ -18,7 +18,8 @@ struct LowerOptions {
     BindingModel binding_model = BindingModel::kDeviceAddress;
     uint64_t rows_capacity = 1;
     bool fuse = true;
-    bool keep_source = true;  ///< keep the GLSL in the Program, for people to read
+    bool spare_memory = false;  ///< see FusionOptions
+    bool keep_source = true;    ///< keep the GLSL in the Program, for people to read
 };
 
 /// Lowers graphs without composites.  Kernels with equal text are shared among all entries.

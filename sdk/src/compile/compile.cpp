@@ -7,6 +7,8 @@
 #include "passes/pass.hpp"
 #include "plan/plan.hpp"
 
+#include <algorithm>
+
 namespace hearth {
 
 uint64_t hash_of_graphs(std::span<const Graph> graphs) {
@@ -14,6 +16,69 @@ uint64_t hash_of_graphs(std::span<const Graph> graphs) {
     for (const Graph& graph : graphs) hash.number(content_hash(graph));
     return hash.value();
 }
+
+namespace {
+
+struct Planned {
+    Program program;
+    std::vector<std::string> notes;
+};
+
+Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOptions& options,
+                               bool spare_memory = false) {
+    HEARTH_ASSIGN(LoweredProgram lowered, lower(graphs, {.caps = options.caps,
+                                                         .binding_model = options.binding_model,
+                                                         .rows_capacity = options.rows_capacity,
+                                                         .fuse = options.fuse,
+                                                         .spare_memory = spare_memory,
+                                                         .keep_source = options.keep_source}));
+    std::vector<std::string> notes = std::move(lowered.notes);
+    HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
+                                        {.rows_capacity = options.rows_capacity,
+                                         .caps = options.caps,
+                                         .share_arena = options.share_arena}));
+    return Planned{std::move(program), std::move(notes)};
+}
+
+/// For each graph, its part of the estimated scratch memory of all.
+std::vector<double> shares_of_memory(const std::vector<Graph>& graphs, const PassOptions& options) {
+    std::vector<double> shares;
+    double total = 1;
+    for (const Graph& graph : graphs) {
+        shares.push_back(static_cast<double>(estimated_scratch_bytes(graph, options)));
+        total += shares.back();
+    }
+    for (double& share : shares) share /= total;
+    return shares;
+}
+
+/// Recomputes in `graphs` until the planned arena is within the budget.
+Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOptions& options) {
+    HEARTH_ASSIGN(Planned planned, lower_and_plan(graphs, options));
+    const uint64_t budget = options.arena_budget_bytes;
+    const PassOptions pass_options{.rows_capacity = options.rows_capacity, .caps = options.caps};
+    const std::vector<Graph> originals = graphs;
+    const std::vector<double> shares = shares_of_memory(originals, pass_options);
+    uint64_t least = planned.program.arena_bytes;
+    // The estimate misses what the planner gains by its order, and alignment: aim lower and lower.
+    for (const double aim : {1.0, 0.85, 0.7, 0.5, 0.3, 0.0}) {
+        if (planned.program.arena_bytes <= budget) return planned;
+        for (size_t i = 0; i < graphs.size(); ++i) {
+            // Entries share the budget as they share the arena.
+            const double part = options.share_arena ? 1 : shares[i];
+            const auto target = static_cast<uint64_t>(aim * part * static_cast<double>(budget));
+            HEARTH_ASSIGN(graphs[i], recompute(originals[i], target, pass_options));
+        }
+        HEARTH_ASSIGN(planned, lower_and_plan(graphs, options, /*spare_memory=*/true));
+        least = std::min(least, planned.program.arena_bytes);
+    }
+    if (planned.program.arena_bytes <= budget) return planned;
+    return out_of_range("the arena takes at least " + std::to_string(least) +
+                        " bytes, however much is computed again; the budget is " +
+                        std::to_string(budget));
+}
+
+}  // namespace
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
     const uint64_t graph_hash = hash_of_graphs(graphs);
@@ -31,18 +96,11 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
         if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
         graph = std::move(passed).value();
     }
-    HEARTH_ASSIGN(LoweredProgram lowered, lower(graphs, {.caps = options.caps,
-                                                         .binding_model = options.binding_model,
-                                                         .rows_capacity = options.rows_capacity,
-                                                         .fuse = options.fuse,
-                                                         .keep_source = options.keep_source}));
-    std::vector<std::string> notes = std::move(lowered.notes);
-    HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
-                                        {.rows_capacity = options.rows_capacity,
-                                         .caps = options.caps,
-                                         .share_arena = options.share_arena}));
-    program.graph_hash = graph_hash;
-    return CompiledProgram{std::move(program), std::move(graphs), std::move(notes)};
+    HEARTH_ASSIGN(Planned planned, options.arena_budget_bytes == 0
+                                       ? lower_and_plan(graphs, options)
+                                       : plan_within_budget(graphs, options));
+    planned.program.graph_hash = graph_hash;
+    return CompiledProgram{std::move(planned.program), std::move(graphs), std::move(planned.notes)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {

@@ -73,6 +73,9 @@ class Fuser {
           leaves_(leaves_graph(graph)),
           group_of_(graph.nodes.size(), kNone) {
         plan_.inlined.resize(graph.nodes.size());
+        is_update_.resize(graph.values.size());
+        for (const GraphUpdate& u : graph.updates) is_update_[u.value] = true;
+        options_.spare_memory = options_.spare_memory || spares_memory(graph);
     }
 
     FusionPlan run() {
@@ -194,10 +197,19 @@ class Fuser {
         merged.nodes.insert(merged.nodes.begin(), n);
         find_stores(merged);
         if (!merged.in_region && operand_count(merged) > options_.max_operands) return false;
+        if (options_.spare_memory && folds_into_update(node, merged)) return false;
         if (stores_along_few_rows(node, merged)) return false;
         plan_.groups[g] = std::move(merged);
         group_of_[n] = g;
         return true;
+    }
+
+    /// Whether the group writes an update, and `node` would make it read more than that.
+    bool folds_into_update(const Node& node, const Group& group) const {
+        const OpClass c = node.op->op_class;
+        return c != OpClass::kElementwise && !is_view(node) &&
+               std::any_of(group.stores.begin(), group.stores.end(),
+                           [this](ValueId v) { return is_update_[v]; });
     }
 
     /// Whether `node` fits the group's iteration space; changes the group's kind where it must.
@@ -416,11 +428,17 @@ class Fuser {
     FusionOptions options_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
+    std::vector<bool> is_update_;  ///< per value
     std::vector<uint32_t> group_of_;
     FusionPlan plan_;
 };
 
 }  // namespace
+
+bool spares_memory(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const Node& node) { return node.op->name == "compute_after"; });
+}
 
 FusionPlan fuse(const Graph& graph, const FusionOptions& options) {
     return Fuser(graph, options).run();

@@ -40,12 +40,19 @@ struct FusionOptions {
     /// Its groups will run as one kernel: they hold none of the other nodes, and may touch any
     /// number of buffers.  May be empty.
     RowRegion region;
+    /// Lets no kernel that updates params also make their gradients: updates run last of all, and
+    /// until then such a kernel would keep all that gradients are made of.  Costs memory trips, so
+    /// it is for graphs that spare memory; those of which spares_memory() is true are taken to.
+    bool spare_memory = false;
 };
 
 struct FusionPlan {
     std::vector<Group> groups;  ///< in an order that respects data flow
     std::vector<bool> inlined;  ///< per node: computed again by each reader
 };
+
+/// Whether something in the graph is computed again in order to spare memory.
+bool spares_memory(const Graph& graph);
 
 /// The graph must hold no composites.
 FusionPlan fuse(const Graph& graph, const FusionOptions& options);

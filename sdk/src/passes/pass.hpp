@@ -52,4 +52,11 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options = {});
 /// Lets equal nodes on equal inputs be one node.
 Result<Graph> share_common(const Graph& graph, const PassOptions& options = {});
 
+/// The graph with values computed again for their late readers instead of kept, until the estimated
+/// scratch memory is at most `budget_bytes` or nothing more is to be gained.  Not among passes():
+/// it comes last, and only where there is a budget.  See recompute.cpp.
+Result<Graph> recompute(const Graph& graph, uint64_t budget_bytes, const PassOptions& options = {});
+/// What `recompute` takes the scratch memory of a graph to be.
+uint64_t estimated_scratch_bytes(const Graph& graph, const PassOptions& options = {});
+
 }  // namespace hearth
