@@ -122,6 +122,23 @@ Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
 /// not followed.  Errors: also kNotFound for files that are absent or cannot be read.
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options = {});
 
+/// Writes a graph as an ONNX model: each operator as its namesake in ONNX where there is one,
+/// otherwise as what it is made of.
+///
+/// Params and states become initializers, with their contents in `weights`, or else their first
+/// ones.  Symbolic extents become the parameter "rows" (or "2*rows" and so on).  The model has the
+/// oldest operator set from 18 on that has all it uses, so that ONNX Runtime and PyTorch's tools read
+/// it.  Importing it again computes the same, bit for bit, except that attributes of operators are
+/// 32-bit floats in ONNX, and that some functions without a namesake (such as silu) round once more
+/// in between.
+///
+/// Errors: kUnsupported with all operators that ONNX has no counterpart for, and for updates: ONNX
+/// has no states that change; kInvalidArgument for weights of other shapes or types, and names that
+/// are both an input's and an output's.
+Result<std::vector<std::byte>> export_onnx(const Graph& graph, const NamedTensors& weights = {});
+/// The trace's graph, finished.
+Result<std::vector<std::byte>> export_onnx(Trace& trace, const NamedTensors& weights = {});
+
 /// Reads a serialized TensorProto.
 /// Errors: kCorruptData; kUnsupported for element types that Hearth does not have.
 Result<NamedTensor> read_onnx_tensor(std::span<const std::byte> bytes);

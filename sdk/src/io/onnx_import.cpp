@@ -287,6 +287,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, cons
                                                       int opset) {
     if (std::optional<Extents> extents = extents_of(node, inputs))
         return Knowns{known_extents(std::move(*extents))};
+    if (std::optional<Tensor> number = number_of_rows(node, inputs)) return Knowns{{*number, {}}};
     // Loops read their constants in each turn.
     const auto known_constant = constants_.find(&node);
     if (known_constant != constants_.end()) return Knowns{{known_constant->second, {}}};
@@ -305,6 +306,21 @@ Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, cons
     Knowns outputs;
     for (const Tensor& t : results) outputs.push_back({t, {}});
     return outputs;
+}
+
+/// A scalar that depends on the rows and becomes a float, as the divisor of a mean does.
+std::optional<Tensor> OnnxImporter::number_of_rows(const OnnxNode& node, const Knowns& inputs) {
+    if (node.op_type != "Cast" || !node.domain.empty() || inputs.size() != 1 || !inputs[0].extents)
+        return {};
+    const AttrValue* to = node.attrs.find("to");
+    const auto* number = to != nullptr ? std::get_if<int64_t>(to) : nullptr;
+    const std::optional<DType> dtype = dtype_from_onnx(number != nullptr ? *number : 0);
+    const Extents& extents = *inputs[0].extents;
+    if (!dtype || !is_floating(*dtype) || extents.dims.size() != 1) return {};
+    static const OpDef* const op = find_op("extent");
+    const Tensor scalar =
+        apply(*op, {}, {{"shape", Shape{extents.dims[0]}}, {"dtype", *dtype}}, &trace_)[0];
+    return extents.is_scalar ? scalar : reshape(scalar, {1});
 }
 
 Status OnnxImporter::count_constants(size_t first_value) {

@@ -112,6 +112,7 @@ class OnnxImporter {
     std::vector<Tensor> constant_of_shape(const OnnxNode& node, OnnxCall& call);
     Status fold(NodeId id);
     Status count_constants(size_t first_value);
+    std::optional<Tensor> number_of_rows(const OnnxNode& node, const Knowns& inputs);
     Status name_outputs(Scope& scope);
 
     // onnx_control.cpp

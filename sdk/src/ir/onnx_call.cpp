@@ -212,6 +212,12 @@ std::optional<DType> dtype_from_onnx(int64_t number) {
     return kOnnxTypes[static_cast<size_t>(number)].dtype;
 }
 
+int32_t onnx_type_of(DType dtype) {
+    const auto at = std::find_if(kOnnxTypes.begin(), kOnnxTypes.end(),
+                                 [&](const OnnxType& t) { return t.dtype == dtype; });
+    return static_cast<int32_t>(at - kOnnxTypes.begin());
+}
+
 std::string onnx_type_name(int64_t number) {
     if (number < 0 || number >= static_cast<int64_t>(kOnnxTypes.size()))
         return "element type " + std::to_string(number);

@@ -91,6 +91,9 @@ struct OnnxCall {
 /// complex numbers, floats of 8 bits and less, ...) that Hearth does not have.
 std::optional<DType> dtype_from_onnx(int64_t number);
 
+/// The number that ONNX has for an element type.
+int32_t onnx_type_of(DType dtype);
+
 /// Its name in words, for messages; known also for types that Hearth does not have.
 std::string onnx_type_name(int64_t number);
 

@@ -283,7 +283,12 @@ std::vector<Tensor> import_slice(OnnxCall& call) {
         const int axis = axis_of(call, axes[i], x.rank());
         if (axis < 0) return {};
         const bool takes_all = starts[i] == 0 && steps[i] == 1 && ends[i] >= INT32_MAX;
-        if (!takes_all) x = slice(x, axis, starts[i], ends[i], steps[i]);
+        // Read backwards, which works for rows too.
+        const bool flips = starts[i] == -1 && steps[i] == -1 && ends[i] <= INT32_MIN;
+        if (flips)
+            x = flip(x, {axis});
+        else if (!takes_all)
+            x = slice(x, axis, starts[i], ends[i], steps[i]);
     }
     return {x};
 }

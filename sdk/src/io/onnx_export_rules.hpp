@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include "io/onnx_writer.hpp"
+#include "ir/graph.hpp"
+#include "ir/op_def.hpp"
+
+namespace hearth {
+
+/// One node to be written.
+struct OnnxExportCall {
+    OnnxWriter& to;
+    const Graph& graph;
+    const Node& node;
+    OnnxWriter::Names inputs;
+    OnnxWriter::Names outputs;  ///< names to give
+
+    const Attrs& attrs() const { return node.attrs; }
+    const std::string& in(size_t k) const { return inputs[k]; }
+    const Shape& shape(size_t k) const { return graph.values[node.inputs[k]].shape; }
+    DType dtype(size_t k) const { return graph.values[node.inputs[k]].dtype; }
+    const Shape& out_shape() const { return graph.values[node.outputs[0]].shape; }
+    DType out_dtype() const { return graph.values[node.outputs[0]].dtype; }
+    void write(std::string_view op_type, const OnnxWriter::Names& from, const Attrs& with = {},
+               int since = 0) const {
+        to.node(op_type, from, outputs, with, since);
+    }
+};
+
+/// Writes a node, or says false if ONNX has nothing for this use of the operator.
+using OnnxExportRule = bool (*)(OnnxExportCall&);
+
+/// The rule for an operator, or null.
+OnnxExportRule find_export_rule(const OpDef& op);
+
+}  // namespace hearth
