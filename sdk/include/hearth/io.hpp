@@ -118,8 +118,11 @@ class ImportedModel {
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
                                   const ImportOptions& options = {});
 
-/// Reads a model file, and the files of tensors beside or below it; a link that leads elsewhere is
-/// not followed.  Errors: also kNotFound for files that are absent or cannot be read.
+/// Reads files in `folder` and below it; what links lead out of it is refused.
+ExternalData files_below(const std::string& folder);
+
+/// Reads a model file, with files_below its folder.  Errors: also kNotFound for files that are
+/// absent or cannot be read.
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options = {});
 
 /// Writes a graph as an ONNX model: each operator as its namesake in ONNX where there is one,

@@ -224,6 +224,50 @@ bool one_hot(Call& c) {
     return true;
 }
 
+bool gather_nd(Call& c) {
+    c.write("GatherND", c.inputs, {{"batch_dims", c.attrs().integer("batch_dims")}});
+    return true;
+}
+
+bool scatter_nd(Call& c) {
+    if (c.attrs().integer("batch_dims") != 0) return false;
+    c.write("ScatterND", c.inputs, {{"reduction", c.attrs().text("reduction")}});
+    return true;
+}
+
+bool scatter_elements(Call& c) {
+    c.write("ScatterElements", c.inputs,
+            {{"axis", c.attrs().integer("axis")}, {"reduction", c.attrs().text("reduction")}});
+    return true;
+}
+
+bool running(Call& c, std::string_view op_type, int since) {
+    const std::string axis =
+        c.to.scalar(static_cast<double>(c.attrs().integer("axis")), DType::kI64);
+    c.write(
+        op_type, {c.in(0), axis},
+        {{"exclusive", c.attrs().integer("exclusive")}, {"reverse", c.attrs().integer("reverse")}},
+        since);
+    return true;
+}
+
+bool cumsum(Call& c) {
+    return running(c, "CumSum", 14);
+}
+
+bool cumprod(Call& c) {
+    return running(c, "CumProd", 26);
+}
+
+bool argsort(Call& c) {
+    const int64_t axis = c.attrs().integer("axis");
+    const Dim extent = c.shape(0)[static_cast<int>(axis)];
+    if (extent.per_row) return false;
+    c.to.node("TopK", {c.in(0), c.to.list({extent.count})}, {c.to.fresh_name(), c.outputs[0]},
+              {{"axis", axis}, {"largest", c.attrs().integer("descending")}});
+    return true;
+}
+
 // --- Windows
 
 /// ONNX's attributes for windows of `in` at `out` places, in its own terms: what is added at the
@@ -324,11 +368,14 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
     static const std::unordered_map<std::string_view, OnnxExportRule> table{
         {"argmax", arg},
         {"argmin", arg},
+        {"argsort", argsort},
         {"cast", cast},
         {"clamp", clamp},
         {"concat", same},
         {"conv", conv},
         {"conv_transpose", conv_transpose},
+        {"cumprod", cumprod},
+        {"cumsum", cumsum},
         {"expand", expand},
         {"extent", extent},
         {"flip", flip},
@@ -336,6 +383,7 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
         {"fmod", fmod},
         {"gather", gather},
         {"gather_elements", gather},
+        {"gather_nd", gather_nd},
         {"gelu", same},
         {"gelu_tanh", gelu_tanh},
         {"identity", identity},
@@ -356,6 +404,8 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
         {"reduce_sum", reduce},
         {"reshape", reshape},
         {"rsqrt", rsqrt},
+        {"scatter_elements", scatter_elements},
+        {"scatter_nd", scatter_nd},
         {"silu", silu},
         {"slice", slice},
         {"softmax", same},

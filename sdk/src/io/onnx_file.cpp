@@ -42,16 +42,20 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
 
 }  // namespace
 
+ExternalData files_below(const std::string& folder) {
+    return [folder](const std::string& location) -> Result<std::vector<std::byte>> {
+        std::error_code error;
+        const fs::path real =
+            fs::canonical(folder.empty() ? fs::path(".") : fs::path(folder), error);
+        if (error) return not_found("no folder " + hearth::quoted(folder));
+        return read_below(real, location);
+    };
+}
+
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
-    if (!options.external_data) {
-        std::error_code error;
-        const fs::path folder = fs::canonical(fs::absolute(path).parent_path(), error);
-        if (error) return not_found("no folder of " + hearth::quoted(path));
-        options.external_data = [folder](const std::string& location) {
-            return read_below(folder, location);
-        };
-    }
+    if (!options.external_data)
+        options.external_data = files_below(fs::path(path).parent_path().string());
     return import_onnx(bytes, options);
 }
 

@@ -44,10 +44,6 @@ Result<std::vector<std::byte>> read_file(const fs::path& path) {
     return bytes;
 }
 
-ExternalData files_beside(const fs::path& folder) {
-    return [folder](const std::string& location) { return read_file(folder / location); };
-}
-
 std::vector<fs::path> find_cases(const fs::path& root) {
     std::vector<fs::path> found;
     collect(root, 0, found);

@@ -21,9 +21,6 @@ namespace hearth::tool {
 /// The whole file.  Errors: kNotFound, or kOutOfRange beyond 2 GiB.
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
 
-/// Reads the files that an ONNX model in `folder` keeps tensors in.
-ExternalData files_beside(const std::filesystem::path& folder);
-
 /// All folders that hold a model.onnx: `root` itself, or those below it; sorted.
 std::vector<std::filesystem::path> find_cases(const std::filesystem::path& root);
 

@@ -156,7 +156,8 @@ Result<Model> load_model(const ModelOptions& options) {
         HEARTH_ASSIGN(NamedShape shape, parse_shape(text));
         import_options.input_shapes.push_back(std::move(shape));
     }
-    import_options.external_data = files_beside(std::filesystem::path(options.path).parent_path());
+    import_options.external_data =
+        files_below(std::filesystem::path(options.path).parent_path().string());
     HEARTH_ASSIGN(const ImportedModel imported, import_onnx(bytes, import_options));
     model.fits_device = imported.fits_device();
     model.graphs.push_back(imported.graph());

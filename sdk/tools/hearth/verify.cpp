@@ -156,7 +156,7 @@ class Verifier {
     Result<ImportedModel> import(std::span<const std::byte> bytes, const Result<DataSet>& set,
                                  const fs::path& folder) const {
         ImportOptions import_options;
-        import_options.external_data = files_beside(folder);
+        import_options.external_data = files_below(folder.string());
         if (set.ok() && !options_.symbolic_rows)
             for (const HostTensor& input : set->inputs) {
                 import_options.input_shapes.push_back({"", input.shape()});
