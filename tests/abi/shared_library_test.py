@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checks a shared library against its header: shared_library_test.py LIBRARY HEADER."""
+"""Checks a shared library against its header and its budget:
+shared_library_test.py LIBRARY HEADER [MOST_BYTES]."""
 
+import os
 import re
 import subprocess
 import sys
+import tempfile
 
 
 def run(*command):
@@ -47,6 +50,13 @@ def problems(library, header):
             yield f"has the mutable global {match.group(2)} in {section}"
 
 
+def stripped_bytes(library):
+    with tempfile.TemporaryDirectory() as folder:
+        stripped = os.path.join(folder, "stripped")
+        run("strip", "-o", stripped, library)
+        return os.path.getsize(stripped)
+
+
 def writable_section(library, address):
     """The section at an address if it stays writable after relocation, else None."""
     for line in run("readelf", "-SW", library).splitlines():
@@ -61,6 +71,11 @@ def writable_section(library, address):
 
 def main():
     found = list(problems(sys.argv[1], sys.argv[2]))
+    if len(sys.argv) > 3:
+        size, most = stripped_bytes(sys.argv[1]), int(sys.argv[3])
+        print(f"{size} bytes stripped, at most {most}")
+        if size > most:
+            found.append(f"has {size} bytes stripped, the budget is {most}")
     for problem in found:
         print(f"{sys.argv[1]}: {problem}")
     return 1 if found else 0

@@ -336,6 +336,11 @@ typedef struct hearth_host_info {
     hearth_log_callback log;                     /* optional */
     hearth_job_callback run_job;                 /* optional; see hearth_session_build_async */
     void* callback_user_data;                    /* for log and run_job */
+    /* Optional, if pipeline_cache is null: what hearth_context_save_pipeline_cache gave in an
+     * earlier run; not needed after the call.  What another device, driver or library made, or what
+     * is damaged, is ignored (and logged): hearth_context_stats tells. */
+    const void* pipeline_cache_data;
+    uint64_t pipeline_cache_bytes;
 } hearth_host_info;
 
 /* Adopts the host's device.  HEARTH_ERROR_INVALID_ARGUMENT or HEARTH_ERROR_UNSUPPORTED if the
@@ -376,11 +381,22 @@ typedef struct hearth_context_stats {
     uint64_t device_bytes[HEARTH_MEMORY_USAGE_COUNT]; /* held now */
     uint64_t device_bytes_total;
     uint32_t session_count;
-    uint32_t pipeline_count; /* shared between sessions by content */
+    uint32_t pipeline_count;      /* shared between sessions by content */
+    uint32_t pipeline_cache_used; /* non-zero: hearth_host_info::pipeline_cache_data was taken */
+    uint32_t reserved;
 } hearth_context_stats;
 
 HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
                                                   hearth_context_stats* out);
+
+/* What the driver remembers of the pipelines built so far, for hearth_host_info of the next run.
+ * *byte_count is the capacity of `out` before and the size afterwards; with `out` NULL it is set to
+ * what is enough.
+ * Errors: HEARTH_ERROR_NOT_FOUND if the host gave a VkPipelineCache of its own;
+ * HEARTH_ERROR_OUT_OF_RANGE if it did not fit.
+ * Threads: any, but not at the same time as hearth_context_destroy. */
+HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* context, void* out,
+                                                            uint64_t* byte_count);
 
 /* ------------------------------------------------------------------------------------------------
  * Programs: what the compiler made

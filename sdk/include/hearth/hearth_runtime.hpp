@@ -122,6 +122,16 @@ class Context {
         HEARTH_TRY(check(hearth_context_caps(handle_, &caps)));
         return to_caps(caps);
     }
+    /// For hearth_host_info::pipeline_cache_data of the next run.
+    Result<std::vector<std::byte>> save_pipeline_cache() {
+        uint64_t bytes = 0;
+        HEARTH_TRY(to_status(hearth_context_save_pipeline_cache(handle_, nullptr, &bytes), "size"));
+        std::vector<std::byte> out(static_cast<size_t>(bytes));
+        HEARTH_TRY(
+            to_status(hearth_context_save_pipeline_cache(handle_, out.data(), &bytes), "data"));
+        out.resize(static_cast<size_t>(bytes));
+        return out;
+    }
     hearth_context_stats stats() const {
         hearth_context_stats stats = hearth_context_stats_default();
         (void)hearth_context_get_stats(handle_, &stats);

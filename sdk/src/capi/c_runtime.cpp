@@ -226,8 +226,16 @@ hearth_result hearth_context_get_stats(const hearth_context* context, hearth_con
     value.device_bytes_total = c.memory().held_total();
     value.session_count = c.session_count();
     value.pipeline_count = c.pipelines().count();
+    value.pipeline_cache_used = c.pipeline_cache().is_filled() ? 1 : 0;
     write_struct(out, value);
     return HEARTH_OK;
+}
+
+hearth_result hearth_context_save_pipeline_cache(hearth_context* context, void* out,
+                                                 uint64_t* byte_count) {
+    if (context == nullptr || byte_count == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (unwrap(context)->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    return unwrap(context)->pipeline_cache().save(static_cast<std::byte*>(out), byte_count);
 }
 
 // ----------------------------------------------------------------------------------- programs

@@ -100,7 +100,7 @@ bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
     properties.pNext = &properties11;
     vk.GetPhysicalDeviceProperties2(info.physical_device, &properties);
-    limits_ = properties.properties.limits;
+    properties_ = properties.properties;
     if ((properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
         subgroup_operations_ = properties11.subgroupSupportedOperations;
     vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);

@@ -27,12 +27,14 @@ class Device {
     const DeviceFunctions& vk() const { return vk_; }
     VkDevice handle() const { return handle_; }
     VkPipelineCache pipeline_cache() const { return pipeline_cache_; }
+    void set_pipeline_cache(VkPipelineCache cache) { pipeline_cache_ = cache; }
     /// For driver calls; null if the host gave none.
     const VkAllocationCallbacks* callbacks() const {
         return has_callbacks_ ? &callbacks_ : nullptr;
     }
     const hearth_device_caps& caps() const { return caps_; }
-    const VkPhysicalDeviceLimits& limits() const { return limits_; }
+    const VkPhysicalDeviceProperties& properties() const { return properties_; }
+    const VkPhysicalDeviceLimits& limits() const { return properties_.limits; }
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
     uint32_t queue_family() const { return queue_family_; }
     uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
@@ -68,7 +70,7 @@ class Device {
     uint32_t timestamp_valid_bits_ = 0;
     VkSubgroupFeatureFlags subgroup_operations_ = 0;
     hearth_device_caps caps_{};
-    VkPhysicalDeviceLimits limits_{};
+    VkPhysicalDeviceProperties properties_{};
     VkPhysicalDeviceMemoryProperties memory_{};
     std::atomic<bool> lost_{false};
 };

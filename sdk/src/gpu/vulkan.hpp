@@ -33,6 +33,9 @@
     X(DestroyPipelineLayout)       \
     X(CreateComputePipelines)      \
     X(DestroyPipeline)             \
+    X(CreatePipelineCache)         \
+    X(DestroyPipelineCache)        \
+    X(GetPipelineCacheData)        \
     X(CreateQueryPool)             \
     X(DestroyQueryPool)            \
     X(GetQueryPoolResults)         \

@@ -59,8 +59,29 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
     context->log_ = info.log;
     context->run_job_ = info.run_job;
     context->callback_user_ = info.callback_user_data;
+    if (info.pipeline_cache == VK_NULL_HANDLE)
+        if (const hearth_result r = context->create_pipeline_cache(info); r != HEARTH_OK) {
+            problems.add("no pipeline cache: %s", gpu::name_of(r));
+            bootstrap.adopt_count(context->allocator_);
+            bootstrap.destroy(context);
+            return r;
+        }
     *out = context;
     return HEARTH_OK;
+}
+
+hearth_result Context::create_pipeline_cache(const hearth_host_info& info) {
+    const hearth_result result =
+        pipeline_cache_.create(device_, device_.properties(),
+                               {static_cast<const std::byte*>(info.pipeline_cache_data),
+                                static_cast<size_t>(info.pipeline_cache_bytes)});
+    if (result != HEARTH_OK || info.pipeline_cache_bytes == 0 || pipeline_cache_.is_filled() ||
+        log_ == nullptr)
+        return result;
+    FixedText<256> text;
+    text.set("the saved pipeline cache is ignored: %s", pipeline_cache_.why_not());
+    log_(callback_user_, HEARTH_LOG_INFO, "pipeline cache", text.c_str());
+    return result;
 }
 
 hearth_result Context::destroy() {

@@ -7,6 +7,7 @@
 
 #include "gpu/memory.hpp"
 #include "gpu/pipeline.hpp"
+#include "gpu/pipeline_cache.hpp"
 
 namespace hearth::runtime {
 
@@ -30,6 +31,8 @@ class Context {
     const gpu::DeviceMemory& memory() const { return memory_; }
     gpu::PipelineTable& pipelines() { return pipelines_; }
     const gpu::PipelineTable& pipelines() const { return pipelines_; }
+    gpu::PipelineCache& pipeline_cache() { return pipeline_cache_; }
+    const gpu::PipelineCache& pipeline_cache() const { return pipeline_cache_; }
     HostAllocator& allocator() { return allocator_; }
     const HostAllocator& allocator() const { return allocator_; }
 
@@ -52,11 +55,13 @@ class Context {
     explicit Context(const VkAllocationCallbacks* callbacks);
     ~Context() = default;
     void free_session(Session& session);
+    hearth_result create_pipeline_cache(const hearth_host_info& info);
 
     VkAllocationCallbacks callbacks_{};
     HostAllocator allocator_;
     gpu::Device device_;
     gpu::DeviceMemory memory_;
+    gpu::PipelineCache pipeline_cache_;
     gpu::PipelineTable pipelines_;
     hearth_log_callback log_ = nullptr;
     hearth_job_callback run_job_ = nullptr;
