@@ -88,7 +88,7 @@ namespace {
 
 bool is_on_gpu(std::span<const TensorType> types) {
     for (const TensorType& t : types)
-        if (device_dtype(t.dtype) == DType::kF16 || t.dtype == DType::kF64) return false;
+        if (t.dtype == DType::kF64) return false;
     return true;
 }
 
@@ -150,10 +150,30 @@ Result<std::vector<Variant>> variants_of(const OpDef& op) {
     return variants;
 }
 
-Attrs in_double(const Attrs& attrs) {
+Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
+    std::vector<Variant> variants;
+    for (OpCase c : cases_of(op)) {
+        bool has_floats = false;
+        for (TensorType& t : c.sample.inputs) {
+            if (t.dtype != DType::kF32) continue;
+            t.dtype = dtype;
+            has_floats = true;
+        }
+        if (!has_floats || !is_on_gpu(c.sample.inputs)) continue;
+        c.sample.attrs = in_type(c.sample.attrs, dtype);
+        for (const bool wrapped : {false, true}) {
+            auto variant = make_variant(c, wrapped, false);
+            if (!variant.ok()) return variant.status().in(describe(c));
+            variants.push_back(std::move(variant).value());
+        }
+    }
+    return variants;
+}
+
+Attrs in_type(const Attrs& attrs, DType dtype) {
     Attrs result = attrs;
     for (const Attr& a : attrs.all())
-        if (a.value == AttrValue(DType::kF32)) result.set(a.name, DType::kF64);
+        if (a.value == AttrValue(DType::kF32)) result.set(a.name, dtype);
     return result;
 }
 

@@ -52,8 +52,15 @@ struct Variant {
 /// operators, so that it is fused; and with the gradient of a weighted sum of its outputs.
 Result<std::vector<Variant>> variants_of(const OpDef& op);
 
-/// The attributes with f64 in place of f32.
-Attrs in_double(const Attrs& attrs);
+/// Samples with their f32 inputs and attributes as `dtype` (a narrow float), alone and between
+/// other operators.  Empty if the operator takes no f32.
+Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype);
+
+/// The attributes with another type in place of f32.
+Attrs in_type(const Attrs& attrs, DType dtype);
+inline Attrs in_double(const Attrs& attrs) {
+    return in_type(attrs, DType::kF64);
+}
 
 /// Empty if the tensors agree to tolerance * max(1, |expected|) (NaN equals NaN, equal infinities
 /// are equal), else type, shape or the first differing element with both values.

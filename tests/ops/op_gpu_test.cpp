@@ -86,6 +86,29 @@ TEST_P(OpOnGpu, EqualsTheReferenceFusedAndUnfusedAndTwice) {
     }
 }
 
+/// What rounding to `dtype` instead of f16 makes of a tolerance.
+double tolerance_of(const OpDef& op, DType dtype) {
+    return (dtype == DType::kBF16 ? 8 : 1) * op.tolerance.f16;
+}
+
+TEST_P(OpOnGpu, EqualsTheReferenceOnNarrowFloats) {
+    const OpDef& op = *GetParam();
+    for (const DType dtype : {DType::kF16, DType::kBF16}) {
+        const auto variants = narrow_variants_of(op, dtype);
+        ASSERT_TRUE(variants.ok()) << variants.status().message();
+        if (variants->empty()) GTEST_SKIP() << op.name << " has no samples of floats";
+        const std::vector<NamedTensors> found = run(*variants, true);
+        ASSERT_EQ(found.size(), variants->size());
+        for (size_t i = 0; i < found.size(); ++i) {
+            const Variant& v = (*variants)[i];
+            NamedTensors weights;
+            auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+            expect_close(found[i], *expected, tolerance_of(op, dtype), v.text);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllOps, OpOnGpu, testing::ValuesIn(all_ops()),
                          [](const auto& test) { return std::string(test.param->name); });
 

@@ -48,6 +48,39 @@ TEST_P(OpProgram, EqualsTheInterpreterAtItsRealOffsetsFusedAndUnfused) {
     }
 }
 
+TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
+    const OpDef& op = *GetParam();
+    const auto variants = narrow_variants_of(op, DType::kF16);
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    if (variants->empty()) GTEST_SKIP() << op.name << " has no samples of floats";
+    for (const bool has_storage : {true, false}) {
+        CompileOptions options;
+        options.caps.fp16_storage = options.caps.int8_storage = has_storage;
+        std::vector<Graph> graphs;
+        for (const Variant& v : *variants) {
+            graphs.push_back(v.graph);
+            options.rows_capacity =
+                std::max(options.rows_capacity, static_cast<uint64_t>(v.rows) + 5);
+        }
+        const auto compiled = compile_graphs(std::move(graphs), options);
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+        EXPECT_EQ(compiled->program.storage, options.caps.narrow_storage());
+        ProgramMemory memory(compiled->program);
+        for (size_t i = 0; i < variants->size(); ++i) {
+            const Variant& v = (*variants)[i];
+            NamedTensors weights;
+            const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+            const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
+                                           v.inputs, memory, v.rows);
+            ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
+            for (const auto& [name, value] : *expected)
+                EXPECT_EQ(difference(found->at(name), value, op.tolerance.f16), "")
+                    << v.text << ": " << name;
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(AllOps, OpProgram, testing::ValuesIn(all_ops()),
                          [](const auto& test) { return std::string(test.param->name); });
 

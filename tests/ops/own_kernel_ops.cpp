@@ -96,8 +96,8 @@ void main() {
     if (row >= out0_count) return;
     int best = 0;
     for (int i = 1; i < in0_dim1; ++i)
-        if (in0.at[row * in0_dim1 + i] > in0.at[row * in0_dim1 + best]) best = i;
-    out0(row, in0.at[row * in0_dim1 + best]);
+        if (in0_load(row * in0_dim1 + i) > in0_load(row * in0_dim1 + best)) best = i;
+    out0(row, in0_load(row * in0_dim1 + best));
     out1(row, best);
 }
 )",

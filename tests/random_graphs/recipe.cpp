@@ -27,7 +27,7 @@ std::vector<OpCase> usable_cases() {
         const bool has_multiples = std::any_of(type.shape.dims().begin(), type.shape.dims().end(),
                                                [](Dim d) { return d.per_row && d.count != 1; });
         return is_small(type.shape) && !has_multiples && type.shape.element_count(3) > 0 &&
-               type.dtype != DType::kF64 && device_dtype(type.dtype) != DType::kF16;
+               type.dtype != DType::kF64;
     };
     std::vector<OpCase> cases;
     for (const OpDef* op : all_ops())

@@ -168,7 +168,8 @@ typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_SHADER_INT16 ((hearth_features)1 << 4)
 #define HEARTH_FEATURE_SHADER_INT64 ((hearth_features)1 << 5)
 #define HEARTH_FEATURE_HOST_QUERY_RESET ((hearth_features)1 << 6)
-#define HEARTH_FEATURE_COUNT 7
+#define HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS ((hearth_features)1 << 7)
+#define HEARTH_FEATURE_COUNT 8
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -244,6 +245,8 @@ typedef struct hearth_device_caps {
     uint32_t fp16_storage;
     uint32_t subgroup_arithmetic;
     uint32_t timestamps; /* the queue family can write them (only hearth_context_caps knows) */
+    uint32_t int8_storage;
+    uint32_t reserved; /* zero */
 } hearth_device_caps;
 
 /* Caps of a physical device on which `enabled` will be (or was) enabled. */
@@ -467,7 +470,8 @@ HEARTH_API hearth_result hearth_package_get_info(const void* bytes, uint64_t byt
 /* Sessions made from it keep what they need.  NULL is allowed. */
 HEARTH_API void hearth_program_destroy(hearth_program* program);
 
-/* Element types.  bf16, f64 and the narrow integers have a wider or narrower device form: see
+/* Element types.  f64, i64 and u64 have a narrower device form; so that 16-bit and 8-bit types have
+ * a wider one, a program must have been compiled for a device without 16-bit or 8-bit storage: see
  * `device_dtype`. */
 typedef enum hearth_dtype {
     HEARTH_F32 = 0,
@@ -785,7 +789,7 @@ HEARTH_API hearth_result hearth_record_setup(hearth_session* session,
                                              VkCommandBuffer command_buffer);
 
 /* Overwrites bytes [offset, offset + byte_count) of a slot; `data` is copied during the call.
- * offset and byte_count are multiples of 4. */
+ * offset and byte_count are multiples of the size of an element (of the slot's device_dtype). */
 HEARTH_API hearth_result hearth_record_upload(hearth_session* session,
                                               VkCommandBuffer command_buffer, uint32_t slot,
                                               uint64_t offset, const void* data,
@@ -812,7 +816,7 @@ typedef struct hearth_readback_info {
     VkBuffer buffer; /* a buffer of the host's with TRANSFER_SRC usage, or null: a slot */
     uint32_t slot;
     uint32_t reserved;
-    uint64_t offset;     /* within buffer or slot; a multiple of 4 */
+    uint64_t offset;     /* within buffer or slot */
     uint64_t byte_count; /* 0 with a slot: to its end */
     hearth_scope before; /* buffer only: how it was written.  stages 0: already visible to copies */
 } hearth_readback_info;

@@ -79,6 +79,7 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.max_buffer_bytes = c.max_buffer_bytes;
     caps.fp16_arithmetic = c.fp16_arithmetic != 0;
     caps.fp16_storage = c.fp16_storage != 0;
+    caps.int8_storage = c.int8_storage != 0;
     caps.subgroup_arithmetic = c.subgroup_arithmetic != 0;
     return caps;
 }

@@ -42,10 +42,20 @@ bool is_floating(DType dtype);
 bool is_integer(DType dtype);  ///< signed or unsigned; not bool
 bool is_unsigned(DType dtype);
 
-/// The type an element has in device memory: floats keep theirs (f16 and f32; the GPU has no f64),
-/// bool and the signed integers are held as i32, the unsigned as u32.  An i64 tensor therefore
-/// holds only values that fit 32 bits on a GPU; importers check that.
-DType device_dtype(DType dtype);
+/// Which narrow elements buffers hold as they are (Vulkan's 16-bit and 8-bit storage).  Without, an
+/// element takes a word of its own: packing several into one would let threads race for it.
+struct NarrowStorage {
+    bool bits16 = false;  ///< f16, bf16, i16 and u16 take 2 bytes
+    bool bits8 = false;   ///< i8, u8 and bool take 1 byte
+
+    friend constexpr bool operator==(NarrowStorage, NarrowStorage) = default;
+};
+
+/// The type an element has in device memory.  f32, i32 and u32 are as they are, and so are narrow
+/// types that `storage` covers; other floats are held as f32 (f16 and bf16 rounded to their own
+/// precision), other signed integers and bool as i32, unsigned ones as u32.  An i64 tensor
+/// therefore holds only values that fit 32 bits on a GPU; importers check that.
+DType device_dtype(DType dtype, NarrowStorage storage);
 
 /// One extent: `count`, or `count` times the live number of rows.
 ///
@@ -137,8 +147,11 @@ struct DeviceCaps {
     uint64_t buffer_alignment = 256;  ///< of each value in the arena
     uint64_t max_buffer_bytes = uint64_t{1} << 30;
     bool fp16_arithmetic = false;
-    bool fp16_storage = false;
+    bool fp16_storage = false;  ///< elements of 16 bits in buffers
+    bool int8_storage = false;  ///< elements of 8 bits in buffers
     bool subgroup_arithmetic = false;
+
+    NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
 
     friend bool operator==(const DeviceCaps&, const DeviceCaps&) = default;
 };

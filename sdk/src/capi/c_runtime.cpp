@@ -46,8 +46,8 @@ void fill_dims(const file::ShapeRecord& shape, uint32_t& rank, hearth_dim* dims)
         dims[i] = {shape.counts[i], shape.per_row_mask >> i & 1, 0};
 }
 
-hearth_dtype device_type(uint32_t dtype) {
-    return static_cast<hearth_dtype>(device_dtype(static_cast<DType>(dtype)));
+hearth_dtype device_type(uint32_t dtype, const ProgramView& view) {
+    return static_cast<hearth_dtype>(device_dtype(static_cast<DType>(dtype), view.storage()));
 }
 
 static_assert(static_cast<int>(DType::kBool) == HEARTH_BOOL && kDTypeCount == HEARTH_BOOL + 1);
@@ -360,7 +360,7 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
     value.name = view.text(binding.name);
     value.is_output = binding.direction == static_cast<uint32_t>(Direction::kOutput);
     value.dtype = static_cast<hearth_dtype>(binding.dtype);
-    value.device_dtype = device_type(binding.dtype);
+    value.device_dtype = device_type(binding.dtype, view);
     fill_dims(binding.shape, value.rank, value.dims);
     value.bytes_fixed = binding.bytes.fixed;
     value.bytes_per_row = binding.bytes.per_row;
@@ -379,7 +379,7 @@ hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t in
     value.name = view.text(slot.name);
     value.kind = static_cast<hearth_slot_kind>(slot.kind);
     value.dtype = static_cast<hearth_dtype>(slot.dtype);
-    value.device_dtype = device_type(slot.dtype);
+    value.device_dtype = device_type(slot.dtype, view);
     fill_dims(slot.shape, value.rank, value.dims);
     value.bytes = slot.bytes;
     write_struct(out, value);

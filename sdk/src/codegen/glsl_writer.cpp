@@ -95,6 +95,10 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return call("uint", a);
         case ScalarOp::kToBool:
             return call("bool", a);
+        case ScalarOp::kRoundF16:
+            return call("hearth_round_f16", a);
+        case ScalarOp::kRoundBF16:
+            return call("hearth_round_bf16", a);
         case ScalarOp::kBitNot:
             return "~" + a;
         case ScalarOp::kBitsToF32:
@@ -212,7 +216,12 @@ std::string BufferTable::name_of(uint32_t value) {
 
 std::string BufferTable::load(uint32_t value, const std::string& element, ScalarType type) {
     if (value == kShared) return shared_element(element, type);
-    return name_of(value) + ".at[" + element + "]";
+    return name_of(value) + "_load(" + element + ")";
+}
+
+std::string BufferTable::store(uint32_t value, const std::string& element,
+                               const std::string& contents) {
+    return name_of(value) + "_store(" + element + ", " + contents + ");";
 }
 
 std::string shared_element(const std::string& element, ScalarType type) {

@@ -31,8 +31,11 @@ struct BufferTable {
     static constexpr uint32_t kShared = 0xfffffffeu;
 
     std::string name_of(uint32_t value);
-    /// A load as GLSL.
+    /// The value's element as the number that kernels compute with, whatever its buffer holds; see
+    /// operands.hpp.
     std::string load(uint32_t value, const std::string& element, ScalarType type);
+    /// A statement that stores `contents` as an element, rounded to the value's type.
+    std::string store(uint32_t value, const std::string& element, const std::string& contents);
 };
 
 /// An element of shared memory, which holds floats, as a `type`; and the other way.

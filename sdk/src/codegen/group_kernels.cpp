@@ -45,7 +45,7 @@ void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expre
     for (ValueId v : values) contents.push_back(writer.emit(expressions.read(v, place)));
     const std::string where = writer.emit(element);
     for (size_t i = 0; i < values.size(); ++i)
-        writer.line(buffers.name_of(values[i]) + ".at[" + where + "] = " + contents[i] + ";");
+        writer.line(buffers.store(values[i], where, contents[i]));
 }
 
 namespace {

@@ -5,6 +5,7 @@
 
 #include "codegen/glsl_compiler.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "core/hash.hpp"
 #include "ir/op_def.hpp"
@@ -16,17 +17,6 @@
 namespace hearth {
 
 namespace {
-
-std::string_view block_name(DType dtype) {
-    switch (device_dtype(dtype)) {
-        case DType::kI32:
-            return "I32";
-        case DType::kU32:
-            return "U32";
-        default:
-            return "F32";
-    }
-}
 
 /// How a kernel's buffers become operands: those that it locates itself first.
 struct OperandLayout {
@@ -70,17 +60,34 @@ bool is_touched_by_four(const GroupKernel& kernel, uint32_t value) {
            kernel.vector_loads.end();
 }
 
+/// The types of all buffers that the kernel names.
+std::string buffer_types(const Graph& graph, const GroupKernel& kernel, const OperandLayout& layout,
+                         NarrowStorage storage) {
+    std::vector<HeldType> types;
+    for (uint32_t v : kernel.buffers.values)
+        types.push_back(held_type(graph.values[v].dtype, storage));
+    if (layout.uses_rows) types.push_back(held_type(DType::kU32, storage));
+    std::string text;
+    std::vector<std::string_view> declared;
+    for (const HeldType& type : types) {
+        if (std::find(declared.begin(), declared.end(), type.block) != declared.end()) continue;
+        declared.push_back(type.block);
+        text += buffer_type(type.block, type.element, static_cast<int>(size_bytes(type.dtype)));
+    }
+    return text;
+}
+
 /// Declares the operands so that `b0.at[i]` is an element, in addresses.
 std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
-                                 const OperandLayout& layout) {
-    std::string text = buffer_type("F32", "float", 4) + buffer_type("I32", "int", 4) +
-                       buffer_type("U32", "uint", 4);
+                                 const OperandLayout& layout, NarrowStorage storage) {
+    std::string text = buffer_types(graph, kernel, layout, storage);
     if (!kernel.vector_loads.empty()) text += buffer_type("F32x4", "vec4", 16);
     std::string push, names;
     if (layout.located_count > 0) push += "    uvec2 arena, weights;\n";
     for (size_t o = 0; o < layout.order.size(); ++o) {
         const size_t i = layout.order[o];
-        const std::string type(block_name(graph.values[kernel.buffers.values[i]].dtype));
+        const std::string type(
+            held_type(graph.values[kernel.buffers.values[i]].dtype, storage).block);
         const std::string number = std::to_string(i);
         std::string place = "push.p" + number;
         if (o < layout.located_count) {
@@ -113,12 +120,12 @@ std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
 }
 
 /// The same, in descriptors.
-std::string descriptor_declarations(const Graph& graph, const GroupKernel& kernel) {
+std::string descriptor_declarations(const Graph& graph, const GroupKernel& kernel,
+                                    NarrowStorage storage) {
     std::string text;
     const std::vector<uint32_t>& values = kernel.buffers.values;
     for (size_t i = 0; i < values.size(); ++i) {
-        const std::string_view block = block_name(graph.values[values[i]].dtype);
-        const std::string element = block == "F32" ? "float" : (block == "I32" ? "int" : "uint");
+        const std::string element(held_type(graph.values[values[i]].dtype, storage).element);
         text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer Block" +
                 std::to_string(i) + " { " + element + " at[]; } b" + std::to_string(i) + ";\n";
         if (is_touched_by_four(kernel, values[i]))
@@ -132,16 +139,24 @@ std::string descriptor_declarations(const Graph& graph, const GroupKernel& kerne
 }
 
 std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
-                          const OperandLayout& layout, BindingModel model) {
+                          const OperandLayout& layout, BindingModel model, NarrowStorage storage) {
     const bool by_address = model == BindingModel::kDeviceAddress;
     std::string text = "#version 450\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
+    if (holds(graph, kernel.buffers, storage, 2))
+        text += "#extension GL_EXT_shader_16bit_storage : require\n";
+    if (holds(graph, kernel.buffers, storage, 1))
+        text += "#extension GL_EXT_shader_8bit_storage : require\n";
     text += "layout(local_size_x = " + std::to_string(kernel.local_size[0]) +
             ", local_size_y = " + std::to_string(kernel.local_size[1]) +
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
-    text += by_address ? address_declarations(graph, kernel, layout)
-                       : descriptor_declarations(graph, kernel);
+    text += by_address ? address_declarations(graph, kernel, layout, storage)
+                       : descriptor_declarations(graph, kernel, storage);
+    const std::string macros = access_macros(graph, kernel.buffers, storage);
+    text += macros;
+    if ((macros + kernel.body).find("hearth_round_") != std::string::npos)
+        text += shader_text("common/narrow.glsl");
     if (kernel.body.find("hearth_philox") != std::string::npos)
         text += shader_text("common/philox.glsl");
     if (kernel.body.find("hearth_") != std::string::npos) text += shader_text("common/math.glsl");
@@ -176,14 +191,6 @@ std::string label_of(const Graph& graph, const Group& group) {
     for (NodeId n : group.nodes)
         label += (label.empty() ? "" : "+") + std::string(graph.nodes[n].op->name);
     return label;
-}
-
-Status check_types(const Graph& graph, const GroupKernel& kernel) {
-    for (uint32_t v : kernel.buffers.values)
-        if (graph.values[v].dtype == DType::kF16)
-            return unsupported("no kernel holds f16 tensors in this profile (value " +
-                               std::to_string(v) + ")");
-    return {};
 }
 
 /// Lowers graphs one after the other, sharing kernels of equal text.
@@ -283,7 +290,6 @@ class Lowerer {
         // What folded away in the kernel is an operand still: the step's debug table speaks of it.
         for (ValueId v : loads_of(graph, group, inlined)) (void)kernel.buffers.name_of(v);
         kernel.is_elementwise.resize(kernel.buffers.values.size(), false);
-        HEARTH_TRY(check_types(graph, kernel));
         KernelCall call;
         call.label = std::move(label);
         const OperandLayout layout = layout_of(graph, kernel);
@@ -297,9 +303,10 @@ class Lowerer {
         call.flops = kernel.flops;
         for (uint32_t v : kernel.buffers.values) {
             const Value& value = graph.values[v];
-            call.bytes_moved += static_cast<uint64_t>(value.shape.element_count(
-                                    static_cast<int64_t>(options_.rows_capacity))) *
-                                size_bytes(device_dtype(value.dtype));
+            call.bytes_moved +=
+                static_cast<uint64_t>(
+                    value.shape.element_count(static_cast<int64_t>(options_.rows_capacity))) *
+                size_bytes(device_dtype(value.dtype, options_.caps.narrow_storage()));
         }
         call.computes = computed_values(graph, group, inlined);
         entry.calls.push_back(std::move(call));
@@ -341,11 +348,12 @@ class Lowerer {
 
     Result<uint32_t> kernel_index(const Graph& graph, const GroupKernel& text,
                                   const OperandLayout& layout, const std::string& label) {
+        const NarrowStorage storage = options_.caps.narrow_storage();
         const bool is_finished = !text.spirv.empty();
         const std::string source =
             is_finished ? std::string(reinterpret_cast<const char*>(text.spirv.data()),
                                       text.spirv.size() * sizeof(uint32_t))
-                        : kernel_source(graph, text, layout, options_.binding_model);
+                        : kernel_source(graph, text, layout, options_.binding_model, storage);
         // A kernel that locates its operands belongs to one call.
         const bool is_shared = layout.located_count == 0;
         if (auto known = by_source_.find(source); is_shared && known != by_source_.end())
@@ -360,6 +368,8 @@ class Lowerer {
         kernel.operand_count = layout.count();
         kernel.located_count = layout.located_count;
         kernel.local_size = text.local_size;
+        kernel.needs_fp16_storage = holds(graph, text.buffers, storage, 2);
+        kernel.needs_int8_storage = holds(graph, text.buffers, storage, 1);
         if (options_.keep_source && !is_finished) kernel.source = source;
         const auto index = static_cast<uint32_t>(out_.kernels.size());
         out_.kernels.push_back(std::move(kernel));

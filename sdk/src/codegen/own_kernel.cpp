@@ -70,7 +70,7 @@ class OwnKernel {
         for (size_t k = 0; k < node_.inputs.size(); ++k) {
             const std::string name = "in" + std::to_string(k);
             head += extents(name, node_.inputs[k]);
-            head += node_.op->reads_buffers ? define(name, kernel_.buffers.name_of(node_.inputs[k]))
+            head += node_.op->reads_buffers ? buffer_names(name, node_.inputs[k])
                                             : load_function(name, node_.inputs[k]);
         }
         for (size_t k = 0; k < node_.outputs.size(); ++k) {
@@ -91,6 +91,12 @@ class OwnKernel {
         for (int i = 0; i < shape.rank(); ++i) add(name + "_dim" + std::to_string(i), shape[i]);
         add(name + "_count", shape.element_count());
         return defines;
+    }
+
+    std::string buffer_names(const std::string& name, ValueId value) {
+        return define(name, kernel_.buffers.name_of(value)) +
+               define(name + "_load(i)",
+                      kernel_.buffers.load(value, "i", scalar_type(graph_.values[value].dtype)));
     }
 
     std::string load_function(const std::string& name, ValueId value) {

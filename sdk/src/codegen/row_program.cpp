@@ -283,8 +283,7 @@ class RowProgramWriter {
         if (!is_made_[v] || !is_read_outside(v)) return;
         note_store(v);
         scope.writer.line("if (r < count" + (inside.empty() ? "" : " && " + inside) + ") " +
-                          kernel_.buffers.name_of(v) + ".at[row * " + width + " + " + inner +
-                          "] = " + content + ";");
+                          kernel_.buffers.store(v, "row * " + width + " + " + inner, content));
     }
 
     /// Works out all values, then stores them, at element `inner` of row "r".
@@ -309,7 +308,7 @@ class RowProgramWriter {
     /// Whether the value is floats in a buffer, not an expression.
     bool is_plain(ValueId v) const {
         const Value& value = graph_.value(v);
-        return device_dtype(value.dtype) == DType::kF32 &&
+        return value.dtype == DType::kF32 &&
                !(value.kind == ValueKind::kNode && inlined_[value.node]) &&
                value.shape.element_count() != Dim(1);
     }

@@ -17,12 +17,12 @@ struct DTypeFacts {
     bool floating;
     bool integer;
     bool is_unsigned;
-    DType device;
+    DType word;  ///< in device memory where it cannot be held as it is
 };
 
 // In the order of DType.
 constexpr DTypeFacts kFacts[kDTypeCount] = {
-    {"f32", 4, true, false, false, DType::kF32},   {"f16", 2, true, false, false, DType::kF16},
+    {"f32", 4, true, false, false, DType::kF32},   {"f16", 2, true, false, false, DType::kF32},
     {"bf16", 2, true, false, false, DType::kF32},  {"f64", 8, true, false, false, DType::kF32},
     {"i8", 1, false, true, false, DType::kI32},    {"u8", 1, false, true, true, DType::kU32},
     {"i16", 2, false, true, false, DType::kI32},   {"u16", 2, false, true, true, DType::kU32},
@@ -52,8 +52,10 @@ bool is_integer(DType dtype) {
 bool is_unsigned(DType dtype) {
     return facts(dtype).is_unsigned;
 }
-DType device_dtype(DType dtype) {
-    return facts(dtype).device;
+DType device_dtype(DType dtype, NarrowStorage storage) {
+    const uint32_t size = size_bytes(dtype);
+    const bool is_held = (size == 2 && storage.bits16) || (size == 1 && storage.bits8);
+    return is_held ? dtype : facts(dtype).word;
 }
 
 void Shape::push_back(Dim d) {

@@ -15,13 +15,14 @@ namespace hearth {
 
 namespace {
 
-std::vector<std::byte> to_device(const HostTensor& tensor) {
-    const HostTensor held = tensor.cast(device_dtype(tensor.dtype()));
+std::vector<std::byte> to_device(const HostTensor& tensor, NarrowStorage storage) {
+    const HostTensor held = tensor.cast(device_dtype(tensor.dtype(), storage));
     return {held.bytes().begin(), held.bytes().end()};
 }
 
-HostTensor from_device(std::span<const std::byte> bytes, DType dtype, const Shape& shape) {
-    HostTensor held(device_dtype(dtype), shape);
+HostTensor from_device(std::span<const std::byte> bytes, DType dtype, const Shape& shape,
+                       NarrowStorage storage) {
+    HostTensor held(device_dtype(dtype, storage), shape);
     HEARTH_ASSERT(bytes.size() == held.bytes().size());
     std::ranges::copy(bytes, held.bytes().begin());
     return held.cast(dtype);
@@ -30,7 +31,9 @@ HostTensor from_device(std::span<const std::byte> bytes, DType dtype, const Shap
 }  // namespace
 
 ProgramMemory::ProgramMemory(const Program& program)
-    : arena(program.arena_bytes, std::byte{0xff}), weights(program.weights_bytes) {
+    : arena(program.arena_bytes, std::byte{0xff}),
+      weights(program.weights_bytes),
+      storage(program.storage) {
     for (const Slot& slot : program.slots)
         if (slot.data_offset != kZeroFilled)
             std::copy_n(program.data.begin() + static_cast<ptrdiff_t>(slot.data_offset), slot.bytes,
@@ -38,12 +41,14 @@ ProgramMemory::ProgramMemory(const Program& program)
 }
 
 HostTensor ProgramMemory::read(const Slot& slot) const {
-    return from_device(std::span(weights).subspan(slot.offset, slot.bytes), slot.dtype, slot.shape);
+    return from_device(std::span(weights).subspan(slot.offset, slot.bytes), slot.dtype, slot.shape,
+                       storage);
 }
 
 void ProgramMemory::write(const Slot& slot, const HostTensor& contents) {
     HEARTH_ASSERT(contents.dtype() == slot.dtype && contents.shape() == slot.shape);
-    std::ranges::copy(to_device(contents), weights.begin() + static_cast<ptrdiff_t>(slot.offset));
+    std::ranges::copy(to_device(contents, storage),
+                      weights.begin() + static_cast<ptrdiff_t>(slot.offset));
 }
 
 namespace {
@@ -72,7 +77,7 @@ class EntryRun {
                                         std::string(name_of(binding.dtype)) + to_string(shape) +
                                         ", found " + std::string(name_of(given->second.dtype())) +
                                         to_string(given->second.shape()));
-            external_[index] = to_device(given->second);
+            external_[index] = to_device(given->second, program_.storage);
         }
         return {};
     }
@@ -88,8 +93,9 @@ class EntryRun {
         for (uint32_t index : entry.bindings) {
             const Binding& binding = program_.bindings[index];
             if (binding.direction == Direction::kOutput)
-                results.emplace(binding.name, from_device(external_[index], binding.dtype,
-                                                          binding.shape.at(rows_)));
+                results.emplace(binding.name,
+                                from_device(external_[index], binding.dtype,
+                                            binding.shape.at(rows_), program_.storage));
         }
         return results;
     }
@@ -166,7 +172,8 @@ class EntryRun {
     Status load(const Operand& operand, ValueId v) {
         HEARTH_ASSIGN(const std::span<std::byte> bytes, bytes_of(operand));
         const Value& value = graph_.value(v);
-        known_.insert_or_assign(root_of(v), from_device(bytes, value.dtype, value.shape.at(rows_)));
+        known_.insert_or_assign(
+            root_of(v), from_device(bytes, value.dtype, value.shape.at(rows_), program_.storage));
         return {};
     }
 
@@ -176,7 +183,7 @@ class EntryRun {
         if (found == known_.end())
             return internal_error("writes value %" + std::to_string(v) +
                                   ", which it does not compute");
-        const std::vector<std::byte> held = to_device(found->second);
+        const std::vector<std::byte> held = to_device(found->second, program_.storage);
         if (held.size() != bytes.size())
             return internal_error("value %" + std::to_string(v) + " has " +
                                   std::to_string(held.size()) + " bytes, its operand " +

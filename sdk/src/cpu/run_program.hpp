@@ -21,6 +21,7 @@ namespace hearth {
 struct ProgramMemory {
     std::vector<std::byte> arena;
     std::vector<std::byte> weights;
+    NarrowStorage storage;
 
     /// Weights as first stored; the arena full of bytes that are NaN as any float, so that a read
     /// of what was not written shows.

@@ -24,6 +24,8 @@ constexpr Feature kFeatures[] = {
     {HEARTH_FEATURE_SHADER_INT16, "shaderInt16", false, nullptr, VK_API_VERSION_1_0},
     {HEARTH_FEATURE_SHADER_INT64, "shaderInt64", false, nullptr, VK_API_VERSION_1_0},
     {HEARTH_FEATURE_HOST_QUERY_RESET, "hostQueryReset", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, "storageBuffer8BitAccess", false, nullptr,
+     VK_API_VERSION_1_2},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -66,6 +68,10 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES, hostQueryReset),
     HEARTH_HOME(HEARTH_FEATURE_HOST_QUERY_RESET, VkPhysicalDeviceVulkan12Features,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, hostQueryReset),
+    HEARTH_HOME(HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, VkPhysicalDevice8BitStorageFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES, storageBuffer8BitAccess),
+    HEARTH_HOME(HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, VkPhysicalDeviceVulkan12Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, storageBuffer8BitAccess),
 };
 
 #undef HEARTH_HOME
@@ -217,6 +223,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
             std::min<uint64_t>(caps.max_buffer_bytes, limits.maxStorageBufferRange);
     caps.fp16_arithmetic = (enabled & HEARTH_FEATURE_SHADER_FLOAT16) != 0;
     caps.fp16_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
+    caps.int8_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS) != 0;
     caps.subgroup_arithmetic =
         (properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
         (properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;

@@ -119,7 +119,8 @@ struct KernelRuleCall {
 ///     rows                      the live rows, if any extent depends on them
 ///
 /// T is float, int or uint (bool is uint).  Where OpDef::reads_buffers is set, `ink` is a buffer
-/// instead: ink.at[i].  Names that begin with hearth_ are those of shaders/common.
+/// instead: ink_load(i) is element i as T, and ink.at[i] as it lies in memory, where it may be of 16
+/// or 8 bits (device_dtype).  Names that begin with hearth_ are those of shaders/common.
 ///
 /// The grid is `items` / `per_group` workgroups along each axis, rounded up.  Along x there may be
 /// fewer when the device allows no more, so a kernel walks in strides of gl_NumWorkGroups.x; and

@@ -61,6 +61,8 @@ enum class ScalarOp : uint8_t {
     kToI32,
     kToU32,
     kToBool,
+    kRoundF16,  ///< to the nearest value that an f16 has
+    kRoundBF16,
     kBitNot,
     kBitsToF32,  ///< the bits of an integer as a float, and of a float as an integer
     kBitsToI32,
@@ -225,6 +227,8 @@ HEARTH_SCALAR_UNARY(asinh, ScalarOp::kAsinh)
 HEARTH_SCALAR_UNARY(acosh, ScalarOp::kAcosh)
 HEARTH_SCALAR_UNARY(atanh, ScalarOp::kAtanh)
 HEARTH_SCALAR_UNARY(erf, ScalarOp::kErf)
+HEARTH_SCALAR_UNARY(round_f16, ScalarOp::kRoundF16)
+HEARTH_SCALAR_UNARY(round_bf16, ScalarOp::kRoundBF16)
 HEARTH_SCALAR_UNARY(is_nan, ScalarOp::kIsNan)
 HEARTH_SCALAR_UNARY(is_inf, ScalarOp::kIsInf)
 HEARTH_SCALAR_UNARY(bit_not, ScalarOp::kBitNot)

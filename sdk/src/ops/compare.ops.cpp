@@ -223,6 +223,8 @@ constinit const OpDef kOps[] = {
                [](GpuAt& c) {
                    const Scalar x = c.x(0);
                    if (c.dtype() == DType::kBool) return c.to_output(x != 0);
+                   if (c.dtype() == DType::kF16) return round_f16(c.to_output(x));
+                   if (c.dtype() == DType::kBF16) return round_bf16(c.to_output(x));
                    if (x.type() == ScalarType::kF32) return c.to_output(saturate_to_dtype(c, x));
                    return wrap_to_dtype(c, c.to_output(x));
                }},

@@ -20,7 +20,7 @@ uint32_t EntryPlan::storage_for(ValueId id, std::span<const Slot> slots) {
     if (storage != kNone) return storage;
     const Value& value = graph->value(root);
     Storage made;
-    made.bytes = extent_of(value.dtype, value.shape);
+    made.bytes = extent_of(value, tables->narrow);
     if (value.kind != ValueKind::kNode) {
         made.region = value.kind == ValueKind::kInput ? Region::kExternal : Region::kWeights;
         made.index = tables->place_of[root];
@@ -80,7 +80,7 @@ class OperationMaker {
         const Value& value = graph_.value(graph_.outputs[output].value);
         plan_.storages.push_back({.region = Region::kExternal,
                                   .index = plan_.tables->output_bindings[output],
-                                  .bytes = extent_of(value.dtype, value.shape)});
+                                  .bytes = extent_of(value, plan_.tables->narrow)});
         return static_cast<uint32_t>(plan_.storages.size() - 1);
     }
 

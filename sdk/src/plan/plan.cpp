@@ -58,6 +58,7 @@ Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
     Program program;
     program.profile = lowered.profile;
     program.binding_model = lowered.binding_model;
+    program.storage = options.caps.narrow_storage();
     program.rows_capacity = options.rows_capacity;
     program.weights_bytes = tables->weights_bytes;
     program.slots = tables->slots;

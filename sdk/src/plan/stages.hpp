@@ -15,7 +15,7 @@
 namespace hearth::planning {
 
 /// Bytes of a tensor in device memory.
-Extent extent_of(DType dtype, const Shape& shape);
+Extent extent_of(const Value& value, NarrowStorage narrow);
 
 /// `value` rounded up to a multiple of `alignment`, a power of two.
 constexpr uint64_t align_up(uint64_t value, uint64_t alignment) {
@@ -24,7 +24,8 @@ constexpr uint64_t align_up(uint64_t value, uint64_t alignment) {
 
 /// Which values share their bytes: for each value of the graph the one that alias_of leads to.
 /// Errors: kInvalidArgument for references out of range, circles, and values of unequal size.
-Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEntry& entry);
+Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEntry& entry,
+                                             NarrowStorage narrow);
 
 // ---------------------------------------------------------------------------------- tables.cpp
 
@@ -39,6 +40,7 @@ struct Tables {
         std::vector<ValueId> root_of;           ///< per value
         std::vector<uint32_t> place_of;         ///< per value: slot or input binding, or kNone
         std::vector<uint32_t> output_bindings;  ///< per output of the graph
+        NarrowStorage narrow;                   ///< of the program
     };
     std::vector<EntryTables> entries;
 };

@@ -13,13 +13,15 @@
 
 namespace hearth::planning {
 
-Extent extent_of(DType dtype, const Shape& shape) {
-    const Dim count = shape.element_count();
-    const uint64_t bytes = static_cast<uint64_t>(count.count) * size_bytes(device_dtype(dtype));
+Extent extent_of(const Value& value, NarrowStorage narrow) {
+    const Dim count = value.shape.element_count();
+    const uint64_t bytes =
+        static_cast<uint64_t>(count.count) * size_bytes(device_dtype(value.dtype, narrow));
     return count.per_row ? Extent{0, bytes} : Extent{bytes, 0};
 }
 
-Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEntry& entry) {
+Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEntry& entry,
+                                             NarrowStorage narrow) {
     const std::string where = "entry '" + entry.name + "'";
     const size_t count = graph.values.size();
     if (entry.alias_of.size() != count)
@@ -37,7 +39,7 @@ Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEn
         const Value &value = graph.value(id), &owner = graph.value(root);
         if (value.kind != ValueKind::kNode && root != id)
             return invalid_argument(what + " ('" + value.name + "') has bytes of its own");
-        if (extent_of(value.dtype, value.shape) != extent_of(owner.dtype, owner.shape))
+        if (extent_of(value, narrow) != extent_of(owner, narrow))
             return invalid_argument(what + " " + to_string(value.shape) + " is an alias of %" +
                                     std::to_string(root) + " " + to_string(owner.shape) +
                                     ", which has another size");
@@ -67,7 +69,8 @@ std::string describe(DType dtype, const Shape& shape) {
 // A shape that the planner can size: at most one extent per row, nothing negative, and no more
 // bytes than a buffer may have.
 Status check_size(const Value& value, const PlanOptions& options, const std::string& what) {
-    uint64_t limit = options.caps.max_buffer_bytes / size_bytes(device_dtype(value.dtype));
+    uint64_t limit = options.caps.max_buffer_bytes /
+                     size_bytes(device_dtype(value.dtype, options.caps.narrow_storage()));
     bool has_rows = false, is_empty = false;
     for (Dim d : value.shape.dims()) {
         if (d.count < 0 || (d.per_row && has_rows))
@@ -88,14 +91,14 @@ Status check_size(const Value& value, const PlanOptions& options, const std::str
 
 /// A value's contents as they lie in device memory; empty if it has none.
 Result<std::vector<std::byte>> device_bytes(const Value& value, const std::string& what,
-                                            uint64_t rows_capacity) {
+                                            const PlanOptions& options) {
     if (!value.data) return std::vector<std::byte>();
     const HostTensor& data = *value.data;
-    const Shape shape = value.shape.at(static_cast<int64_t>(rows_capacity));
+    const Shape shape = value.shape.at(static_cast<int64_t>(options.rows_capacity));
     if (data.dtype() != value.dtype || data.shape() != shape)
         return invalid_argument(what + " is " + describe(value.dtype, shape) +
                                 ", but its contents are " + describe(data.dtype(), data.shape()));
-    const DType device = device_dtype(value.dtype);
+    const DType device = device_dtype(value.dtype, options.caps.narrow_storage());
     const HostTensor held = data.cast(device);
     const bool is_wide_integer = is_integer(value.dtype) && size_bytes(value.dtype) > 4;
     for (int64_t i = 0; is_wide_integer && i < data.element_count(); ++i) {
@@ -148,7 +151,8 @@ class TableMaker {
             HEARTH_TRY(check_size(graph.value(id), options_,
                                   entry_name(e) + ": value %" + std::to_string(id)));
         Tables::EntryTables entry;
-        HEARTH_ASSIGN(entry.root_of, resolve_aliases(graph, entries_[e]));
+        entry.narrow = options_.caps.narrow_storage();
+        HEARTH_ASSIGN(entry.root_of, resolve_aliases(graph, entries_[e], entry.narrow));
         entry.place_of.assign(graph.values.size(), kNone);
 
         std::vector<bool> used(graph.values.size(), false);
@@ -178,8 +182,7 @@ class TableMaker {
             entry_name(e) + ": " + std::string(name_of(kind)) + " '" + value.name + "'";
         if (value.name.empty() && kind != SlotKind::kConstant)
             return invalid_argument(what + " needs a name");
-        HEARTH_ASSIGN(std::vector<std::byte> contents,
-                      device_bytes(value, what, options_.rows_capacity));
+        HEARTH_ASSIGN(std::vector<std::byte> contents, device_bytes(value, what, options_));
         const std::string name =
             value.name.empty() ? name_by_contents(value, contents) : value.name;
 
@@ -193,7 +196,8 @@ class TableMaker {
             slot.kind = kind;
             slot.dtype = value.dtype;
             slot.shape = value.shape.at(static_cast<int64_t>(options_.rows_capacity));
-            slot.bytes = extent_of(value.dtype, value.shape).at(options_.rows_capacity);
+            slot.bytes =
+                extent_of(value, options_.caps.narrow_storage()).at(options_.rows_capacity);
             tables_.slots.push_back(slot);
             shapes_.push_back(value.shape);
             contents_.push_back(std::move(contents));
@@ -263,8 +267,8 @@ class TableMaker {
         if (!is_new && last_entry == e) return invalid_argument(what + " is declared twice");
         known->second.second = e;
         if (is_new) {
-            tables_.bindings.push_back(
-                {name, direction, value.dtype, value.shape, extent_of(value.dtype, value.shape)});
+            tables_.bindings.push_back({name, direction, value.dtype, value.shape,
+                                        extent_of(value, options_.caps.narrow_storage())});
             return index;
         }
         const Binding& binding = tables_.bindings[index];

@@ -95,7 +95,7 @@ class EntryProof {
         : program_(program), entry_(entry), graph_(graph), lowered_(lowered), options_(options) {}
 
     Status run() {
-        HEARTH_ASSIGN(root_of_, planning::resolve_aliases(graph_, lowered_));
+        HEARTH_ASSIGN(root_of_, planning::resolve_aliases(graph_, lowered_, program_.storage));
         number_versions();
         HEARTH_TRY(place_sources());
         was_run_.assign(lowered_.calls.size(), false);
@@ -170,7 +170,7 @@ class EntryProof {
         for (uint64_t rows : {uint64_t{0}, uint64_t{1}, program_.rows_capacity})
             if (bytes.at(rows) !=
                 static_cast<uint64_t>(shape.element_count(static_cast<int64_t>(rows))) *
-                    size_bytes(device_dtype(dtype)))
+                    size_bytes(device_dtype(dtype, program_.storage)))
                 return false;
         return true;
     }
@@ -195,7 +195,8 @@ class EntryProof {
                 continue;
             }
             const HostTensor contents =
-                value.data ? value.data->cast(device_dtype(value.dtype)) : HostTensor();
+                value.data ? value.data->cast(device_dtype(value.dtype, program_.storage))
+                           : HostTensor();
             const std::vector<const Slot*> slots = slots_of(value, contents);
             // A constant that no call reads has no slot; if one does, that read will fail.
             if (slots.empty() && value.kind != ValueKind::kConstant)

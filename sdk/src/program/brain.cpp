@@ -361,8 +361,7 @@ uint64_t brain_parent_hash(const ProgramView& program) {
     uint64_t sum = 0;
     for (const SlotRecord& slot : program.slots())
         if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant))
-            sum += brain_tensor_hash(program.text_view(slot.name),
-                                     device_dtype(static_cast<DType>(slot.dtype)),
+            sum += brain_tensor_hash(program.text_view(slot.name), program.held_dtype(slot),
                                      first_contents(program, slot));
     return sum;
 }

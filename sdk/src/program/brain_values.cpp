@@ -79,14 +79,13 @@ Result<Brain> shipped_in(const ProgramView& view) {
         BrainTensor tensor;
         tensor.name = view.text_view(slot.name);
         tensor.is_state = slot.kind == static_cast<uint32_t>(SlotKind::kState);
-        uint64_t bytes = size_bytes(device_dtype(static_cast<DType>(slot.dtype)));
+        uint64_t bytes = size_bytes(view.held_dtype(slot));
         for (uint32_t i = 0; i < slot.shape.rank; ++i)
             if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(slot.shape.counts[i]), &bytes))
                 bytes = ~uint64_t{0};
         if (bytes > slot.bytes)
             return corrupt_data("program: slot '" + tensor.name + "' is smaller than its shape");
-        tensor.value =
-            HostTensor(device_dtype(static_cast<DType>(slot.dtype)), to_shape(slot.shape));
+        tensor.value = HostTensor(view.held_dtype(slot), to_shape(slot.shape));
         const std::span<const std::byte> first = first_contents(view, slot);
         if (!first.empty())
             std::copy_n(first.begin(), static_cast<ptrdiff_t>(bytes), tensor.value.bytes().begin());

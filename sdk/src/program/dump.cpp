@@ -87,10 +87,12 @@ void dump_step(std::string& out, const Program& program, const Step& step, uint3
 
 std::string dump(const Program& program) {
     std::string out;
-    line(out, "program %016llx  profile %s  rows 1..%llu  %s", wide(program.hash),
+    line(out, "program %016llx  profile %s  rows 1..%llu  %s%s%s", wide(program.hash),
          program.profile.c_str(), wide(program.rows_capacity),
          program.binding_model == BindingModel::kDeviceAddress ? "device addresses"
-                                                               : "push descriptors");
+                                                               : "push descriptors",
+         program.storage.bits16 ? "  16-bit storage" : "",
+         program.storage.bits8 ? "  8-bit storage" : "");
     line(out, "arena %llu bytes, weights %llu bytes, initial data %zu bytes",
          wide(program.arena_bytes), wide(program.weights_bytes), program.data.size());
     line(out, "slots");

@@ -25,7 +25,7 @@ void add(Hash& hash, const Kernel& k) {
     hash.number(k.operand_count).number(k.word_count).number(k.located_count);
     for (uint32_t extent : k.local_size) hash.number(extent);
     hash.number(k.needs_fp16_storage).number(k.needs_fp16_arithmetic);
-    hash.number(k.needs_subgroup_arithmetic);
+    hash.number(k.needs_subgroup_arithmetic).number(k.needs_int8_storage);
 }
 
 void add(Hash& hash, const Operand& o) {
@@ -89,6 +89,7 @@ uint64_t content_hash(const Program& program) {
     Hash hash;
     hash.number(program.format_version).text(program.profile);
     hash.number(static_cast<uint8_t>(program.binding_model));
+    hash.number(program.storage.bits16).number(program.storage.bits8);
     hash.number(program.rows_capacity).number(program.arena_bytes).number(program.weights_bytes);
     add_all(hash, program.kernels);
     add_all(hash, program.operands);

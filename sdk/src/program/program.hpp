@@ -80,6 +80,7 @@ struct Kernel {
     uint32_t located_count = 0;
     std::array<uint32_t, 3> local_size{1, 1, 1};
     bool needs_fp16_storage = false;
+    bool needs_int8_storage = false;
     bool needs_fp16_arithmetic = false;
     bool needs_subgroup_arithmetic = false;
     std::string source;  ///< GLSL, for people; may be stripped
@@ -135,7 +136,7 @@ enum class Direction : uint8_t { kInput, kOutput };
 struct Binding {
     std::string name;
     Direction direction = Direction::kInput;
-    DType dtype = DType::kF32;  ///< logical; the bytes in the buffer are of device_dtype(dtype)
+    DType dtype = DType::kF32;  ///< logical; in the buffer: device_dtype(dtype, Program::storage)
     Shape shape;
     Extent bytes;
 };
@@ -148,7 +149,7 @@ inline constexpr uint64_t kZeroFilled = ~uint64_t{0};
 struct Slot {
     std::string name;
     SlotKind kind = SlotKind::kParam;
-    DType dtype = DType::kF32;  ///< logical; stored as device_dtype(dtype)
+    DType dtype = DType::kF32;  ///< logical; in memory: device_dtype(dtype, Program::storage)
     Shape shape;
     uint64_t offset = 0;
     uint64_t bytes = 0;
@@ -169,6 +170,7 @@ struct Program {
     uint64_t graph_hash = 0;
     std::string profile = "baseline";
     BindingModel binding_model = BindingModel::kDeviceAddress;
+    NarrowStorage storage;  ///< how tensors of narrow elements lie in memory
     uint64_t rows_capacity = 1;
     uint64_t arena_bytes = 0;
     uint64_t weights_bytes = 0;

@@ -43,7 +43,8 @@ enum KernelFlags : uint32_t {
     kNeedsFp16Storage = 1,
     kNeedsFp16Arithmetic = 2,
     kNeedsSubgroupArithmetic = 4,
-    kAllKernelFlags = 7,
+    kNeedsInt8Storage = 8,
+    kAllKernelFlags = 15,
 };
 
 struct KernelRecord {
@@ -157,7 +158,9 @@ enum HeaderFlags : uint32_t {
     /// Section kData is empty: first contents are given when the program is opened (a Package has
     /// one copy for all its programs).
     kDataIsOutside = 1,
-    kAllHeaderFlags = 1,
+    kStores16Bits = 2,  ///< NarrowStorage
+    kStores8Bits = 4,
+    kAllHeaderFlags = 7,
 };
 
 struct FileHeader {

@@ -97,7 +97,8 @@ void write(Writer& writer, const Kernel& k) {
     std::copy(k.local_size.begin(), k.local_size.end(), record.local_size);
     record.flags = (k.needs_fp16_storage ? kNeedsFp16Storage : 0u) |
                    (k.needs_fp16_arithmetic ? kNeedsFp16Arithmetic : 0u) |
-                   (k.needs_subgroup_arithmetic ? kNeedsSubgroupArithmetic : 0u);
+                   (k.needs_subgroup_arithmetic ? kNeedsSubgroupArithmetic : 0u) |
+                   (k.needs_int8_storage ? kNeedsInt8Storage : 0u);
     writer.record(kKernels, record);
 }
 
@@ -161,6 +162,7 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
     kernel.needs_fp16_storage = (k.flags & kNeedsFp16Storage) != 0;
     kernel.needs_fp16_arithmetic = (k.flags & kNeedsFp16Arithmetic) != 0;
     kernel.needs_subgroup_arithmetic = (k.flags & kNeedsSubgroupArithmetic) != 0;
+    kernel.needs_int8_storage = (k.flags & kNeedsInt8Storage) != 0;
     return kernel;
 }
 
@@ -224,6 +226,8 @@ std::vector<std::byte> save(const Program& program, std::span<const std::byte> d
     header.content_hash = program.hash;
     header.graph_hash = program.graph_hash;
     header.binding_model = static_cast<uint32_t>(program.binding_model);
+    header.flags |=
+        (program.storage.bits16 ? kStores16Bits : 0u) | (program.storage.bits8 ? kStores8Bits : 0u);
     header.rows_capacity = program.rows_capacity;
     header.arena_bytes = program.arena_bytes;
     header.weights_bytes = program.weights_bytes;
@@ -271,6 +275,7 @@ Result<Program> load_program(std::span<const std::byte> bytes, std::span<const s
     program.graph_hash = header.graph_hash;
     program.profile = view.text_view(header.profile);
     program.binding_model = view.binding_model();
+    program.storage = view.storage();
     program.rows_capacity = header.rows_capacity;
     program.arena_bytes = header.arena_bytes;
     program.weights_bytes = header.weights_bytes;

@@ -35,6 +35,14 @@ class ProgramView {
 
     const file::FileHeader& header() const { return *header_; }
     BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
+    NarrowStorage storage() const {
+        return {(header_->flags & file::kStores16Bits) != 0,
+                (header_->flags & file::kStores8Bits) != 0};
+    }
+    /// The type that the slot's elements have in memory.
+    DType held_dtype(const file::SlotRecord& slot) const {
+        return device_dtype(static_cast<DType>(slot.dtype), storage());
+    }
     std::span<const std::byte> bytes() const { return bytes_; }
 
     std::span<const file::KernelRecord> kernels() const {

@@ -23,14 +23,9 @@ uint64_t align_up(uint64_t bytes) {
     return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
 }
 
-/// The type that a slot's elements have in memory.
-DType held_dtype(const file::SlotRecord& slot) {
-    return device_dtype(static_cast<DType>(slot.dtype));
-}
-
 /// The bytes of a slot's elements, without what may follow them.
-uint64_t element_bytes(const file::SlotRecord& slot) {
-    uint64_t bytes = size_bytes(held_dtype(slot));
+uint64_t element_bytes(const ProgramView& view, const file::SlotRecord& slot) {
+    uint64_t bytes = size_bytes(view.held_dtype(slot));
     for (uint32_t i = 0; i < slot.shape.rank; ++i)
         bytes *= static_cast<uint64_t>(slot.shape.counts[i]);
     return std::min(bytes, slot.bytes);
@@ -51,7 +46,7 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
 
 std::span<const std::byte> parent_of(const ProgramView& view, const file::SlotRecord& slot) {
     const std::span<const std::byte> bytes = first_contents(view, slot);
-    return bytes.empty() ? bytes : bytes.first(static_cast<size_t>(element_bytes(slot)));
+    return bytes.empty() ? bytes : bytes.first(static_cast<size_t>(element_bytes(view, slot)));
 }
 
 /// A snapshot as what write_brain writes.
@@ -72,9 +67,9 @@ class SnapshotItems final : public BrainItems {
         BrainItem item;
         item.name = view.text_view(slot.name);
         item.kind = static_cast<SlotKind>(slot.kind);
-        item.dtype = held_dtype(slot);
+        item.dtype = view.held_dtype(slot);
         item.shape = slot.shape;
-        item.bytes = {snapshot_ + offset_, static_cast<size_t>(element_bytes(slot))};
+        item.bytes = {snapshot_ + offset_, static_cast<size_t>(element_bytes(view, slot))};
         item.has_parent = is_delta_;
         if (is_delta_) item.parent = parent_of(view, slot);
         return item;
@@ -142,15 +137,15 @@ void check_tensor(const ProgramView& view, const file::SlotRecord& slot,
                   const file::BrainTensorRecord& tensor, gpu::Problems& problems) {
     const char* name = view.text(slot.name);
     const auto dtype = static_cast<DType>(tensor.dtype);
-    if (!same_shape(tensor.shape, slot.shape) || !can_become(dtype, held_dtype(slot)))
+    if (!same_shape(tensor.shape, slot.shape) || !can_become(dtype, view.held_dtype(slot)))
         problems.add("'%s' is %s here, the brain has %s", name,
-                     typed(held_dtype(slot), slot.shape).c_str(),
+                     typed(view.held_dtype(slot), slot.shape).c_str(),
                      typed(dtype, tensor.shape).c_str());
     else if (tensor.kind != slot.kind)
         problems.add("'%s' is a param on one side and a state on the other", name);
-    else if (is_delta(tensor) && dtype != held_dtype(slot))
+    else if (is_delta(tensor) && dtype != view.held_dtype(slot))
         problems.add("'%s' is a difference of %s elements, here they are %s", name,
-                     name_of(dtype).data(), name_of(held_dtype(slot)).data());
+                     name_of(dtype).data(), name_of(view.held_dtype(slot)).data());
 }
 
 }  // namespace
@@ -278,7 +273,7 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     uint64_t most_converted = 0;
     const uint64_t held = for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
         const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
-        if (tensor != nullptr && static_cast<DType>(tensor->dtype) != held_dtype(slot))
+        if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(slot))
             most_converted = std::max(most_converted, tensor->bytes);
     });
     const int64_t segment =
@@ -297,14 +292,14 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
         if (tensor == nullptr) return;
         const auto dtype = static_cast<DType>(tensor->dtype);
         const std::span<std::byte> place(staging.mapped + base + at,
-                                         static_cast<size_t>(element_bytes(slot)));
-        const bool converts = dtype != held_dtype(slot);
+                                         static_cast<size_t>(element_bytes(view(), slot)));
+        const bool converts = dtype != view().held_dtype(slot);
         const std::span<std::byte> decoded =
             converts ? saved.first(static_cast<size_t>(tensor->bytes)) : place;
         if (!brain.decode(*tensor, parent_of(view(), slot), decoded))
             problems.add("the bytes of '%s' are damaged", view().text(slot.name));
         else if (converts)
-            convert(dtype, decoded, held_dtype(slot), place);
+            convert(dtype, decoded, view().held_dtype(slot), place);
     });
     if (problems.count > 0)
         return fail(HEARTH_ERROR_CORRUPT_DATA, "brain: %.400s", problems.text.c_str());
@@ -313,7 +308,7 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     transfer_barrier(commands);
     for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
         if (slot.bytes == 0 || brain.find(view().text_view(slot.name)) == nullptr) return;
-        const VkBufferCopy region{base + at, slot.offset, element_bytes(slot)};
+        const VkBufferCopy region{base + at, slot.offset, element_bytes(view(), slot)};
         context_->device().vk().CmdCopyBuffer(commands, staging.handle,
                                               buffers_[kWeightsBuffer].handle, 1, &region);
     });

@@ -31,6 +31,7 @@ constexpr Capability kCapabilities[] = {
     {66, "GroupNonUniformShuffleRelative", 0, VK_SUBGROUP_FEATURE_SHUFFLE_RELATIVE_BIT},
     {67, "GroupNonUniformClustered", 0, VK_SUBGROUP_FEATURE_CLUSTERED_BIT},
     {4433, "StorageBuffer16BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, 0},
+    {4448, "StorageBuffer8BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, 0},
     {5347, "PhysicalStorageBufferAddresses", HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, 0},
 };
 

@@ -81,10 +81,12 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
     if (slot >= view().slots().size())
         return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", slot, view().slots().size());
     const file::SlotRecord& record = view().slots()[slot];
-    if (data == nullptr || bytes == 0 || bytes % 4 != 0 || offset % 4 != 0)
+    const uint32_t element =
+        size_bytes(device_dtype(static_cast<DType>(record.dtype), view().storage()));
+    if (data == nullptr || bytes == 0 || bytes % element != 0 || offset % element != 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "upload to %s: needs data, and offset and size in multiples of 4",
-                    view().text(record.name));
+                    "upload to %s: needs data, and offset and size in multiples of %u",
+                    view().text(record.name), element);
     if (offset > record.bytes || bytes > record.bytes - offset)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "upload to %s: [%llu, +%llu) of %llu bytes",
                     view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));

@@ -30,6 +30,9 @@ class ProgramRunner {
     Result<NamedTensors> run(const char* entry, int64_t rows, const NamedTensors& inputs,
                              uint32_t max_dispatches = 0);
 
+    /// Records with `record` in a frame of its own, submits and waits.
+    Status submit(const std::function<Status(VkCommandBuffer)>& record);
+
     /// What a param, state or constant holds now.
     Result<HostTensor> read_slot(const char* name);
     /// All params and states.
@@ -43,7 +46,6 @@ class ProgramRunner {
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
     Status set_up(Result<LoadedProgram> program);
-    Status submit(const std::function<Status(VkCommandBuffer)>& record);
     Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
 
     Device& device_;

@@ -451,7 +451,7 @@ TEST(Plan, StoresContentsAsTheDeviceHoldsThem) {
     stored("bool", std::array<int32_t, 3>{1, 0, 1});
     stored("u8", std::array<uint32_t, 3>{200, 0, 3});
     stored("f64", std::array<float, 3>{-1, 0, 3});
-    stored("bf16", std::array<float, 3>{-1, 0, 3});
+    stored("bf16", std::array<uint16_t, 3>{0xbf80, 0, 0x4040});
 }
 
 TEST(Plan, RejectsIntegersThatTheDeviceCannotHold) {

@@ -119,6 +119,7 @@ constexpr uint32_t kMostOperands = 12;
 }  // namespace
 
 Model::Model(const std::vector<EntryBuilder>& entries, uint64_t rows_capacity) {
+    options.caps.fp16_storage = true;
     for (const EntryBuilder& entry : entries) {
         graphs.push_back(entry.graph);
         lowered.entries.push_back(entry.lowered);
@@ -379,9 +380,9 @@ std::vector<std::byte> garbage(size_t bytes) {
     return std::vector<std::byte>(bytes, std::byte{0xa5});
 }
 
-size_t tensor_bytes(const Value& value, uint64_t rows) {
+size_t tensor_bytes(const Value& value, uint64_t rows, NarrowStorage narrow) {
     return static_cast<size_t>(value.shape.element_count(static_cast<int64_t>(rows))) *
-           size_bytes(device_dtype(value.dtype));
+           size_bytes(device_dtype(value.dtype, narrow));
 }
 
 // The live part of a slot: a state per row has room for all rows.
@@ -432,7 +433,7 @@ void evaluate(const Model& model, const Program& program, size_t e, uint64_t row
     std::vector<std::vector<std::byte>> values(graph.values.size());  // per root
     for (ValueId id = 0; id < values.size(); ++id) {
         const Value& value = graph.value(id);
-        values[id] = garbage(tensor_bytes(value, rows));
+        values[id] = garbage(tensor_bytes(value, rows, program.storage));
         if (value.kind == ValueKind::kNode) continue;
         if (value.kind == ValueKind::kInput) {
             values[id] = bytes_of(contents.inputs.at(value.name));

@@ -43,13 +43,18 @@ void expect_refused(const std::function<void(Program&)>& change, std::string_vie
 
 TEST(Serialize, LoadingWhatWasSavedGivesAnEqualProgram) {
     for (const BindingModel model : {BindingModel::kDeviceAddress, BindingModel::kDescriptor}) {
-        const Program program = make_program(model);
+        Program program = make_program(model);
+        program.storage = {.bits16 = true, .bits8 = model == BindingModel::kDescriptor};
+        program.kernels[0].needs_int8_storage = program.storage.bits8;
+        program.hash = content_hash(program);
         const std::vector<std::byte> bytes = save_program(program);
         Result<Program> loaded = load_program(bytes);
         ASSERT_TRUE(loaded.ok()) << loaded.status().message();
         EXPECT_EQ(save_program(*loaded), bytes);
         EXPECT_EQ(dump(*loaded), dump(program));
         EXPECT_EQ(content_hash(*loaded), program.hash);
+        EXPECT_EQ(loaded->storage, program.storage);
+        EXPECT_EQ(loaded->kernels[0].needs_int8_storage, program.storage.bits8);
         EXPECT_EQ(loaded->kernels[1].source, "void main() {}");
         EXPECT_EQ(loaded->steps[0].operand_values, program.steps[0].operand_values);
     }

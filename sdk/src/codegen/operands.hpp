@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How a kernel's text reaches elements of its operands, whatever their buffers hold.
+
+#pragma once
+
+#include "codegen/glsl_writer.hpp"
+#include "ir/graph.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+/// How the elements of one type lie in a buffer.
+struct HeldType {
+    DType dtype;
+    std::string_view block;    ///< name of a buffer type with such elements
+    std::string_view element;  ///< in GLSL
+};
+
+const HeldType& held_type(DType dtype, NarrowStorage storage);
+
+/// For each buffer, which is declared already:
+///     b0_load(i)          an element, as the float, int or uint that kernels compute with
+///     b0_store(i, value)  a statement that rounds (floats) or wraps (integers) and stores one
+std::string access_macros(const Graph& graph, const BufferTable& buffers, NarrowStorage storage);
+
+/// Whether any of the buffers has elements of so many bytes.
+bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage, uint32_t bytes);
+
+}  // namespace hearth
