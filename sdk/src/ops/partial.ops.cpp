@@ -4,13 +4,18 @@
 // Long sums in parts.  A sum over all agents has few results and so little to do side by side;
 // passes/split_sums.cpp rewrites it as these, which give many partial results, and a short sum of
 // them.  Made by that pass alone, after gradients were taken; the number of parts is a constant of
-// the program, so results are deterministic.
+// the program, so results are deterministic.  Partial results of f16 and bf16 are f32: only the sum
+// is rounded.
 
 #include "ops/rules.hpp"
 
 namespace hearth {
 
 namespace {
+
+DType partial_type(DType dtype) {
+    return size_bytes(dtype) == 2 ? DType::kF32 : dtype;
+}
 
 /// parts, then the input's extents with 1 along `axes`.
 Shape partial_shape(const Shape& x, const Attrs& attrs) {
@@ -42,7 +47,7 @@ Status infer_matmul_partial(InferCall& call) {
     if (a[ta ? 0 : 1] != b[tb ? 1 : 0])
         return invalid_argument("inner sizes differ: a " + to_string(a) + ", b " + to_string(b));
     HEARTH_TRY(check_parts(call.attrs));
-    return call.one(call.dtype(0),
+    return call.one(partial_type(call.dtype(0)),
                     {Dim(call.attrs.integer("parts")), a[ta ? 1 : 0], b[tb ? 0 : 1]});
 }
 
@@ -76,7 +81,7 @@ constinit const OpDef kOps[] = {
         .infer = [](InferCall& call) -> Status {
             if (call.attrs.integer("parts") < 1)
                 return invalid_argument("parts must be at least 1");
-            return call.one(call.dtype(0), partial_shape(call.shape(0), call.attrs));
+            return call.one(partial_type(call.dtype(0)), partial_shape(call.shape(0), call.attrs));
         },
         .at = at_float([](auto& c) {
             auto at = c.coords();

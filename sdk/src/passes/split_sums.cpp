@@ -22,8 +22,9 @@ constexpr int64_t kShortSum = 2048;      // as one workgroup's loop of eight: no
 constexpr int64_t kShortProduct = 128;   // inner extent
 constexpr int64_t kLeastTerms = 64;      // of one part of a product
 
-Tensor sum_of_parts(const Tensor& parts, const Shape& shape) {
-    const Tensor sum = apply_one(op("reduce_sum"), {parts}, {{"axes", std::vector<int64_t>{0}}});
+Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
+    Tensor sum = apply_one(op("reduce_sum"), {parts}, {{"axes", std::vector<int64_t>{0}}});
+    if (parts.dtype() != dtype) sum = apply_one(op("cast"), {sum}, {{"to", dtype}});
     return apply_one(op("reshape"), {sum}, {{"shape", shape}});
 }
 
@@ -38,7 +39,7 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
     if (parts < 2) return std::nullopt;
     const Tensor partial = apply_one(op("partial_sum"), {x},
                                      {{"axes", node.attrs.integers("axes")}, {"parts", parts}});
-    return std::vector<Tensor>{sum_of_parts(partial, result)};
+    return std::vector<Tensor>{sum_of_parts(partial, result, x.dtype())};
 }
 
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
@@ -55,7 +56,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     Attrs attrs = node.attrs;
     attrs.set("parts", parts);
     const Tensor partial = apply(op("matmul_partial"), inputs, attrs)[0];
-    return std::vector<Tensor>{sum_of_parts(partial, result)};
+    return std::vector<Tensor>{sum_of_parts(partial, result, inputs[0].dtype())};
 }
 
 constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a large GPU
@@ -75,22 +76,23 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
     const int64_t granule = granule_for(rows);
     const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
-    return rewrite(
-        graph,
-        [&](Trace&, const Node& node,
-            std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
-            const auto n = static_cast<NodeId>(&node - graph.nodes.data());
-            if (!region.has(n) || !sums_rows(graph, node, region.rows)) return std::nullopt;
-            const bool is_product = node.op->op_class == OpClass::kMatmul;
-            Attrs attrs{{"parts", parts}, {"granule", granule}};
-            if (is_product)
-                attrs.set("transpose_a", int64_t{1});
-            else
-                attrs.set("axes", node.attrs.integers("axes"));
-            const Tensor partial =
-                apply(op(is_product ? "matmul_partial" : "partial_row_sum"), inputs, attrs)[0];
-            return std::vector<Tensor>{sum_of_parts(partial, graph.value(node.outputs[0]).shape)};
-        });
+    return rewrite(graph,
+                   [&](Trace&, const Node& node,
+                       std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
+                       const auto n = static_cast<NodeId>(&node - graph.nodes.data());
+                       if (!region.has(n) || !sums_rows(graph, node, region.rows))
+                           return std::nullopt;
+                       const bool is_product = node.op->op_class == OpClass::kMatmul;
+                       Attrs attrs{{"parts", parts}, {"granule", granule}};
+                       if (is_product)
+                           attrs.set("transpose_a", int64_t{1});
+                       else
+                           attrs.set("axes", node.attrs.integers("axes"));
+                       const Tensor partial = apply(
+                           op(is_product ? "matmul_partial" : "partial_row_sum"), inputs, attrs)[0];
+                       const Value& sum = graph.value(node.outputs[0]);
+                       return std::vector<Tensor>{sum_of_parts(partial, sum.shape, sum.dtype)};
+                   });
 }
 
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
