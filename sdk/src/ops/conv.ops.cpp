@@ -483,7 +483,7 @@ constinit const OpDef kOps[] = {
                  {"ConvInteger", 10, import_conv_integer},
                  {"QLinearConv", 10, import_qlinear_conv}},
         .samples = conv_samples,
-        .tolerance = {.f32 = 2e-5},
+        .tolerance = {.f32 = 2e-5, .f16 = 1e-2},
     },
     {
         .name = "conv_transpose",
@@ -503,7 +503,7 @@ constinit const OpDef kOps[] = {
         },
         .onnx = {{"ConvTranspose", 1, import_conv_transpose}},
         .samples = conv_transpose_samples,
-        .tolerance = {.f32 = 2e-5},
+        .tolerance = {.f32 = 2e-5, .f16 = 1e-2},
     },
     {
         .name = "conv_weights",
@@ -528,7 +528,7 @@ constinit const OpDef kOps[] = {
                     s.add({x, y}, conv_attrs(attrs, spatial_extents(w)));
                 });
             },
-        .tolerance = {.f32 = 5e-5},
+        .tolerance = {.f32 = 5e-5, .f16 = 1e-2},
     },
     {
         .name = "conv_direct",
