@@ -8,7 +8,8 @@
 // columns.  f32 accumulation in order of k: deterministic.
 // Bytes moved: (M*K*ceil(N/BN) + K*N*ceil(M/BM) + M*N) * 4 per batch.
 //
-// Code generation completes this text with: BM BN BK TM TN, the extents M N, K_FIRST and K_END, the functions
+// Code generation completes this text with: BM BN BK TM TN, STORE_IN_LOOP, the extents M N, K_FIRST
+// and K_END, the functions
 // load_a(b, m, k), load_b(b, k, n) (they may fold transposes and other views) and
 // store(b, m, n, sum) (it may fold bias, activation and whatever else follows element by element).
 
@@ -18,6 +19,9 @@ const int kThreads = kThreadsM * kThreadsN;
 
 shared float tile_a[BK][BM + 1];  // one column of padding: no bank conflicts when written by k
 shared float tile_b[BK][BN + 1];
+#if STORE_IN_LOOP
+shared float tile_c[BM * BN];
+#endif
 
 void main() {
     const int thread = int(gl_LocalInvocationID.x);
@@ -58,6 +62,17 @@ void main() {
         }
         barrier();
     }
+#if STORE_IN_LOOP
+    // One copy of what follows the product instead of one for each sum: it compiles faster.
+    for (int i = 0; i < TM; ++i)
+        for (int j = 0; j < TN; ++j)
+            tile_c[(thread_m + i * kThreadsM) * BN + thread_n + j * kThreadsN] = sum[i][j];
+    barrier();
+    for (int e = thread; e < BM * BN; e += kThreads) {
+        const int m = first_m + e / BN, n = first_n + e % BN;
+        if (m < m_count && n < n_count) store(batch, m, n, tile_c[e]);
+    }
+#else
     for (int i = 0; i < TM; ++i) {
         for (int j = 0; j < TN; ++j) {
             const int m = first_m + thread_m + i * kThreadsM;
@@ -65,4 +80,5 @@ void main() {
             if (m < m_count && n < n_count) store(batch, m, n, sum[i][j]);
         }
     }
+#endif
 }

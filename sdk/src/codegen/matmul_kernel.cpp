@@ -16,6 +16,7 @@ namespace {
 
 struct Tile {
     int bm, bn, bk, tm, tn;
+    bool stores_in_loop = false;
     int threads() const { return (bm / tm) * (bn / tn); }
 };
 
@@ -36,8 +37,8 @@ constexpr Tile kVectorTiles[] = {
 // multiplications for each load, and a few workgroups keep all cores busy.  8x8 sums a thread took
 // half the time of 4x4 on llvmpipe.
 constexpr Tile kCpuTiles[] = {
-    {64, 64, 16, 8, 8}, {32, 64, 16, 8, 8}, {16, 64, 16, 8, 8},
-    {64, 16, 16, 8, 4}, {16, 16, 16, 2, 2},
+    {64, 64, 16, 8, 8, true}, {32, 64, 16, 8, 8, true}, {16, 64, 16, 8, 8, true},
+    {64, 16, 16, 8, 4, true}, {16, 16, 16, 2, 2, true},
 };
 
 /// Its "subgroups" are vectors of the CPU; GPUs have more lanes.
@@ -56,7 +57,8 @@ Tile choose_tile(std::span<const Tile> tiles, int64_t m, int64_t n, int64_t batc
     const int64_t enough_groups = is_cpu(caps) ? 4 : 128;
     const int64_t small_rows = is_cpu(caps) ? 16 : 32;  // tiles of so many may be mostly empty
     for (const Tile& t : tiles.first(tiles.size() - 1)) {
-        const auto shared = static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4);
+        const auto shared = static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4 +
+                                                  (t.stores_in_loop ? t.bm * t.bn * 4 : 0));
         if (shared > caps.shared_memory_bytes) continue;
         if (t.threads() > static_cast<int>(caps.max_workgroup_invocations)) continue;
         if (2 * n <= t.bn || (2 * m <= t.bm && t.bm > small_rows)) continue;
@@ -125,6 +127,7 @@ class MatmulKernel {
         return constant("BM", std::to_string(t.bm)) + constant("BN", std::to_string(t.bn)) +
                constant("BK", std::to_string(t.bk)) + constant("TM", std::to_string(t.tm)) +
                constant("TN", std::to_string(t.tn)) +
+               constant("STORE_IN_LOOP", t.stores_in_loop ? "1" : "0") +
                constant("M", glsl_count(m_, kernel_.buffers)) +
                constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
                constant("M_IS_WHOLE", is_whole(m_, t.bm)) +
