@@ -516,6 +516,56 @@ Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype = 
 /// The determinants of square matrices: [..., N, N] -> [...], N at most 64.
 Tensor det(const Tensor& x);
 
+// --- Images: x: [N, C, spatial...] ---
+
+enum class Interpolation : uint8_t { kNearest, kLinear, kCubic };
+
+struct InterpolateOptions {
+    Interpolation mode = Interpolation::kLinear;
+    bool align_corners = false;  ///< the first and last elements keep their places
+    bool antialias = false;      ///< a wider filter where the result is smaller
+};
+
+/// x resized to these spatial extents, as PyTorch's interpolate: linear and cubic along each axis,
+/// with half-pixel centres unless corners are aligned; nearest rounds down.
+Tensor interpolate(const Tensor& x, const std::vector<int64_t>& extents,
+                   const InterpolateOptions& options = {});
+
+enum class PadMode : uint8_t {
+    kConstant,
+    kReflect,  ///< mirrored at the border's elements, which are not repeated
+    kEdge,     ///< the nearest element
+    kWrap,     ///< from the other end
+};
+/// Adds `low[i]` elements before and `high[i]` after axis i, made by the rule; negative numbers
+/// cut.  kConstant adds zeros.
+Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<int64_t>& high,
+           PadMode mode);
+
+enum class SamplePadding : uint8_t { kZeros, kBorder, kReflection };
+struct GridSampleOptions {
+    Interpolation mode = Interpolation::kLinear;
+    SamplePadding padding = SamplePadding::kZeros;
+    bool align_corners = false;  ///< -1 and 1 are centres of elements rather than their outer edges
+};
+/// x: [N, C, spatial...], grid: [N, places..., axes] with coordinates in [-1, 1], the innermost
+/// axis first -> [N, C, places...].  As PyTorch's grid_sample, for 1 to 3 spatial axes.
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
+/// theta: [N, 2, 3] or [N, 3, 4] -> the grid [N, extents..., axes] of an affine map.
+Tensor affine_grid(const Tensor& theta, const std::vector<int64_t>& extents,
+                   bool align_corners = false);
+
+/// [N, C r^2, H, W] -> [N, C, H r, W r]: each pixel's channels become a square.
+Tensor pixel_shuffle(const Tensor& x, int64_t factor);
+/// The inverse: [N, C, H r, W r] -> [N, C r^2, H, W].
+Tensor pixel_unshuffle(const Tensor& x, int64_t factor);
+
+/// Deformable convolution (Zhu et al., "Deformable ConvNets v2", 2019): the taps of `conv` at
+/// places moved by offset: [N, offset_groups * taps * 2, P...], each scaled by mask: [N,
+/// offset_groups * taps, P...] or none.  x: [N, C, H, W].
+Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, const Tensor& mask,
+                   const Tensor& bias, const ConvOptions& options = {}, int64_t offset_groups = 1);
+
 // --- Random numbers ---
 
 /// Counter-based: element i of draw `counter` of the stream `key` is the same on every device.

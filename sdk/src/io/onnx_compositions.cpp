@@ -4,6 +4,7 @@
 #include "io/onnx_compositions.hpp"
 
 #include "ops/conv_onnx.hpp"
+#include "ops/image_onnx.hpp"
 #include "ops/onnx_rules.hpp"
 
 #include <hearth/ops.hpp>
@@ -361,8 +362,11 @@ Tensors import_softmax_cross_entropy_loss(OnnxCall& call) {
 }
 
 constexpr OnnxMapping kCompositions[] = {
+    {"AffineGrid", 20, import_affine_grid},
     {"CastLike", 15, import_cast_like},
     {"CausalConvWithState", 27, import_causal_conv_with_state},
+    {"CenterCropPad", 18, import_center_crop_pad},
+    {"DeformConv", 19, import_deform_conv},
     {"DepthToSpace", 1, import_depth_to_space},
     {"Flatten", 1, import_flatten},
     {"Gemm", 7, import_gemm},

@@ -163,6 +163,17 @@ Tensors import_qlinear_conv(OnnxCall& call) {
     return {cast(clamp(y, is_unsigned_y ? 0 : -128, is_unsigned_y ? 255 : 127), y_zero.dtype())};
 }
 
+// inputs: x, weights, offset, bias, mask
+Tensors import_deform_conv(OnnxCall& call) {
+    const Tensor x = call.in(0), w = call.in(1), offset = call.in(2);
+    if (!has_fixed_space(call, x) || !has_fixed_space(call, w)) return {};
+    const std::optional<OnnxWindow> window = read_window(call, spatial_extents(w.shape()));
+    if (!window) return {};
+    return {deform_conv(
+        x, w, offset, call.has(4) ? call.in(4) : Tensor(), call.has(3) ? call.in(3) : Tensor(),
+        window->options(call.integer("group", 1)), call.integer("offset_group", 1))};
+}
+
 // pads may be given by output_shape instead: what is too much is cut, on both sides.
 Tensors import_conv_transpose(OnnxCall& call) {
     const Tensor x = call.in(0), w = call.in(1);

@@ -15,6 +15,7 @@ std::vector<Tensor> import_col2im(OnnxCall& call);
 std::vector<Tensor> import_conv(OnnxCall& call);
 std::vector<Tensor> import_conv_integer(OnnxCall& call);
 std::vector<Tensor> import_conv_transpose(OnnxCall& call);
+std::vector<Tensor> import_deform_conv(OnnxCall& call);
 std::vector<Tensor> import_qlinear_conv(OnnxCall& call);
 
 std::vector<Tensor> import_average_pool(OnnxCall& call);

@@ -148,35 +148,6 @@ std::vector<Tensor> import_one_hot(OnnxCall& call) {
     return {where(not_equal(is_hot, 0), on, off)};
 }
 
-namespace {
-
-/// Which element of an axis of `n` is read at position `at`, which may lie outside.
-int64_t padded_index(int64_t at, int64_t n, std::string_view mode) {
-    if (mode == "edge") return std::clamp<int64_t>(at, 0, n - 1);
-    if (mode == "wrap") return ((at % n) + n) % n;
-    if (n == 1) return 0;
-    const int64_t period = 2 * (n - 1);  // reflect: the border itself is not repeated
-    const int64_t phase = ((at % period) + period) % period;
-    return phase < n ? phase : period - phase;
-}
-
-/// `x` with `before` and `after` elements more along `axis`, read by the rule of `mode`.
-Tensor pad_by_index(OnnxCall& call, const Tensor& x, int axis, int64_t before, int64_t after,
-                    std::string_view mode) {
-    const Dim extent = x.dim(axis);
-    const int64_t n = extent.count, total = n + before + after;
-    constexpr int64_t kMost = 1 << 24;
-    if (extent.per_row || n == 0 || total < 0 || total > kMost) {
-        call.unsupported("padding " + to_string(extent) + " elements to " + std::to_string(total));
-        return x;
-    }
-    HostTensor indices(DType::kI64, Shape{total});
-    for (int64_t i = 0; i < total; ++i) indices.set_int(i, padded_index(i - before, n, mode));
-    return gather(x, call.trace.constant(std::move(indices)), axis);
-}
-
-}  // namespace
-
 // Amounts and the value are attributes up to version 2, inputs since 11; axes came with 18.
 std::vector<Tensor> import_pad(OnnxCall& call) {
     Tensor x = call.in(0);
@@ -189,8 +160,14 @@ std::vector<Tensor> import_pad(OnnxCall& call) {
     else
         for (int i = 0; i < x.rank(); ++i) axes.push_back(i);
     if (!x.ok() || !call.trace.status().ok()) return {};
-    if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
-        return call.invalid("mode is '" + mode + "'");
+    constexpr std::pair<std::string_view, PadMode> kModes[] = {
+        {"constant", PadMode::kConstant},
+        {"reflect", PadMode::kReflect},
+        {"edge", PadMode::kEdge},
+        {"wrap", PadMode::kWrap},
+    };
+    const auto* how = std::ranges::find(kModes, mode, [](const auto& m) { return m.first; });
+    if (how == std::end(kModes)) return call.invalid("mode is '" + mode + "'");
     if (pads.size() != 2 * axes.size())
         return call.invalid("has " + std::to_string(pads.size()) + " amounts for " +
                             std::to_string(axes.size()) + " axes");
@@ -205,12 +182,8 @@ std::vector<Tensor> import_pad(OnnxCall& call) {
         low[static_cast<size_t>(axis)] = before;
         high[static_cast<size_t>(axis)] = after;
     }
-    if (mode == "constant") return {pad(x, low, high, value)};
-    for (int i = 0; i < x.rank(); ++i) {
-        const int64_t before = low[static_cast<size_t>(i)], after = high[static_cast<size_t>(i)];
-        if (before != 0 || after != 0) x = pad_by_index(call, x, i, before, after, mode);
-    }
-    return {x};
+    if (how->second == PadMode::kConstant) return {pad(x, low, high, value)};
+    return {pad(x, low, high, how->second)};
 }
 
 // The result has the base's type, whatever the exponent's.
