@@ -118,6 +118,33 @@ struct DropoutOptions {
 Tensor dropout(Trace& trace, std::string_view name, const Tensor& x, double rate,
                const DropoutOptions& options = {});
 
+// --- Convolutions: x: [N, C, spatial...] ---
+
+struct ConvLayerOptions {
+    ConvOptions window;                   ///< strides, padding, dilations, groups
+    std::vector<int64_t> output_padding;  ///< of the transposed ones; empty: none
+    bool bias = true;
+    WeightInit init = WeightInit::kFanIn;
+    uint64_t seed = 0;
+};
+
+/// kernel: extents, or one number for all axes.  Params: name.weight [out_channels, C / groups,
+/// kernel...] and name.bias [out_channels].  As many spatial axes as the name says: it is an error
+/// if x has others.
+Tensor conv1d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
+              const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
+Tensor conv2d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
+              const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
+Tensor conv3d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
+              const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
+/// The transposed ones.  name.weight is [C, out_channels / groups, kernel...].
+Tensor conv_transpose1d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
+                        const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
+Tensor conv_transpose2d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
+                        const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
+Tensor conv_transpose3d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
+                        const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
+
 // --- Modules ---
 
 /// "path.part"; `part` alone if the path is empty.
@@ -163,6 +190,15 @@ class Sequential {
   private:
     std::vector<Layer> layers_;
 };
+
+/// hearth::max_pool and so on with these settings, as modules; flatten_channels joins all axes but
+/// the first.
+Layer max_pool(std::vector<int64_t> kernel, PoolOptions options = {});
+Layer avg_pool(std::vector<int64_t> kernel, PoolOptions options = {});
+Layer lp_pool(double p, std::vector<int64_t> kernel, PoolOptions options = {});
+Layer adaptive_avg_pool(std::vector<int64_t> extents);
+Layer adaptive_max_pool(std::vector<int64_t> extents);
+Tensor flatten_channels(const Tensor& x);
 
 // --- Params by name: for listing, for freezing, for groups with rates of their own ---
 

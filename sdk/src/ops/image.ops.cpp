@@ -747,6 +747,10 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<i
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
     if (!is_image(x, "grid_sample") || !grid.ok()) return failed_like(x);
     const List size = spatial_extents(x.shape());
+    if (grid.rank() < 3 || grid.dim(-1) != Dim(static_cast<int64_t>(size.size())))
+        return fail(x, invalid_argument("grid_sample: the grid is " + to_string(grid.shape()) +
+                                        ", expected [" + to_string(x.dim(0)) + ", places..., " +
+                                        std::to_string(size.size()) + "]"));
     HostTensor extents(grid.dtype(), Shape{static_cast<int64_t>(size.size())});
     for (size_t i = 0; i < size.size(); ++i)
         extents.set(static_cast<int64_t>(size.size() - 1 - i), static_cast<double>(size[i]));

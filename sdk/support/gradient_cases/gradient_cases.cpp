@@ -101,6 +101,7 @@ constexpr GradientCase kCases[] = {
      }},
     {"gelu", [](Inputs t) { return gelu(t[0]); }},
     {"gelu_tanh", [](Inputs t) { return gelu_tanh(t[0]); }},
+    {"grid_sample", [](Inputs t) { return grid_sample(t[0], tanh(t[1])); }},
     {"group_norm", [](Inputs t) { return group_norm(t[0], 2, t[1], t[2]); }},
     {"gru_cell", [](Inputs t) { return gru_cell(t[0], t[1], t[2], t[3], t[4], t[5]); }},
     {"hardswish", [](Inputs t) { return hard_swish(t[0]); }},
@@ -110,6 +111,14 @@ constexpr GradientCase kCases[] = {
          return gather(t[0], indices(t[0], {4}, {0, 2, 2, 1}));
      }},
     {"instance_norm", [](Inputs t) { return instance_norm(t[0]); }},
+    {"interp_bilinear",
+     [](Inputs t) {
+         return interpolate(t[0], {6, 8});
+     }},
+    {"interp_nearest",
+     [](Inputs t) {
+         return interpolate(t[0], {6, 6}, {.mode = Interpolation::kNearest});
+     }},
     {"kl_div", [](Inputs t) { return kl_loss(log_softmax(t[0], 1), softmax(t[1], 1)); }},
     {"layer_norm", [](Inputs t) { return layer_norm(t[0], {1}, t[1], t[2]); }},
     {"leaky_relu", [](Inputs t) { return leaky_relu(t[0]); }},
@@ -142,11 +151,11 @@ constexpr GradientCase kCases[] = {
      [](Inputs t) {
          return pad(t[0], {0, 1}, {1, 2}, 0.5);
      }},
-    {"pixel_shuffle",
+    {"pad_reflect",
      [](Inputs t) {
-         return reshape(transpose(reshape(t[0], {1, 2, 2, 2, 3, 3}), {0, 1, 4, 2, 5, 3}),
-                        {1, 2, 6, 6});
+         return pad(t[0], {0, 0, 1, 1}, {0, 0, 1, 1}, PadMode::kReflect);
      }},
+    {"pixel_shuffle", [](Inputs t) { return pixel_shuffle(t[0], 2); }},
     {"pow", [](Inputs t) { return pow(t[0], t[1]); }},
     {"ppo_loss", ppo_loss},
     {"prod", [](Inputs t) { return prod(t[0], {1}); }},

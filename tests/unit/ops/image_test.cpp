@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "unit/ops/evaluation.hpp"
+
+#include <hearth/ops.hpp>
+
+namespace hearth::test {
+namespace {
+
+using Tensors = std::span<const Tensor>;
+
+TEST(Interpolate, ToItsOwnExtentsIsTheSame) {
+    const HostTensor x = random_tensor({2, 3, 4, 5}, 1);
+    for (Interpolation mode :
+         {Interpolation::kNearest, Interpolation::kLinear, Interpolation::kCubic}) {
+        expect_near(value_of(
+                        [mode](Trace&, Tensors t) {
+                            return interpolate(t[0], {4, 5}, {.mode = mode});
+                        },
+                        {x}),
+                    x, 0);
+    }
+}
+
+TEST(Interpolate, AlignedCornersKeepTheirPlaces) {
+    const HostTensor y =
+        value_of([](Trace&, Tensors t) { return interpolate(t[0], {5}, {.align_corners = true}); },
+                 {tensor_of({1, 1, 3}, {1, 3, 7})});
+    expect_near(y, tensor_of({1, 1, 5}, {1, 2, 3, 5, 7}), 1e-6);
+}
+
+TEST(Interpolate, WithAntialiasEveryElementCounts) {
+    const HostTensor y =
+        value_of([](Trace&, Tensors t) { return interpolate(t[0], {1}, {.antialias = true}); },
+                 {tensor_of({1, 1, 4}, {1, 0, 0, 0})});
+    // The triangle of half-width 4 around 1.5, at 0: 0.625 of a total of 0.625 + 0.875 + ...
+    expect_near(y, tensor_of({1, 1, 1}, {0.625 / 3}), 1e-6);
+}
+
+TEST(Pad, ModesReadWhereTheySay) {
+    const auto padded = [](PadMode mode) {
+        return value_of([mode](Trace&, Tensors t) { return pad(t[0], {2}, {1}, mode); },
+                        {tensor_of({3}, {1, 2, 3})});
+    };
+    expect_near(padded(PadMode::kReflect), tensor_of({6}, {3, 2, 1, 2, 3, 2}), 0);
+    expect_near(padded(PadMode::kEdge), tensor_of({6}, {1, 1, 1, 2, 3, 3}), 0);
+    expect_near(padded(PadMode::kWrap), tensor_of({6}, {2, 3, 1, 2, 3, 1}), 0);
+    expect_near(padded(PadMode::kConstant), tensor_of({6}, {0, 0, 1, 2, 3, 0}), 0);
+}
+
+TEST(Pad, OfInfinitiesAddsNoNaN) {
+    const HostTensor y =
+        value_of([](Trace&, Tensors t) { return pad(t[0], {1}, {0}, PadMode::kEdge); },
+                 {tensor_of({2}, {HUGE_VAL, -HUGE_VAL})});
+    EXPECT_EQ(y.get(0), HUGE_VAL);
+    EXPECT_EQ(y.get(2), -HUGE_VAL);
+}
+
+TEST(GridSample, OfTheIdentityGridIsTheImage) {
+    const HostTensor x = random_tensor({1, 2, 4, 3}, 2);
+    const HostTensor theta = tensor_of({1, 2, 3}, {1, 0, 0, 0, 1, 0});
+    for (bool align : {false, true}) {
+        for (Interpolation mode :
+             {Interpolation::kNearest, Interpolation::kLinear, Interpolation::kCubic}) {
+            expect_near(value_of(
+                            [=](Trace&, Tensors t) {
+                                return grid_sample(t[0], affine_grid(t[1], {4, 3}, align),
+                                                   {.mode = mode, .align_corners = align});
+                            },
+                            {x, theta}),
+                        x, 1e-5);
+        }
+    }
+}
+
+TEST(GridSample, PaddingDecidesWhatLiesOutside) {
+    const HostTensor x = tensor_of({1, 1, 3}, {1, 2, 4});
+    const HostTensor grid = tensor_of({1, 2, 1}, {2, -2});  // elements 3 and -1
+    const auto sampled = [&](SamplePadding padding) {
+        return value_of(
+            [padding](Trace&, Tensors t) {
+                return grid_sample(t[0], t[1], {.padding = padding, .align_corners = true});
+            },
+            {x, grid});
+    };
+    expect_near(sampled(SamplePadding::kZeros), tensor_of({1, 1, 2}, {0, 0}), 1e-6);
+    expect_near(sampled(SamplePadding::kBorder), tensor_of({1, 1, 2}, {4, 1}), 1e-6);
+    expect_near(sampled(SamplePadding::kReflection), tensor_of({1, 1, 2}, {2, 2}), 1e-6);
+}
+
+TEST(GridSample, OfNoNumbersAndInfinitiesStaysInBounds) {
+    const HostTensor grid = tensor_of({1, 4, 1}, {std::nan(""), HUGE_VAL, -HUGE_VAL, 1e30});
+    for (SamplePadding padding :
+         {SamplePadding::kZeros, SamplePadding::kBorder, SamplePadding::kReflection}) {
+        const HostTensor y = value_of(
+            [padding](Trace&, Tensors t) { return grid_sample(t[0], t[1], {.padding = padding}); },
+            {tensor_of({1, 1, 3}, {1, 2, 4}), grid});
+        for (int64_t i = 0; i < 4; ++i) EXPECT_TRUE(y.get(i) >= 0 && y.get(i) <= 4) << y.get(i);
+    }
+}
+
+TEST(PixelShuffle, AndItsInverseLeaveTheImage) {
+    const HostTensor x = random_tensor({1, 8, 2, 3}, 3);
+    Trace trace("t");
+    EXPECT_EQ(pixel_shuffle(trace.input("x", {kRows, 8, 2, 3}), 2).shape(),
+              (Shape{kRows, 2, 4, 6}));
+    expect_near(
+        value_of([](Trace&, Tensors t) { return pixel_unshuffle(pixel_shuffle(t[0], 2), 2); }, {x}),
+        x, 0);
+}
+
+TEST(DeformConv, WithoutOffsetsIsAConvolution) {
+    const ConvOptions options{.strides = {2, 1}, .low = {1, 0}, .groups = 2};
+    const HostTensor x = random_tensor({2, 4, 5, 4}, 4), w = random_tensor({6, 2, 3, 2}, 5);
+    const HostTensor expected =
+        value_of([&](Trace&, Tensors t) { return conv(t[0], t[1], {}, options); }, {x, w});
+    const Shape places{2, 2 * 6 * 2, expected.shape()[2], expected.shape()[3]};
+    const HostTensor found = value_of(
+        [&](Trace&, Tensors t) { return deform_conv(t[0], t[1], t[2], {}, {}, options, 2); },
+        {x, w, HostTensor(DType::kF32, places)});
+    expect_near(found, expected, 1e-5);
+}
+
+TEST(DeformConv, WholeOffsetsMoveTapsAndMasksScaleThem) {
+    // One tap, moved one column to the right, halved.
+    const HostTensor y = value_of(
+        [](Trace&, Tensors t) { return deform_conv(t[0], t[1], t[2], t[3], {}); },
+        {tensor_of({1, 1, 1, 3}, {1, 2, 4}), tensor_of({1, 1, 1, 1}, {1}),
+         tensor_of({1, 2, 1, 3}, {0, 0, 0, 1, 1, 1}), tensor_of({1, 1, 1, 3}, {0.5, 0.5, 0.5})});
+    expect_near(y, tensor_of({1, 1, 1, 3}, {1, 2, 0}), 1e-6);
+}
+
+TEST(ImageFunctions, NameWhatDoesNotFit) {
+    EXPECT_EQ(error_of(
+                  [](Trace&, Tensors t) {
+                      return interpolate(t[0], {4, 4});
+                  },
+                  {{3, 4}}),
+              "interpolate: x is [3, 4], expected [N, C, and 1 to 3 fixed, positive extents]");
+    EXPECT_EQ(error_of([](Trace&, Tensors t) { return pixel_shuffle(t[0], 2); }, {{1, 6, 2, 2}}),
+              "pixel_shuffle: [1, 6, 2, 2] by 2");
+    EXPECT_EQ(error_of([](Trace&, Tensors t) { return grid_sample(t[0], t[1]); },
+                       {{1, 2, 4, 4}, {1, 3, 3, 3}}),
+              "grid_sample: the grid is [1, 3, 3, 3], expected [1, places..., 2]");
+}
+
+}  // namespace
+}  // namespace hearth::test
