@@ -441,6 +441,8 @@ Status infer_unfold(InferCall& call) {
     const Window w = unfold_window(call.attrs);
     const List& count = call.attrs.integers("extents");
     HEARTH_TRY(check_window(w, spatial_extents(call.shape(0)), count));
+    if (call.shape(0)[1].count > INT32_MAX)
+        return out_of_range("more than 2^31 channels: " + to_string(call.shape(0)));
     return call.one(call.dtype(0), {call.shape(0)[0], call.shape(0)[1].count * count_of(w.kernel),
                                     count_of(count)});
 }

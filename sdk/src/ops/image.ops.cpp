@@ -708,7 +708,7 @@ Tensor interpolate(const Tensor& x, const std::vector<int64_t>& extents,
     for (size_t i = 0; i < to.size(); ++i) {
         const int axis = static_cast<int>(i) + 2;
         const int64_t from = x.dim(axis).count;
-        if (to[i] < 1 || to[i] > 1 << 24)
+        if (to[i] < 1 || to[i] > kMostTabulated || from > kMostTabulated)
             return fail(x, invalid_argument("interpolate: to extent " + std::to_string(to[i])));
         if (to[i] == from) continue;
         const double scale = static_cast<double>(to[i]) / static_cast<double>(from);
@@ -732,7 +732,7 @@ Tensor pad(const Tensor& x, const std::vector<int64_t>& low, const std::vector<i
         const int axis = static_cast<int>(i);
         const Dim extent = x.dim(axis);
         const int64_t total = extent.count + low[i] + high[i];
-        if (extent.per_row || extent.count == 0 || total < 1 || total > 1 << 24)
+        if (extent.per_row || extent.count == 0 || total < 1 || total > kMostTabulated)
             return fail(x, invalid_argument("pad: axis " + std::to_string(i) + " of " +
                                             to_string(x.shape()) + " to " + std::to_string(total) +
                                             " elements"));
@@ -773,10 +773,10 @@ Tensor affine_grid(const Tensor& theta, const std::vector<int64_t>& extents, boo
                 shape[2] == Dim(rank + 1);
     double places = 1;
     for (int64_t e : extents) {
-        fits = fits && e >= 1 && e <= 1 << 24;
+        fits = fits && e >= 1 && e <= kMostTabulated;
         places *= static_cast<double>(e);
     }
-    if (!fits || places > 1 << 26)
+    if (!fits || places > 1 << 22)
         return fail(theta, invalid_argument("affine_grid: theta is " + to_string(shape) + " for " +
                                             std::to_string(rank) +
                                             " extents: expected [N, 2, 3] or [N, 3, 4]"));
@@ -868,7 +868,11 @@ Tensor deform_conv(const Tensor& x, const Tensor& weight, const Tensor& offset, 
                       options.low, options.high, "deform_conv");
     if (!x.trace()->status().ok()) return failed_like(x);
     const List size = spatial_extents(x.shape()), count = padded.counts(size);
-    const Status fits = check_window(padded.window, size, count);
+    Status fits = check_window(padded.window, size, count);
+    double places = static_cast<double>(size.size());
+    for (size_t i = 0; i < size.size(); ++i)
+        places *= static_cast<double>(padded.window.kernel[i]) * static_cast<double>(count[i]);
+    if (fits.ok() && places > 1 << 22) fits = unsupported("more than 2^22 places to read");
     if (!fits.ok()) return fail(x, fits.in("deform_conv"));
     const Dim n = x.dim(0);
     const int64_t taps = count_of(padded.window.kernel), windows = count_of(count);

@@ -16,7 +16,7 @@ namespace {
 
 using Tensors = std::vector<Tensor>;
 
-constexpr int64_t kMostElements = 1 << 24;  // along one resized axis
+constexpr int64_t kMostElements = kMostTabulated;  // along one resized axis
 
 bool has_failed(const OnnxCall& call) {
     return !call.trace.status().ok();
@@ -199,6 +199,10 @@ Tensor resized(OnnxCall& call, const Tensor& x, const ResizeRule& rule,
         const bool is_kept = a.to.scale == 1 && a.to.to == a.to.from &&
                              (!is_crop || (a.to.crop_begin == 0 && a.to.crop_end == 1));
         if (is_kept) continue;
+        if (a.to.from > kMostElements) {
+            call.unsupported("resizing " + std::to_string(a.to.from) + " elements");
+            return y;
+        }
         y = resample(y, a.axis, resize_taps(rule, a.to));
         if (is_crop) y = extrapolated(call, y, rule, a, value);
     }

@@ -350,37 +350,49 @@ std::optional<Pool> pool_over(const Tensor& x, const List& kernel, const PoolOpt
 /// How many elements each window holds along an axis.
 List held(const Pool& pool, size_t axis, bool include_padding) {
     const Window& w = pool.padded.window;
+    const int64_t step = w.dilations[axis];
     const int64_t first = include_padding ? -w.low[axis] : 0;
     const int64_t end = pool.size[axis] + (include_padding ? pool.padded.high[axis] : 0);
     List counts;
     for (int64_t p = 0; p < pool.count[axis]; ++p) {
-        int64_t inside = 0;
-        for (int64_t k = 0; k < w.kernel[axis]; ++k) {
-            const int64_t at = p * w.strides[axis] - w.low[axis] + k * w.dilations[axis];
-            inside += at >= first && at < end;
-        }
-        counts.push_back(inside);
+        // Taps that come before a place.
+        const int64_t start = p * w.strides[axis] - w.low[axis];
+        const auto taps_before = [&](int64_t place) {
+            const int64_t distance = place - start;
+            return distance <= 0 ? 0 : std::min((distance + step - 1) / step, w.kernel[axis]);
+        };
+        counts.push_back(taps_before(end) - taps_before(first));
     }
     return counts;
 }
 
-/// The number of elements of each window, as [windows...], or as [] if all have the same.
+/// The number of elements of each window: a scalar for each axis along which all have the same,
+/// else [windows, 1, ...], to be multiplied.
 Tensor window_elements(const Tensor& x, const Pool& pool, bool include_padding) {
-    std::vector<double> all{1};
+    constexpr int64_t kMostWindows = 1 << 20;  // along one axis
+    double same = 1;
+    Tensor differing;
     for (size_t i = 0; i < pool.count.size(); ++i) {
-        std::vector<double> next;
-        for (double outer : all)
-            for (int64_t n : held(pool, i, include_padding))
-                next.push_back(outer * static_cast<double>(n));
-        all = std::move(next);
+        if (pool.count[i] > kMostWindows)
+            return fail(x, unsupported("avg_pool: " + std::to_string(pool.count[i]) +
+                                       " windows along one axis"));
+        const List counts = held(pool, i, include_padding);
+        if (std::ranges::all_of(counts, [&](int64_t n) { return n == counts[0]; })) {
+            same *= static_cast<double>(std::max<int64_t>(counts.empty() ? 1 : counts[0], 1));
+            continue;
+        }
+        Shape shape{pool.count[i]};
+        for (size_t k = i + 1; k < pool.count.size(); ++k) shape.push_back(Dim(1));
+        HostTensor along(x.dtype(), shape);
+        // A window of nothing but padding has the sum zero, and so the average.
+        for (size_t p = 0; p < counts.size(); ++p)
+            along.set(static_cast<int64_t>(p),
+                      static_cast<double>(std::max<int64_t>(counts[p], 1)));
+        const Tensor next = x.trace()->constant(std::move(along));
+        differing = differing.trace() == nullptr ? next : differing * next;
     }
-    if (std::ranges::all_of(all, [&](double n) { return n == all[0]; }))
-        return constant_like(x, all[0]);
-    HostTensor counts(x.dtype(), Shape(std::span<const int64_t>(pool.count)));
-    // A window of nothing but padding has the sum zero, and so the average.
-    for (size_t i = 0; i < all.size(); ++i)
-        counts.set(static_cast<int64_t>(i), std::max(all[i], 1.0));
-    return x.trace()->constant(std::move(counts));
+    if (differing.trace() == nullptr) return constant_like(x, same);
+    return same == 1 ? differing : differing * same;
 }
 
 Tensor window_sums(const Tensor& x, const Pool& pool) {

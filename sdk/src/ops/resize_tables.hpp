@@ -16,6 +16,9 @@
 
 namespace hearth {
 
+/// Tables are made for axes of at most so many elements.
+inline constexpr int64_t kMostTabulated = 1 << 20;
+
 /// Element i of the result is the sum over t of weights[t * extent + i] * x[indices[t * extent +
 /// i]]; x has `from` elements.
 struct AxisTaps {

@@ -41,6 +41,7 @@ Status check_window(const Window& w, const List& size, const List& count) {
         return invalid_argument("needs kernel, strides, dilations, padding and extents for " +
                                 std::to_string(rank) + " spatial axes");
     constexpr int64_t kMost = INT32_MAX;
+    double taps = 1, windows = 1;  // products that may be too large for an integer
     for (size_t i = 0; i < rank; ++i) {
         const auto is_count = [](int64_t n) { return n >= 1 && n <= kMost; };
         if (!is_count(size[i]) || !is_count(count[i]) || !is_count(w.kernel[i]) ||
@@ -55,7 +56,12 @@ Status check_window(const Window& w, const List& size, const List& count) {
             count[i] * w.strides[i] + w.kernel[i] * w.dilations[i] + size[i] + std::abs(w.low[i]);
         if (furthest > kMost)
             return out_of_range("windows reach as far as " + std::to_string(furthest));
+        taps *= static_cast<double>(w.kernel[i]);
+        windows *= static_cast<double>(count[i]);
     }
+    if (taps > kMost || windows > kMost)
+        return out_of_range("more than 2^31 taps or windows: " + to_string(AttrValue(w.kernel)) +
+                            ", " + to_string(AttrValue(count)));
     return {};
 }
 
