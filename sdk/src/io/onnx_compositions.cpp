@@ -7,6 +7,7 @@
 #include "ops/image_onnx.hpp"
 #include "ops/onnx_rules.hpp"
 
+#include <hearth/loss.hpp>
 #include <hearth/ops.hpp>
 
 #include <algorithm>
@@ -247,14 +248,16 @@ Tensors import_trilu(OnnxCall& call) {
     return {where(kept, x, like(call, x, 0))};
 }
 
+// Up to version 11 the axes from `axis` on are taken as one.
 Tensors import_hardmax(OnnxCall& call) {
     const Tensor x = call.in(0);
     if (has_failed(call)) return {};
-    if (call.opset < 13) return call.unsupported("version 1");
-    const std::optional<int> axis = axis_of(call, call.integer("axis", -1), x.rank());
+    const std::optional<int> axis = call.axis("axis", call.opset >= 13 ? -1 : 1, x.rank());
     if (!axis) return {};
-    if (x.dim(*axis).per_row) return call.unsupported("along the rows");
-    return {one_hot(argmax(x, *axis), x.dim(*axis).count, *axis, x.dtype())};
+    const Tensor whole = call.opset >= 13 ? x : flatten(x, *axis, -1);
+    const Dim classes = whole.dim(*axis);
+    if (classes.per_row) return call.unsupported("along the rows");
+    return {reshape(one_hot(argmax(whole, *axis), classes.count, *axis, x.dtype()), x.shape())};
 }
 
 // --- Reductions
@@ -320,34 +323,28 @@ Tensors import_global_lp_pool(OnnxCall& call) {
 // --- Losses
 // ---------------------------------------------------------------------------------------
 
-// -w[t] * x[.., t, ..] for each target class t along axis 1; targets that are ignored count
-// nothing.
+/// The loss of log-probabilities whose classes are axis 1, as its attributes and inputs ask for it.
 Tensor class_loss(OnnxCall& call, const Tensor& log_probabilities) {
-    const Tensor& x = log_probabilities;
-    Tensor target = call.in(1);
+    const Tensor target = call.in(1);
     const std::string reduction = call.text("reduction", "mean");
-    if (has_failed(call)) return x;
-    if (x.rank() < 2 || target.rank() != x.rank() - 1 || !is_integer(target.dtype())) {
-        call.invalid("input is " + to_string(x.shape()) + ", target " +
+    CrossEntropyOptions options;
+    if (call.has(2)) options.weights = call.in(2);
+    if (call.attrs.has("ignore_index")) options.ignored_label = call.integer("ignore_index", 0);
+    options.reduction = reduction == "none"  ? Reduction::kElements
+                        : reduction == "sum" ? Reduction::kSum
+                                             : Reduction::kMean;
+    if (has_failed(call)) return log_probabilities;
+    const int rank = log_probabilities.rank();
+    if (rank < 2 || target.rank() != rank - 1 || !is_integer(target.dtype()))
+        call.invalid("input is " + to_string(log_probabilities.shape()) + ", target " +
                      std::string(name_of(target.dtype())) + to_string(target.shape()));
-        return x;
-    }
-    Tensor weight = expand(like(call, x, 1), target.shape());
-    Tensor counts;
-    if (call.attrs.has("ignore_index")) {
-        const auto ignored = static_cast<double>(call.integer("ignore_index", 0));
-        counts = not_equal(target, ignored);
-        // What is ignored may be no class at all.
-        target = where(counts, target, like(call, target, 0));
-    }
-    if (call.has(2)) weight = gather(call.in(2), target, 0);
-    if (counts.ok()) weight = where(counts, weight, like(call, weight, 0));
-    const Tensor picked = squeeze(gather_elements(x, unsqueeze(target, {1}), 1), {1});
-    const Tensor loss = neg(picked * weight);
-    if (reduction == "none") return loss;
-    if (reduction == "sum") return sum(loss);
-    if (reduction != "mean") call.invalid("reduction is '" + reduction + "'");
-    return sum(loss) / sum(weight);
+    if (options.reduction == Reduction::kMean && reduction != "mean")
+        call.invalid("reduction is '" + reduction + "'");
+    if (has_failed(call)) return log_probabilities;
+    Axes classes_last{0};
+    for (int i = 2; i < rank; ++i) classes_last.push_back(i);
+    classes_last.push_back(1);
+    return nll_loss(transpose(log_probabilities, classes_last), target, options);
 }
 
 Tensors import_nll_loss(OnnxCall& call) {

@@ -376,7 +376,9 @@ std::optional<KernelText> backward_keys_kernel(const KernelRuleCall& call) {
 
 struct Case {
     Dim batch = Dim(1);
-    int64_t heads = 1, key_heads = 1, queries = 3, keys = 4, width = 3, value_width = 2;
+    int64_t heads = 1, key_heads = 1;
+    Dim queries = Dim(3), keys = Dim(4);
+    int64_t width = 3, value_width = 2;
     Attrs attrs;
     std::vector<TensorType> extra;
 };
@@ -435,6 +437,8 @@ std::vector<Case> cases() {
          .width = 9,
          .value_width = 17,
          .attrs = {{"causal", kOn}, {"past", int64_t{4}}}},
+        {.heads = 2, .key_heads = 1, .queries = kRows, .keys = 5, .attrs = {{"causal", kOn}}},
+        {.queries = 2, .keys = kRows, .attrs = {{"mask", kOn}}, .extra = mask({1, 1, 2, 1})},
         {.queries = 70, .keys = 35, .width = 40, .value_width = 33},
     };
 }
