@@ -213,6 +213,33 @@ constinit const OpDef kOps[] = {
             },
     },
     {
+        .name = "standardize",
+        .summary = "(x - mean) / sqrt(variance + epsilon) with given moments, element by element",
+        .inputs = {{"x"}, {"mean"}, {"variance"}},
+        .attrs = {{"epsilon", AttrType::kReal, 1e-5}},
+        .infer = broadcast_same_type,
+        .at = at_float(
+            [](auto& c) { return (c.x(0) - c.x(1)) * rsqrt(c.x(2) + c.attrs().real("epsilon")); }),
+        .vjp = [](VjpCall& v) -> Tensors {
+            const Tensor inverse = rsqrt(v.in(2) + v.attrs.real("epsilon"));
+            const Tensor to_x = v.cotangent() * inverse;
+            return {sum_to(to_x, v.in(0).shape()), neg(sum_to(to_x, v.in(1).shape())),
+                    sum_to(to_x * v.out() * inverse * -0.5, v.in(2).shape())};
+        },
+        .samples =
+            [](Samples& s) {
+                const auto add = [&s](const Shape& x, const Shape& moments) {
+                    Sample& sample = s.add({x, moments, moments}, {{"epsilon", 0.1}});
+                    sample.low = 0.5;  // variances are positive
+                };
+                add({}, {});
+                add({7}, {1});
+                add({2, 3, 4}, {3, 1});
+                add({kRows, 3, 2, 2}, {3, 1, 1});
+                add({2, 3, 1, 5}, {2, 3, 1, 5});
+            },
+    },
+    {
         .name = "lp_normalize",
         .summary = "x / max(norm of x over the axes, epsilon), with the norm of |x| (p = 1) or "
                    "the Euclidean one (p = 2)",
@@ -353,10 +380,12 @@ Tensor batch_norm(const Tensor& x, const Tensor& mean, const Tensor& variance, c
     if (!x.ok() || !mean.ok() || !variance.ok()) return failed_like(x);
     if (Status s = check_channels("batch_norm", x, {mean, variance, scale, bias}); !s.ok())
         return fail(x, s);
-    const Tensor inverse = rsqrt(widened(variance) + epsilon);
-    const Tensor wide = narrowed(widened(x), inverse.dtype());
+    // One element-wise operator, in the wider type of x and its moments.
+    const DType dtype = widened(variance).dtype() == DType::kF64 ? DType::kF64 : widened(x).dtype();
+    const auto moment = [&](const Tensor& t) { return per_channel(narrowed(t, dtype), x); };
     const Tensor y =
-        (wide - per_channel(narrowed(mean, wide.dtype()), x)) * per_channel(inverse, x);
+        apply_one(op("standardize"), {narrowed(x, dtype), moment(mean), moment(variance)},
+                  {{"epsilon", epsilon}});
     return narrowed(scaled(y, per_channel(scale, x), per_channel(bias, x)), x.dtype());
 }
 
