@@ -5,8 +5,8 @@
 
 #include "weights/pickle.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cstring>
 #include <unordered_map>
 
 namespace hearth {
@@ -222,7 +222,7 @@ class Machine {
         if (bytes.size() > 8) return push(add_value({Kind::kBig, 0, 0, bytes, {}}));
         const bool is_negative = !bytes.empty() && (bytes.back() & 0x80) != 0;
         int64_t value = is_negative ? -1 : 0;
-        std::memcpy(&value, bytes.data(), bytes.size());
+        std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(&value));
         return integer(value);
     }
 

@@ -169,6 +169,7 @@ TEST(Pickle, StacksThatDoNotWorkOutAreRejected) {
                                       "\x8d\xff\xff\xff\xff\xff\xff\xff\xff.",
                                       "c.",
                                       "cos\n",
+                                      "\x8a\x05",  // memcpy from nowhere, once
                                       "I1\n.",
                                       "\x80\x06.",
                                       "\x80\x01N."})

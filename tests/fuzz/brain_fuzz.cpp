@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Brains.  Each input is read twice: as it is, and with its checksum made right.
+
+#include "core/checksum.hpp"
+#include "fuzz_target.hpp"
+#include "program/brain.hpp"
+
+#include <cstring>
+#include <vector>
+
+using namespace hearth;
+
+namespace {
+
+void repair(std::span<std::byte> bytes) {
+    constexpr size_t kSum = offsetof(file::BrainHeader, checksum);
+    if (bytes.size() < sizeof(file::BrainHeader)) return;
+    const uint64_t sum = checksum(bytes.subspan(kSum + sizeof(uint64_t)));
+    std::memcpy(bytes.data() + kSum, &sum, sizeof sum);
+}
+
+void open(std::span<const std::byte> bytes) {
+    constexpr uint64_t kMostDecoded = 1 << 20;
+    BrainView brain;
+    ViewError error;
+    if (!brain.open(bytes, &error)) {
+        fuzz::require(!error.text.empty(), "refused without a message");
+        return;
+    }
+    for (const file::BrainTensorRecord& tensor : brain.tensors()) {
+        const file::BrainTensorRecord* const found = brain.find(brain.name(tensor));
+        fuzz::require(found == &tensor, "a name finds another tensor");
+        if (tensor.bytes > kMostDecoded) continue;
+        std::vector<std::byte> parent(static_cast<size_t>(tensor.bytes)), out(parent.size());
+        const bool same = brain.decode(tensor, {}, out);
+        if (same) fuzz::require(checksum(out) == tensor.checksum, "decoded to something else");
+        (void)brain.decode(tensor, parent, out);
+    }
+    (void)brain.host_data();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+    std::vector<uint64_t> aligned((size + 7) / 8);
+    if (size > 0) std::memcpy(aligned.data(), data, size);
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(aligned)).first(size);
+    open(bytes);
+    repair(bytes);
+    open(bytes);
+    return 0;
+}
