@@ -47,6 +47,13 @@ bool identity(Call& c) {
     return true;
 }
 
+// ONNX negates signed numbers alone.
+bool neg(Call& c) {
+    if (!is_unsigned(c.dtype(0))) return same(c);
+    c.write("Sub", {c.to.scalar(0, c.dtype(0)), c.in(0)});
+    return true;
+}
+
 bool not_equal(Call& c) {
     c.write("Not", {c.to.value("Equal", c.inputs)});
     return true;
@@ -157,6 +164,7 @@ bool flip(Call& c) {
 bool slice(Call& c) {
     const List &begins = c.attrs().integers("begins"), &all_steps = c.attrs().integers("steps");
     const Shape& shape = c.attrs().shape("shape");
+    if (shape == c.shape(0) && shape.rank() == 0) return identity(c);
     List starts, ends, axes, steps;
     for (int i = 0; i < shape.rank(); ++i) {
         const auto k = static_cast<size_t>(i);
@@ -190,6 +198,7 @@ bool pad(Call& c) {
     const List &low = c.attrs().integers("low"), &interior = c.attrs().integers("interior");
     const Shape& out = c.out_shape();
     const int rank = out.rank();
+    if (rank == 0) return identity(c);
     const std::string value = c.to.scalar(c.attrs().real("value"), c.dtype(0));
     Shape shape = c.shape(0);
     std::string x = c.in(0);
@@ -210,33 +219,49 @@ bool pad(Call& c) {
 
 // --- Indices
 
+/// Input k as i64.
+std::string as_i64(Call& c, size_t k) {
+    return c.dtype(k) == DType::kI64 ? c.in(k)
+                                     : c.to.value("Cast", {c.in(k)}, {{"to", DType::kI64}});
+}
+
 bool gather(Call& c) {
-    c.write(c.node.op->onnx[0].op_type, c.inputs, {{"axis", c.attrs().integer("axis")}});
+    c.write(c.node.op->onnx[0].op_type, {c.in(0), as_i64(c, 1)},
+            {{"axis", c.attrs().integer("axis")}});
     return true;
 }
 
+// In the types that runtimes have kernels for; ONNX wants an axis to put the new one beside.
 bool one_hot(Call& c) {
     const DType dtype = c.attrs().dtype("dtype");
+    const bool is_scalar = c.shape(0).rank() == 0;
+    const std::string zero = c.to.list({0});
+    std::string index = as_i64(c, 0);
+    if (is_scalar) index = c.to.value("Unsqueeze", {index, zero});
     const std::string depth =
         c.to.scalar(static_cast<double>(c.attrs().integer("depth")), DType::kI64);
-    const std::string values = c.to.constant(HostTensor::of({2}, std::vector<double>{0, 1}, dtype));
-    c.write("OneHot", {c.in(0), depth, values}, {{"axis", c.attrs().integer("axis")}});
+    const std::string values = c.to.constant(HostTensor::of({2}, std::vector<double>{0, 1}));
+    std::string hot = c.to.value("OneHot", {index, depth, values},
+                                 {{"axis", c.attrs().integer("axis") + is_scalar}});
+    if (is_scalar) hot = c.to.value("Squeeze", {hot, zero});
+    c.write("Cast", {hot}, {{"to", dtype}});
     return true;
 }
 
 bool gather_nd(Call& c) {
-    c.write("GatherND", c.inputs, {{"batch_dims", c.attrs().integer("batch_dims")}});
+    c.write("GatherND", {c.in(0), as_i64(c, 1)}, {{"batch_dims", c.attrs().integer("batch_dims")}});
     return true;
 }
 
 bool scatter_nd(Call& c) {
     if (c.attrs().integer("batch_dims") != 0) return false;
-    c.write("ScatterND", c.inputs, {{"reduction", c.attrs().text("reduction")}});
+    c.write("ScatterND", {c.in(0), as_i64(c, 1), c.in(2)},
+            {{"reduction", c.attrs().text("reduction")}});
     return true;
 }
 
 bool scatter_elements(Call& c) {
-    c.write("ScatterElements", c.inputs,
+    c.write("ScatterElements", {c.in(0), as_i64(c, 1), c.in(2)},
             {{"axis", c.attrs().integer("axis")}, {"reduction", c.attrs().text("reduction")}});
     return true;
 }
@@ -244,10 +269,16 @@ bool scatter_elements(Call& c) {
 bool running(Call& c, std::string_view op_type, int since) {
     const std::string axis =
         c.to.scalar(static_cast<double>(c.attrs().integer("axis")), DType::kI64);
-    c.write(
-        op_type, {c.in(0), axis},
-        {{"exclusive", c.attrs().integer("exclusive")}, {"reverse", c.attrs().integer("reverse")}},
-        since);
+    const Attrs attrs{{"exclusive", c.attrs().integer("exclusive")},
+                      {"reverse", c.attrs().integer("reverse")}};
+    if (size_bytes(c.dtype(0)) >= 4 || is_floating(c.dtype(0))) {
+        c.write(op_type, {c.in(0), axis}, attrs, since);
+        return true;
+    }
+    // Of narrow integers; what overflows is cut off at the end.
+    const std::string wide = c.to.value("Cast", {c.in(0)}, {{"to", DType::kI32}});
+    const std::string sums = c.to.value(op_type, {wide, axis}, attrs, since);
+    c.write("Cast", {sums}, {{"to", c.dtype(0)}});
     return true;
 }
 
@@ -297,7 +328,7 @@ List spatial(const Shape& shape) {
 bool conv(Call& c) {
     const List kernel = spatial(c.shape(1));
     std::optional<Attrs> attrs = window(c, spatial(c.shape(0)), spatial(c.out_shape()), kernel);
-    if (!attrs) return false;
+    if (!attrs || !is_floating(c.dtype(0))) return false;
     attrs->set("kernel_shape", kernel);
     attrs->set("group", c.attrs().integer("groups"));
     c.write("Conv", c.inputs, *attrs);
@@ -394,6 +425,7 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
         {"maximum", same},
         {"minimum", same},
         {"mod", mod},
+        {"neg", neg},
         {"not_equal", not_equal},
         {"one_hot", one_hot},
         {"pad", pad},
