@@ -30,9 +30,10 @@ constexpr int kMostSteps = 256;
 /// When each kernel runs and each stored value lives.
 class Timeline {
   public:
-    Timeline(const Graph& graph, int64_t rows)
+    Timeline(const Graph& graph, const PassOptions& options)
         : graph_(graph),
-          rows_(rows),
+          rows_(static_cast<int64_t>(options.rows_capacity)),
+          narrow_(options.caps.narrow_storage()),
           plan_(fuse(graph, {.spare_memory = true})),
           group_of_(graph.nodes.size(), kNone),
           first_(graph.values.size(), kNone),
@@ -56,7 +57,7 @@ class Timeline {
     uint64_t bytes(ValueId v) const {
         const Value& value = graph_.value(v);
         return static_cast<uint64_t>(value.shape.element_count(rows_)) *
-               size_bytes(device_dtype(value.dtype));
+               size_bytes(device_dtype(value.dtype, narrow_));
     }
     int64_t elements(ValueId v) const { return graph_.value(v).shape.element_count(rows_); }
     /// Of the node's kernel, or of the first kernel that computes it on the way.
@@ -104,6 +105,7 @@ class Timeline {
 
     const Graph& graph_;
     int64_t rows_;
+    NarrowStorage narrow_;
     FusionPlan plan_;
     std::vector<uint32_t> group_of_, node_level_;
     std::vector<std::vector<ValueId>> loads_;  ///< per group
@@ -295,14 +297,14 @@ class Repeater {
 }  // namespace
 
 uint64_t estimated_scratch_bytes(const Graph& graph, const PassOptions& options) {
-    return Timeline(graph, static_cast<int64_t>(options.rows_capacity)).peak_bytes();
+    return Timeline(graph, options).peak_bytes();
 }
 
 Result<Graph> recompute(const Graph& graph, uint64_t budget_bytes, const PassOptions& options) {
     Graph best = graph, now = graph;
     uint64_t least = estimated_scratch_bytes(graph, options);
     for (int step = 0; step < kMostSteps && least > budget_bytes; ++step) {
-        const Timeline time(now, static_cast<int64_t>(options.rows_capacity));
+        const Timeline time(now, options);
         const std::optional<Choice> choice = Chooser(now, time).best();
         if (!choice) break;
         HEARTH_ASSIGN(now, Repeater(now, time, *choice).run());
