@@ -122,7 +122,20 @@ Status Brain::begin_frame(const Frame& frame) {
         HEARTH_ASSIGN(loss_, take<float>(slot.loss->id));
         slot.loss.reset();
     }
+    snapshot_.reset();
+    if (slot.snapshot) {
+        HEARTH_ASSIGN(const auto data, session_.poll(slot.snapshot->id));
+        if (data)
+            snapshot_ =
+                Snapshot{{data->bytes.begin(), data->bytes.end()}, slot.snapshot->race_frame};
+        session_.release(slot.snapshot->id);
+        slot.snapshot.reset();
+    }
     if (frame.serial == 1) HEARTH_TRY(session_.record_setup(frame.cmd));
+    if (!loaded_.empty()) {
+        HEARTH_TRY(session_.record_brain(frame.cmd, loaded_));
+        loaded_.clear();
+    }
     ++recorded_frames_;
     return {};
 }
@@ -163,6 +176,43 @@ Status Brain::record_learn(const Frame& frame, const Demonstrations& demonstrati
     HEARTH_ASSIGN(const hearth_readback id, record_result(frame, kLossOffset, sizeof(float)));
     slot.loss = Pending{0, id};
     return {};
+}
+
+Status Brain::load(std::vector<std::byte> bytes) {
+    HEARTH_TRY(program_.check_brain(bytes));
+    HEARTH_ASSIGN(const hearth_brain_info info, brain_info(bytes));
+    if (info.host_bytes != sizeof learning_steps_)
+        return invalid_argument("the brain is not of a ghost of this game");
+    std::memcpy(&learning_steps_, info.host_data, sizeof learning_steps_);
+    loaded_ = std::move(bytes);
+    return {};
+}
+
+Status Brain::record_snapshot(const Frame& frame) {
+    HEARTH_ASSIGN(const auto id, session_.record_snapshot(frame.cmd));
+    if (id) slots_[frame.slot].snapshot = Pending{learning_steps_, *id};
+    return {};
+}
+
+Result<std::vector<std::byte>> Brain::encode(const Snapshot& snapshot) const {
+    return program_.encode_brain(snapshot.bytes, HEARTH_BRAIN_DELTA,
+                                 std::as_bytes(std::span(&snapshot.learning_steps, 1)));
+}
+
+Result<Brain::Snapshot> Brain::snapshot_now(uint64_t& serial) {
+    HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
+    ++serial;
+    Result<std::optional<hearth_readback>> id = std::optional<hearth_readback>();
+    HEARTH_TRY(device_.run([&](VkCommandBuffer cmd) { id = session_.record_snapshot(cmd); }));
+    if (!id.ok()) return id.status();
+    if (!*id) return internal_error("the ghost is in the middle of a step of learning");
+    HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
+    ++serial;
+    HEARTH_ASSIGN(const auto data, session_.poll(**id));
+    if (!data) return internal_error("what was learned has not arrived");
+    Snapshot snapshot{{data->bytes.begin(), data->bytes.end()}, learning_steps_};
+    session_.release(**id);
+    return snapshot;
 }
 
 Status Brain::record_reset(const Frame& frame) {

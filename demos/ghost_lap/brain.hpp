@@ -44,6 +44,22 @@ class Brain {
     /// Records the return to the random weights of the start.
     Status record_reset(const demo::Frame& frame);
 
+    /// What a ghost learned in an earlier game, to go on from; recorded with the first frame.
+    /// Errors: all that stands against it, before anything is touched.
+    Status load(std::vector<std::byte> bytes);
+    /// Records a copy of all that was learned; it arrives as snapshot().
+    Status record_snapshot(const demo::Frame& frame);
+    /// A copy that arrived with this frame, and after how many steps of learning it was made.
+    struct Snapshot {
+        std::vector<std::byte> bytes;
+        uint64_t learning_steps = 0;
+    };
+    const std::optional<Snapshot>& snapshot() const { return snapshot_; }
+    /// The file's bytes of a snapshot; on any thread.
+    Result<std::vector<std::byte>> encode(const Snapshot& snapshot) const;
+    /// A snapshot of this moment.  The device must be idle; `serial` is the last frame's.
+    Result<Snapshot> snapshot_now(uint64_t& serial);
+
     /// Steps of learning recorded since the start or the last reset.
     uint64_t learning_steps() const { return learning_steps_; }
     const demo::Guest& guest() const { return *guest_; }
@@ -86,11 +102,14 @@ class Brain {
         standalone::Buffer results;  // action, and the loss at kLossOffset
         std::optional<Pending> decision;
         std::optional<Pending> loss;
+        std::optional<Pending> snapshot;  // race_frame: steps of learning
     };
     std::array<Slot, demo::FrameLoop::kFramesInFlight> slots_;
 
     std::optional<Decision> decision_;
     std::optional<float> loss_;
+    std::optional<Snapshot> snapshot_;
+    std::vector<std::byte> loaded_;  // until it is recorded
     uint64_t learning_steps_ = 0;
     uint64_t recorded_frames_ = 0;
     double record_seconds_ = 0.0;

@@ -17,10 +17,13 @@
 #include "report.hpp"
 #include "scenery.hpp"
 
+#include <hearth/brain_file.hpp>
+
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 
 namespace hearth::ghost_lap {
@@ -39,6 +42,8 @@ struct GameOptions : demo::Options {
     bool learn = true;
     uint64_t draw_every = 1;
     std::string record;  ///< where to write the drive
+    std::string load;    ///< a ghost's brain to go on from
+    std::string save;    ///< where to keep the ghost's brain
 };
 
 enum Span : uint32_t { kRender, kAct, kLearn, kSpanCount };
@@ -69,6 +74,10 @@ class Game {
     void take_times();
     std::string screenshot_path(uint64_t frame) const;
     Status finish();
+    Status load_brain();
+    Status keep_brain(const Frame& frame);
+    Status save_brain(Brain::Snapshot snapshot);
+    Status finish_saving();
 
     GameOptions options_;
     Track track_;
@@ -86,6 +95,8 @@ class Game {
     InputScript recording_;
     RunResult result_;
     uint64_t last_serial_ = 0;
+    std::future<Status> saving_;  // of the last snapshot, on a thread of its own
+    size_t saved_laps_ = 0;
     size_t told_player_laps_ = 0;
     size_t told_ghost_laps_ = 0;
     bool is_close_up_ = false;
@@ -110,6 +121,7 @@ Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
     HEARTH_TRY(self->choose_driver());
     HEARTH_ASSIGN(self->log_, RunLog::open(options.out));
     HEARTH_ASSIGN(self->brain_, Brain::create(self->host_->device(), options.seed));
+    HEARTH_TRY(self->load_brain());
 
     self->canvas_ = std::make_unique<demo::Canvas>(self->host_->ui().white_uv());
     draw_scenery(*self->canvas_, self->track_);
@@ -216,9 +228,39 @@ Status Game::think(const Frame& frame) {
         HEARTH_TRY(brain_->record_learn(frame, race_.demonstrations()));
         loop.end_span(frame, kLearn);
     }
+    HEARTH_TRY(keep_brain(frame));
     hud_.is_learning = has_learned_;
     hud_.learning_steps = brain_->learning_steps();
     return {};
+}
+
+Status Game::load_brain() {
+    if (options_.load.empty()) return {};
+    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_whole_file(options_.load));
+    return brain_->load(std::move(bytes)).in(options_.load);
+}
+
+/// Saves what the ghost has learned whenever the player ends a lap: the GPU copies it, two frames
+/// later it is here, and another thread writes the file.  No frame waits for any of it.
+Status Game::keep_brain(const Frame& frame) {
+    if (options_.save.empty()) return {};
+    if (const auto& snapshot = brain_->snapshot()) HEARTH_TRY(save_brain(*snapshot));
+    if (race_.player().laps().size() == saved_laps_) return {};
+    saved_laps_ = race_.player().laps().size();
+    return brain_->record_snapshot(frame);
+}
+
+Status Game::save_brain(Brain::Snapshot snapshot) {
+    HEARTH_TRY(finish_saving());
+    saving_ = std::async(std::launch::async, [this, kept = std::move(snapshot)]() -> Status {
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, brain_->encode(kept));
+        return write_file_atomically(options_.save, bytes);
+    });
+    return {};
+}
+
+Status Game::finish_saving() {
+    return saving_.valid() ? saving_.get() : Status();
 }
 
 Status Game::draw(const Frame& frame, const Input& input) {
@@ -356,6 +398,11 @@ Status Game::finish() {
     r.learning_steps = brain_->learning_steps();
     r.missed_actions = race_.missed_actions();
     r.state_hash = race_.state_hash();
+    if (!options_.save.empty()) {
+        HEARTH_ASSIGN(Brain::Snapshot snapshot, brain_->snapshot_now(last_serial_));
+        HEARTH_TRY(save_brain(std::move(snapshot)));
+        HEARTH_TRY(finish_saving());
+    }
     r.losses = hud_.losses;
     r.has_gpu_times = hud_.has_gpu_times;
     r.record_us = brain_->mean_record_us();
@@ -408,6 +455,9 @@ int main(int argc, char** argv) {
     app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
         ->check(CLI::PositiveNumber);
     app.add_option("--record", options.record, "Write the drive into this file, for --input");
+    app.add_option("--load", options.load, "Let the ghost go on from this brain");
+    app.add_option("--save", options.save,
+                   "Keep the ghost's brain in this file, after each lap and at the end");
     CLI11_PARSE(app, argc, argv);
     options.learn = learn == "on";
     return play(options);

@@ -114,6 +114,48 @@ TEST_F(GhostLap, EqualSeedsGiveEqualRacesAndWeightsBitForBit) {
     EXPECT_NE(first->weights_hash, other->weights_hash);
 }
 
+TEST_F(GhostLap, ASavedBrainComesBackBitForBit) {
+    const auto teacher = Brain::create(device(), 3);
+    const auto pupil = Brain::create(device(), 3);
+    const auto stranger = Brain::create(device(), 4);
+    ASSERT_TRUE(teacher.ok() && pupil.ok() && stranger.ok());
+    Race race(track_, {.seed = 3});
+    ScriptedDriver driver(track_, *find_driving_style("smooth"), 3);
+    std::vector<std::byte> saved;
+    const auto frames = [&](Brain& brain, uint64_t count, uint64_t& serial) -> Status {
+        HEARTH_ASSIGN(const auto loop, demo::FrameLoop::create(device(), 0));
+        for (uint64_t i = 0; i < count; ++i) {
+            HEARTH_ASSIGN(const auto frame, loop->begin(nullptr));
+            serial = frame->serial;
+            HEARTH_TRY(brain.begin_frame(*frame));
+            // Taken two frames before the end, it arrives with the last one.
+            if (i + 1 + demo::FrameLoop::kFramesInFlight == count)
+                HEARTH_TRY(brain.record_snapshot(*frame));
+            else if (&brain == teacher->get() && i < 300 && race.demonstrations().is_ready())
+                HEARTH_TRY(brain.record_learn(*frame, race.demonstrations()));
+            if (brain.snapshot()) {
+                HEARTH_ASSIGN(saved, brain.encode(*brain.snapshot()));
+            }
+            HEARTH_TRY(loop->end(*frame, nullptr));
+        }
+        return loop->wait();
+    };
+    while (!race.demonstrations().is_ready()) race.step(driver.drive(race.player(), race.frame()));
+    uint64_t serial = 0;
+    const Status taught = frames(**teacher, 320, serial);
+    ASSERT_TRUE(taught.ok()) << taught.message();
+    ASSERT_FALSE(saved.empty());
+    const uint64_t learned = (*teacher)->weights_hash(serial).value();
+
+    EXPECT_FALSE((*stranger)->load(saved).ok()) << "it is a difference from other weights";
+    const Status loaded = (*pupil)->load(saved);
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ((*pupil)->learning_steps(), (*teacher)->learning_steps());
+    const Status run = frames(**pupil, 4, serial);
+    ASSERT_TRUE(run.ok()) << run.message();
+    EXPECT_EQ((*pupil)->weights_hash(serial).value(), learned);
+}
+
 TEST_F(GhostLap, GhostsOfTwoDriversAreToldApartTenTimesOfTen) {
     const std::array styles = {"smooth", "late"};
     // The lines that the two drivers drive, to compare with.
