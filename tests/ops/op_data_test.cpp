@@ -333,6 +333,28 @@ TEST(Bits, CastOfFloatsAndBack) {
            {typed(DType::kI32, {3}, {0x3f800000, -1073741824.0, 0}), f32({3}, {1, -2, 0})}, 0);
 }
 
+TEST(Movement, TilesRollsAndCutsTriangles) {
+    const Build build = [](Trace&, auto in) -> std::vector<Tensor> {
+        return {tile(in[0], {2, 1}), roll(in[0], 1, 1), roll(in[0], -4, 1), triu(in[0], 1),
+                tril(in[0])};
+    };
+    expect(build, {f32({2, 3}, {1, 2, 3, 4, 5, 6})},
+           {f32({4, 3}, {1, 2, 3, 4, 5, 6, 1, 2, 3, 4, 5, 6}), f32({2, 3}, {3, 1, 2, 6, 4, 5}),
+            f32({2, 3}, {2, 3, 1, 5, 6, 4}), f32({2, 3}, {0, 2, 3, 0, 0, 6}),
+            f32({2, 3}, {1, 0, 0, 4, 5, 0})});
+}
+
+TEST(Movement, FillsWhereAMaskHoldsAndFoldsBools) {
+    const Build build = [](Trace&, auto in) -> std::vector<Tensor> {
+        return {masked_fill(in[0], in[1], -1), any(in[1], {1}), all(in[1], {0}, true)};
+    };
+    const auto flags = [](const Shape& shape, std::vector<double> values) {
+        return typed(DType::kBool, shape, std::move(values));
+    };
+    expect(build, {f32({2, 2}, {1, 2, 3, 4}), flags({2, 2}, {0, 1, 0, 1})},
+           {f32({2, 2}, {1, -1, 3, -1}), flags({2}, {1, 1}), flags({1, 2}, {0, 1})});
+}
+
 TEST(Random, BernoulliAndCategoricalFollowTheirProbabilities) {
     constexpr int64_t kDraws = 20000;
     const Build build = [&](Trace& trace, auto in) -> std::vector<Tensor> {

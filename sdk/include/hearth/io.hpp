@@ -57,7 +57,8 @@ struct ImportOptions {
     /// becomes kRows; the unknown leading extents of all inputs are then one and the same number.
     std::vector<NamedShape> input_shapes;
     /// Contents of inputs, used where the model needs them to be known: a shape to reshape to,
-    /// axes, a range's end.  What is computed is then right for these contents alone.
+    /// axes, a range's end, or how many results NonZero, Unique, Compress or NonMaxSuppression have.
+    /// What is computed is then right for these contents alone.
     std::vector<NamedTensor> input_values;
     /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved, or constants.

@@ -139,6 +139,12 @@ Tensor where(const Tensor& condition, const Tensor& yes, const Tensor& no);
 Tensor where(const Tensor& condition, const Tensor& yes, double no);
 Tensor where(const Tensor& condition, double yes, const Tensor& no);
 Tensor clamp(const Tensor& x, double low, double high);
+/// `value` where the mask holds, else x; the mask broadcasts to x.
+Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
+/// x with zeros below (triu) or above (tril) diagonal k of its matrices; k > 0 lies above the main
+/// one.
+Tensor triu(const Tensor& x, int64_t k = 0);
+Tensor tril(const Tensor& x, int64_t k = 0);
 /// Floats become integers by truncation; anything but zero becomes true.
 Tensor cast(const Tensor& x, DType dtype);
 /// x itself, as a value of its own.
@@ -244,6 +250,9 @@ Tensor mean(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor max(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor min(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 Tensor prod(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+/// Of bools: whether any of them holds, or all do.
+Tensor any(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
+Tensor all(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 /// log(sum(exp(x))) without overflow.
 Tensor logsumexp(const Tensor& x, const Axes& axes = {}, bool keep_dims = false);
 /// mean((x - mean(x))^2), or with n - correction in place of n.
@@ -309,6 +318,10 @@ Tensor swap_axes(const Tensor& x, int64_t a, int64_t b);
 /// Stretches extents of 1, and adds leading axes.
 Tensor expand(const Tensor& x, const Shape& shape);
 Tensor flip(const Tensor& x, const Axes& axes);
+/// x repeats[i] times along axis i: one number for each axis.
+Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats);
+/// x moved by `shift` places along `axis`; what passes the end comes in at the start.
+Tensor roll(const Tensor& x, int64_t shift, int64_t axis);
 Tensor concat(std::span<const Tensor> parts, int64_t axis);
 Tensor concat(std::initializer_list<Tensor> parts, int64_t axis);
 /// Joins along a new axis.

@@ -38,15 +38,6 @@ Dim product(std::span<const Dim> dims) {
     return total;
 }
 
-/// A condition on places that is known at import, as a bool constant.
-template <class F>
-Tensor mask(OnnxCall& call, int64_t height, int64_t width, F holds) {
-    HostTensor flags(DType::kBool, Shape{height, width});
-    for (int64_t i = 0; i < height; ++i)
-        for (int64_t j = 0; j < width; ++j) flags.set_int(i * width + j, holds(i, j));
-    return call.trace.constant(std::move(flags));
-}
-
 Tensor like(OnnxCall& call, const Tensor& x, double value) {
     return call.trace.constant(value, x.dtype());
 }
@@ -158,26 +149,7 @@ Tensors import_split(OnnxCall& call) {
 }
 
 Tensors import_tile(OnnxCall& call) {
-    Tensor x = call.in(0);
-    const List repeats = call.integers_in(1);
-    if (has_failed(call)) return {};
-    if (repeats.size() != static_cast<size_t>(x.rank()))
-        return call.invalid("has " + std::to_string(repeats.size()) + " repeats for rank " +
-                            std::to_string(x.rank()));
-    for (int i = 0; i < x.rank(); ++i) {
-        const int64_t n = repeats[static_cast<size_t>(i)];
-        if (n == 1) continue;
-        const Dim extent = x.dim(i);
-        Shape result = x.shape();
-        if (n < 0 || x.rank() == kMaxRank ||
-            __builtin_mul_overflow(extent.count, n, &result[i].count))
-            return call.unsupported(std::to_string(n) + " times " + to_string(x.shape()));
-        if (!call.shape(result.dims())) return {};
-        Shape stretched = x.shape();
-        stretched.insert(i, Dim(n));
-        x = reshape(expand(unsqueeze(x, {i}), stretched), result);
-    }
-    return {x};
+    return {tile(call.in(0), call.integers_in(1))};
 }
 
 // blocksize^2 channels become one pixel's square; DCR: the square's place is the outer part of the
@@ -235,17 +207,10 @@ Tensors import_range(OnnxCall& call) {
 
 Tensors import_trilu(OnnxCall& call) {
     const Tensor x = call.in(0);
-    const auto k = static_cast<int64_t>(call.real_in(1, 0));
-    const bool upper = call.flag("upper", true);
+    const List k = call.has(1) ? call.integers_in(1) : List{0};
     if (has_failed(call)) return {};
-    if (x.rank() < 2) return call.invalid("input is " + to_string(x.shape()));
-    const Dim h = x.dim(-2), w = x.dim(-1);
-    if (h.per_row || w.per_row || !call.shape(std::vector{h, w}) ||
-        static_cast<double>(h.count) * static_cast<double>(w.count) > kLongestRange)
-        return call.unsupported("a triangle of " + to_string(x.shape()));
-    const Tensor kept = mask(call, h.count, w.count,
-                             [&](int64_t i, int64_t j) { return upper ? j - i >= k : j - i <= k; });
-    return {where(kept, x, like(call, x, 0))};
+    if (k.size() != 1) return call.invalid("needs one diagonal");
+    return {call.flag("upper", true) ? triu(x, k[0]) : tril(x, k[0])};
 }
 
 // Up to version 11 the axes from `axis` on are taken as one.

@@ -43,6 +43,9 @@ std::optional<DType> dtype_of(OnnxCall& call, std::string_view name, int64_t fal
 
 // --- As many results as the data says ---
 
+/// A model must not make import slow: most steps to find out how many results there are.
+constexpr int64_t kMostWork = int64_t{1} << 28;
+
 /// What `count` gives for the contents of the first `inputs` inputs; nothing after failing the trace
 /// because they are not known.
 template <class F>
@@ -110,7 +113,11 @@ Tensors import_unique(OnnxCall& call) {
     if (call.attrs.has("axis")) axis = call.integer("axis", 0);
     const bool is_sorted = call.flag("sorted", true);
     if (has_failed(call)) return {};
-    if (x.shape().element_count().count == 0) return call.unsupported("of nothing");
+    const int64_t elements = x.shape().element_count().count;
+    if (elements == 0) return call.unsupported("of nothing");
+    // Slices are compared with each other.
+    if (axis && elements > kMostWork / elements)
+        return call.unsupported("of slices of " + to_string(x.shape()));
     const auto count = known_count(
         call, 1, [&](const Tensors& in) { return unique(in[0], 1, axis, is_sorted).count; });
     if (!count) return {};
@@ -143,6 +150,9 @@ Tensors import_nms(OnnxCall& call) {
     selection.count = static_cast<int64_t>(std::clamp(most, 0.0, static_cast<double>(n)));
     if (selection.count == 0 || scores.shape().element_count().count == 0)
         return {nothing(call, DType::kI64, {0, 3})};
+    if (selection.count > kMostWork / scores.shape().element_count().count)
+        return call.unsupported(std::to_string(selection.count) + " boxes of " +
+                                to_string(scores.shape()));
     const auto kept = [&](const Tensor& selected) { return greater_equal(selected, 0); };
     const auto count = known_count(call, 2, [&](const Tensors& in) {
         return sum(cast(kept(selection.boxes(in[0], in[1])), DType::kI64));
@@ -405,7 +415,7 @@ std::optional<GramOptions> gram_options(OnnxCall& call) {
     if (has_failed(call)) return {};
     constexpr int64_t kMost = 1 << 16;
     bool fits = o.shortest >= 1 && o.shortest <= o.longest && o.longest <= 64 &&
-                o.most_skipped >= 0 && o.most_skipped <= kMost &&
+                o.most_skipped >= 0 && o.most_skipped <= 1024 &&
                 static_cast<int64_t>(o.starts.size()) >= o.longest && !o.outputs.empty() &&
                 (o.weights.empty() || o.weights.size() == o.outputs.size());
     for (int64_t start : o.starts)
@@ -440,6 +450,10 @@ Tensors import_tf_idf_vectorizer(OnnxCall& call) {
         if (count < 0 || number + static_cast<size_t>(count) > o->outputs.size())
             return call.invalid("has more n-grams than outputs");
         if (count == 0) continue;
+        constexpr int64_t kMostWeights = 1 << 24;
+        if (count > kMostWeights / width)
+            return call.unsupported(std::to_string(count) + " n-grams for " +
+                                    std::to_string(width) + " outputs");
         HostTensor grams(DType::kI64, Shape{count, n});
         HostTensor places(DType::kF32, Shape{count, width});
         for (int64_t i = 0; i < grams.element_count(); ++i)

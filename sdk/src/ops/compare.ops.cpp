@@ -7,6 +7,8 @@
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
+#include <algorithm>
+
 namespace hearth {
 
 namespace {
@@ -359,6 +361,34 @@ Tensor where(const Tensor& condition, const Tensor& yes, double no) {
 }
 Tensor where(const Tensor& condition, double yes, const Tensor& no) {
     return where(condition, constant_like(no, yes), no);
+}
+
+Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
+    return where(mask, value, x);
+}
+
+namespace {
+
+/// Elements of x whose column is at least (at most) their row's number plus k.
+Tensor triangle(std::string_view name, const Tensor& x, int64_t k, bool upper) {
+    if (!x.ok()) return x;
+    if (x.rank() < 2)
+        return fail(x, invalid_argument(std::string(name) + ": x is " + to_string(x.shape()) +
+                                        ", expected matrices"));
+    const Tensor row = unsqueeze(iota(*x.trace(), {x.dim(-2)}), {1});
+    const Tensor column = iota(*x.trace(), {x.dim(-1)});
+    const auto from = static_cast<double>(std::clamp<int64_t>(k, -(int64_t{1} << 30), 1 << 30));
+    const Tensor diagonal = row + from;
+    return where(upper ? greater_equal(column, diagonal) : less_equal(column, diagonal), x, 0.0);
+}
+
+}  // namespace
+
+Tensor triu(const Tensor& x, int64_t k) {
+    return triangle("triu", x, k, true);
+}
+Tensor tril(const Tensor& x, int64_t k) {
+    return triangle("tril", x, k, false);
 }
 
 Tensor clamp(const Tensor& x, double low, double high) {

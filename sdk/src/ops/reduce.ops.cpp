@@ -270,6 +270,26 @@ Tensor min(const Tensor& x, const Axes& axes, bool keep_dims) {
 Tensor prod(const Tensor& x, const Axes& axes, bool keep_dims) {
     return reduce("reduce_prod", x, axes, keep_dims);
 }
+
+namespace {
+
+Tensor reduce_flags(const Tensor& x, const Axes& axes, bool keep_dims,
+                    Tensor (*fold)(const Tensor&, const Axes&, bool), std::string_view name) {
+    if (!x.ok()) return x;
+    if (x.dtype() != DType::kBool)
+        return fail(x, invalid_argument(std::string(name) + ": x must be bool, found " +
+                                        std::string(name_of(x.dtype()))));
+    return cast(fold(cast(x, DType::kI32), axes, keep_dims), DType::kBool);
+}
+
+}  // namespace
+
+Tensor any(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return reduce_flags(x, axes, keep_dims, max, "any");
+}
+Tensor all(const Tensor& x, const Axes& axes, bool keep_dims) {
+    return reduce_flags(x, axes, keep_dims, min, "all");
+}
 Tensor argmax(const Tensor& x, int64_t axis, bool keep_dims) {
     return arg_extremum("argmax", x, axis, keep_dims);
 }

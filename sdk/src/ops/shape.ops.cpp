@@ -573,6 +573,40 @@ Tensor flip(const Tensor& x, const Axes& axes) {
     return apply_one(op("flip"), {x}, {{"axes", all}});
 }
 
+Tensor tile(const Tensor& x, const std::vector<int64_t>& repeats) {
+    if (!x.ok()) return x;
+    if (repeats.size() != static_cast<size_t>(x.rank()))
+        return fail(x, invalid_argument("tile: " + std::to_string(repeats.size()) +
+                                        " repeats for " + to_string(x.shape())));
+    Tensor tiled = x;
+    for (int i = 0; i < x.rank(); ++i) {
+        const int64_t n = repeats[static_cast<size_t>(i)];
+        if (n == 1) continue;
+        Shape result = tiled.shape(), stretched = result;
+        if (n < 0 || x.rank() == kMaxRank ||
+            __builtin_mul_overflow(result[i].count, n, &result[i].count))
+            return fail(
+                x, out_of_range("tile: " + std::to_string(n) + " times " + to_string(x.shape())));
+        stretched.insert(i, Dim(n));
+        tiled = reshape(expand(unsqueeze(tiled, {i}), stretched), result);
+    }
+    return tiled;
+}
+
+Tensor roll(const Tensor& x, int64_t shift, int64_t axis) {
+    if (!x.ok()) return x;
+    const Result<int> at = normalize_axis(axis, x.rank());
+    if (!at.ok()) return fail(x, at.status().in("roll"));
+    const Dim extent = x.dim(*at);
+    if (extent.per_row)
+        return fail(x, invalid_argument("roll: axis " + std::to_string(*at) + " of " +
+                                        to_string(x.shape()) + " is symbolic"));
+    if (extent.count == 0) return x;
+    const int64_t from = ((-shift % extent.count) + extent.count) % extent.count;
+    if (from == 0) return x;
+    return concat({slice(x, *at, from, extent.count), slice(x, *at, 0, from)}, *at);
+}
+
 Tensor concat(std::span<const Tensor> parts, int64_t axis) {
     if (parts.empty() || !parts[0].ok()) return parts.empty() ? Tensor() : parts[0];
     const Result<int> at = normalize_axis(axis, parts[0].rank());

@@ -150,6 +150,10 @@ Tensor stft(const Tensor& x, int64_t frame_length, int64_t frame_step, const Ten
                                 std::to_string(frame_step) + ", of " + to_string(x.shape()) +
                                 "; expected [batch, length, 1 or 2]"));
     const int64_t frames = (length - frame_length) / frame_step + 1;
+    constexpr int64_t kMost = 1 << 24;
+    if (frames > kMost / frame_length)
+        return fail(x, out_of_range("stft: " + std::to_string(frames) + " frames of " +
+                                    std::to_string(frame_length)));
     HostTensor places(DType::kI64, Shape{frames, frame_length});
     for (int64_t i = 0; i < places.element_count(); ++i)
         places.set_int(i, i / frame_length * frame_step + i % frame_length);
@@ -196,7 +200,8 @@ Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype) {
     const int64_t bins = options.mel_bins, spectrum = options.dft_length / 2 + 1;
     constexpr int64_t kMost = 1 << 24;
     if (bins < 1 || options.dft_length < 1 || bins > kMost / spectrum || options.sample_rate < 1 ||
-        !(options.lower_hertz >= 0 && options.lower_hertz <= options.upper_hertz)) {
+        !(options.lower_hertz >= 0 && options.lower_hertz <= options.upper_hertz &&
+          options.upper_hertz <= options.sample_rate)) {
         trace.fail(invalid_argument("mel_weight_matrix: " + std::to_string(bins) + " bins of " +
                                     std::to_string(options.dft_length)));
         return {&trace, kNone};

@@ -40,12 +40,6 @@ Tensor ppo_loss(Inputs t) {
     return policy - mean(categorical_entropy(logits)) * 0.01 + value * 0.5;
 }
 
-Tensor scatter_add(Inputs t) {
-    // a.scatter_add(0, index, b): each row of b goes to the rows that the index names.
-    const Tensor target = one_hot(indices(t[0], {2, 3}, {0, 1, 1, 2, 0, 1}), 3, 0, t[0].dtype());
-    return t[0] + sum(target * unsqueeze(t[1], {0}), {1});
-}
-
 // Sorted by name.
 constexpr GradientCase kCases[] = {
     {"abs", [](Inputs t) { return abs(t[0]); }},
@@ -82,6 +76,7 @@ constexpr GradientCase kCases[] = {
      [](Inputs t) {
          return cross_entropy(t[0], indices(t[0], {3}, {1, 0, 3}));
      }},
+    {"cumsum", [](Inputs t) { return cumsum(t[0], 1); }},
     {"div_broadcast", [](Inputs t) { return t[0] / t[1]; }},
     {"elu", [](Inputs t) { return elu(t[0]); }},
     {"embedding",
@@ -167,7 +162,11 @@ constexpr GradientCase kCases[] = {
      }},
     {"rms_norm", [](Inputs t) { return rms_norm(t[0], {1}, t[1]); }},
     {"rsqrt", [](Inputs t) { return rsqrt(t[0]); }},
-    {"scatter_add", scatter_add},
+    {"scatter_add",
+     [](Inputs t) {
+         const Tensor places = indices(t[0], {2, 3}, {0, 1, 1, 2, 0, 1});
+         return scatter_elements(t[0], places, t[1], 0, "add");
+     }},
     {"sdpa", [](Inputs t) { return attention(t[0], t[1], t[2]); }},
     {"sdpa_causal", [](Inputs t) { return attention(t[0], t[1], t[2], {}, {.causal = true}); }},
     {"selu", [](Inputs t) { return selu(t[0]); }},
