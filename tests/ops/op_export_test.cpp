@@ -18,7 +18,7 @@ namespace {
 
 /// ONNX has these in two steps, with a rounding in between.
 bool rounds_once_more(const OpCase& c) {
-    static const std::set<std::string_view> kNames{"rsqrt", "silu", "mod"};
+    static const std::set<std::string_view> kNames{"rsqrt", "silu", "mod", "standardize"};
     return kNames.contains(c.op->name);
 }
 

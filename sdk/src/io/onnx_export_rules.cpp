@@ -64,6 +64,13 @@ bool rsqrt(Call& c) {
     return true;
 }
 
+bool standardize(Call& c) {
+    const std::string epsilon = c.to.scalar(c.attrs().real("epsilon"), c.dtype(2));
+    const std::string variance = c.to.value("Add", {c.in(2), epsilon});
+    c.write("Div", {c.to.value("Sub", {c.in(0), c.in(1)}), c.to.value("Sqrt", {variance})});
+    return true;
+}
+
 bool silu(Call& c) {
     c.write("Mul", {c.in(0), c.to.value("Sigmoid", c.inputs)});
     return true;
@@ -359,6 +366,16 @@ bool conv_transpose(Call& c) {
     return true;
 }
 
+// Numbers of fixed extents are data.
+bool iota(Call& c) {
+    const Shape& shape = c.attrs().shape("shape");
+    if (shape.has_rows()) return false;
+    HostTensor numbers(c.attrs().dtype("dtype"), shape);
+    for (int64_t i = 0; i < numbers.element_count(); ++i) numbers.set(i, static_cast<double>(i));
+    c.write("Identity", {c.to.constant(numbers)});
+    return true;
+}
+
 bool max_pool(Call& c) {
     const List& kernel = c.attrs().integers("kernel");
     std::optional<Attrs> attrs = window(c, spatial(c.shape(0)), spatial(c.out_shape()), kernel);
@@ -418,6 +435,7 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
         {"gelu", same},
         {"gelu_tanh", gelu_tanh},
         {"identity", identity},
+        {"iota", iota},
         {"is_inf", same},
         {"log_softmax", same},
         {"matmul", matmul},
@@ -441,6 +459,7 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
         {"silu", silu},
         {"slice", slice},
         {"softmax", same},
+        {"standardize", standardize},
         {"stop_gradient", identity},
         {"transpose", same},
         {"window_sum", window_sum},
