@@ -200,7 +200,9 @@ struct Slopes {
 
 Slopes slopes_of(const Operands& o, std::span<const Tensor> in) {
     const Scores s = scores_of(o);
-    const auto per_row = [](const Tensor& t) { return unsqueeze(t, {-1}); };
+    const auto per_row = [&o](const Tensor& t) {
+        return unsqueeze(to_dtype(t, o.q.dtype()), {-1});
+    };
     const Tensor hidden = is_inf(s.shown, false, true);
     Slopes result;
     result.weights = where(hidden, 0.0, exp(where(hidden, 0.0, s.shown) - per_row(in[kLogTotal])));
