@@ -111,6 +111,7 @@ struct Scene {
 std::span<const Scene> mlp_scenes();
 std::span<const Scene> gemm_scenes();
 std::span<const Scene> record_scenes();
+std::span<const Scene> load_scenes();
 
 /// Fills in the row's dispatches, copies and barriers.
 void count_steps(const hearth_entry_info& entry, Row& row);

@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What loading a net costs the host: from a package, and cold (import where it is an ONNX file,
+// compile, load).  Both end with a session whose pipelines are built; the driver's part, building
+// them, is told apart, without and with the pipeline cache that a game keeps between runs.
+
+#include "bench.hpp"
+#include "mlp.hpp"
+
+#include <hearth/brain_file.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+
+#if defined(HEARTH_PERF_IMPORT)
+#include <hearth/io.hpp>
+#endif
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace hearth::perf {
+
+namespace {
+
+/// Something that takes time, once.
+using Step = std::function<Status()>;
+
+/// A net as it is before it is compiled.
+struct Source {
+    /// Reads or traces it anew: the part of a cold start that comes before compiling.
+    std::function<Result<std::unique_ptr<Trace>>()> trace;
+    std::string what;
+};
+
+/// A context with a program loaded and a session made; what is built goes with it.
+struct Loaded {
+    Context context;
+    LoadedProgram program;
+    Session session;
+};
+
+Status make_context(standalone::Device& device, std::span<const std::byte> cache, Loaded& loaded) {
+    hearth_host_info info = device.host_info();
+    info.pipeline_cache_data = cache.data();
+    info.pipeline_cache_bytes = cache.size();
+    HEARTH_ASSIGN(loaded.context, Context::create(info));
+    return {};
+}
+
+/// Host times of one way to load, in us.
+struct Times {
+    std::vector<double> prepare;  ///< import and compile
+    std::vector<double> load;     ///< checks, memory, session
+    std::vector<double> build;    ///< pipelines
+};
+
+Result<double> timed(const Step& step) {
+    const double begin_us = now_us();
+    HEARTH_TRY(step());
+    return now_us() - begin_us;
+}
+
+class LoadTimer {
+  public:
+    LoadTimer(standalone::Device& device, const Source& source)
+        : device_(device), source_(source) {}
+
+    Status prepare() {
+        HEARTH_ASSIGN(caps_, device_.caps());
+        HEARTH_ASSIGN(const std::unique_ptr<Trace> trace, source_.trace());
+        CookOptions options;
+        options.profiles.push_back({"device", compile_options()});
+        HEARTH_ASSIGN(const Cooked cooked, cook({trace.get()}, options));
+        package_ = cooked.bytes;
+        return {};
+    }
+
+    Result<Times> cold(int count) {
+        Times times;
+        for (int i = 0; i < count; ++i) {
+            Compiled compiled;
+            HEARTH_ASSIGN(const double prepare_us, timed([&]() -> Status {
+                              HEARTH_ASSIGN(const std::unique_ptr<Trace> trace, source_.trace());
+                              HEARTH_ASSIGN(compiled, compile({trace.get()}, compile_options()));
+                              return {};
+                          }));
+            times.prepare.push_back(prepare_us);
+            HEARTH_TRY(load(times, {}, [&](const Context& context) {
+                return LoadedProgram::load(context, compiled.bytes, true);
+            }));
+        }
+        return times;
+    }
+
+    /// cache  what an earlier run saved, or nothing.
+    Result<Times> cooked(int count, std::span<const std::byte> cache) {
+        Times times;
+        for (int i = 0; i < count; ++i)
+            HEARTH_TRY(load(times, cache, [&](const Context& context) {
+                return LoadedProgram::load_package(context, package_, true);
+            }));
+        return times;
+    }
+
+    const std::vector<std::byte>& package() const { return package_; }
+    const std::vector<std::byte>& saved_cache() const { return saved_cache_; }
+    uint32_t pipelines() const { return pipelines_; }
+
+  private:
+    CompileOptions compile_options() const {
+        CompileOptions options;
+        options.caps = caps_;
+        options.keep_source = false;
+        return options;
+    }
+
+    template <class Load>
+    Status load(Times& times, std::span<const std::byte> cache, const Load& load_program) {
+        Loaded loaded;
+        HEARTH_TRY(make_context(device_, cache, loaded));
+        HEARTH_ASSIGN(const double load_us, timed([&]() -> Status {
+                          HEARTH_ASSIGN(loaded.program, load_program(loaded.context));
+                          HEARTH_ASSIGN(loaded.session,
+                                        Session::create(loaded.context, loaded.program));
+                          return {};
+                      }));
+        HEARTH_ASSIGN(const double build_us, timed([&] { return loaded.session.build(); }));
+        times.load.push_back(load_us);
+        times.build.push_back(build_us);
+        pipelines_ = loaded.session.status().pipeline_count;
+        if (saved_cache_.empty()) {
+            HEARTH_ASSIGN(saved_cache_, loaded.context.save_pipeline_cache());
+        }
+        loaded.session = Session();
+        loaded.program = LoadedProgram();
+        return {};
+    }
+
+    standalone::Device& device_;
+    const Source& source_;
+    DeviceCaps caps_;
+    std::vector<std::byte> package_, saved_cache_;
+    uint32_t pipelines_ = 0;
+};
+
+Status time_load(Bench& bench, const Source& source, Row& row) {
+    constexpr int kCold = 3, kCooked = 20, kBuilt = 3;
+    LoadTimer timer(bench.device(), source);
+    HEARTH_TRY(timer.prepare());
+    HEARTH_ASSIGN(const Times cold, timer.cold(kCold));
+    HEARTH_ASSIGN(const Times cooked, timer.cooked(kCooked, {}));
+    HEARTH_ASSIGN(const Times cached, timer.cooked(kBuilt, timer.saved_cache()));
+    std::vector<double> cold_us;
+    for (size_t i = 0; i < cold.prepare.size(); ++i)
+        cold_us.push_back(cold.prepare[i] + cold.load[i]);
+    row.repeated_us = statistics_of(cooked.load);
+    row.repetitions = 1;
+    row.single_us = statistics_of(cold_us);
+    row.state = Row::State::kOk;
+    const double faster = row.single_us.median / row.repeated_us.median;
+    row.note = fmt::format(
+        "{}: us is loading the package on the host, single us the same cold: "
+        "{:.0f} times as long",
+        source.what, faster);
+    row.details = {{"bytes of the package", static_cast<double>(timer.package().size())},
+                   {"us import or trace, and compile", statistics_of(cold.prepare).median},
+                   {"us load what was compiled", statistics_of(cold.load).median},
+                   {"us build pipelines", statistics_of(cooked.build).median},
+                   {"us build pipelines with a saved cache", statistics_of(cached.build).median},
+                   {"pipelines", static_cast<double>(timer.pipelines())},
+                   {"bytes of the saved cache", static_cast<double>(timer.saved_cache().size())}};
+    return {};
+}
+
+/// A policy of four layers of 64.
+Status load_mlp(Bench& bench, Row& row) {
+    const Source source{[]() -> Result<std::unique_ptr<Trace>> {
+                            auto trace = std::make_unique<Trace>("act");
+                            const Tensor x = trace->input("x", {kRows, 64});
+                            trace->output("y", nn::mlp(*trace, "net", x, {64, 64, 64, 64}, relu));
+                            return trace;
+                        },
+                        "64x4 MLP, traced"};
+    return time_load(bench, source, row);
+}
+
+#if defined(HEARTH_PERF_IMPORT)
+/// An ONNX file of the reference cases.
+Status load_onnx(Bench& bench, Row& row, const char* file) {
+    const char* cases = std::getenv("HEARTH_CASES");
+    if (cases == nullptr) return not_found("HEARTH_CASES is not set: no models to load");
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  read_whole_file(std::string(cases) + "/" + file));
+    const Source source{[&bytes]() -> Result<std::unique_ptr<Trace>> {
+                            HEARTH_ASSIGN(const ImportedModel model, import_onnx(bytes));
+                            auto trace = std::make_unique<Trace>("act");
+                            std::vector<Tensor> inputs;
+                            for (const ModelPort& port : model.inputs())
+                                inputs.push_back(trace->input(port.name, port.shape, port.dtype));
+                            const std::vector<Tensor> outputs = model.apply(*trace, inputs);
+                            for (size_t i = 0; i < outputs.size(); ++i)
+                                trace->output(model.outputs()[i].name, outputs[i]);
+                            return trace;
+                        },
+                        fmt::format("{}, {} bytes", file, bytes.size())};
+    return time_load(bench, source, row);
+}
+
+Status load_digits(Bench& bench, Row& row) {
+    return load_onnx(bench, row, "digits/digits_cnn_script.onnx");
+}
+
+Status load_squeezenet(Bench& bench, Row& row) {
+    return load_onnx(bench, row, "nets/squeezenet1_1/model.onnx");
+}
+#endif
+
+constexpr Scene kScenes[] = {
+    {"load_mlp_64x4", "load a 64x4 MLP from a package, and cold", load_mlp},
+#if defined(HEARTH_PERF_IMPORT)
+    {"load_digits_cnn", "load the digits CNN from a package, and cold", load_digits},
+    {"load_squeezenet", "load SqueezeNet 1.1 from a package, and cold", load_squeezenet},
+#endif
+};
+
+}  // namespace
+
+std::span<const Scene> load_scenes() {
+    return kScenes;
+}
+
+}  // namespace hearth::perf
