@@ -24,7 +24,7 @@ target_sources(hearth_kernels PRIVATE ${kernel_sources})
 
 add_library(hearth_compiler STATIC ${compiler_objects})
 add_library(hearth::compiler ALIAS hearth_compiler)
-target_include_directories(hearth_compiler PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_include_directories(hearth_compiler PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
 target_link_libraries(hearth_compiler PUBLIC hearth::runtime PRIVATE
     glslang::glslang glslang::SPIRV glslang::glslang-default-resource-limits)
 

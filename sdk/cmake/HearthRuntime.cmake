@@ -18,7 +18,7 @@ endforeach()
 # hearth_runtime is the object library of src/runtime; only the aliases are for others to link.
 add_library(hearth_runtime_static STATIC ${HEARTH_RUNTIME_OBJECTS})
 add_library(hearth::runtime ALIAS hearth_runtime_static)
-target_include_directories(hearth_runtime_static PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_include_directories(hearth_runtime_static PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
 target_compile_features(hearth_runtime_static PUBLIC cxx_std_20)
 set_target_properties(hearth_runtime_static PROPERTIES OUTPUT_NAME hearth_runtime)
 
@@ -26,7 +26,7 @@ set_target_properties(hearth_runtime_static PROPERTIES OUTPUT_NAME hearth_runtim
 set(HEARTH_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/hearth_runtime.exports)
 add_library(hearth_runtime_shared SHARED ${HEARTH_RUNTIME_OBJECTS})
 add_library(hearth::runtime_shared ALIAS hearth_runtime_shared)
-target_include_directories(hearth_runtime_shared PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_include_directories(hearth_runtime_shared PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
 target_link_options(hearth_runtime_shared PRIVATE
     -Wl,--version-script=${HEARTH_EXPORTS} -Wl,--gc-sections -Wl,--as-needed)
 set_target_properties(hearth_runtime_shared PROPERTIES

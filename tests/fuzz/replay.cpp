@@ -4,9 +4,10 @@
 // Runs a fuzz target without libFuzzer: replay CORPUS [MUTATIONS] feeds it each file of the corpus,
 // and then as many changed ones, always the same.
 
-#include "core/philox.hpp"
 #include "fuzz_target.hpp"
 #include "support/files.hpp"
+
+#include <hearth/core/philox.hpp>
 
 #include <algorithm>
 #include <string>

@@ -5,10 +5,10 @@
 // whole or in slices, for any number of rows.
 
 #include "compile/compile.hpp"
-#include "core/philox.hpp"
 #include "cpu/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>

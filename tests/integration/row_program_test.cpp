@@ -5,11 +5,11 @@
 // odd widths and numbers of rows, several heads and losses written by hand.
 
 #include "compile/compile.hpp"
-#include "core/philox.hpp"
 #include "cpu/interpreter.hpp"
 #include "cpu/run_program.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>

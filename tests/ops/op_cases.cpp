@@ -3,10 +3,10 @@
 
 #include "ops/op_cases.hpp"
 
-#include "core/philox.hpp"
 #include "ops/op_table.hpp"
 #include "ops/own_kernel_ops.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 

@@ -4,11 +4,11 @@
 // Sorting, scattering, selecting, quantizing and transforming: values worked out by hand, or by a
 // plain loop beside the operator.
 
-#include "core/philox.hpp"
 #include "cpu/gradcheck.hpp"
 #include "cpu/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>

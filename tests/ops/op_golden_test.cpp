@@ -5,10 +5,10 @@
 // made by it can show that the text is wrong.  Decimal values: CPython 3.11's math module (the C
 // library's functions in double), or by hand where they are short.
 
-#include "core/philox.hpp"
 #include "cpu/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>

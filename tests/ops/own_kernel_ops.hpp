@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "ir/op_def.hpp"
+#include <hearth/op/op_def.hpp>
 
 #include <span>
 

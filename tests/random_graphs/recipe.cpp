@@ -3,8 +3,7 @@
 
 #include "random_graphs/recipe.hpp"
 
-#include "core/philox.hpp"
-
+#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 

@@ -16,8 +16,9 @@
 
 #pragma once
 
-#include "core/hash.hpp"
 #include "program/program.hpp"
+
+#include <hearth/core/hash.hpp>
 
 #include <bit>
 #include <cstring>

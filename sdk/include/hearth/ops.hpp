@@ -99,6 +99,7 @@ Tensor asin(const Tensor& x);
 Tensor acos(const Tensor& x);
 Tensor atan(const Tensor& x);
 Tensor atan2(const Tensor& y, const Tensor& x);
+Tensor logaddexp(const Tensor& a, const Tensor& b);  ///< log(e^a + e^b), without overflow
 Tensor sinh(const Tensor& x);
 Tensor cosh(const Tensor& x);
 Tensor tanh(const Tensor& x);

@@ -3,7 +3,7 @@
 
 #include "codegen/glsl_writer.hpp"
 
-#include "core/assert.hpp"
+#include <hearth/core/assert.hpp>
 
 #include <cmath>
 #include <cstdio>

@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include "ir/scalar.hpp"
+#include <hearth/op/scalar.hpp>
 
 #include <string>
 #include <unordered_map>

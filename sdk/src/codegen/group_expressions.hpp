@@ -5,9 +5,10 @@
 
 #pragma once
 
-#include "ir/at.hpp"
 #include "ir/graph.hpp"
 #include "passes/fuse.hpp"
+
+#include <hearth/op/at.hpp>
 
 #include <functional>
 #include <map>

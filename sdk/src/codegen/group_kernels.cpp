@@ -4,8 +4,9 @@
 #include "codegen/group_kernels.hpp"
 
 #include "codegen/group_expressions.hpp"
-#include "core/assert.hpp"
-#include "ir/op_def.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 

@@ -17,9 +17,10 @@
 #include "codegen/glsl_writer.hpp"
 #include "codegen/group_expressions.hpp"
 #include "codegen/lower.hpp"
-#include "ir/op_def.hpp"
 #include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 #include <array>
 #include <span>

@@ -7,9 +7,10 @@
 #include "codegen/group_kernels.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
-#include "core/hash.hpp"
-#include "ir/op_def.hpp"
 #include "kernels/library.hpp"
+
+#include <hearth/core/hash.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <unordered_map>

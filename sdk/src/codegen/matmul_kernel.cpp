@@ -3,9 +3,10 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
-#include "core/assert.hpp"
-#include "ir/op_def.hpp"
 #include "kernels/library.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <span>

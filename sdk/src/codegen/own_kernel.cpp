@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "ir/own_kernel.hpp"
+
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
-#include "core/assert.hpp"
-#include "ir/op_def.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 

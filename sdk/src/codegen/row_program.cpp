@@ -4,7 +4,8 @@
 #include "codegen/row_program.hpp"
 
 #include "codegen/row_plan.hpp"
-#include "core/assert.hpp"
+
+#include <hearth/core/assert.hpp>
 
 #include <algorithm>
 #include <bit>

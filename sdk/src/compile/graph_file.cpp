@@ -4,8 +4,9 @@
 #include "compile/graph_file.hpp"
 
 #include "core/bytes.hpp"
-#include "ir/op_def.hpp"
 #include "ops/op_table.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 #include <limits>
 

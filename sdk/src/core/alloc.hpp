@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "core/assert.hpp"
+#include <hearth/core/assert.hpp>
 
 #include <cstddef>
 #include <cstdint>

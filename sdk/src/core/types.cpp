@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "core/assert.hpp"
-
+#include <hearth/core/assert.hpp>
 #include <hearth/types.hpp>
 
 #include <algorithm>

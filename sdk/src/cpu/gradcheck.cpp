@@ -3,11 +3,11 @@
 
 #include "cpu/gradcheck.hpp"
 
-#include "core/philox.hpp"
 #include "cpu/interpreter.hpp"
-#include "ir/attrs.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
+#include <hearth/op/attrs.hpp>
 #include <hearth/ops.hpp>
 
 #include <algorithm>

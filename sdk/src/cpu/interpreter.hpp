@@ -7,9 +7,9 @@
 #pragma once
 
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
 
 #include <hearth/host_tensor.hpp>
+#include <hearth/op/op_def.hpp>
 #include <hearth/status.hpp>
 
 #include <span>

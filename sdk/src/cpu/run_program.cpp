@@ -3,8 +3,8 @@
 
 #include "cpu/run_program.hpp"
 
-#include "core/assert.hpp"
-#include "ir/op_def.hpp"
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <cstring>

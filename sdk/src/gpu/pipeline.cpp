@@ -3,7 +3,7 @@
 
 #include "gpu/pipeline.hpp"
 
-#include "core/hash.hpp"
+#include <hearth/core/hash.hpp>
 
 namespace hearth::gpu {
 

@@ -11,8 +11,8 @@
 
 #include "cpu/interpreter.hpp"
 #include "io/onnx_compositions.hpp"
-#include "ir/onnx_call.hpp"
 
+#include <hearth/op/onnx_call.hpp>
 #include <hearth/ops.hpp>
 
 #include <algorithm>

@@ -5,7 +5,8 @@
 
 #include "io/onnx_writer.hpp"
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 namespace hearth {
 

@@ -3,7 +3,7 @@
 
 #include "io/onnx_extents.hpp"
 
-#include "ir/onnx_call.hpp"
+#include <hearth/op/onnx_call.hpp>
 
 #include <algorithm>
 #include <string_view>

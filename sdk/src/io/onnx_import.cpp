@@ -44,11 +44,17 @@ std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int ops
         return map;
     }();
     std::optional<OnnxImportRule> best;
+    auto consider = [&](const OnnxImportRule& rule) {
+        if (rule.mapping->since_opset <= opset &&
+            (!best || best->mapping->since_opset < rule.mapping->since_opset))
+            best = rule;
+    };
     if (const auto at = rules.find(op_type); at != rules.end())
-        for (const OnnxImportRule& rule : at->second)
-            if (rule.mapping->since_opset <= opset &&
-                (!best || best->mapping->since_opset < rule.mapping->since_opset))
-                best = rule;
+        for (const OnnxImportRule& rule : at->second) consider(rule);
+    for (std::span<const OpDef> family : registered_families())
+        for (const OpDef& op : family)
+            for (const OnnxMapping& m : op.onnx)
+                if (m.op_type == op_type) consider({&op, &m});
     return best;
 }
 

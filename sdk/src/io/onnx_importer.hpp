@@ -9,10 +9,10 @@
 #include "io/onnx_extents.hpp"
 #include "io/onnx_model.hpp"
 #include "ir/graph.hpp"
-#include "ir/onnx_call.hpp"
-#include "ir/op_def.hpp"
 
 #include <hearth/io.hpp>
+#include <hearth/op/onnx_call.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <map>
 #include <set>

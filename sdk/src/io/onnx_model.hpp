@@ -7,10 +7,10 @@
 #pragma once
 
 #include "core/bytes.hpp"
-#include "ir/attrs.hpp"
 
 #include <hearth/host_tensor.hpp>
 #include <hearth/io.hpp>
+#include <hearth/op/attrs.hpp>
 #include <hearth/types.hpp>
 
 #include <cstddef>

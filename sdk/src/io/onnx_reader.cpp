@@ -5,9 +5,10 @@
 // add element types, which are numbers here).  Nothing is allocated on the word of the file: a
 // tensor's extents are compared with the payload that is really there first.
 
-#include "core/extents.hpp"
 #include "io/onnx_model.hpp"
-#include "ir/onnx_call.hpp"
+
+#include <hearth/core/extents.hpp>
+#include <hearth/op/onnx_call.hpp>
 
 #include <google/protobuf/unknown_field_set.h>
 #include <onnx/onnx_pb.h>

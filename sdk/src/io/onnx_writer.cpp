@@ -3,9 +3,9 @@
 
 #include "io/onnx_writer.hpp"
 
-#include "core/assert.hpp"
-#include "core/hash.hpp"
-#include "ir/onnx_call.hpp"
+#include <hearth/core/assert.hpp>
+#include <hearth/core/hash.hpp>
+#include <hearth/op/onnx_call.hpp>
 
 #include <onnx/onnx_pb.h>
 

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/attrs.hpp"
-
-#include "core/assert.hpp"
+#include <hearth/core/assert.hpp>
+#include <hearth/op/attrs.hpp>
 
 #include <algorithm>
 #include <bit>

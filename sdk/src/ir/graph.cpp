@@ -3,8 +3,8 @@
 
 #include "ir/graph.hpp"
 
-#include "core/assert.hpp"
-#include "ir/op_def.hpp"
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <functional>

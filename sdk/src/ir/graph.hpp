@@ -5,9 +5,8 @@
 
 #pragma once
 
-#include "ir/attrs.hpp"
-
 #include <hearth/host_tensor.hpp>
+#include <hearth/op/attrs.hpp>
 #include <hearth/types.hpp>
 
 #include <cstdint>

@@ -3,8 +3,7 @@
 
 // First contents of params and states, computed on the host from a seed and a name.
 
-#include "core/philox.hpp"
-
+#include <hearth/core/philox.hpp>
 #include <hearth/tensor.hpp>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/onnx_call.hpp"
+#include <hearth/op/onnx_call.hpp>
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include "ir/rewrite.hpp"
 
-#include "core/assert.hpp"
+#include <hearth/core/assert.hpp>
 
 namespace hearth {
 

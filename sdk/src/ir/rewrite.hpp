@@ -6,7 +6,8 @@
 #pragma once
 
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 #include <functional>
 #include <optional>

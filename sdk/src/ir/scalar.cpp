@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/scalar.hpp"
-
-#include "core/assert.hpp"
-#include "core/hash.hpp"
+#include <hearth/core/assert.hpp>
+#include <hearth/core/hash.hpp>
+#include <hearth/op/scalar.hpp>
 
 #include <bit>
 #include <cmath>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "core/assert.hpp"
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
 
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
 #include <hearth/tensor.hpp>
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "ir/onnx_call.hpp"
+#include <hearth/op/onnx_call.hpp>
 
 #include <vector>
 

@@ -5,8 +5,9 @@
 // from left to right; a label is summed over as soon as no operand to come and not the result needs
 // it.  The notation is NumPy's (numpy.einsum), which is ONNX's.
 
-#include "ir/onnx_call.hpp"
 #include "ops/rules.hpp"
+
+#include <hearth/op/onnx_call.hpp>
 
 #include <algorithm>
 #include <cctype>

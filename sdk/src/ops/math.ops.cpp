@@ -116,6 +116,22 @@ constinit const OpDef kOps[] = {
         .samples = [](Samples& s) { binary_samples(s, 0.25, 2); },
     },
     {
+        .name = "logaddexp",
+        .summary = "log(e^a + e^b), without overflow",
+        .inputs = {{"a"}, {"b"}},
+        .infer = broadcast_same_type,
+        .at = at_float([](auto& c) {
+            auto a = c.x(0), b = c.x(1);
+            return max(a, b) + log(1.0 + exp(-abs(a - b)));
+        }),
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            const Tensor a = v.in(0), b = v.in(1), share = sigmoid(a - b);
+            return {sum_to(v.cotangent() * share, a.shape()),
+                    sum_to(v.cotangent() * (1.0 - share), b.shape())};
+        },
+        .samples = [](Samples& s) { binary_samples(s, -3, 3); },
+    },
+    {
         .name = "sinh",
         .summary = "(e^x - e^-x) / 2",
         .inputs = {{"x"}},
@@ -266,6 +282,9 @@ Tensor atan(const Tensor& x) {
 }
 Tensor atan2(const Tensor& y, const Tensor& x) {
     return apply_one(op("atan2"), {y, x});
+}
+Tensor logaddexp(const Tensor& a, const Tensor& b) {
+    return apply_one(op("logaddexp"), {a, b});
 }
 Tensor sinh(const Tensor& x) {
     return unary("sinh", x);

@@ -6,8 +6,7 @@
 
 #pragma once
 
-#include "ir/onnx_call.hpp"
-
+#include <hearth/op/onnx_call.hpp>
 #include <hearth/ops.hpp>
 
 #include <vector>

@@ -3,15 +3,19 @@
 
 #pragma once
 
-#include "ir/op_def.hpp"
+#include <hearth/op/op_def.hpp>
 
 #include <span>
 #include <string_view>
 
 namespace hearth {
 
-/// All operator records, family by family (generated from the *.ops.cpp files by HearthOps.cmake).
+/// Hearth's own operator records, family by family (generated from the *.ops.cpp files by
+/// HearthOps.cmake).
 std::span<const std::span<const OpDef>> op_families();
+
+/// Records that register_ops() added, family by family.
+std::span<const std::span<const OpDef>> registered_families();
 
 /// The record with this name, or null.
 const OpDef* find_op(std::string_view name);

@@ -3,8 +3,10 @@
 
 // Counter-based random numbers: functions of key, counter and element alone (core/philox.hpp).
 
-#include "core/philox.hpp"
+#include "ir/graph.hpp"
 #include "ops/rules.hpp"
+
+#include <hearth/core/philox.hpp>
 
 #include <numbers>
 

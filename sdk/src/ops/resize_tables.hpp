@@ -6,8 +6,7 @@
 
 #pragma once
 
-#include "ir/attrs.hpp"
-
+#include <hearth/op/attrs.hpp>
 #include <hearth/ops.hpp>
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 
 #include "ops/rules.hpp"
 
+#include "ir/graph.hpp"
+
 #include <hearth/grad.hpp>
 
 #include <algorithm>

@@ -5,9 +5,9 @@
 
 #pragma once
 
-#include "ir/op_def.hpp"
 #include "ops/op_table.hpp"
 
+#include <hearth/op/op_def.hpp>
 #include <hearth/ops.hpp>
 
 #include <string>

@@ -4,6 +4,7 @@
 // The discrete Fourier transform, and what belongs to it.  Complex numbers are a last axis of two:
 // the real and the imaginary part.
 
+#include "ir/graph.hpp"
 #include "ops/rules.hpp"
 
 #include <cmath>

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "core/hash.hpp"
 #include "ir/rewrite.hpp"
 #include "passes/pass.hpp"
+
+#include <hearth/core/hash.hpp>
 
 #include <map>
 

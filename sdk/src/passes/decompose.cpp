@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "ir/own_kernel.hpp"
 #include "ir/rewrite.hpp"
 #include "passes/pass.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "passes/fuse.hpp"
 
-#include "core/assert.hpp"
+#include <hearth/core/assert.hpp>
 
 #include <algorithm>
 

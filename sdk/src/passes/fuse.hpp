@@ -15,8 +15,9 @@
 #pragma once
 
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
 #include "passes/row_region.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 #include <vector>
 

@@ -3,7 +3,7 @@
 
 #include "passes/row_region.hpp"
 
-#include "ir/at.hpp"
+#include <hearth/op/at.hpp>
 
 #include <algorithm>
 #include <map>

@@ -3,8 +3,9 @@
 
 // Writes a planned entry into the flat tables of the Program.
 
-#include "core/assert.hpp"
 #include "plan/stages.hpp"
+
+#include <hearth/core/assert.hpp>
 
 namespace hearth::planning {
 

@@ -7,8 +7,9 @@
 // copy is needed.  A second output of the same value, and outputs that no call computes (an input,
 // a param, a constant), are copies.
 
-#include "core/assert.hpp"
 #include "plan/stages.hpp"
+
+#include <hearth/core/assert.hpp>
 
 #include <utility>
 

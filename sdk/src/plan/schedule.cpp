@@ -11,8 +11,9 @@
 // once, or else the sum over all intervals.  Operations that publish updates stay in the last
 // interval.
 
-#include "core/assert.hpp"
 #include "plan/stages.hpp"
+
+#include <hearth/core/assert.hpp>
 
 #include <algorithm>
 

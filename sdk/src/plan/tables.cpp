@@ -4,8 +4,9 @@
 // Unites what the entries of a Program share: slots of the weights region by name, bindings by name
 // and direction.
 
-#include "core/hash.hpp"
 #include "plan/stages.hpp"
+
+#include <hearth/core/hash.hpp>
 
 #include <limits>
 #include <map>

@@ -4,7 +4,8 @@
 #include "program/brain.hpp"
 
 #include "core/checksum.hpp"
-#include "core/hash.hpp"
+
+#include <hearth/core/hash.hpp>
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "program/program.hpp"
 
-#include "core/hash.hpp"
+#include <hearth/core/hash.hpp>
 
 namespace hearth {
 

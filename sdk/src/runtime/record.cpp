@@ -12,8 +12,9 @@
 //   closing barrier    this work to each binding's `after`
 // The leading barrier takes the place of the program's barrier at which the slice before stopped.
 
-#include "core/hash.hpp"
 #include "runtime/session.hpp"
+
+#include <hearth/core/hash.hpp>
 
 #include <algorithm>
 

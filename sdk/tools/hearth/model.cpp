@@ -5,8 +5,9 @@
 
 #include "cases.hpp"
 #include "compile/graph_file.hpp"
-#include "core/philox.hpp"
 #include "npy.hpp"
+
+#include <hearth/hearth/core/philox.hpp>
 
 #include <fmt/format.h>
 

@@ -9,10 +9,11 @@
 #include "commands.hpp"
 #include "compare.hpp"
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
 #include "isolate.hpp"
 #include "progress.hpp"
 #include "runner.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 #include <fmt/format.h>
 

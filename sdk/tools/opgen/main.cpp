@@ -6,14 +6,16 @@
 //     hearth_opgen docs/operators.md           writes the file
 //     hearth_opgen --check docs/operators.md   fails if the file would change
 
-#include "ir/op_def.hpp"
 #include "ops/op_table.hpp"
+
+#include <hearth/op/op_def.hpp>
 
 #include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -63,6 +65,48 @@ std::string gradient_of(const OpDef& op) {
     return op.vjp != nullptr || op.op_class == OpClass::kComposite ? "yes" : "none";
 }
 
+/// How a device runs it.
+std::string kernel_of(const OpDef& op) {
+    switch (op.op_class) {
+        case OpClass::kElementwise:
+            return "fused";
+        case OpClass::kIndexed:
+            return op.is_view ? "folded into its readers" : "fused";
+        case OpClass::kReduce:
+            return "fused with its row";
+        case OpClass::kMatmul:
+            return "tiled kernel, fused with what follows";
+        case OpClass::kKernel:
+            return op.decompose != nullptr ? "own kernel, or composed" : "own kernel";
+        case OpClass::kComposite:
+            return "composed";
+    }
+    return "";
+}
+
+std::string typed(const Tensor& t) {
+    return std::string(name_of(t.dtype())) + to_string(t.shape());
+}
+
+/// The shapes and types of the record's first sample: "f32[3, 5], f32[5] -> f32[3]".
+std::string example_of(const OpDef& op) {
+    Samples samples;
+    if (op.samples != nullptr) op.samples(samples);
+    if (samples.all().empty()) return "";
+    const Sample& sample = samples.all()[0];
+    Trace trace("example");
+    std::vector<Tensor> inputs;
+    std::string text;
+    for (const TensorType& type : sample.inputs) {
+        inputs.push_back(trace.input("x" + std::to_string(inputs.size()), type.shape, type.dtype));
+        text += (text.empty() ? "" : ", ") + typed(inputs.back());
+    }
+    std::string results;
+    for (const Tensor& y : apply(op, inputs, sample.attrs, &trace))
+        if (y.ok()) results += (results.empty() ? "" : ", ") + typed(y);
+    return text + " -> " + results;
+}
+
 std::string onnx_of(const OpDef& op) {
     std::string text;
     for (const OnnxMapping& mapping : op.onnx)
@@ -82,18 +126,19 @@ std::string page() {
     std::string text =
         "# Operators\n\n"
         "Made from the records in sdk/src/ops by `hearth_opgen`; a test fails when it is stale.\n"
-        "The functions in [hearth/ops.hpp](../sdk/include/hearth/ops.hpp) apply them.  Gradient "
-        "\"zero\":\n"
-        "none flows through; \"none\": asking for it is an error.  ONNX: the operator and the "
-        "first opset\n"
-        "that is read.\n\n"
-        "| operator | inputs | attributes | result | gradient | ONNX |\n"
-        "|---|---|---|---|---|---|\n";
+        "The functions in [hearth/ops.hpp](../sdk/include/hearth/ops.hpp) apply them; "
+        "[adding_an_operator.md](adding_an_operator.md)\nsays how to add one.\n\n"
+        "Each runs on the CPU, in any type, and on a GPU in any but f64; \"GPU\" says as what. "
+        "The example shows the\nshapes and types of one call. Gradient \"zero\": none flows "
+        "through; \"none\": asking for it is an error. ONNX:\nthe operator and the first "
+        "opset that is read.\n\n"
+        "| operator | inputs | attributes | result | example | GPU | gradient | ONNX |\n"
+        "|---|---|---|---|---|---|---|---|\n";
     for (std::span<const OpDef> family : op_families())
         for (const OpDef& op : family)
             text += "|" + cell("`" + std::string(op.name) + "`") + cell(inputs_of(op)) +
-                    cell(attributes_of(op)) + cell(std::string(op.summary)) +
-                    cell(gradient_of(op)) + cell(onnx_of(op)) + "\n";
+                    cell(attributes_of(op)) + cell(std::string(op.summary)) + cell(example_of(op)) +
+                    cell(kernel_of(op)) + cell(gradient_of(op)) + cell(onnx_of(op)) + "\n";
     return text;
 }
 

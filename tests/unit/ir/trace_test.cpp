@@ -3,9 +3,9 @@
 
 #include "cpu/interpreter.hpp"
 #include "ir/graph.hpp"
-#include "ir/op_def.hpp"
 #include "ir/rewrite.hpp"
 
+#include <hearth/op/op_def.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
 

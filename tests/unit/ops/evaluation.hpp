@@ -5,9 +5,9 @@
 
 #pragma once
 
-#include "core/philox.hpp"
 #include "cpu/interpreter.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/tensor.hpp>
 
 #include <gtest/gtest.h>

@@ -3,8 +3,8 @@
 
 #include "unit/plan/synthetic.hpp"
 
-#include "core/assert.hpp"
-#include "core/philox.hpp"
+#include <hearth/core/assert.hpp>
+#include <hearth/core/philox.hpp>
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include "runtime/ring.hpp"
 
-#include "core/hash.hpp"
+#include <hearth/core/hash.hpp>
 
 #include <gtest/gtest.h>
 

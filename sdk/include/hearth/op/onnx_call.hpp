@@ -9,10 +9,9 @@
 
 #pragma once
 
-#include "core/extents.hpp"
-#include "ir/attrs.hpp"
-
+#include <hearth/core/extents.hpp>
 #include <hearth/host_tensor.hpp>
+#include <hearth/op/attrs.hpp>
 #include <hearth/tensor.hpp>
 #include <hearth/types.hpp>
 

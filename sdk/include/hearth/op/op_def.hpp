@@ -3,15 +3,14 @@
 
 // OpDef: the one record that defines an operator.  Its shape rule, CPU reference, gradient, GPU
 // lowering, ONNX mapping and test samples are all here; nothing else in Hearth lists operators.
+// A game defines operators of its own in the same way: see docs/adding_an_operator.md.
 
 #pragma once
 
-#include "core/fixed_list.hpp"
-#include "ir/at.hpp"
-#include "ir/attrs.hpp"
-#include "ir/graph.hpp"
-
+#include <hearth/core/fixed_list.hpp>
 #include <hearth/host_tensor.hpp>
+#include <hearth/op/at.hpp>
+#include <hearth/op/attrs.hpp>
 #include <hearth/tensor.hpp>
 #include <hearth/types.hpp>
 
@@ -234,12 +233,15 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
 /// The same for an operator of one output.
 Tensor apply_one(const OpDef& op, std::initializer_list<Tensor> inputs, Attrs attrs = {});
 
-/// What the kernel rule of a node's operator (class kKernel) says; nothing if it declines.
-std::optional<KernelText> own_kernel_of(const Graph& graph, const Node& node,
-                                        const DeviceCaps& caps, uint64_t rows_capacity);
-
 /// Infers output types from input types (attributes complete).  Used by apply and verify.
 Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
                    std::vector<TensorType>& outputs);
+
+/// Makes a game's own operators known by name: to imported ONNX models, through their `onnx`
+/// mappings, and to Packages that hold graphs with them.  Using them with apply() needs none of
+/// this.  The records must live as long as the process.  Any thread, but not while another imports
+/// or loads.  Errors: kInvalidArgument naming a record whose name another one has, or which lacks a
+/// name or a shape rule; then none is registered.
+Status register_ops(std::span<const OpDef> family);
 
 }  // namespace hearth

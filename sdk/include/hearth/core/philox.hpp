@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "core/hash.hpp"
+#include <hearth/core/hash.hpp>
 
 #include <array>
 #include <cstdint>

@@ -12,12 +12,11 @@
 
 #pragma once
 
-#include "core/assert.hpp"
-#include "core/fixed_list.hpp"
-#include "core/philox.hpp"
-#include "ir/attrs.hpp"
-#include "ir/scalar.hpp"
-
+#include <hearth/core/assert.hpp>
+#include <hearth/core/fixed_list.hpp>
+#include <hearth/core/philox.hpp>
+#include <hearth/op/attrs.hpp>
+#include <hearth/op/scalar.hpp>
 #include <hearth/types.hpp>
 
 #include <cmath>

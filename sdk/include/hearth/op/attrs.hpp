@@ -6,8 +6,7 @@
 
 #pragma once
 
-#include "core/hash.hpp"
-
+#include <hearth/core/hash.hpp>
 #include <hearth/types.hpp>
 
 #include <initializer_list>

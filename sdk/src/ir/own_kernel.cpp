@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/op_def.hpp"
+#include "ir/own_kernel.hpp"
 
 namespace hearth {
 
