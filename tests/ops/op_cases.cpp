@@ -74,6 +74,15 @@ std::vector<HostTensor> make_inputs(const OpCase& c) {
     return inputs;
 }
 
+bool runs_on_device(const OpCase& c) {
+    const OpClass kind = c.op->op_class;
+    const bool is_for_cpu_alone =
+        !c.op->at && (kind == OpClass::kElementwise || kind == OpClass::kIndexed);
+    return !is_for_cpu_alone &&
+           std::none_of(c.sample.inputs.begin(), c.sample.inputs.end(),
+                        [](const TensorType& t) { return t.dtype == DType::kF64; });
+}
+
 Result<Graph> make_graph(const OpCase& c) {
     Trace trace{std::string(c.op->name)};
     std::vector<Tensor> inputs;
@@ -85,12 +94,6 @@ Result<Graph> make_graph(const OpCase& c) {
 }
 
 namespace {
-
-bool is_on_gpu(std::span<const TensorType> types) {
-    for (const TensorType& t : types)
-        if (t.dtype == DType::kF64) return false;
-    return true;
-}
 
 // wrapped: with arithmetic before and after.
 Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
@@ -140,7 +143,7 @@ Result<std::vector<Variant>> variants_of(const OpDef& op) {
         return {};
     };
     for (const OpCase& c : cases_of(op)) {
-        if (!is_on_gpu(c.sample.inputs)) continue;
+        if (!runs_on_device(c)) continue;
         HEARTH_TRY(add(c, false, false).in(describe(c)));
         HEARTH_TRY(add(c, true, false).in(describe(c)));
         const bool has_gradient = c.sample.gradient && !op.stops_gradient &&
@@ -160,7 +163,7 @@ Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
             t.dtype = dtype;
             has_floats = true;
         }
-        if (!has_floats || !is_on_gpu(c.sample.inputs)) continue;
+        if (!has_floats || !runs_on_device(c)) continue;
         c.sample.attrs = in_type(c.sample.attrs, dtype);
         for (const bool wrapped : {false, true}) {
             auto variant = make_variant(c, wrapped, false);

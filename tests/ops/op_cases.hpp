@@ -33,6 +33,9 @@ std::vector<const OpDef*> all_ops();
 /// The samples of one record.
 std::vector<OpCase> cases_of(const OpDef& op);
 
+/// Whether a device can hold its tensors and has a kernel for it.
+bool runs_on_device(const OpCase& c);
+
 /// Contents for the case's inputs, at its number of rows: a function of operator, sample and input.
 std::vector<HostTensor> make_inputs(const OpCase& c);
 

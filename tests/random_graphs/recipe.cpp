@@ -31,7 +31,8 @@ std::vector<OpCase> usable_cases() {
     std::vector<OpCase> cases;
     for (const OpDef* op : all_ops())
         for (const OpCase& c : cases_of(*op))
-            if (std::all_of(c.sample.inputs.begin(), c.sample.inputs.end(), usable_type))
+            if (runs_on_device(c) &&
+                std::all_of(c.sample.inputs.begin(), c.sample.inputs.end(), usable_type))
                 cases.push_back(c);
     return cases;
 }
