@@ -38,12 +38,7 @@ Dim product(std::span<const Dim> dims) {
     return total;
 }
 
-Tensor like(OnnxCall& call, const Tensor& x, double value) {
-    return call.trace.constant(value, x.dtype());
-}
-
-// --- Arithmetic
-// -----------------------------------------------------------------------------------
+// --- Arithmetic ---
 
 Tensors import_sum(OnnxCall& call) {
     const Tensors parts = call.all();
@@ -100,8 +95,7 @@ Tensors import_shrink(OnnxCall& call) {
     return {where(less(x, -lambda), x + bias, where(greater(x, lambda), x - bias, 0.0))};
 }
 
-// --- Shapes
-// ---------------------------------------------------------------------------------------
+// --- Shapes ---
 
 Tensors import_flatten(OnnxCall& call) {
     const Tensor x = call.in(0);
@@ -184,8 +178,7 @@ Tensors import_space_to_depth(OnnxCall& call) {
     return {reshape(squares, {n, c.count * block * block, h, w})};
 }
 
-// --- Constants
-// ------------------------------------------------------------------------------------
+// --- Constants ---
 
 // A longer range is data that a model should carry, not compute.
 constexpr double kLongestRange = 1 << 24;
@@ -225,8 +218,7 @@ Tensors import_hardmax(OnnxCall& call) {
     return {reshape(one_hot(argmax(whole, *axis), classes.count, *axis, x.dtype()), x.shape())};
 }
 
-// --- Reductions
-// -----------------------------------------------------------------------------------
+// --- Reductions ---
 
 Tensors import_reduce_mean(OnnxCall& call) {
     const OnnxReduction r(call);
@@ -285,8 +277,7 @@ Tensors import_global_lp_pool(OnnxCall& call) {
     return {p == 1 ? total : p == 2 ? sqrt(total) : pow(total, 1 / p)};
 }
 
-// --- Losses
-// ---------------------------------------------------------------------------------------
+// --- Losses ---
 
 /// The loss of log-probabilities whose classes are axis 1, as its attributes and inputs ask for it.
 Tensor class_loss(OnnxCall& call, const Tensor& log_probabilities) {

@@ -7,9 +7,9 @@
 // Follows the format description of the safetensors library (version 0.4).
 
 #include "core/bytes.hpp"
-#include "core/extents.hpp"
 #include "weights/json.hpp"
 
+#include <hearth/core/extents.hpp>
 #include <hearth/weights.hpp>
 
 #include <algorithm>

@@ -7,10 +7,10 @@
 // followed by the storages, each with its length.  After torch/serialization.py and torch/_utils.py
 // of PyTorch 2.1.
 
-#include "core/extents.hpp"
 #include "weights/pickle.hpp"
 #include "weights/zip.hpp"
 
+#include <hearth/core/extents.hpp>
 #include <hearth/weights.hpp>
 
 #include <algorithm>

@@ -7,7 +7,7 @@
 #include "compile/graph_file.hpp"
 #include "npy.hpp"
 
-#include <hearth/hearth/core/philox.hpp>
+#include <hearth/core/philox.hpp>
 
 #include <fmt/format.h>
 
