@@ -46,9 +46,10 @@ Tensor checkpoint_end(const Tensor& y, size_t begin);
 std::vector<Tensor> checkpoint_end(std::vector<Tensor> ys, size_t begin);
 
 /// f, so that gradients of what it returns compute the values inside f again, when they need them,
-/// instead of keeping them from the forward pass: less memory for more arithmetic, and the same
-/// bits.  f takes a Tensor or a Trace first and returns a Tensor or a vector of them, so a layer of
-/// nn.hpp stays one: checkpoint(block)(trace, "block", x).  A checkpointed part within another is
+/// instead of keeping them from the forward pass: less memory for more arithmetic.  Results are the
+/// same up to rounding: a device's kernels are divided differently then.  f takes a Tensor or a
+/// Trace first and returns a Tensor or a vector of them, so a layer of nn.hpp stays one:
+/// checkpoint(block)(trace, "block", x).  A checkpointed part within another is
 /// part of that.  To choose parts by a budget, see CompileOptions::arena_budget_bytes.
 template <class F>
 auto checkpoint(F f) {
