@@ -20,7 +20,7 @@ install(TARGETS ${targets} EXPORT hearth INCLUDES DESTINATION ${CMAKE_INSTALL_IN
 install(DIRECTORY include/hearth DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TARGET hearth_standalone)
     install(DIRECTORY support/standalone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.hpp")
+        FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inl")
 endif()
 
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearth)

@@ -228,7 +228,9 @@ class Fuser {
                        count == outer_count(group);
             case OpClass::kMatmul:
             case OpClass::kKernel:
-                if (group.kind != GroupKind::kMap || count != group.space.element_count())
+                // A kernel on buffers may be finished code, into which nothing can be fused.
+                if (node.op->reads_buffers || group.kind != GroupKind::kMap ||
+                    count != group.space.element_count())
                     return false;
                 group.kind =
                     node.op->op_class == OpClass::kMatmul ? GroupKind::kMatmul : GroupKind::kOwn;

@@ -10,6 +10,7 @@
 
 #include <hearth/op/op_def.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
@@ -88,12 +89,17 @@ std::string typed(const Tensor& t) {
     return std::string(name_of(t.dtype())) + to_string(t.shape());
 }
 
-/// The shapes and types of the record's first sample: "f32[3, 5], f32[5] -> f32[3]".
+/// The shapes and types of one of the record's samples: "f32[3, 5], f32[5] -> f32[3]".
 std::string example_of(const OpDef& op) {
     Samples samples;
     if (op.samples != nullptr) op.samples(samples);
     if (samples.all().empty()) return "";
-    const Sample& sample = samples.all()[0];
+    // The first of a shape that tells something, if there is one.
+    const auto tells = [](const Sample& s) {
+        return !s.inputs.empty() && s.inputs[0].shape.rank() >= 2;
+    };
+    const auto found = std::find_if(samples.all().begin(), samples.all().end(), tells);
+    const Sample& sample = found == samples.all().end() ? samples.all()[0] : *found;
     Trace trace("example");
     std::vector<Tensor> inputs;
     std::string text;

@@ -5,17 +5,17 @@
 // Hearth's own; one with a kernel in GLSL; one with a finished shader.  Exits with 0 if all of them
 // compute on the device what they should and a parameter behind them learns.
 
-#include "invert.spv.hpp"
-
 #include <hearth/compile.hpp>
 #include <hearth/op/op_def.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
+#include <invert.spv.hpp>  // after <cstdint>, which it needs and does not include
 #include <standalone/device.hpp>
 #include <standalone/program_runner.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 
 using namespace hearth;

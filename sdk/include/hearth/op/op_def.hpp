@@ -205,7 +205,8 @@ struct OpDef {
     OpClass op_class = OpClass::kElementwise;
     bool is_view = false;     ///< kIndexed: moves elements without arithmetic, cheap to recompute
     bool reads_once = false;  ///< kIndexed, kKernel: reads each input element at most once
-    bool reads_buffers = false;  ///< kKernel: reads inputs as buffers, so each must be stored
+    /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
+    bool reads_buffers = false;
     Fold fold = Fold::kSum;
 
     Status (*infer)(InferCall&) = nullptr;
