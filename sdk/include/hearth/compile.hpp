@@ -24,6 +24,37 @@
 
 namespace hearth {
 
+/// How weights are kept for inference.
+enum class WeightFormat : uint8_t {
+    kAsTraced,
+    kF16,   ///< 2 bytes where the device has 16-bit storage
+    kInt8,  ///< packed four to a word
+    kInt4,  ///< packed eight to a word
+};
+
+/// Post-training quantization, without calibration: replaces f32 params and constants that matrix
+/// products and convolutions read.  kInt8 and kInt4 keep integers and a scale for each `block`
+/// elements that follow each other in memory, along the inner axis, as params "NAME.q8" or "NAME.q4"
+/// (u32 words) and "NAME.scale"; kF16 keeps the name.  Kernels widen weights while they read, and
+/// accumulate in f32.  Weights that an entry updates stay as they are: learn first, then compile
+/// the trained contents.
+struct QuantizeOptions {
+    WeightFormat format = WeightFormat::kAsTraced;
+    uint64_t min_elements = 1024;    ///< smaller weights stay as they are
+    int64_t block = 32;              ///< elements of one scale
+    DType scale_type = DType::kF16;  ///< or kF32
+};
+
+/// What became of one weight.
+struct QuantizedWeight {
+    std::string name;
+    Shape shape;
+    double rms = 0;        ///< of its elements before
+    double rms_error = 0;  ///< of the differences
+    double max_error = 0;
+    uint64_t bytes_before = 0, bytes_after = 0;  ///< scales included
+};
+
 struct CompileOptions {
     /// The GPU to compile for: query_caps() of a device, or baseline_caps() for any.
     DeviceCaps caps = baseline_caps();
@@ -41,6 +72,7 @@ struct CompileOptions {
     bool share_arena = false;
     /// Keep each kernel's GLSL in the Program, for people to read.
     bool keep_source = true;
+    QuantizeOptions quantize;
     /// Sees each entry's graph after tracing ("trace") and after each pass, as text.
     std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
         observer;
@@ -54,6 +86,7 @@ struct Compiled {
     std::vector<std::string> notes;  ///< what could have been faster but was not done, and why
     uint64_t weights_bytes = 0, arena_bytes = 0;
     uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
+    std::vector<QuantizedWeight> quantized;                            ///< in the order of names
 };
 
 /// Compiles the entries of one Program.  Params and states with one name are one tensor and must
@@ -79,6 +112,8 @@ struct CookOptions {
     std::vector<CookProfile> profiles;
     uint64_t rows_capacity = 1;
     std::string notes;  ///< kept in the package, for people and tools
+    /// Of all profiles and of the graphs that the package keeps: it holds no wider copy.
+    QuantizeOptions quantize;
     /// Called before each profile is compiled, and after the last: 0 <= done <= count.
     std::function<void(std::string_view profile, size_t done, size_t count)> progress;
 };
@@ -98,6 +133,7 @@ struct Cooked {
     uint64_t weights_bytes = 0;  ///< once, for all profiles
     uint64_t graph_bytes = 0;
     std::vector<CookedProfile> profiles;
+    std::vector<QuantizedWeight> quantized;  ///< in the order of names
 };
 
 /// Compiles the entries for each profile and packs the programs, the weights and the graphs, for

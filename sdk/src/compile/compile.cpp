@@ -5,6 +5,7 @@
 
 #include "codegen/lower.hpp"
 #include "passes/pass.hpp"
+#include "passes/quantize_weights.hpp"
 #include "plan/plan.hpp"
 
 #include <algorithm>
@@ -81,6 +82,8 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
 }  // namespace
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
+    HEARTH_ASSIGN(std::vector<QuantizedWeight> quantized,
+                  quantize_weights(graphs, options.quantize));
     const uint64_t graph_hash = hash_of_graphs(graphs);
     for (Graph& graph : graphs) {
         auto observe = [&](std::string_view stage, const Graph& g) {
@@ -100,7 +103,8 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
                                        ? lower_and_plan(graphs, options)
                                        : plan_within_budget(graphs, options));
     planned.program.graph_hash = graph_hash;
-    return CompiledProgram{std::move(planned.program), std::move(graphs), std::move(planned.notes)};
+    return CompiledProgram{std::move(planned.program), std::move(graphs), std::move(planned.notes),
+                           std::move(quantized)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
@@ -129,9 +133,10 @@ Compiled describe(const Program& program) {
 
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
     HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
-    HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(graphs), options));
+    HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
     Compiled result = describe(compiled.program);
-    result.notes = compiled.notes;
+    result.notes = std::move(compiled.notes);
+    result.quantized = std::move(compiled.quantized);
     return result;
 }
 

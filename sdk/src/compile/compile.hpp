@@ -17,6 +17,7 @@ struct CompiledProgram {
     Program program;
     std::vector<Graph> graphs;       ///< one for each entry
     std::vector<std::string> notes;  ///< Compiled::notes
+    std::vector<QuantizedWeight> quantized;
 };
 
 /// The finished graphs of traces, or the first error.
@@ -26,7 +27,7 @@ Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries);
 Compiled describe(const Program& program);
 
 /// cook() of graphs instead of traces.
-Result<Cooked> cook_graphs(const std::vector<Graph>& graphs, const CookOptions& options);
+Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options);
 
 /// What Program::graph_hash is for entries that compute these graphs.
 uint64_t hash_of_graphs(std::span<const Graph> graphs);

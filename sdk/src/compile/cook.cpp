@@ -5,6 +5,7 @@
 
 #include "compile/compile.hpp"
 #include "compile/graph_file.hpp"
+#include "passes/quantize_weights.hpp"
 #include "program/package.hpp"
 
 #include <algorithm>
@@ -55,13 +56,14 @@ Result<OpenPackage> open_package(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-Result<Cooked> cook_graphs(const std::vector<Graph>& graphs, const CookOptions& options) {
+Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options) {
     std::vector<CookProfile> profiles = options.profiles;
     if (profiles.empty()) profiles.emplace_back();
     const auto report = [&](std::string_view profile, size_t done) {
         if (options.progress) options.progress(profile, done, profiles.size());
     };
     Cooked cooked;
+    HEARTH_ASSIGN(cooked.quantized, quantize_weights(graphs, options.quantize));
     PackageContents contents;
     for (size_t i = 0; i < profiles.size(); ++i) {
         CookProfile& profile = profiles[i];
@@ -71,6 +73,7 @@ Result<Cooked> cook_graphs(const std::vector<Graph>& graphs, const CookOptions& 
         Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
         if (!compiled.ok()) return compiled.status().in("profile '" + profile.name + "'");
         cooked.profiles.push_back(describe_profile(profile.name, compiled->program));
+        cooked.profiles.back().compiled.quantized = std::move(compiled->quantized);
         contents.profiles.push_back(pack(profile, std::move(compiled->program)));
     }
     report("", profiles.size());
@@ -89,15 +92,14 @@ Result<Cooked> cook_graphs(const std::vector<Graph>& graphs, const CookOptions& 
 }
 
 Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options) {
-    HEARTH_ASSIGN(const std::vector<Graph> graphs, finish_all(entries));
-    return cook_graphs(graphs, options);
+    HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+    return cook_graphs(std::move(graphs), options);
 }
 
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options) {
     HEARTH_ASSIGN(const OpenPackage open, open_package(package));
-    HEARTH_ASSIGN(const std::vector<Graph> graphs,
-                  load_graphs(open.view.graph(), open.view.weights()));
-    return cook_graphs(graphs, options);
+    HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(open.view.graph(), open.view.weights()));
+    return cook_graphs(std::move(graphs), options);
 }
 
 }  // namespace hearth

@@ -10,9 +10,16 @@ namespace hearth {
 namespace {
 
 /// Fills in the params, states and constants of `now`, one tensor per value of `graph`.
-void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& now) {
+void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& now,
+                        const LeafRule& rule = {}) {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
+        if (rule && v.kind != ValueKind::kNode && v.kind != ValueKind::kInput) {
+            if (std::optional<Tensor> replaced = rule(trace, v)) {
+                now[id] = *replaced;
+                continue;
+            }
+        }
         const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
         if (v.kind == ValueKind::kParam) now[id] = trace.param(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kState) now[id] = trace.state(v.name, v.shape, init, v.dtype);
@@ -35,14 +42,14 @@ Status replay_nodes(const Graph& graph, Trace& trace, const RewriteRule& rule,
 
 }  // namespace
 
-Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule) {
+Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule, const LeafRule& leaf_rule) {
     Trace trace(graph.name);
     std::vector<Tensor> now(graph.values.size());
     for (ValueId id : graph.inputs) {
         const Value& v = graph.values[id];
         now[id] = trace.input(v.name, v.shape, v.dtype);
     }
-    declare_persistent(graph, trace, now);
+    declare_persistent(graph, trace, now, leaf_rule);
     HEARTH_TRY(replay_nodes(graph, trace, rule, now));
     for (const GraphOutput& o : graph.outputs) trace.output(o.name, now[o.value]);
     for (const GraphUpdate& u : graph.updates) trace.assign(now[u.target], now[u.value]);

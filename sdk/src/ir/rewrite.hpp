@@ -21,9 +21,12 @@ namespace hearth {
 using RewriteRule = std::function<std::optional<std::vector<Tensor>>(
     Trace& trace, const Node& node, std::span<const Tensor> inputs)>;
 
-/// Replays `graph` with `rule` applied to each node.  The result is canonical and verified; inputs,
+/// What to put in place of a param, state or constant, or nothing to keep it.
+using LeafRule = std::function<std::optional<Tensor>(Trace& trace, const Value& leaf)>;
+
+/// Replays `graph` with `rule` applied to each node and `leaf_rule`, if there is one, to each leaf.  The result is canonical and verified; inputs,
 /// outputs, params and states keep their names.
-Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule);
+Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule, const LeafRule& leaf_rule = {});
 
 /// Appends the nodes of `graph` to `trace`, with `inputs[i]` in place of graph.inputs[i]; params and
 /// states are unified by name.  Returns the new tensor of each of the graph's values.

@@ -5,6 +5,8 @@
 #include "ir/rewrite.hpp"
 #include "passes/pass.hpp"
 
+#include <algorithm>
+
 namespace hearth {
 
 namespace {
@@ -17,6 +19,20 @@ const HostTensor* constant_of(const Tensor& t) {
     return v.kind == ValueKind::kConstant ? v.data.get() : nullptr;
 }
 
+/// Packed and narrow weights stay as they are.
+bool grows(const Graph& graph, const Node& node) {
+    constexpr int64_t kSmall = 1024;
+    const auto bytes_of = [&](const std::vector<ValueId>& values) {
+        int64_t bytes = 0;
+        for (ValueId v : values) {
+            const Value& value = graph.values[v];
+            bytes += value.shape.element_count(1) * size_bytes(value.dtype);
+        }
+        return bytes;
+    };
+    return bytes_of(node.outputs) > std::max(kSmall, bytes_of(node.inputs));
+}
+
 bool may_fold(const Graph& graph, const Node& node) {
     if (node.inputs.empty()) return false;
     for (const Attr& a : node.attrs.all())
@@ -26,7 +42,7 @@ bool may_fold(const Graph& graph, const Node& node) {
         const Shape& shape = graph.values[v].shape;
         if (shape.has_rows() || shape.element_count(1) > kLargestFolded) return false;
     }
-    return true;
+    return !grows(graph, node);
 }
 
 }  // namespace

@@ -30,10 +30,19 @@ bool is_view(const Node& node) {
     return node.op->op_class == OpClass::kIndexed && node.op->is_view;
 }
 
+/// Whether the node widens elements that lie in memory in any case, such as f16 weights: to read
+/// them again takes less than to read them widened.
+bool widens_leaf(const Graph& graph, const Node& node) {
+    if (node.op->name != "cast") return false;
+    const Value& from = graph.values[node.inputs[0]];
+    return from.kind != ValueKind::kNode &&
+           size_bytes(from.dtype) <= size_bytes(graph.values[node.outputs[0]].dtype);
+}
+
 /// Whether each reader computes the node again.
 bool should_inline(const Graph& graph, const Node& node) {
     if (node.outputs.size() != 1) return false;
-    if (is_view(node) || node.inputs.empty()) return true;
+    if (is_view(node) || node.inputs.empty() || widens_leaf(graph, node)) return true;
     return node.op->op_class == OpClass::kElementwise &&
            is_single_number(output_shape(graph, node));
 }

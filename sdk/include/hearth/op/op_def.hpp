@@ -203,7 +203,7 @@ struct OpDef {
     FixedList<InputSpec, 8> inputs;
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
-    bool is_view = false;     ///< kIndexed: moves elements without arithmetic, cheap to recompute
+    bool is_view = false;     ///< kIndexed: cheaper to compute again in each reader than to store
     bool reads_once = false;  ///< kIndexed, kKernel: reads each input element at most once
     /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
     bool reads_buffers = false;
