@@ -17,6 +17,10 @@ struct Packing {
         : bits(attrs.integer("bits")), block(attrs.integer("block")), per_word(32 / bits) {}
 };
 
+Dim parts_of(Dim count, int64_t each) {
+    return {(count.count + each - 1) / each, count.per_row};
+}
+
 Status infer_unpack(InferCall& call) {
     const int64_t bits = call.attrs.integer("bits");
     if (bits != 4 && bits != 8)
@@ -25,11 +29,11 @@ Status infer_unpack(InferCall& call) {
     if (p.block < 1)
         return invalid_argument("block is " + std::to_string(p.block) + ", expected 1 or more");
     const Shape& shape = call.attrs.shape("shape");
-    if (shape.has_rows()) return invalid_argument("weights of a symbolic shape");
     HEARTH_TRY(check_shape(shape));
-    const int64_t count = shape.element_count(1);
-    const Shape words{(count + p.per_word - 1) / p.per_word};
-    const Shape scales{(count + p.block - 1) / p.block};
+    const Dim count = shape.element_count();
+    if (count.per_row && (count.count % p.per_word != 0 || count.count % p.block != 0))
+        return invalid_argument("rows of " + to_string(shape) + " end within a word or a block");
+    const Shape words{parts_of(count, p.per_word)}, scales{parts_of(count, p.block)};
     if (call.dtype(0) != DType::kU32 || call.shape(0) != words)
         return invalid_argument("words are " + std::string(name_of(call.dtype(0))) +
                                 to_string(call.shape(0)) + ", expected u32" + to_string(words));
@@ -80,10 +84,10 @@ constinit const OpDef kOps[] = {
             [](Samples& s) {
                 const auto add = [&s](const Shape& shape, int64_t bits, int64_t block,
                                       DType scale = DType::kF32) {
-                    const int64_t count = shape.element_count(1), per_word = 32 / bits;
+                    const Dim count = shape.element_count();
                     Sample& sample = s.add_typed(
-                        {{DType::kU32, {(count + per_word - 1) / per_word}},
-                         {scale, {(count + block - 1) / block}}},
+                        {{DType::kU32, {parts_of(count, 32 / bits)}},
+                         {scale, {parts_of(count, block)}}},
                         {{"bits", bits}, {"block", block}, {"shape", shape}, {"to", DType::kF32}});
                     sample.low = 0;
                     sample.high = 0x1p32;
@@ -92,6 +96,7 @@ constinit const OpDef kOps[] = {
                 add({4, 64}, 4, 32);
                 add({3, 5, 7}, 8, 32);
                 add({33, 31}, 4, 32);
+                add({kRows, 96}, 4, 16);
                 add({1}, 4, 32);
                 add({7}, 8, 3);
                 add({1031}, 4, 16, DType::kBF16);
