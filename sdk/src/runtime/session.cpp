@@ -253,8 +253,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
         std::span<const uint32_t>(constant_values_).subspan(constants.first, constants.count);
     source.operand_count = kernel.operand_count;
     source.binding_model = view().binding_model();
-    source.push_bytes =
-        static_cast<uint32_t>(file::push_bytes_of(kernel, source.binding_model));
+    source.push_bytes = static_cast<uint32_t>(file::push_bytes_of(kernel, source.binding_model));
     return source;
 }
 

@@ -109,7 +109,7 @@ TEST(Grad, OfAGradientOfAProductIsRightWhereFactorsAreZero) {
         return grad(sum(grad(prod(x), x) * weights), x);
     };
     EXPECT_EQ(at({2, 3, 5, 7}, second), vector_of({2 * 35 + 3 * 21 + 4 * 15, 35 + 3 * 14 + 4 * 10,
-                                                    21 + 2 * 14 + 4 * 6, 15 + 2 * 10 + 3 * 6}));
+                                                   21 + 2 * 14 + 4 * 6, 15 + 2 * 10 + 3 * 6}));
     EXPECT_EQ(at({0, 3, 5, 7}, second), vector_of({2 * 35 + 3 * 21 + 4 * 15, 35, 21, 15}));
     EXPECT_EQ(at({0, 0, 5, 7}, second), vector_of({2 * 35, 35, 0, 0}));
     EXPECT_EQ(at({0, 0, 0, 7}, second), vector_of({0, 0, 0, 0}));
@@ -149,12 +149,11 @@ TEST(Grad, ErrorsNameWhatIsWrong) {
 }
 
 TEST(Grad, AnOperatorWithoutGradientThatDoesNotMatterIsNoError) {
-    EXPECT_EQ(
-        error_of([](Trace& t) {
-            const Tensor x = t.input("x", {2}), other = t.input("other", {2});
-            grad(sum(x * without_gradient(other)), x);
-        }),
-        "");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  const Tensor x = t.input("x", {2}), other = t.input("other", {2});
+                  grad(sum(x * without_gradient(other)), x);
+              }),
+              "");
 }
 
 TEST(ValueAndGrad, ReturnsBoth) {
