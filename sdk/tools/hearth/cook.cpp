@@ -28,6 +28,7 @@ struct CookCommand {
     std::vector<std::string> profiles{"baseline"};
     std::string name = "main";
     uint64_t max_rows = 1;
+    std::string quantize;
     bool strip = false;
     bool measure = true;
     bool json = false;
@@ -81,6 +82,11 @@ void print_report(const Json& report, const CookCommand& command) {
                size_text(report["bytes"].get<uint64_t>()),
                size_text(report["graph_bytes"].get<uint64_t>()),
                size_text(report["weights_bytes"].get<uint64_t>()));
+    for (const Json& w : report.value("quantized", Json::array()))
+        fmt::print("  {}: {} to {}, rms error {:.3g} of {:.3g}\n", w["name"].get<std::string>(),
+                   size_text(w["bytes_before"].get<uint64_t>()),
+                   size_text(w["bytes_after"].get<uint64_t>()), w["rms_error"].get<double>(),
+                   w["rms"].get<double>());
     for (const Json& profile : report["profiles"]) {
         const Json& bytes = profile["bytes"];
         fmt::print("profile {}: {} kernels, program {} (SPIR-V {})\n",
@@ -139,6 +145,9 @@ Status cook_model(const CookCommand& command) {
     CookOptions options;
     HEARTH_ASSIGN(options.profiles, make_profiles(command, machine));
     options.rows_capacity = command.max_rows;
+    if (command.quantize == "f16") options.quantize.format = WeightFormat::kF16;
+    if (command.quantize == "int8") options.quantize.format = WeightFormat::kInt8;
+    if (command.quantize == "int4") options.quantize.format = WeightFormat::kInt4;
     const std::string file = std::filesystem::path(command.model.path).filename().string();
     options.notes = Json{{"cooked_from", file}, {"by", hearth_build_info()}}.dump();
     options.progress = [&](std::string_view profile, size_t done, size_t count) {
@@ -153,6 +162,13 @@ Status cook_model(const CookCommand& command) {
                    {"weights_bytes", cooked.weights_bytes},
                    {"max_rows", command.max_rows},
                    {"profiles", Json::array()}};
+    for (const QuantizedWeight& w : cooked.quantized)
+        report["quantized"].push_back({{"name", w.name},
+                                       {"bytes_before", w.bytes_before},
+                                       {"bytes_after", w.bytes_after},
+                                       {"rms", w.rms},
+                                       {"rms_error", w.rms_error},
+                                       {"max_error", w.max_error}});
     for (const CookedProfile& profile : cooked.profiles) {
         HEARTH_ASSIGN(Json described, profile_report(profile));
         report["profiles"].push_back(std::move(described));
@@ -194,6 +210,10 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
         ->capture_default_str();
+    command
+        ->add_option("--quantize", options->quantize,
+                     "Keep the weights that products read as f16, int8 or int4.")
+        ->check(CLI::IsMember({"f16", "int8", "int4"}));
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");
     command->add_flag("!--no-measure", options->measure,
                       "Do not measure on this machine's device, if there is one.");
