@@ -174,7 +174,8 @@ TEST_P(RowProgram, ActsInOneDispatchAndLearnsWithFewBarriers) {
     EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
     EXPECT_EQ(dispatches(compiled.program, "act"), 1);
     // One more where a mean comes first.
-    EXPECT_LE(barriers(compiled.program, "learn"), GetParam().build == two_heads ? 3 : 1);
+    EXPECT_LE(barriers(compiled.program, "learn"), GetParam().build == two_heads ? 3 : 1)
+        << dump(compiled.program);
 }
 
 TEST_P(RowProgram, ComputesOnTheCpuWhatTheInterpreterDoes) {

@@ -65,13 +65,24 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
     return flops;
 }
 
+void set_body(GroupKernel& kernel, std::vector<std::string> declarations,
+              const std::string& statements, bool can_be_part) {
+    for (const std::string& text : declarations) kernel.body += text;
+    kernel.body +=
+        "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" + statements + "}\n";
+    if (!can_be_part) return;
+    kernel.declarations = std::move(declarations);
+    kernel.statements = statements;
+}
+
 }  // namespace
 
 GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options) {
-    constexpr uint32_t kThreads = 256;
+                       const LowerOptions& options, BufferTable buffers) {
+    constexpr uint32_t kThreads = kPartThreads;
     GroupKernel kernel;
     kernel.name = "map";
+    kernel.buffers = std::move(buffers);
     GroupExpressions expressions(graph, group, inlined);
     ScalarArena& arena = expressions.arena();
     GlslWriter writer(arena, kernel.buffers);
@@ -80,7 +91,7 @@ GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector
     const uint32_t each = items_each(count, options.rows_capacity, most_threads);
     const std::string total = glsl_count(count, kernel.buffers);
     const Scalar element = arena.variable(ScalarType::kI32);
-    const std::string start = "int(gl_GlobalInvocationID.x)";
+    const std::string start = "group * 256 + int(gl_LocalInvocationID.x)";
     if (each == 1)
         writer.line("const int i = " + start + "; if (i >= " + total + ") return;");
     else
@@ -89,7 +100,7 @@ GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector
     writer.bind(element, "i");
     store_all(writer, kernel.buffers, expressions, group.stores, {element, {}}, element);
     if (each > 1) writer.close_scope();
-    kernel.body = "void main() {\n" + writer.text() + "}\n";
+    set_body(kernel, {}, writer.text(), each == 1);
     kernel.is_elementwise = elementwise_buffers(arena, kernel.buffers, element);
     kernel.local_size = {kThreads, 1, 1};
     kernel.grid[0] = {work_of(count), kThreads * each};
@@ -135,10 +146,11 @@ namespace {
 class RowsKernel {
   public:
     RowsKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-               const LowerOptions& options)
+               const LowerOptions& options, BufferTable buffers)
         : graph_(graph),
           group_(group),
           options_(options),
+          kernel_{.buffers = std::move(buffers)},
           expressions_(graph, group, inlined),
           arena_(expressions_.arena()),
           writer_(arena_, kernel_.buffers) {
@@ -162,47 +174,65 @@ class RowsKernel {
         // used what it loaded of them.
         kernel_.is_elementwise =
             elementwise_buffers(arena_, kernel_.buffers, full_element_.value_or(outer_index_));
-        kernel_.body = shared_ + functions_ + "void main() {\n" + writer_.text() + "}\n";
+        set_body(kernel_, declarations_, writer_.text(), !is_looped_);
         kernel_.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
         return std::move(kernel_);
     }
 
   private:
-    /// Short rows get a thread each, so that a workgroup has many; long ones a workgroup.  So do
-    /// rows that lie across the memory: neighbouring threads then read neighbouring elements.
+    /// Short rows get a thread each, so that a workgroup has many; long ones a workgroup.  Rows that
+    /// lie across the memory get some threads each, side by side, so that neighbouring threads read
+    /// neighbouring elements.
     void choose_lanes() {
-        constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024;
-        const Dim row = row_.element_count();
+        constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
+        constexpr int64_t kLeastAcross = 8, kMostAcross = 65536;
+        const Dim row = row_.element_count(), outer = outer_.element_count();
         const auto most_rows = static_cast<int64_t>(options_.rows_capacity);
-        const bool is_across = outer_.element_count(most_rows) >= kManyRows &&
-                               std::find(group_.axes.begin(), group_.axes.end(),
+        const bool is_across = std::find(group_.axes.begin(), group_.axes.end(),
                                          group_.space.rank() - 1) == group_.axes.end();
-        if (!row.per_row && row.count <= (is_across ? kShortAcross : kShortRow)) {
+        if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
+            outer.count > 1 && outer.count <= kMostAcross) {
+            lanes_ = 8;
+            columns_ = kPartThreads / 8;
+            return;
+        }
+        const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
+        if (!row.per_row && row.count <= (is_wide ? kShortAcross : kShortRow)) {
             lanes_ = 1;
+            columns_ = kPartThreads;
             return;
         }
         lanes_ = 64;
         const int64_t length = row.at(most_rows);
         while (lanes_ < 256 && lanes_ < length / 2) lanes_ *= 2;
+        if (outer.at(most_rows) <= kFewRows) lanes_ = kPartThreads;
     }
 
     void open_outer() {
         const Dim outer = outer_.element_count();
         const std::string total = glsl_count(outer, kernel_.buffers);
         const uint64_t groups = options_.caps.max_workgroup_count_x;
-        const uint64_t width = lanes_ == 1 ? 256 : 1;
+        const uint64_t width = columns_;
         const uint32_t each = items_each(outer, options_.rows_capacity, groups * width);
-        const std::string start =
-            lanes_ == 1 ? "int(gl_GlobalInvocationID.x)" : "int(gl_WorkGroupID.x)";
+        const std::string thread = "int(gl_LocalInvocationID.x)", columns = std::to_string(width);
+        const std::string start = width == 1 ? "group"
+                                             : "group * " + columns + " + " + thread +
+                                                   (lanes_ == 1 ? "" : " % " + columns);
         is_looped_ = each > 1;
+        // Where threads fold numbers together, all of them stay.
+        const bool all_stay = lanes_ > 1 && width > 1;
         if (is_looped_)
             writer_.open_scope("for (int row = " + start + "; row < " + total +
-                               "; row += int(gl_NumWorkGroups.x) * " + std::to_string(width) + ")");
+                               "; row += int(gl_NumWorkGroups.x) * " + columns + ")");
+        else if (all_stay)
+            writer_.line("const bool is_mine = " + start + " < " + total +
+                         "; const int row = min(" + start + ", " + total + " - 1);");
         else
             writer_.line("const int row = " + start + "; if (row >= " + total + ") return;");
         writer_.bind(outer_index_, "row");
-        if (lanes_ > 1) writer_.line("const int lane = int(gl_LocalInvocationID.x);");
-        kernel_.local_size = {static_cast<uint32_t>(lanes_ == 1 ? 256 : lanes_), 1, 1};
+        if (lanes_ > 1)
+            writer_.line("const int lane = " + thread + (width > 1 ? " / " + columns : "") + ";");
+        kernel_.local_size = {columns_ * lanes_, 1, 1};
         kernel_.grid[0] = {work_of(outer), static_cast<uint32_t>(width) * each};
     }
 
@@ -241,7 +271,7 @@ class RowsKernel {
         const std::string element = writer_.emit(expressions_.read(node.inputs[0], place));
         writer_.line(sum + " = " + fold_combine(fold, type, sum, element) + ";");
         writer_.close_scope();
-        if (lanes_ > 1) writer_.line(sum + " = " + tree(fold, type) + "(" + sum + ", lane);");
+        if (lanes_ > 1) writer_.line(sum + " = " + tree(fold, type) + "(" + sum + ");");
         const Scalar result = arena_.variable(type);
         writer_.bind(result, sum);
         expressions_.define(out, result);
@@ -250,21 +280,37 @@ class RowsKernel {
     /// A function that folds one value of each lane and gives every lane the result.
     std::string tree(Fold fold, ScalarType type) {
         const std::string type_name(glsl_type(type));
-        const std::string lanes = std::to_string(lanes_);
-        const std::string scratch = "scratch_" + type_name;
-        const std::string name = "fold_" + std::to_string(static_cast<int>(fold)) + type_name;
-        if (shared_.find(" " + scratch + "[") == std::string::npos)
-            shared_ += "shared " + type_name + " " + scratch + "[" + lanes + "];\n";
-        if (functions_.find(" " + name + "(") != std::string::npos) return name;
-        functions_ +=
-            type_name + " " + name + "(" + type_name + " mine, int lane) {\n    " + scratch +
-            "[lane] = mine;\n    barrier();\n    for (int width = " + std::to_string(lanes_ / 2) +
-            "; width > 0; width /= 2) {\n        if (lane < width) " + scratch +
-            "[lane] = " + fold_combine(fold, type, scratch + "[lane]", scratch + "[lane + width]") +
+        const std::string columns = std::to_string(columns_);
+        const std::string shape = columns + "x" + std::to_string(lanes_);
+        const std::string scratch = "scratch_" + type_name + shape;
+        const std::string name =
+            "fold_" + std::to_string(static_cast<int>(fold)) + type_name + shape;
+        declare("shared " + type_name + " " + scratch + "[" + std::to_string(columns_ * lanes_) +
+                "];\n");
+        declare(
+            type_name + " " + name + "(" + type_name +
+            " mine) {\n    const int thread = int(gl_LocalInvocationID.x);\n    " + scratch +
+            "[thread] = mine;\n    barrier();\n    for (int width = " + std::to_string(lanes_ / 2) +
+            "; width > 0; width /= 2) {\n        if (thread < width * " + columns + ") " + scratch +
+            "[thread] = " +
+            fold_combine(fold, type, scratch + "[thread]",
+                         scratch + "[thread + width * " + columns + "]") +
             ";\n        barrier();\n    }\n    const " + type_name + " all = " + scratch +
-            "[0];\n    barrier();  // scratch is written again by the next reduction\n"
-            "    return all;\n}\n";
+            "[thread % " + columns +
+            "];\n    barrier();  // scratch is written again by the next reduction\n"
+            "    return all;\n}\n");
         return name;
+    }
+
+    void declare(const std::string& text) {
+        if (std::find(declarations_.begin(), declarations_.end(), text) == declarations_.end())
+            declarations_.push_back(text);
+    }
+
+    std::string guarded(const std::string& condition) const {
+        const bool all_stay = lanes_ > 1 && columns_ > 1 && !is_looped_;
+        if (!all_stay) return condition;
+        return condition.empty() ? "is_mine" : "is_mine && " + condition;
     }
 
     void store_results() {
@@ -279,11 +325,14 @@ class RowsKernel {
             const ScalarPlace place = open_row();
             // Reads in earlier loops are safe to overwrite too: a tree's barrier lies between.
             full_element_ = linear_of(arena_, place, group_.space);
+            const bool is_guarded = !guarded("").empty();
+            if (is_guarded) writer_.open_scope("if (" + guarded("") + ")");
             store_all(writer_, kernel_.buffers, expressions_, full, place, *full_element_);
+            if (is_guarded) writer_.close_scope();
             writer_.close_scope();
         }
         if (single.empty()) return;
-        if (lanes_ > 1) writer_.open_scope("if (lane == 0)");
+        if (lanes_ > 1) writer_.open_scope("if (" + guarded("lane == 0") + ")");
         store_all(writer_, kernel_.buffers, expressions_, single, {outer_index_, {}}, outer_index_);
         if (lanes_ > 1) writer_.close_scope();
     }
@@ -298,8 +347,8 @@ class RowsKernel {
     Shape outer_, row_;
     Scalar outer_index_;
     std::optional<Scalar> full_element_;
-    std::string shared_, functions_;
-    int lanes_ = 1;
+    std::vector<std::string> declarations_;
+    uint32_t lanes_ = 1, columns_ = 1;
     int reductions_ = 0;
     bool is_looped_ = false;
 };
@@ -307,8 +356,70 @@ class RowsKernel {
 }  // namespace
 
 GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                        const LowerOptions& options) {
-    return RowsKernel(graph, group, inlined, options).run();
+                        const LowerOptions& options, BufferTable buffers) {
+    return RowsKernel(graph, group, inlined, options, std::move(buffers)).run();
+}
+
+namespace {
+
+/// Which part touches each buffer, and whether element by element: only what one part alone
+/// touches can be.
+void note_part(GroupKernel& whole, const GroupKernel& part, uint32_t index,
+               std::span<const ValueId> touched) {
+    constexpr uint32_t kNobody = 0xffffffffu;
+    whole.part_of.resize(part.buffers.values.size(), kNobody);
+    whole.is_elementwise.resize(part.buffers.values.size(), false);
+    for (size_t b = 0; b < part.buffers.values.size(); ++b) {
+        if (std::find(touched.begin(), touched.end(), part.buffers.values[b]) == touched.end())
+            continue;
+        const bool is_first = whole.part_of[b] == kNobody;
+        whole.part_of[b] = is_first ? index : 0;
+        whole.is_elementwise[b] = is_first && part.is_elementwise[b];
+    }
+}
+
+}  // namespace
+
+std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Group* const> groups,
+                                        const std::vector<bool>& inlined,
+                                        const LowerOptions& options) {
+    GroupKernel whole;
+    whole.name = "parts";
+    whole.local_size = {kPartThreads, 1, 1};
+    std::vector<std::string> declared;
+    std::string functions, choice;
+    uint64_t first = 0;
+    for (size_t g = 0; g < groups.size(); ++g) {
+        const Group& group = *groups[g];
+        if (group.kind != GroupKind::kMap && group.kind != GroupKind::kRowwise) return std::nullopt;
+        GroupKernel part = group.kind == GroupKind::kMap
+                               ? map_kernel(graph, group, inlined, options, whole.buffers)
+                               : rows_kernel(graph, group, inlined, options, whole.buffers);
+        const GridAxis& axis = part.grid[0];
+        if (part.statements.empty() || axis.work.per_row != 0 || part.local_size[0] != kPartThreads)
+            return std::nullopt;
+        for (const std::string& text : part.declarations) {
+            if (std::find(declared.begin(), declared.end(), text) != declared.end()) continue;
+            declared.push_back(text);
+            whole.body += text;
+        }
+        const std::string number = std::to_string(g);
+        functions += "void part" + number + "(int group) {\n" + part.statements + "}\n";
+        const uint64_t count = axis.groups(1), end = first + count;
+        choice += (g == 0 ? "    if (group < " : "    else if (group < ") + std::to_string(end) +
+                  ") part" + number + "(group - " + std::to_string(first) + ");\n";
+        first = end;
+        std::vector<ValueId> touched = loads_of(graph, group, inlined);
+        touched.insert(touched.end(), group.stores.begin(), group.stores.end());
+        note_part(whole, part, static_cast<uint32_t>(g + 1), touched);
+        whole.buffers = std::move(part.buffers);
+        whole.flops += part.flops;
+    }
+    if (first > options.caps.max_workgroup_count_x) return std::nullopt;
+    whole.body += functions + "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" +
+                  choice + "}\n";
+    whole.grid[0] = {{first, 0}, 1};
+    return whole;
 }
 
 }  // namespace hearth

@@ -23,6 +23,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,8 +33,13 @@ namespace hearth {
 /// A kernel before compilation, with its one call.
 struct GroupKernel {
     std::string name;
-    std::string body;             ///< everything from the functions to the end of main()
-    std::vector<uint32_t> spirv;  ///< finished code instead of the body
+    std::string body;  ///< everything from the functions to the end of main()
+    /// What the body is made of, where it can be a part of a larger kernel: declarations, and the
+    /// statements of main() behind `group`, the workgroup's number.
+    std::vector<std::string> declarations;
+    std::string statements;
+    std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
+    std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;
     std::vector<uint32_t>
         vector_loads;                  ///< values also touched as vec4, from "bKv" for buffer "bK"
@@ -44,10 +50,20 @@ struct GroupKernel {
     uint64_t flops = 0;
 };
 
+/// buffers: those of the kernel of which this one will be a part.
 GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options);
+                       const LowerOptions& options, BufferTable buffers = {});
 GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                        const LowerOptions& options);
+                        const LowerOptions& options, BufferTable buffers = {});
+
+/// Threads of a workgroup of every kernel that can be a part of a larger one.
+inline constexpr uint32_t kPartThreads = 256;
+
+/// Independent groups as one kernel: each has some of the workgroups.  Null if one of them can be
+/// no part: its workgroups must be a fixed number, and have kPartThreads threads.
+std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Group* const> groups,
+                                        const std::vector<bool>& inlined,
+                                        const LowerOptions& options);
 GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
 

@@ -13,6 +13,8 @@
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <unordered_map>
 
 namespace hearth {
@@ -211,8 +213,9 @@ class Lowerer {
         if (spares || !add_with_region(graph, entry)) {
             const FusionPlan plan =
                 fuse(graph, {.enabled = options_.fuse, .spare_memory = options_.spare_memory});
-            for (const Group& group : plan.groups)
-                HEARTH_TRY(add_group(graph, group, plan.inlined, entry));
+            std::vector<PlannedCall> calls;
+            for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});
+            HEARTH_TRY(add_calls(graph, plan, std::move(calls), !spares, entry));
         }
         out_.entries.push_back(std::move(entry));
         return {};
@@ -248,35 +251,121 @@ class Lowerer {
         for (const Group* group : members) HEARTH_TRY(check_lowerable(graph, *group));
         HEARTH_ASSIGN(GroupKernel kernel,
                       row_program(graph, region, members, plan.inlined, options_));
-        const std::vector<bool> comes_before = groups_before_region(graph, plan);
-        for (size_t g = 0; g < plan.groups.size(); ++g)
-            if (comes_before[g]) HEARTH_TRY(add_group(graph, plan.groups[g], plan.inlined, entry));
         Group whole;
         for (const Group* group : members)
             whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
         std::sort(whole.nodes.begin(), whole.nodes.end());
         whole.stores = kernel.stores;
-        HEARTH_TRY(add_call(graph, whole, plan.inlined, std::move(kernel), "row program", entry));
-        for (size_t g = 0; g < plan.groups.size(); ++g)
-            if (!comes_before[g] && !plan.groups[g].in_region)
-                HEARTH_TRY(add_group(graph, plan.groups[g], plan.inlined, entry));
+        std::vector<PlannedCall> calls;
+        calls.push_back({{&whole}, std::move(kernel), 0, "row program"});
+        for (const Group& group : plan.groups)
+            if (!group.in_region) calls.push_back({{&group}, std::nullopt, 0, ""});
+        return add_calls(graph, plan, std::move(calls), true, entry);
+    }
+
+    /// One kernel: a group, several as its parts, or the region's groups with their kernel.
+    struct PlannedCall {
+        std::vector<const Group*> groups;
+        std::optional<GroupKernel> kernel;
+        uint32_t depth = 0;  ///< longest chain of calls that it waits for
+        std::string label;
+    };
+
+    /// Adds calls in an order that respects data flow, those that wait for equally much as parts of
+    /// one where they can be.  in_parts: parts are alive at the same time, which takes memory.
+    Status add_calls(const Graph& graph, const FusionPlan& plan, std::vector<PlannedCall> calls,
+                     bool in_parts, LoweredEntry& entry) {
+        const std::vector<bool> is_followed = set_depths(graph, plan, calls);
+        std::vector<PlannedCall> merged;
+        if (in_parts && options_.fuse && options_.binding_model == BindingModel::kDeviceAddress)
+            merge_calls(graph, plan, is_followed, calls, merged);
+        else
+            merged = std::move(calls);
+        if (in_parts)
+            std::stable_sort(
+                merged.begin(), merged.end(),
+                [](const PlannedCall& a, const PlannedCall& b) { return a.depth < b.depth; });
+        for (PlannedCall& call : merged) {
+            if (!call.kernel) {
+                HEARTH_TRY(add_group(graph, *call.groups[0], plan.inlined, entry));
+                continue;
+            }
+            Group whole;
+            for (const Group* group : call.groups) {
+                whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
+                whole.stores.insert(whole.stores.end(), group->stores.begin(), group->stores.end());
+            }
+            std::sort(whole.nodes.begin(), whole.nodes.end());
+            HEARTH_TRY(add_call(graph, whole, plan.inlined, std::move(*call.kernel),
+                                std::move(call.label), entry));
+        }
         return {};
     }
 
-    /// Groups on which the region depends; it is convex, so none of them depends on it.
-    static std::vector<bool> groups_before_region(const Graph& graph, const FusionPlan& plan) {
-        std::vector<size_t> maker(graph.values.size(), plan.groups.size());
-        for (size_t g = 0; g < plan.groups.size(); ++g)
-            for (ValueId v : plan.groups[g].stores) maker[v] = g;
-        std::vector<bool> wanted(plan.groups.size(), false);
-        // Groups are in an order that respects data flow, so one pass from the end finds all.
-        for (size_t g = plan.groups.size(); g-- > 0;) {
-            if (!plan.groups[g].in_region && !wanted[g]) continue;
-            for (ValueId v : loads_of(graph, plan.groups[g], plan.inlined))
-                if (maker[v] < plan.groups.size() && !plan.groups[maker[v]].in_region)
-                    wanted[maker[v]] = true;
+    /// Sets each call's depth; returns whether another call waits for it.
+    static std::vector<bool> set_depths(const Graph& graph, const FusionPlan& plan,
+                                        std::vector<PlannedCall>& calls) {
+        std::vector<size_t> maker(graph.values.size(), calls.size());
+        for (size_t c = 0; c < calls.size(); ++c)
+            for (ValueId v : calls[c].groups[0]->stores) maker[v] = c;
+        std::vector<bool> is_followed(calls.size(), false);
+        // Calls form no circle, so this ends; there are few, and most come in a good order.
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (size_t c = 0; c < calls.size(); ++c)
+                for (ValueId v : loads_of(graph, *calls[c].groups[0], plan.inlined)) {
+                    if (maker[v] == calls.size() || maker[v] == c) continue;
+                    is_followed[maker[v]] = true;
+                    const uint32_t least = calls[maker[v]].depth + 1;
+                    if (calls[c].depth >= least) continue;
+                    calls[c].depth = least;
+                    changed = true;
+                }
         }
-        return wanted;
+        return is_followed;
+    }
+
+    /// Calls at the end of the entry may write params in place, so they are no parts of others.
+    void merge_calls(const Graph& graph, const FusionPlan& plan,
+                     const std::vector<bool>& is_followed, std::vector<PlannedCall>& calls,
+                     std::vector<PlannedCall>& merged) const {
+        constexpr size_t kMostParts = 48;  // of one kernel's text
+        std::map<std::pair<uint32_t, bool>, std::vector<size_t>> alike;
+        for (size_t c = 0; c < calls.size(); ++c) {
+            if (!calls[c].kernel && can_be_part(graph, *calls[c].groups[0], plan.inlined))
+                alike[{calls[c].depth, is_followed[c]}].push_back(c);
+            else
+                merged.push_back(std::move(calls[c]));
+        }
+        for (const auto& [key, list] : alike)
+            for (size_t first = 0; first < list.size(); first += kMostParts) {
+                const size_t end = std::min(first + kMostParts, list.size());
+                PlannedCall whole{{}, std::nullopt, key.first, ""};
+                for (size_t i = first; i < end; ++i)
+                    whole.groups.push_back(calls[list[i]].groups[0]);
+                if (end - first > 1)
+                    whole.kernel = parts_kernel(graph, whole.groups, plan.inlined, options_);
+                if (whole.kernel && pushed_operands(graph, *whole.kernel) <= kMaxPushedOperands) {
+                    whole.label = std::to_string(end - first) + " parts, the last " +
+                                  label_of(graph, *whole.groups.back());
+                    merged.push_back(std::move(whole));
+                    continue;
+                }
+                for (size_t i = first; i < end; ++i)
+                    merged.push_back({{calls[list[i]].groups[0]}, std::nullopt, key.first, ""});
+            }
+    }
+
+    bool can_be_part(const Graph& graph, const Group& group,
+                     const std::vector<bool>& inlined) const {
+        const Group* one[] = {&group};
+        return check_lowerable(graph, group).ok() &&
+               parts_kernel(graph, one, inlined, options_).has_value();
+    }
+
+    static uint32_t pushed_operands(const Graph& graph, const GroupKernel& kernel) {
+        const OperandLayout layout = layout_of(graph, kernel);
+        return layout.count() - layout.located_count + (layout.located_count > 0 ? 2 : 0);
     }
 
     Status add_group(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
@@ -294,8 +383,7 @@ class Lowerer {
         KernelCall call;
         call.label = std::move(label);
         const OperandLayout layout = layout_of(graph, kernel);
-        if (layout.count() - layout.located_count + 2 > kMaxPushedOperands &&
-            layout.located_count > 0)
+        if (pushed_operands(graph, kernel) > kMaxPushedOperands)
             return unsupported("a kernel with " + std::to_string(layout.count()) + " operands");
         HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
         for (size_t i : layout.order) call.operands.push_back(operand(group, kernel, i));
@@ -344,7 +432,8 @@ class Lowerer {
         const uint32_t value = kernel.buffers.values[index];
         const bool is_stored =
             std::find(group.stores.begin(), group.stores.end(), value) != group.stores.end();
-        return {value, is_stored ? Access::kWrite : Access::kRead, kernel.is_elementwise[index]};
+        return {value, is_stored ? Access::kWrite : Access::kRead, kernel.is_elementwise[index],
+                index < kernel.part_of.size() ? kernel.part_of[index] : 0};
     }
 
     Result<uint32_t> kernel_index(const Graph& graph, const GroupKernel& text,

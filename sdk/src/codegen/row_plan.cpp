@@ -32,7 +32,7 @@ class RowPlanner {
         : graph_(graph), region_(region), groups_(groups), inlined_(inlined), options_(options) {}
 
     Result<RowPlan> run() {
-        HEARTH_TRY(check_row_layers(graph_, region_));
+        HEARTH_TRY(check_row_layers(graph_, region_, options_.rows_capacity, options_.caps));
         for (const Group* group : groups_)
             for (ValueId v : group->stores) stage_of_[v] = kNone;
         for (const Group* group : groups_) HEARTH_TRY(add_group(*group));
@@ -49,7 +49,10 @@ class RowPlanner {
     Status add_group(const Group& group) {
         RowStage stage{.group = &group};
         HEARTH_TRY(classify(group, stage));
-        for (ValueId v : loads_of(graph_, group, inlined_)) read(v, stage);
+        for (ValueId v : loads_of(graph_, group, inlined_)) {
+            read(v, stage);
+            add_vector(v);
+        }
         if (stage.kind == RowStageKind::kProduct) {
             stage.left = factor(stage.node->inputs[0], stage);
             add_weight(stage);
@@ -147,6 +150,32 @@ class RowPlanner {
         stage.level = std::max(stage.level, made + 1);
         extend(tile_for(v), made);
         reads_.push_back(v);
+    }
+
+    /// Small weights are read from shared memory, unless they are a product's.
+    void add_vector(ValueId v) {
+        constexpr int64_t kMostElements = 1024, kMostInAll = 2048;
+        const Value& value = graph_.value(v);
+        const bool is_weight = value.kind == ValueKind::kParam || value.kind == ValueKind::kState ||
+                               value.kind == ValueKind::kConstant;
+        const Dim count = value.shape.element_count();
+        if (!is_weight || value.dtype != DType::kF32 || count.per_row ||
+            count.count < 2 || count.count > kMostElements || is_multiplied(v))
+            return;
+        int64_t in_all = count.count;
+        for (const RowVector& known : plan_.vectors) {
+            if (known.value == v) return;
+            in_all += known.count;
+        }
+        if (in_all <= kMostInAll)
+            plan_.vectors.push_back({.value = v, .count = static_cast<int>(count.count)});
+    }
+
+    bool is_multiplied(ValueId v) const {
+        return std::any_of(region_.nodes.begin(), region_.nodes.end(), [&](NodeId n) {
+            const Node& node = graph_.nodes[n];
+            return node.op->op_class == OpClass::kMatmul && node.inputs[1] == v;
+        });
     }
 
     /// The tile of a value that `stage` multiplies; values that no stage makes are filled in.
@@ -252,6 +281,8 @@ class RowPlanner {
         std::vector<Block> blocks;
         const uint32_t end = plan_.levels;
         blocks.push_back({round_up(plan_.threads, 4), 0, end, &plan_.scratch_offset});
+        for (RowVector& v : plan_.vectors)
+            blocks.push_back({round_up(v.count, 4), 0, end, &v.offset});
         for (RowTile& t : plan_.tiles)
             blocks.push_back(
                 {round_up(t.stride * plan_.tile_rows, 4), t.first_level, t.last_level, &t.offset});

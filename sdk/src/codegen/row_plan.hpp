@@ -28,6 +28,13 @@ struct RowTile {
     int padded() const { return is_factor ? (width + 3) / 4 * 4 : width; }
 };
 
+/// A small tensor that is the same for all rows (a bias), in shared memory from the start.
+struct RowVector {
+    ValueId value = kNone;
+    int count = 0;
+    int offset = 0;
+};
+
 /// The weights of one product in shared memory, as they lie in the tensor: lines of its last axis.
 struct RowWeight {
     ValueId value = kNone;
@@ -79,7 +86,8 @@ struct RowPlan {
     bool is_single = false;  ///< a workgroup has one tile at most
     std::vector<RowTile> tiles;
     std::vector<RowWeight> weights;
-    std::vector<RowStage> stages;  ///< by level
+    std::vector<RowVector> vectors;  ///< readable from level 1 on
+    std::vector<RowStage> stages;    ///< by level
     uint32_t levels = 0;
     RowWeights mode = RowWeights::kOnce;
     int scratch_offset = 0;  ///< a float for each thread

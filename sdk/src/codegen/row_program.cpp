@@ -58,6 +58,7 @@ class RowProgramWriter {
           options_(options),
           readers_(readers_of(graph)),
           leaves_(leaves_graph(graph)),
+          is_software_(options.caps.subgroup_size < 16),
           is_made_(graph.values.size(), false) {
         for (const RowStage& stage : plan_.stages)
             for (size_t i = 0; stage.group != nullptr && i < stage.group->stores.size(); ++i)
@@ -73,13 +74,16 @@ class RowProgramWriter {
         if (is_lost_) return unsupported("it reads what it computed where it no longer is");
         std::string body =
             "void main() {\n    const int tid = int(gl_LocalInvocationID.x);\n" + declarations_;
+        body += load_vectors();
         if (plan_.mode == RowWeights::kOnce)
-            for (size_t w = 0; w < plan_.weights.size(); ++w) body += load_weight(w, "0");
+            for (size_t w = 0; w < plan_.weights.size(); ++w)
+                body += can_hold(w) ? fetch_weight(w) : load_weight(w, "0");
+        if (plan_.mode == RowWeights::kOnce)
+            for (size_t w = 0; w < plan_.weights.size(); ++w)
+                if (can_hold(w)) body += put_weight(w);
         body += tile_loop(levels) + write_sums() + "}\n";
-        // A software driver compiles long code for seconds, and gains nothing by it.
-        const bool is_software = options_.caps.subgroup_size < 16;
         kernel_.body = "#extension GL_EXT_control_flow_attributes : require\n#define UNROLL ";
-        kernel_.body += is_software ? "[[dont_unroll]]\n" : "[[unroll]]\n";
+        kernel_.body += is_software_ ? "[[dont_unroll]]\n" : "[[unroll]]\n";
         kernel_.body += "shared vec4 pool[" + text(ceil_div(plan_.shared_floats, 4)) + "];\n";
         kernel_.body += "#define SHARED(i) pool[(i) >> 2][(i) & 3]\n" + functions_ + body;
         kernel_.local_size = {static_cast<uint32_t>(plan_.threads), 1, 1};
@@ -133,6 +137,12 @@ class RowProgramWriter {
     std::string write_level(uint32_t level) {
         // The tile before may still be read when a new one begins.
         std::string out = level > 0 || !plan_.is_single ? "        barrier();\n" : "";
+        std::vector<size_t> ahead;
+        for (size_t w = 0; w < plan_.weights.size(); ++w)
+            if (plan_.mode == RowWeights::kAhead && plan_.weights[w].level == level + 1)
+                ahead.push_back(w);
+        for (size_t w : ahead)
+            if (can_hold(w)) out += fetch_weight(w);
         int lane = 0;
         for (RowStage& stage : plan_.stages) {
             if (stage.level != level) continue;
@@ -140,9 +150,16 @@ class RowProgramWriter {
             out += write_stage(stage, lane);
             out += "        }\n";
         }
-        if (plan_.mode == RowWeights::kAhead)
-            for (size_t w = 0; w < plan_.weights.size(); ++w)
-                if (plan_.weights[w].level == level + 1) out += load_weight(w, "0");
+        for (size_t w : ahead) out += can_hold(w) ? put_weight(w) : load_weight(w, "0");
+        return out;
+    }
+
+    std::string load_vectors() {
+        std::string out;
+        for (const RowVector& v : plan_.vectors)
+            out += "    for (int e = tid; e < " + text(v.count) + "; e += " + text(plan_.threads) +
+                   ") SHARED(e + " + text(v.offset) + ") = " + kernel_.buffers.name_of(v.value) +
+                   ".at[e];\n";
         return out;
     }
 
@@ -227,6 +244,12 @@ class RowProgramWriter {
 
     std::optional<Scalar> resident(Scope& scope, uint32_t level, ValueId v,
                                    const ScalarPlace& place) const {
+        for (const RowVector& vector : plan_.vectors)
+            if (vector.value == v && level > 0)
+                return scope.arena.load(BufferTable::kShared,
+                                        linear_of(scope.arena, place, graph_.value(v).shape) +
+                                            static_cast<double>(vector.offset),
+                                        ScalarType::kF32);
         const RowTile* tile = plan_.tile_of(v, level);
         const Value& value = graph_.value(v);
         if (tile == nullptr || !place.coords || place.coords->rank() == 0 ||
@@ -501,43 +524,78 @@ class RowProgramWriter {
 
     // --------------------------------------------------------------------------------- products
 
-    /// Copies lines of weights into shared memory; `from` is the first of the inner extent.
-    std::string load_weight(size_t index, const std::string& from) {
+    /// How the lines of a product's weights come into shared memory: quad by quad, each thread a
+    /// fixed number of them.
+    struct WeightCopy {
+        std::string at;     ///< declares line, quad, i and j of quad "e"
+        std::string value;  ///< an expression: four elements
+        std::string to;
+        int quads = 0;
+    };
+
+    /// from: the first of the inner extent, as text.
+    WeightCopy weight_copy(size_t index, const std::string& from) {
         const RowWeight& w = plan_.weights[index];
         const int quads = w.line_floats() / 4;
         const int inner4 = ceil_div(w.inner, 4) * 4;
-        // Of a chunk that ends beyond the inner extent only what products read is filled.
-        const int lines = w.is_dot ? w.outer : w.chunk;
-        std::string out = "        for (int e = tid; e < " + text(lines * quads) +
-                          "; e += " + text(plan_.threads) + ") {\n";
-        out += "            const int line = e / " + text(quads) + ", quad = e % " + text(quads) +
-               ";\n";
-        out += w.is_dot ? "            const int i = line, j = " + from + " + 4 * quad;\n"
-                        : "            const int i = " + from + " + line, j = 4 * quad;\n";
         const int i_end = w.is_dot ? w.outer : w.inner, j_end = w.is_dot ? w.inner : w.outer;
-        const std::string to =
-            "pool[line * " + text(w.stride / 4) + " + quad + " + text(w.offset / 4) + "]";
+        WeightCopy copy;
+        // Of a chunk that ends beyond the inner extent only what products read is filled.
+        copy.quads = (w.is_dot ? w.outer : w.chunk) * quads;
+        copy.at = "const int line = e / " + text(quads) + ", quad = e % " + text(quads) + "; ";
+        copy.at += w.is_dot ? "const int i = line, j = " + from + " + 4 * quad;"
+                            : "const int i = " + from + " + line, j = 4 * quad;";
+        copy.to = "pool[line * " + text(w.stride / 4) + " + quad + " + text(w.offset / 4) + "]";
         const bool may_exceed =
             w.is_dot ? !w.is_whole() && inner4 % w.chunk != 0 : w.inner % w.chunk != 0;
         if (is_plain(w.value) && j_end % 4 == 0) {
-            const std::string load = by_four(w.value) + ".at[(i * " + text(j_end) + " + j) >> 2]";
-            const std::string inside = w.is_dot ? "j < " + text(j_end) : "i < " + text(i_end);
-            out += "            " + to + " = " +
-                   (may_exceed ? inside + " ? " + load + " : vec4(0)" : load) + ";\n";
+            copy.value = by_four(w.value) + ".at[(i * " + text(j_end) + " + j) >> 2]";
+            if (may_exceed)
+                copy.value = "(" + (w.is_dot ? "j < " + text(j_end) : "i < " + text(i_end)) +
+                             " ? " + copy.value + " : vec4(0))";
         } else {
-            const std::string load = weight_function(index);
-            out +=
-                "            vec4 v = vec4(0);\n            UNROLL for (int t = 0; t < 4; "
-                "++t)\n                if (i < " +
-                text(i_end) + " && j + t < " + text(j_end) + ") v[t] = " + load +
-                "(i, j + t);\n            " + to + " = v;\n";
+            copy.value = weight_function(index, i_end, j_end) + "(i, j)";
         }
-        return out + "        }\n";
+        return copy;
+    }
+
+    /// Copies weights; `from` is the first of the inner extent.
+    std::string load_weight(size_t index, const std::string& from) {
+        const WeightCopy copy = weight_copy(index, from);
+        return "        for (int e = tid; e < " + text(copy.quads) +
+               "; e += " + text(plan_.threads) + ") {\n            " + copy.at + "\n            " +
+               copy.to + " = " + copy.value + ";\n        }\n";
+    }
+
+    /// The same in two halves with registers in between, so that other work hides the wait.
+    std::string fetch_weight(size_t index) {
+        const WeightCopy copy = weight_copy(index, "0");
+        const std::string each = text(ceil_div(copy.quads, plan_.threads));
+        return "        vec4 held" + text(static_cast<int64_t>(index)) + "[" + each +
+               "];\n        UNROLL for (int k = 0; k < " + each +
+               "; ++k) {\n            const int e = tid + k * " + text(plan_.threads) +
+               ";\n            if (e < " + text(copy.quads) + ") { " + copy.at + " held" +
+               text(static_cast<int64_t>(index)) + "[k] = " + copy.value + "; }\n        }\n";
+    }
+    std::string put_weight(size_t index) {
+        const WeightCopy copy = weight_copy(index, "0");
+        return "        UNROLL for (int k = 0; k < " + text(ceil_div(copy.quads, plan_.threads)) +
+               "; ++k) {\n            const int e = tid + k * " + text(plan_.threads) +
+               ";\n            if (e < " + text(copy.quads) + ") { " + copy.at + " " + copy.to +
+               " = held" + text(static_cast<int64_t>(index)) + "[k]; }\n        }\n";
+    }
+
+    /// Whether registers may hold weights on their way.
+    bool can_hold(size_t index) const {
+        constexpr int kMostHeld = 16;
+        const RowWeight& w = plan_.weights[index];
+        const int quads = (w.is_dot ? w.outer : w.chunk) * w.line_floats() / 4;
+        return !is_software_ && ceil_div(quads, plan_.threads) <= kMostHeld;
     }
 
     /// A function that gives an element of the weights.
-    std::string weight_function(size_t index) {
-        const std::string name = "weight" + text(static_cast<int64_t>(index));
+    std::string weight_function(size_t index, int i_end, int j_end) {
+        const std::string name = "weights" + text(static_cast<int64_t>(index));
         if (functions_.find(" " + name + "(") != std::string::npos) return name;
         Scope scope(*this, {});
         const Scalar i = scope.arena.variable(ScalarType::kI32);
@@ -550,8 +608,13 @@ class RowProgramWriter {
         place.coords->axis.push_back(j);
         const std::string value =
             scope.writer.emit(scope.expressions.read(plan_.weights[index].value, place));
-        functions_ += "float " + name + "(int i, int j) {\n" + scope.writer.text() + "    return " +
-                      value + ";\n}\n";
+        functions_ += "float element_of_" + name + "(int i, int j) {\n" + scope.writer.text() +
+                      "    return " + value + ";\n}\n";
+        functions_ += "vec4 " + name +
+                      "(int i, int j) {\n    vec4 v = vec4(0);\n    UNROLL for (int "
+                      "t = 0; t < 4; ++t)\n        if (i < " +
+                      text(i_end) + " && j + t < " + text(j_end) + ") v[t] = element_of_" + name +
+                      "(i, j + t);\n    return v;\n}\n";
         return name;
     }
 
@@ -834,6 +897,8 @@ class RowProgramWriter {
     const LowerOptions& options_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
+    /// A software driver compiles long code for seconds, and gains little by it.
+    bool is_software_;
     std::vector<bool> is_made_;  ///< per value: by one of the groups, rather than filled in
     GroupKernel kernel_;
     std::string rows_;

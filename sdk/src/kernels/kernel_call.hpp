@@ -21,6 +21,10 @@ struct CallOperand {
     /// Each thread reads this operand only at the element that it also writes, so that a written
     /// operand of the same size may take over its bytes.
     bool is_elementwise = false;
+    /// In a call made of independent parts, the one that uses this operand; 0: several do, or the
+    /// call is not made of parts.  A part is element-wise on its own: none may take over the bytes
+    /// that another one reads.
+    uint32_t part = 0;
 };
 
 /// One dispatch.

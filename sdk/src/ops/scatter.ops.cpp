@@ -81,13 +81,22 @@ Status infer_scatter_elements(InferCall& call) {
     return call.one(call.dtype(0), data);
 }
 
+/// Whether two extents are known to be equal: then what is inside one is inside the other, and a
+/// coordinate stays as it is.
+bool is_same(int64_t a, int64_t b) {
+    return a == b;
+}
+bool is_same(Scalar a, Scalar b) {
+    return a.id == b.id;
+}
+
 const auto scatter_elements_rule = [](auto& c) {
     const int axis = static_cast<int>(c.attrs().integer("axis"));
     auto here = c.coords();
     auto place = here;
     auto is_covered = c.index(0) == c.index(0);
     for (int i = 0; i < c.rank(); ++i) {
-        if (i == axis) continue;
+        if (i == axis || is_same(c.in_dim(1, i), c.dim(i))) continue;
         is_covered = both(is_covered, here[i] < c.in_dim(1, i));
         place[i] = clamped(here[i], c.in_dim(1, i));
     }

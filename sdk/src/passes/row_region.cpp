@@ -100,6 +100,8 @@ class RegionFinder {
             follows = follows || follows_product_[v];
         }
         Dependence result = any_other ? Dependence::kOther : Dependence::kNone;
+        // Numbers that are the same for all rows may still be stretched to all of them.
+        if (!any_alone && !any_other) any_alone = stretches_to_rows(node);
         if (any_alone && !any_other) {
             if (sums_rows(graph_, node, rows_) && all_alone(node)) {
                 // What no layer comes before is summed ahead of the region, which may then use it:
@@ -119,6 +121,15 @@ class RegionFinder {
             dependence_[v] = result;
             follows_product_[v] = follows;
         }
+    }
+
+    bool stretches_to_rows(const Node& node) const {
+        if (node.outputs.size() != 1 || node.inputs.empty() || !has_rows(node.outputs[0]))
+            return false;
+        return std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+            return graph_.value(v).shape.rank() == graph_.value(node.outputs[0]).shape.rank() &&
+                   has_rows(v);
+        });
     }
 
     bool all_alone(const Node& node) const {
@@ -195,7 +206,40 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
     return has_rows(node.inputs[0]) && std::find(axes.begin(), axes.end(), 0) != axes.end();
 }
 
-Status check_row_layers(const Graph& graph, const RowRegion& region) {
+namespace {
+
+/// Bytes of one row of all that a training region keeps from forward to backward, at its peak.
+int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
+    std::vector<ValueId> factors;
+    int64_t sum = 0, widest = 0;
+    for (NodeId n : region.nodes) {
+        const Node& node = graph.nodes[n];
+        if (node.op->op_class != OpClass::kMatmul || !sums_rows(graph, node, region.rows)) continue;
+        const ValueId kept = node.inputs[node.attrs.flag("transpose_b") ? 0 : 1];
+        for (ValueId v : {node.inputs[0], node.inputs[1]})
+            widest = std::max(widest, graph.value(v).shape[1].count);
+        if (std::find(factors.begin(), factors.end(), kept) != factors.end()) continue;
+        factors.push_back(kept);
+        sum += graph.value(kept).shape[1].count;
+    }
+    return 4 * (sum + 2 * widest);  // what comes back through a layer, before and behind it
+}
+
+}  // namespace
+
+Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                        const DeviceCaps& caps) {
+    // With many rows a GPU is full however they are cut; then what counts is how often a weight in
+    // shared memory is used, which few rows at a time make too seldom (0007-row-programs.md).
+    constexpr int64_t kManyRows = 16384, kLeastRows = 32;
+    const int64_t rows = region.rows.at(static_cast<int64_t>(rows_capacity));
+    const int64_t bytes = kept_bytes(graph, region);
+    if (rows > kManyRows && bytes * kLeastRows > int64_t{caps.shared_memory_bytes})
+        return unsupported("of " + std::to_string(rows) + " rows with " + std::to_string(bytes) +
+                           " bytes each " + std::to_string(kLeastRows) +
+                           " do not fit the shared memory of " +
+                           std::to_string(caps.shared_memory_bytes) + " bytes");
+
     // Wider layers have enough arithmetic to fill a GPU one by one, and weights that would pass
     // through shared memory too often.
     constexpr int64_t kMaxOuter = 256, kMaxInner = 512;

@@ -36,7 +36,9 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows);
 RowRegion find_row_region(const Graph& graph);
 
 /// Whether the layers of a region are narrow enough for a row program, which reads all weights in
-/// every workgroup.  Errors: kUnsupported naming the layer.
-Status check_row_layers(const Graph& graph, const RowRegion& region);
+/// every workgroup, and whether enough rows fit a workgroup to make that worth while.
+/// Errors: kUnsupported naming the layer, or what would fit.
+Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                        const DeviceCaps& caps);
 
 }  // namespace hearth

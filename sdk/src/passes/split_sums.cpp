@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kManyThreads = 16384;  // enough for a large GPU to hide latency
 constexpr int64_t kManyGroups = 256;     // about two for each of its multiprocessors
-constexpr int64_t kShortSum = 2048;      // as one workgroup's loop of eight: not worth a barrier
+constexpr int64_t kShortSum = 8192;      // as one workgroup's loop of 32: not worth a barrier
 constexpr int64_t kShortProduct = 128;   // inner extent
 constexpr int64_t kLeastTerms = 64;      // of one part of a product
 
@@ -72,7 +72,9 @@ int64_t granule_for(int64_t rows) {
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     if (!options.row_programs) return graph;
     const RowRegion region = find_row_region(graph);
-    if (region.empty() || !check_row_layers(graph, region).ok()) return graph;
+    if (region.empty() ||
+        !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
+        return graph;
     const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
     const int64_t granule = granule_for(rows);
     const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
@@ -100,7 +102,9 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     // What will run within a row program is not worth cutting.
     RowRegion region;
     if (options.row_programs) region = find_row_region(graph);
-    if (!region.empty() && !check_row_layers(graph, region).ok()) region = {};
+    if (!region.empty() &&
+        !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
+        region = {};
     return rewrite(graph,
                    [&](Trace&, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {

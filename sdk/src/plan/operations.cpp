@@ -102,7 +102,8 @@ class OperationMaker {
             HEARTH_TRY(check_operand(operand, op));
             const uint32_t storage =
                 operand.value == kNoValue ? kRunStorage : plan_.storage_for(operand.value, slots_);
-            op.uses.push_back({storage, operand.value, operand.access, operand.is_elementwise});
+            op.uses.push_back(
+                {storage, operand.value, operand.access, operand.is_elementwise, operand.part});
         }
         for (const StorageUse& use : op.uses)
             if (use.writes()) is_written_[root_of(use.value)] = true;
@@ -199,9 +200,13 @@ bool may_take_over(const EntryPlan& plan, const Operation& op, uint32_t from, ui
     if (op.is_copy() || plan.storages[from].bytes != plan.storages[to].bytes) return false;
     // Where a call marks which of its written operands are element-wise, only those qualify.
     bool marks_written = false, to_is_marked = false;
+    uint32_t part = 0;
+    for (const StorageUse& use : op.uses)
+        if (use.storage == to && use.writes()) part = use.part;
     for (const StorageUse& use : op.uses) {
         if (use.storage == from && use.access == Access::kRead && !use.is_elementwise) return false;
         if (use.storage == from && use.access == Access::kReadWrite) return false;
+        if (use.storage == from && use.part != part) return false;
         if (use.storage == to && use.access == Access::kReadWrite) return false;
         if (!use.writes() || !use.is_elementwise) continue;
         marks_written = true;

@@ -66,6 +66,7 @@ struct StorageUse {
     ValueId value = kNone;     ///< what it holds there; kNone for the run block
     Access access = Access::kRead;
     bool is_elementwise = false;
+    uint32_t part = 0;  ///< see CallOperand
 
     bool reads() const { return access != Access::kWrite; }
     bool writes() const { return access != Access::kRead; }

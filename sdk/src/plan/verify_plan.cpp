@@ -379,6 +379,7 @@ class EntryProof {
         for (size_t i = 0; i < ranges.size(); ++i) {
             if (i == written || !ranges[i].overlaps(ranges[written])) continue;
             if (operands[i].access != Access::kRead || !call.operands[i].is_elementwise ||
+                call.operands[i].part != call.operands[written].part ||
                 operands[written].access != Access::kWrite ||
                 operands[i].bytes != operands[written].bytes ||
                 ranges[i].begin != ranges[written].begin)
