@@ -159,8 +159,8 @@ class RowPlanner {
         const bool is_weight = value.kind == ValueKind::kParam || value.kind == ValueKind::kState ||
                                value.kind == ValueKind::kConstant;
         const Dim count = value.shape.element_count();
-        if (!is_weight || value.dtype != DType::kF32 || count.per_row ||
-            count.count < 2 || count.count > kMostElements || is_multiplied(v))
+        if (!is_weight || value.dtype != DType::kF32 || count.per_row || count.count < 2 ||
+            count.count > kMostElements || is_multiplied(v))
             return;
         int64_t in_all = count.count;
         for (const RowVector& known : plan_.vectors) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Row programs: one kernel for a whole region of a graph that treats each row alone
-// (passes/row_region.hpp); docs/design/0002 and 0007.
+// (passes/row_region.hpp); docs/design/0002 and 0008.
 //
 // A workgroup carries a tile of rows from the region's first node to its last.  What one group of
 // nodes hands to the next lies in shared memory; so do weights while they are multiplied.  Groups
