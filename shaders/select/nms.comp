@@ -15,8 +15,7 @@ shared uint dropped[WORDS * 256];  // each thread has words of its own
 /// low and high corners
 vec4 corners(int batch, int box) {
     const int at = (batch * in0_dim1 + box) * 4;
-    const vec4 raw = vec4(float(in0.at[at]), float(in0.at[at + 1]), float(in0.at[at + 2]),
-                          float(in0.at[at + 3]));
+    const vec4 raw = vec4(in0_load(at), in0_load(at + 1), in0_load(at + 2), in0_load(at + 3));
     if (CENTERED) return vec4(raw.xy - raw.zw * 0.5, raw.xy + raw.zw * 0.5);
     return vec4(min(raw.xy, raw.zw), max(raw.xy, raw.zw));
 }
@@ -42,7 +41,7 @@ void main() {
             int best = -1;
             for (int box = lane, turn = 0; is_open && box < boxes; box += 256, ++turn) {
                 if ((dropped[turn / 32 * 256 + lane] >> uint(turn % 32) & 1u) != 0u) continue;
-                const float mine = float(in1.at[line * boxes + box]);
+                const float mine = in1_load(line * boxes + box);
                 if (HAS_SCORE && !(mine > SCORE)) continue;
                 if (best < 0 || mine > score) {
                     score = mine;
