@@ -157,8 +157,8 @@ TEST_F(GhostLap, ASavedBrainComesBackBitForBit) {
 }
 
 TEST_F(GhostLap, GhostsOfTwoDriversAreToldApartTenTimesOfTen) {
-    if (!test_setting("HEARTH_TEST_FEATURES").empty() ||
-        !test_setting("HEARTH_TEST_BINDING").empty())
+    if (!test::test_setting("HEARTH_TEST_FEATURES").empty() ||
+        !test::test_setting("HEARTH_TEST_BINDING").empty())
         GTEST_SKIP() << "ten races on one host are enough; this host races in the tests above";
     const std::array styles = {"smooth", "late"};
     // The lines that the two drivers drive, to compare with.

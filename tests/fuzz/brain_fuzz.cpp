@@ -44,11 +44,6 @@ void open(std::span<const std::byte> bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    std::vector<uint64_t> aligned((size + 7) / 8);
-    if (size > 0) std::memcpy(aligned.data(), data, size);
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(aligned)).first(size);
-    open(bytes);
-    repair(bytes);
-    open(bytes);
+    fuzz::open_twice(data, size, open, repair);
     return 0;
 }

@@ -13,7 +13,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <span>
+#include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
@@ -34,6 +36,18 @@ inline void check_refusal(const Status& status) {
 
 inline std::span<const std::byte> as_bytes(const uint8_t* data, size_t size) {
     return std::as_bytes(std::span(data, size));
+}
+
+/// For a format that is read in place and has checksums: opens the bytes, 8-byte aligned as a
+/// mapped file is, as they are and then repaired, so that mutations get past the checksums.
+inline void open_twice(const uint8_t* data, size_t size, void (*open)(std::span<const std::byte>),
+                       void (*repair)(std::span<std::byte>)) {
+    std::vector<uint64_t> aligned((size + 7) / 8);
+    if (size > 0) std::memcpy(aligned.data(), data, size);
+    const std::span<std::byte> bytes = std::as_writable_bytes(std::span(aligned)).first(size);
+    open(bytes);
+    repair(bytes);
+    open(bytes);
 }
 
 }  // namespace hearth::fuzz

@@ -31,6 +31,9 @@ constexpr FixedList<AttrSpec, 12> kAttrs = {
     {"right", AttrType::kInteger, -1}, {"past", AttrType::kInteger, 0},
     {"mask", AttrType::kInteger, 0},   {"lengths", AttrType::kInteger, 0}};
 
+constexpr FixedList<InputSpec, 8> kBackwardInputs = {
+    {"q"}, {"k"}, {"v"}, {"g"}, {"log_total"}, {"common_part and the rest", TypeClass::kAny, true}};
+
 DType wide(DType dtype) {
     return dtype == DType::kF64 ? DType::kF64 : DType::kF32;
 }
@@ -487,12 +490,7 @@ constinit const OpDef kOps[] = {
         .name = "attention_backward_queries",
         .summary = "the cotangent of attention's q from those of its results: g, log of the sums, "
                    "and the sum of g times the result",
-        .inputs = {{"q"},
-                   {"k"},
-                   {"v"},
-                   {"g"},
-                   {"log_total"},
-                   {"common_part and the rest", TypeClass::kAny, true}},
+        .inputs = kBackwardInputs,
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
         .infer = [](InferCall& call) -> Status {
@@ -509,12 +507,7 @@ constinit const OpDef kOps[] = {
     {
         .name = "attention_backward_keys",
         .summary = "the cotangents of attention's k and v, from the same",
-        .inputs = {{"q"},
-                   {"k"},
-                   {"v"},
-                   {"g"},
-                   {"log_total"},
-                   {"common_part and the rest", TypeClass::kAny, true}},
+        .inputs = kBackwardInputs,
         .attrs = kAttrs,
         .op_class = OpClass::kKernel,
         .infer = [](InferCall& call) -> Status {
