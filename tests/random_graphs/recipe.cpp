@@ -93,8 +93,8 @@ class Cook {
         if (copies.size() > 1) t = concat(copies, 0);
         t = reshape(count == t.dim(0).count ? t : slice(t, 0, 0, count), fixed);
         if (!wants_rows) return t;
-        Shape rows = fixed;
-        for (int i = 0; i < shape.rank(); ++i) rows[i] = shape[i].per_row ? kRows : Dim(1);
+        Shape rows;
+        for (const Dim extent : shape.dims()) rows.push_back(extent.per_row ? kRows : Dim(1));
         return t + reshape(slice(pool_[0], 1, 0, 1), rows);
     }
 
