@@ -131,9 +131,9 @@ Status Brain::begin_frame(const Frame& frame) {
         session_.release(slot.snapshot->id);
         slot.snapshot.reset();
     }
-    if (frame.serial == 1) HEARTH_TRY(session_.record_setup(frame.cmd));
+    if (frame.serial == 1) HEARTH_TRY(session_.record_setup(frame.compute_cmd));
     if (!loaded_.empty()) {
-        HEARTH_TRY(session_.record_brain(frame.cmd, loaded_));
+        HEARTH_TRY(session_.record_brain(frame.compute_cmd, loaded_));
         loaded_.clear();
     }
     ++recorded_frames_;
@@ -142,7 +142,7 @@ Status Brain::begin_frame(const Frame& frame) {
 
 Result<hearth_readback> Brain::record_result(const Frame& frame, uint64_t offset, uint64_t bytes) {
     hearth_readback_info info = hearth_readback_info_default();
-    info.command_buffer = frame.cmd;
+    info.command_buffer = frame.compute_cmd;
     info.buffer = slots_[frame.slot].results.handle();
     info.offset = offset;
     info.byte_count = bytes;
@@ -156,7 +156,7 @@ Status Brain::record_act(const Frame& frame, uint64_t race_frame, const Observat
     Slot& slot = slots_[frame.slot];
     const hearth_bound bound[] = {bind_values(observation_, std::span<const float>(observation)),
                                   bind(action_, slot.results, 0, sizeof(ActionVector))};
-    HEARTH_TRY(session_.record(frame.cmd, act_, 1, bound).status());
+    HEARTH_TRY(session_.record(frame.compute_cmd, act_, 1, bound).status());
     HEARTH_ASSIGN(const hearth_readback id, record_result(frame, 0, sizeof(ActionVector)));
     slot.decision = Pending{race_frame, id};
     return {};
@@ -172,7 +172,7 @@ Status Brain::record_learn(const Frame& frame, const Demonstrations& demonstrati
         bind(observations_, slot.observations, 0, slot.observations.size_bytes()),
         bind(actions_, slot.actions, 0, slot.actions.size_bytes()),
         bind(loss_output_, slot.results, kLossOffset, sizeof(float))};
-    HEARTH_TRY(session_.record(frame.cmd, learn_, kBatchSize, bound).status());
+    HEARTH_TRY(session_.record(frame.compute_cmd, learn_, kBatchSize, bound).status());
     HEARTH_ASSIGN(const hearth_readback id, record_result(frame, kLossOffset, sizeof(float)));
     slot.loss = Pending{0, id};
     return {};
@@ -189,7 +189,7 @@ Status Brain::load(std::vector<std::byte> bytes) {
 }
 
 Status Brain::record_snapshot(const Frame& frame) {
-    HEARTH_ASSIGN(const auto id, session_.record_snapshot(frame.cmd));
+    HEARTH_ASSIGN(const auto id, session_.record_snapshot(frame.compute_cmd));
     if (id) slots_[frame.slot].snapshot = Pending{learning_steps_, *id};
     return {};
 }
@@ -203,7 +203,8 @@ Result<Brain::Snapshot> Brain::snapshot_now(uint64_t& serial) {
     HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
     ++serial;
     Result<std::optional<hearth_readback>> id = std::optional<hearth_readback>();
-    HEARTH_TRY(device_.run([&](VkCommandBuffer cmd) { id = session_.record_snapshot(cmd); }));
+    HEARTH_TRY(
+        device_.run_compute([&](VkCommandBuffer cmd) { id = session_.record_snapshot(cmd); }));
     if (!id.ok()) return id.status();
     if (!*id) return internal_error("the ghost is in the middle of a step of learning");
     HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
@@ -217,7 +218,7 @@ Result<Brain::Snapshot> Brain::snapshot_now(uint64_t& serial) {
 
 Status Brain::record_reset(const Frame& frame) {
     learning_steps_ = 0;
-    return session_.record_setup(frame.cmd);
+    return session_.record_setup(frame.compute_cmd);
 }
 
 double Brain::mean_record_us() const {
@@ -229,7 +230,7 @@ Result<uint64_t> Brain::weights_hash(uint64_t serial) {
     HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
     std::vector<hearth_readback> ids;
     Status status;
-    HEARTH_TRY(device_.run([&](VkCommandBuffer cmd) {
+    HEARTH_TRY(device_.run_compute([&](VkCommandBuffer cmd) {
         for (uint32_t i = 0; i < program_.info().slot_count && status.ok(); ++i) {
             const auto slot = program_.slot(i);
             if (!slot.ok() || slot->kind != HEARTH_SLOT_PARAM) continue;

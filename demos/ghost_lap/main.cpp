@@ -4,8 +4,9 @@
 // Ghost Lap: drive a lap, and a rival learns your driving while you do it.
 //
 // One device, one command buffer a frame: the game records its picture, the ghost's decision
-// ("act") and one step of its learning ("learn") into it.  The decision comes back two frames
-// later, by polling; nothing in the frame waits for it.
+// ("act") and one step of its learning ("learn") into it; or, with --async-compute, the latter two
+// into one for a compute queue.  The decision comes back two frames later, by polling; nothing in
+// the frame waits for it.
 
 #include "brain.hpp"
 #include "cars.hpp"
@@ -20,11 +21,13 @@
 #include <hearth/brain_file.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <utility>
 
 namespace hearth::ghost_lap {
 namespace {
@@ -46,7 +49,8 @@ struct GameOptions : demo::Options {
     std::string save;    ///< where to keep the ghost's brain
 };
 
-enum Span : uint32_t { kRender, kAct, kLearn, kSpanCount };
+/// kFrame: all that the queue that draws does for a frame.
+enum Span : uint32_t { kRender, kAct, kLearn, kFrame, kSpanCount };
 
 class Game {
   public:
@@ -78,6 +82,7 @@ class Game {
     Status keep_brain(const Frame& frame);
     Status save_brain(Brain::Snapshot snapshot);
     Status finish_saving();
+    double since_last_frame_ms();
 
     GameOptions options_;
     Track track_;
@@ -95,6 +100,7 @@ class Game {
     InputScript recording_;
     RunResult result_;
     uint64_t last_serial_ = 0;
+    std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
     std::future<Status> saving_;  // of the last snapshot, on a thread of its own
     size_t saved_laps_ = 0;
     size_t told_player_laps_ = 0;
@@ -196,9 +202,12 @@ Status Game::frame() {
     if (!frame) return {};  // minimized
     last_serial_ = frame->serial;
     take_times();
+    host_->loop().begin_span(*frame, frame->cmd, kFrame);
     HEARTH_TRY(think(*frame));
     if (has_picture) HEARTH_TRY(draw(*frame, input));
+    host_->loop().end_span(*frame, frame->cmd, kFrame);
     HEARTH_TRY(host_->end_frame(*frame));
+    result_.frame_period_ms.add(since_last_frame_ms());
     drive(input);
     return {};
 }
@@ -218,15 +227,15 @@ Status Game::think(const Frame& frame) {
         is_reset_wanted_ = false;
     }
 
-    loop.begin_span(frame, kAct);
+    loop.begin_span(frame, frame.compute_cmd, kAct);
     HEARTH_TRY(brain_->record_act(frame, race_.frame(), race_.ghost().observation()));
-    loop.end_span(frame, kAct);
+    loop.end_span(frame, frame.compute_cmd, kAct);
 
     has_learned_ = hud_.is_learning_wanted && race_.demonstrations().is_ready();
     if (has_learned_) {
-        loop.begin_span(frame, kLearn);
+        loop.begin_span(frame, frame.compute_cmd, kLearn);
         HEARTH_TRY(brain_->record_learn(frame, race_.demonstrations()));
-        loop.end_span(frame, kLearn);
+        loop.end_span(frame, frame.compute_cmd, kLearn);
     }
     HEARTH_TRY(keep_brain(frame));
     hud_.is_learning = has_learned_;
@@ -281,7 +290,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     }
 
     FrameLoop& loop = host_->loop();
-    loop.begin_span(frame, kRender);
+    loop.begin_span(frame, frame.cmd, kRender);
     host_->begin_picture(frame, input, kGrass);
     if (is_close_up_) {
         renderer.draw(scenery_, world);
@@ -301,7 +310,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     renderer.draw(*canvas_, world);
     draw_hud(hud_, layout, host_->ui(), extent);
     host_->end_picture();
-    loop.end_span(frame, kRender);
+    loop.end_span(frame, frame.cmd, kRender);
 
     const std::string path =
         input.was_pressed("f12") ? "ghost_lap.png" : screenshot_path(race_.frame());
@@ -372,16 +381,23 @@ void Game::handle_keys(const Input& input) {
     }
 }
 
+double Game::since_last_frame_ms() {
+    const auto before = std::exchange(last_frame_, std::chrono::steady_clock::now());
+    return std::chrono::duration<double, std::milli>(last_frame_ - before).count();
+}
+
 void Game::take_times() {
     constexpr double kKeep = 0.95;  // of a shown figure from frame to frame
     for (const demo::SpanTime& time : host_->loop().span_times()) {
-        Cost* const costs[] = {&result_.render_ms, &result_.act_ms, &result_.learn_ms};
-        double* const shown[] = {&hud_.render_ms, &hud_.act_ms, &hud_.learn_ms};
+        Cost* const costs[] = {&result_.render_ms, &result_.act_ms, &result_.learn_ms,
+                               &result_.frame_ms};
+        double* const shown[] = {&hud_.render_ms, &hud_.act_ms, &hud_.learn_ms, nullptr};
         Cost& cost = *costs[time.span];
         cost.add(time.milliseconds);
+        if (shown[time.span] == nullptr) continue;
         double& value = *shown[time.span];
-        value =
-            cost.count == 1 ? time.milliseconds : kKeep * value + (1.0 - kKeep) * time.milliseconds;
+        value = cost.count() == 1 ? time.milliseconds
+                                  : kKeep * value + (1.0 - kKeep) * time.milliseconds;
     }
 }
 
@@ -393,6 +409,7 @@ Status Game::finish() {
     r.seed = options_.seed;
     r.frames = race_.frame();
     r.is_headless = host_->is_headless();
+    r.has_async_compute = host_->device().has_async_compute();
     r.is_learning_on = options_.learn;
     r.table = race_.table();
     r.learning_steps = brain_->learning_steps();

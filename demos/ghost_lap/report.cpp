@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 
 namespace hearth::ghost_lap {
 namespace {
@@ -90,6 +91,20 @@ void RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
           << '\n';
 }
 
+double Cost::mean() const {
+    if (values_.empty()) return 0.0;
+    return std::accumulate(values_.begin(), values_.end(), 0.0) /
+           static_cast<double>(values_.size());
+}
+
+double Cost::quantile(double fraction) const {
+    if (values_.empty()) return 0.0;
+    std::vector<double> sorted = values_;
+    std::ranges::sort(sorted);
+    const double at = std::ceil(fraction * static_cast<double>(sorted.size())) - 1.0;
+    return sorted[static_cast<size_t>(std::max(at, 0.0))];
+}
+
 void RunLog::finish(const RunResult& result) {
     if (!file_.is_open()) return;
     const auto car = [](const RaceTable::Laps& laps) {
@@ -157,11 +172,19 @@ std::string report_text(const RunResult& r) {
     line("{:<28} {:>10} {:>10}", "put back on the track", player.resets, ghost.resets);
     line("");
     if (r.has_gpu_times) {
-        line("{:<28} {:>10} {:>10}   the first run of each left out", "frame cost, ms of GPU time",
-             "mean", "worst");
-        line("{:<28} {:>10.3f} {:>10.3f}", "  render", r.render_ms.mean(), r.render_ms.worst);
-        line("{:<28} {:>10.3f} {:>10.3f}", "  act", r.act_ms.mean(), r.act_ms.worst);
-        line("{:<28} {:>10.3f} {:>10.3f}", "  learn", r.learn_ms.mean(), r.learn_ms.worst);
+        line("{:<28} {:>10} {:>10} {:>10} {:>10} {:>10}   the first of each left out",
+             "frame cost, ms of GPU time", "mean", "median", "p99", "p99.9", "worst");
+        const auto cost = [&](const char* name, const Cost& c) {
+            line("{:<28} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f} {:>10.3f}", name, c.mean(),
+                 c.quantile(0.5), c.quantile(0.99), c.quantile(0.999), c.quantile(1));
+        };
+        cost("  render", r.render_ms);
+        cost("  act", r.act_ms);
+        cost("  learn", r.learn_ms);
+        cost(r.has_async_compute ? "  frame (queue that draws)" : "  frame", r.frame_ms);
+        cost("  the clock, frame to frame", r.frame_period_ms);
+        line("{:<28} {:>10}", "networks run on",
+             r.has_async_compute ? "a queue of their own" : "the queue that draws");
     } else {
         line("frame cost: this queue has no timestamps");
     }

@@ -14,18 +14,21 @@
 
 namespace hearth::ghost_lap {
 
-/// Mean and worst of a series of costs.  The first is left out: some drivers finish compiling when
-/// something runs for the first time.
-struct Cost {
-    double sum = 0.0;
-    double worst = 0.0;
-    uint64_t count = 0;
+/// A series of costs.  The first is left out: some drivers finish compiling when something runs for
+/// the first time.
+class Cost {
+  public:
     void add(double value) {
-        if (count++ == 0) return;
-        sum += value;
-        worst = value > worst ? value : worst;
+        if (count_++ > 0) values_.push_back(value);
     }
-    double mean() const { return count > 1 ? sum / static_cast<double>(count - 1) : 0.0; }
+    uint64_t count() const { return count_; }
+    double mean() const;
+    /// The value that a part of `fraction` of all does not exceed; 1 is the worst.
+    double quantile(double fraction) const;
+
+  private:
+    uint64_t count_ = 0;
+    std::vector<double> values_;
 };
 
 /// All that a run is judged by.
@@ -45,6 +48,9 @@ struct RunResult {
     uint64_t weights_hash = 0;
     std::vector<float> losses;
     Cost render_ms, act_ms, learn_ms;  ///< GPU time
+    Cost frame_ms;                     ///< of all that the queue that draws does for a frame
+    Cost frame_period_ms;              ///< the clock's, from frame to frame
+    bool has_async_compute = false;
     bool has_gpu_times = false;
     double record_us = 0.0;  ///< CPU time of recording, per frame
     uint64_t cpu_allocations = 0;

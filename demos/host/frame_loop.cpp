@@ -30,39 +30,50 @@ void transition(const VulkanApi& vk, VkCommandBuffer cmd, VkImage image, VkImage
 
 }  // namespace
 
+Result<FrameLoop::Lane> FrameLoop::create_lane(const standalone::Queue& queue) const {
+    const VulkanApi& vk = device_->vk();
+    Lane lane;
+    lane.queue = queue;
+    VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+    pool.queueFamilyIndex = queue.family;
+    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device_->handle(), &pool, nullptr, &lane.pool),
+                            "vkCreateCommandPool"));
+    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    allocate.commandPool = lane.pool;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 1;
+    HEARTH_TRY(check_vulkan(vk.AllocateCommandBuffers(device_->handle(), &allocate, &lane.cmd),
+                            "vkAllocateCommandBuffers"));
+    const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
+    HEARTH_TRY(check_vulkan(vk.CreateFence(device_->handle(), &fence, nullptr, &lane.done),
+                            "vkCreateFence"));
+    lane.span_was_ended.assign(span_count_, false);
+    if (span_count_ == 0) return lane;
+    VkQueryPoolCreateInfo queries{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
+    queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    queries.queryCount = 2 * span_count_;
+    HEARTH_TRY(check_vulkan(vk.CreateQueryPool(device_->handle(), &queries, nullptr, &lane.queries),
+                            "vkCreateQueryPool"));
+    return lane;
+}
+
 Result<std::unique_ptr<FrameLoop>> FrameLoop::create(standalone::Device& device,
                                                      uint32_t span_count) {
     std::unique_ptr<FrameLoop> self(new FrameLoop);
     self->device_ = &device;
-    self->span_count_ = device.timestamp_valid_bits() > 0 ? span_count : 0;
-    const VulkanApi& vk = device.vk();
+    const bool has_timestamps = device.main_queue().timestamp_valid_bits > 0 &&
+                                device.compute_queue().timestamp_valid_bits > 0;
+    self->span_count_ = has_timestamps ? span_count : 0;
     for (Slot& slot : self->slots_) {
-        VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-        pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
-        pool.queueFamilyIndex = device.queue_family();
-        HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device.handle(), &pool, nullptr, &slot.pool),
-                                "vkCreateCommandPool"));
-        VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-        allocate.commandPool = slot.pool;
-        allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-        allocate.commandBufferCount = 1;
-        HEARTH_TRY(check_vulkan(vk.AllocateCommandBuffers(device.handle(), &allocate, &slot.cmd),
-                                "vkAllocateCommandBuffers"));
-        const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-        HEARTH_TRY(check_vulkan(vk.CreateFence(device.handle(), &fence, nullptr, &slot.done),
-                                "vkCreateFence"));
+        HEARTH_ASSIGN(slot.lanes.emplace_back(), self->create_lane(device.main_queue()));
+        if (device.has_async_compute()) {
+            HEARTH_ASSIGN(slot.lanes.emplace_back(), self->create_lane(device.compute_queue()));
+        }
         const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-        HEARTH_TRY(
-            check_vulkan(vk.CreateSemaphore(device.handle(), &semaphore, nullptr, &slot.acquired),
-                         "vkCreateSemaphore"));
-        slot.span_was_ended.assign(self->span_count_, false);
-        if (self->span_count_ == 0) continue;
-        VkQueryPoolCreateInfo queries{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-        queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
-        queries.queryCount = 2 * self->span_count_;
-        HEARTH_TRY(
-            check_vulkan(vk.CreateQueryPool(device.handle(), &queries, nullptr, &slot.queries),
-                         "vkCreateQueryPool"));
+        HEARTH_TRY(check_vulkan(
+            device.vk().CreateSemaphore(device.handle(), &semaphore, nullptr, &slot.acquired),
+            "vkCreateSemaphore"));
     }
     return self;
 }
@@ -73,10 +84,12 @@ FrameLoop::~FrameLoop() {
     const VkDevice device = device_->handle();
     vk.DeviceWaitIdle(device);  // presenting may still hold semaphores
     for (const Slot& slot : slots_) {
-        vk.DestroyQueryPool(device, slot.queries, nullptr);
+        for (const Lane& lane : slot.lanes) {
+            vk.DestroyQueryPool(device, lane.queries, nullptr);
+            vk.DestroyFence(device, lane.done, nullptr);
+            vk.DestroyCommandPool(device, lane.pool, nullptr);
+        }
         vk.DestroySemaphore(device, slot.acquired, nullptr);
-        vk.DestroyFence(device, slot.done, nullptr);
-        vk.DestroyCommandPool(device, slot.pool, nullptr);
     }
     for (const VkSemaphore semaphore : rendered_) vk.DestroySemaphore(device, semaphore, nullptr);
 }
@@ -85,28 +98,46 @@ FrameLoop::~FrameLoop() {
 Status FrameLoop::finish(Slot& slot) {
     if (slot.serial == 0) return {};
     const VulkanApi& vk = device_->vk();
-    HEARTH_TRY(check_vulkan(vk.WaitForFences(device_->handle(), 1, &slot.done, VK_TRUE, UINT64_MAX),
-                            "vkWaitForFences"));
-    HEARTH_TRY(check_vulkan(vk.ResetFences(device_->handle(), 1, &slot.done), "vkResetFences"));
     const uint64_t serial = std::exchange(slot.serial, 0);
+    for (const Lane& lane : slot.lanes) {
+        HEARTH_TRY(
+            check_vulkan(vk.WaitForFences(device_->handle(), 1, &lane.done, VK_TRUE, UINT64_MAX),
+                         "vkWaitForFences"));
+        HEARTH_TRY(check_vulkan(vk.ResetFences(device_->handle(), 1, &lane.done), "vkResetFences"));
+        take_times(lane, serial);
+    }
+    if (slot.screenshot_path.empty()) return {};
+    return write_png(std::exchange(slot.screenshot_path, {}), slot.screenshot_extent.width,
+                     slot.screenshot_extent.height, slot.pixels.as<uint8_t>(), slot.is_bgra);
+}
 
-    const uint32_t bits = device_->timestamp_valid_bits();
+void FrameLoop::take_times(const Lane& lane, uint64_t serial) {
+    const uint32_t bits = lane.queue.timestamp_valid_bits;
     const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
     for (uint32_t span = 0; span < span_count_; ++span) {
-        if (!slot.span_was_ended[span]) continue;
+        if (!lane.span_was_ended[span]) continue;
         uint64_t ticks[2] = {};
-        const VkResult result =
-            vk.GetQueryPoolResults(device_->handle(), slot.queries, 2 * span, 2, sizeof(ticks),
-                                   ticks, sizeof(uint64_t), VK_QUERY_RESULT_64_BIT);
+        const VkResult result = device_->vk().GetQueryPoolResults(
+            device_->handle(), lane.queries, 2 * span, 2, sizeof(ticks), ticks, sizeof(uint64_t),
+            VK_QUERY_RESULT_64_BIT);
         if (result != VK_SUCCESS) continue;
         const double nanoseconds =
             static_cast<double>((ticks[1] - ticks[0]) & mask) *
             static_cast<double>(device_->properties().limits.timestampPeriod);
         span_times_.push_back({serial, span, nanoseconds * 1e-6});
     }
-    if (slot.screenshot_path.empty()) return {};
-    return write_png(std::exchange(slot.screenshot_path, {}), slot.screenshot_extent.width,
-                     slot.screenshot_extent.height, slot.pixels.as<uint8_t>(), slot.is_bgra);
+}
+
+Status FrameLoop::begin(Lane& lane) const {
+    const VulkanApi& vk = device_->vk();
+    HEARTH_TRY(
+        check_vulkan(vk.ResetCommandPool(device_->handle(), lane.pool, 0), "vkResetCommandPool"));
+    VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    HEARTH_TRY(check_vulkan(vk.BeginCommandBuffer(lane.cmd, &begin), "vkBeginCommandBuffer"));
+    if (span_count_ > 0) vk.CmdResetQueryPool(lane.cmd, lane.queries, 0, 2 * span_count_);
+    lane.span_was_ended.assign(span_count_, false);
+    return {};
 }
 
 Result<std::optional<Frame>> FrameLoop::begin(Presenter* presenter) {
@@ -131,20 +162,15 @@ Result<std::optional<Frame>> FrameLoop::begin(Presenter* presenter) {
         rendered_.push_back(semaphore);
     }
 
-    HEARTH_TRY(
-        check_vulkan(vk.ResetCommandPool(device_->handle(), slot.pool, 0), "vkResetCommandPool"));
-    VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    HEARTH_TRY(check_vulkan(vk.BeginCommandBuffer(slot.cmd, &begin), "vkBeginCommandBuffer"));
-    if (span_count_ > 0) vk.CmdResetQueryPool(slot.cmd, slot.queries, 0, 2 * span_count_);
-    slot.span_was_ended.assign(span_count_, false);
+    for (Lane& lane : slot.lanes) HEARTH_TRY(begin(lane));
 
     Frame frame;
     frame.serial = ++serial_;
     frame.completed_serial = serial_ > kFramesInFlight ? serial_ - kFramesInFlight : 0;
     frame.slot = index;
     frame.image_index = image.image_index;
-    frame.cmd = slot.cmd;
+    frame.cmd = slot.lanes.front().cmd;
+    frame.compute_cmd = slot.lanes.back().cmd;
     return std::optional<Frame>(frame);
 }
 
@@ -157,13 +183,12 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
                    VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
                    VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0);
     }
-    HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(frame.cmd), "vkEndCommandBuffer"));
+    for (const Lane& lane : slot.lanes)
+        HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(lane.cmd), "vkEndCommandBuffer"));
 
     const VkPipelineStageFlags wait_stage = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
     const VkSemaphore rendered = presenter ? rendered_[frame.image_index] : VK_NULL_HANDLE;
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
-    submit.commandBufferCount = 1;
-    submit.pCommandBuffers = &frame.cmd;
     if (slot.uses_semaphores) {
         submit.waitSemaphoreCount = 1;
         submit.pWaitSemaphores = &slot.acquired;
@@ -171,8 +196,14 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
         submit.signalSemaphoreCount = 1;
         submit.pSignalSemaphores = &rendered;
     }
-    HEARTH_TRY(
-        check_vulkan(vk.QueueSubmit(device_->queue(), 1, &submit, slot.done), "vkQueueSubmit"));
+    for (const Lane& lane : slot.lanes) {
+        // Only the main queue draws, so only it waits for the image and tells the presenter.
+        if (&lane != &slot.lanes.front()) submit = {VK_STRUCTURE_TYPE_SUBMIT_INFO};
+        submit.commandBufferCount = 1;
+        submit.pCommandBuffers = &lane.cmd;
+        HEARTH_TRY(check_vulkan(vk.QueueSubmit(lane.queue.handle, 1, &submit, lane.done),
+                                "vkQueueSubmit"));
+    }
     slot.serial = frame.serial;
     return presenter ? presenter->present(frame.image_index, rendered) : Status();
 }
@@ -185,17 +216,23 @@ Status FrameLoop::wait() {
     return {};
 }
 
-void FrameLoop::begin_span(const Frame& frame, uint32_t span) {
+void FrameLoop::write_timestamp(const Frame& frame, VkCommandBuffer cmd, uint32_t span,
+                                bool is_end) {
     if (span >= span_count_) return;
-    device_->vk().CmdWriteTimestamp(frame.cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
-                                    slots_[frame.slot].queries, 2 * span);
+    for (Lane& lane : slots_[frame.slot].lanes) {
+        if (lane.cmd != cmd) continue;
+        lane.span_was_ended[span] = is_end;
+        device_->vk().CmdWriteTimestamp(cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, lane.queries,
+                                        2 * span + (is_end ? 1 : 0));
+    }
 }
 
-void FrameLoop::end_span(const Frame& frame, uint32_t span) {
-    if (span >= span_count_) return;
-    slots_[frame.slot].span_was_ended[span] = true;
-    device_->vk().CmdWriteTimestamp(frame.cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT,
-                                    slots_[frame.slot].queries, 2 * span + 1);
+void FrameLoop::begin_span(const Frame& frame, VkCommandBuffer cmd, uint32_t span) {
+    write_timestamp(frame, cmd, span, false);
+}
+
+void FrameLoop::end_span(const Frame& frame, VkCommandBuffer cmd, uint32_t span) {
+    write_timestamp(frame, cmd, span, true);
 }
 
 Status FrameLoop::record_screenshot(const Frame& frame, const Presenter& presenter,

@@ -23,6 +23,8 @@ struct Frame {
     uint32_t slot = 0;
     uint32_t image_index = 0;
     VkCommandBuffer cmd = VK_NULL_HANDLE;
+    /// For Hearth's work, on the queue that it was given: `cmd` where there is only one queue.
+    VkCommandBuffer compute_cmd = VK_NULL_HANDLE;
 };
 
 /// GPU time that one frame spent in one span, arriving some frames late.
@@ -52,8 +54,9 @@ class FrameLoop {
     /// Waits for all frames.
     Status wait();
 
-    void begin_span(const Frame& frame, uint32_t span);
-    void end_span(const Frame& frame, uint32_t span);
+    /// cmd: the frame's command buffer in which the span lies.
+    void begin_span(const Frame& frame, VkCommandBuffer cmd, uint32_t span);
+    void end_span(const Frame& frame, VkCommandBuffer cmd, uint32_t span);
     /// Times that arrived with the last begin() or wait(); empty on a queue without timestamps.
     std::span<const SpanTime> span_times() const { return span_times_; }
 
@@ -62,15 +65,20 @@ class FrameLoop {
     Status record_screenshot(const Frame& frame, const Presenter& presenter, std::string path);
 
   private:
-    struct Slot {
+    /// What one queue does for a frame.
+    struct Lane {
+        standalone::Queue queue;
         VkCommandPool pool = VK_NULL_HANDLE;
         VkCommandBuffer cmd = VK_NULL_HANDLE;
         VkFence done = VK_NULL_HANDLE;
-        VkSemaphore acquired = VK_NULL_HANDLE;
         VkQueryPool queries = VK_NULL_HANDLE;
+        std::vector<bool> span_was_ended;
+    };
+    struct Slot {
+        std::vector<Lane> lanes;  // the main queue's, and that of asynchronous compute
+        VkSemaphore acquired = VK_NULL_HANDLE;
         uint64_t serial = 0;  // of the frame in flight, 0 if none
         bool uses_semaphores = false;
-        std::vector<bool> span_was_ended;
         // A screenshot under way.
         standalone::Buffer pixels;
         std::string screenshot_path;
@@ -79,7 +87,11 @@ class FrameLoop {
     };
 
     FrameLoop() = default;
+    Result<Lane> create_lane(const standalone::Queue& queue) const;
+    Status begin(Lane& lane) const;
     Status finish(Slot& slot);
+    void take_times(const Lane& lane, uint64_t serial);
+    void write_timestamp(const Frame& frame, VkCommandBuffer cmd, uint32_t span, bool is_end);
 
     standalone::Device* device_ = nullptr;
     uint32_t span_count_ = 0;

@@ -62,6 +62,7 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
         wants_window || self->instance_->has_extension(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME);
     standalone::DeviceOptions device_options;
     device_options.index = options.device;
+    device_options.async_compute = options.async_compute;
     if (has_surface) device_options.extensions.emplace_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
     HEARTH_ASSIGN(self->device_, standalone::Device::create(*self->instance_, device_options));
     if (!self->device_->has_graphics()) {

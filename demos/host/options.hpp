@@ -17,8 +17,9 @@ struct Options {
     bool turbo = false;     ///< do not wait for the clock between frames
     bool validate = false;  ///< with validation layers; a message is a failure
     uint64_t seed = 1;
-    uint64_t frames = 0;  ///< to run; 0: until the window closes
-    int device = -1;      ///< index; negative: the best one
+    uint64_t frames = 0;         ///< to run; 0: until the window closes
+    int device = -1;             ///< index; negative: the best one
+    bool async_compute = false;  ///< networks on a compute queue beside the one that draws
     uint32_t width = 1280;
     uint32_t height = 720;
     std::string input;        ///< a recorded drive to replay
@@ -34,6 +35,8 @@ inline void add_options(CLI::App& app, Options& options) {
     app.add_option("--seed", options.seed, "Seed of all random numbers");
     app.add_option("--frames", options.frames, "Frames of 1/60 s to run (0: until closed)");
     app.add_option("--device", options.device, "Index of the Vulkan device");
+    app.add_flag("--async-compute", options.async_compute,
+                 "Run the networks on a compute queue of their own, beside the picture");
     app.add_option("--width", options.width, "Width of the picture")->check(CLI::Range(320, 7680));
     app.add_option("--height", options.height, "Height of the picture")
         ->check(CLI::Range(240, 4320));

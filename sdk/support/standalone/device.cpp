@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 namespace hearth::standalone {
@@ -72,6 +73,16 @@ std::vector<VkQueueFamilyProperties> queue_families(const VulkanApi& vk,
     return families;
 }
 
+/// The first family whose flags among `mask` are `flags`; null handle.  Nothing if there is none.
+std::optional<Queue> find_queue(std::span<const VkQueueFamilyProperties> families,
+                                VkQueueFlags mask, VkQueueFlags flags) {
+    const auto family = std::ranges::find_if(
+        families, [&](const VkQueueFamilyProperties& f) { return (f.queueFlags & mask) == flags; });
+    if (family == families.end()) return std::nullopt;
+    return Queue{VK_NULL_HANDLE, static_cast<uint32_t>(family - families.begin()),
+                 family->timestampValidBits};
+}
+
 std::vector<VkExtensionProperties> device_extensions(const VulkanApi& vk,
                                                      VkPhysicalDevice physical_device) {
     uint32_t count = 0;
@@ -101,19 +112,20 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
 
     const std::vector<VkQueueFamilyProperties> families = queue_families(vk, physical_device);
     constexpr VkQueueFlags kBoth = VK_QUEUE_GRAPHICS_BIT | VK_QUEUE_COMPUTE_BIT;
-    auto family = std::ranges::find_if(
-        families, [](const VkQueueFamilyProperties& f) { return (f.queueFlags & kBoth) == kBoth; });
-    self->has_graphics_ = family != families.end();
-    if (!self->has_graphics_) {
-        family = std::ranges::find_if(families, [](const VkQueueFamilyProperties& f) {
-            return (f.queueFlags & VK_QUEUE_COMPUTE_BIT) != 0;
-        });
-    }
-    if (family == families.end()) {
+    std::optional<Queue> main = find_queue(families, kBoth, kBoth);
+    self->has_graphics_ = main.has_value();
+    const std::optional<Queue> compute = find_queue(families, kBoth, VK_QUEUE_COMPUTE_BIT);
+    if (!main) main = compute;
+    if (!main) {
         return unsupported(std::string(self->properties_.deviceName) + " has no compute queue");
     }
-    self->queue_family_ = static_cast<uint32_t>(family - families.begin());
-    self->timestamp_valid_bits_ = family->timestampValidBits;
+    if (options.async_compute && !compute) {
+        return unsupported(std::string(self->properties_.deviceName) +
+                           " has no queue family that computes and does not draw, as asynchronous "
+                           "compute needs");
+    }
+    self->queue_ = *main;
+    self->compute_queue_ = options.async_compute ? *compute : *main;
 
     const bool wants_optional = options.features == FeatureLevel::kRequiredAndOptional;
     std::vector<std::string> names(
@@ -150,33 +162,32 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
                                                storage.data(), &storage_bytes)));
 
     const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queue{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
-    queue.queueFamilyIndex = self->queue_family_;
-    queue.queueCount = 1;
-    queue.pQueuePriorities = &priority;
+    std::vector<VkDeviceQueueCreateInfo> queues;
+    for (const uint32_t family : {self->queue_.family, self->compute_queue_.family}) {
+        if (!queues.empty() && queues.front().queueFamilyIndex == family) continue;
+        VkDeviceQueueCreateInfo& queue = queues.emplace_back();
+        queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+        queue.queueFamilyIndex = family;
+        queue.queueCount = 1;
+        queue.pQueuePriorities = &priority;
+    }
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
     info.pNext = &features;
-    info.queueCreateInfoCount = 1;
-    info.pQueueCreateInfos = &queue;
+    info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
+    info.pQueueCreateInfos = queues.data();
     info.enabledExtensionCount = static_cast<uint32_t>(self->extension_names_.size());
     info.ppEnabledExtensionNames = self->extension_names_.data();
     HEARTH_TRY(check_vulkan(vk.CreateDevice(physical_device, &info, nullptr, &self->handle_),
                             "vkCreateDevice"));
     self->vk_.load_device(self->handle_);
-    vk.GetDeviceQueue(self->handle_, self->queue_family_, 0, &self->queue_);
-
-    VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
-    pool.queueFamilyIndex = self->queue_family_;
-    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(self->handle_, &pool, nullptr, &self->pool_),
-                            "vkCreateCommandPool"));
+    for (Queue* queue : {&self->queue_, &self->compute_queue_})
+        vk.GetDeviceQueue(self->handle_, queue->family, 0, &queue->handle);
     return self;
 }
 
 Device::~Device() {
     if (!handle_) return;
     vk_.DeviceWaitIdle(handle_);
-    if (pool_) vk_.DestroyCommandPool(handle_, pool_, nullptr);
     vk_.DestroyDevice(handle_, nullptr);
 }
 
@@ -196,7 +207,7 @@ hearth_host_info Device::host_info() const {
     info.get_instance_proc_addr = vk_.GetInstanceProcAddr;
     info.get_device_proc_addr = vk_.GetDeviceProcAddr;
     info.api_version = api_version_;
-    info.queue_family_index = queue_family_;
+    info.queue_family_index = compute_queue_.family;
     info.instance_extension_count = static_cast<uint32_t>(instance_->enabled_extensions().size());
     info.instance_extensions = instance_->enabled_extensions().data();
     info.device_extension_count = static_cast<uint32_t>(extension_names_.size());
@@ -227,15 +238,21 @@ Result<VkDeviceMemory> Device::allocate(VkImage image) const {
     return memory;
 }
 
-Status Device::run(const std::function<void(VkCommandBuffer)>& record) {
-    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
-    allocate.commandPool = pool_;
-    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    allocate.commandBufferCount = 1;
-    VkCommandBuffer cmd = VK_NULL_HANDLE;
-    HEARTH_TRY(check_vulkan(vk_.AllocateCommandBuffers(handle_, &allocate, &cmd),
-                            "vkAllocateCommandBuffers"));
+Status Device::run(const std::function<void(VkCommandBuffer)>& record, const Queue& queue) {
+    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    info.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
+    info.queueFamilyIndex = queue.family;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    HEARTH_TRY(
+        check_vulkan(vk_.CreateCommandPool(handle_, &info, nullptr, &pool), "vkCreateCommandPool"));
     const auto submit_and_wait = [&]() -> Status {
+        VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+        allocate.commandPool = pool;
+        allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+        allocate.commandBufferCount = 1;
+        VkCommandBuffer cmd = VK_NULL_HANDLE;
+        HEARTH_TRY(check_vulkan(vk_.AllocateCommandBuffers(handle_, &allocate, &cmd),
+                                "vkAllocateCommandBuffers"));
         VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
         begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
         HEARTH_TRY(check_vulkan(vk_.BeginCommandBuffer(cmd, &begin), "vkBeginCommandBuffer"));
@@ -244,12 +261,12 @@ Status Device::run(const std::function<void(VkCommandBuffer)>& record) {
         VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
         submit.commandBufferCount = 1;
         submit.pCommandBuffers = &cmd;
-        HEARTH_TRY(
-            check_vulkan(vk_.QueueSubmit(queue_, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit"));
-        return check_vulkan(vk_.QueueWaitIdle(queue_), "vkQueueWaitIdle");
+        HEARTH_TRY(check_vulkan(vk_.QueueSubmit(queue.handle, 1, &submit, VK_NULL_HANDLE),
+                                "vkQueueSubmit"));
+        return check_vulkan(vk_.QueueWaitIdle(queue.handle), "vkQueueWaitIdle");
     };
     Status status = submit_and_wait();
-    vk_.FreeCommandBuffers(handle_, pool_, 1, &cmd);
+    vk_.DestroyCommandPool(handle_, pool, nullptr);
     return status;
 }
 

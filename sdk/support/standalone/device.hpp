@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A VkDevice of our own, made as a game would make it for Hearth, with what tests, demos and tools
-// need around it: one queue, buffers, one-shot submissions.
+// need around it: a queue or two, buffers, one-shot submissions.
 
 #pragma once
 
@@ -29,10 +29,19 @@ struct DeviceOptions {
     hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
     /// Device extensions of the caller's own, all of them needed (VK_KHR_swapchain, say).
     std::vector<std::string> extensions;
+    /// Give Hearth a queue of its own, of a family that computes but does not draw.
+    bool async_compute = false;
+};
+
+struct Queue {
+    VkQueue handle = VK_NULL_HANDLE;
+    uint32_t family = 0;
+    uint32_t timestamp_valid_bits = 0;  ///< 0 if this queue cannot write timestamps
 };
 
 /// Owns a VkDevice with one queue of a family that can do graphics and compute (or, on a device
-/// without graphics, compute alone).  Not thread-safe, as its queue is not.
+/// without graphics, compute alone), and on request one for Hearth.  Not thread-safe, as its queues
+/// are not.
 class Device {
   public:
     static Result<std::unique_ptr<Device>> create(Instance& instance,
@@ -45,11 +54,15 @@ class Device {
     Instance& instance() const { return *instance_; }
     VkDevice handle() const { return handle_; }
     VkPhysicalDevice physical_device() const { return physical_device_; }
-    VkQueue queue() const { return queue_; }
-    uint32_t queue_family() const { return queue_family_; }
+    VkQueue queue() const { return queue_.handle; }
+    uint32_t queue_family() const { return queue_.family; }
     bool has_graphics() const { return has_graphics_; }
     /// 0 if this queue cannot write timestamps.
-    uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
+    uint32_t timestamp_valid_bits() const { return queue_.timestamp_valid_bits; }
+    const Queue& main_queue() const { return queue_; }
+    /// Where Hearth's work goes: main_queue(), unless DeviceOptions::async_compute was set.
+    const Queue& compute_queue() const { return compute_queue_; }
+    bool has_async_compute() const { return compute_queue_.handle != queue_.handle; }
     const VkPhysicalDeviceProperties& properties() const { return properties_; }
     const VkPhysicalDeviceMemoryProperties& memory_properties() const { return memory_; }
     /// The Vulkan version that may be used: the lower of the instance's and the device's.
@@ -71,21 +84,24 @@ class Device {
     /// Memory for the whole of `image`, on the device, bound to it.  The caller frees it.
     Result<VkDeviceMemory> allocate(VkImage image) const;
 
-    /// Records with `record`, submits, waits until the device is done.
-    Status run(const std::function<void(VkCommandBuffer)>& record);
+    /// Records with `record`, submits to the main queue, waits until the device is done.
+    Status run(const std::function<void(VkCommandBuffer)>& record) { return run(record, queue_); }
+    /// The same on the queue for Hearth's work.
+    Status run_compute(const std::function<void(VkCommandBuffer)>& record) {
+        return run(record, compute_queue_);
+    }
 
   private:
     Device() = default;
+    Status run(const std::function<void(VkCommandBuffer)>& record, const Queue& queue);
 
     VulkanApi vk_;
     Instance* instance_ = nullptr;
     VkPhysicalDevice physical_device_ = VK_NULL_HANDLE;
     VkDevice handle_ = VK_NULL_HANDLE;
-    VkQueue queue_ = VK_NULL_HANDLE;
-    VkCommandPool pool_ = VK_NULL_HANDLE;
-    uint32_t queue_family_ = 0;
+    Queue queue_;
+    Queue compute_queue_;
     bool has_graphics_ = false;
-    uint32_t timestamp_valid_bits_ = 0;
     uint32_t api_version_ = 0;
     VkPhysicalDeviceProperties properties_{};
     VkPhysicalDeviceMemoryProperties memory_{};
