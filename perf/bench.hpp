@@ -112,6 +112,9 @@ std::span<const Scene> mlp_scenes();
 std::span<const Scene> gemm_scenes();
 std::span<const Scene> record_scenes();
 std::span<const Scene> load_scenes();
+std::span<const Scene> convolution_scenes();
+std::span<const Scene> image_network_scenes();
+std::span<const Scene> transformer_scenes();
 
 /// Fills in the row's dispatches, copies and barriers.
 void count_steps(const hearth_entry_info& entry, Row& row);
