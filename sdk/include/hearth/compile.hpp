@@ -45,6 +45,16 @@ struct QuantizeOptions {
     DType scale_type = DType::kF16;  ///< or kF32
 };
 
+/// What matrix products read.  Convolutions that run as products and all gradients are included.
+enum class Precision : uint8_t {
+    kF32,
+    /// Operands rounded to f16, sums and all other arithmetic in f32; params and states keep their
+    /// types.  Results are then accurate to about three digits, and operands beyond 65,504 become
+    /// infinite: train with a LossScale (hearth/optim.hpp).  Half the bytes, and matrix cores where
+    /// the device has them; without 16-bit storage, f32 that hold rounded numbers.
+    kF16,
+};
+
 /// What became of one weight.
 struct QuantizedWeight {
     std::string name;
@@ -73,6 +83,7 @@ struct CompileOptions {
     /// Keep each kernel's GLSL in the Program, for people to read.
     bool keep_source = true;
     QuantizeOptions quantize;
+    Precision precision = Precision::kF32;
     /// Sees each entry's graph after tracing ("trace") and after each pass, as text.
     std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
         observer;

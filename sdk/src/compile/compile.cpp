@@ -94,7 +94,8 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
             graph,
             {.rows_capacity = options.rows_capacity,
              .caps = options.caps,
-             .row_programs = options.fuse && options.binding_model == BindingModel::kDeviceAddress},
+             .row_programs = options.fuse && options.binding_model == BindingModel::kDeviceAddress,
+             .precision = options.precision},
             observe);
         if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
         graph = std::move(passed).value();

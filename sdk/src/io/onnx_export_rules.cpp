@@ -108,6 +108,15 @@ std::string swapped(Call& c, size_t k) {
 
 bool matmul(Call& c) {
     const bool a = c.attrs().flag("transpose_a"), b = c.attrs().flag("transpose_b");
+    if (c.attrs().flag("wide")) {
+        // ONNX's products have the type of their operands.
+        std::string factors[2];
+        for (size_t k = 0; k < 2; ++k)
+            factors[k] = c.to.value("Cast", {(k == 0 ? a : b) ? swapped(c, k) : c.in(k)},
+                                    {{"to", DType::kF32}});
+        c.write("MatMul", {factors[0], factors[1]});
+        return true;
+    }
     if ((a || b) && c.shape(0).rank() == 2 && c.shape(1).rank() == 2 && is_floating(c.dtype(0))) {
         c.write("Gemm", c.inputs, {{"transA", int64_t{a}}, {"transB", int64_t{b}}});
         return true;

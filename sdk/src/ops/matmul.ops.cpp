@@ -6,6 +6,7 @@
 #include "ops/elements.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
+#include "ops/sum_type.hpp"
 
 namespace hearth {
 
@@ -44,7 +45,8 @@ Status infer_matmul(InferCall& call) {
     shape.push_back(extents.m);
     shape.push_back(extents.n);
     HEARTH_TRY(check_shape(shape));
-    return call.one(call.dtype(0), shape);
+    const DType dtype = call.dtype(0);
+    return call.one(call.attrs.flag("wide") ? sum_type(dtype) : dtype, shape);
 }
 
 // Which of an operand's matrices belongs to matrix `index` of the result.
@@ -117,14 +119,45 @@ void matmul_samples(Samples& s) {
     Sample& rows = *add({kRows, 36}, {20, 36}, false, true);
     rows.rows = 19;
     rows.gradient = false;
+
+    const auto add_wide = [&s](DType dtype, const Shape& a, const Shape& b, int64_t swap_a,
+                               int64_t swap_b) {
+        s.add_typed({{dtype, a}, {dtype, b}},
+                    {{"transpose_a", swap_a}, {"transpose_b", swap_b}, {"wide", int64_t{1}}});
+    };
+    add_wide(DType::kF32, {kRows, 5}, {7, 5}, 0, 1);
+    add_wide(DType::kF16, {3, 5}, {5, 7}, 0, 0);
+    add_wide(DType::kF16, {20, 36}, {24, 36}, 0, 1);
+    add_wide(DType::kF16, {kRows, 6}, {kRows, 7}, 1, 0);
+    add_wide(DType::kBF16, {2, 3, 4}, {4, 5}, 0, 0);
+}
+
+Tensor product_of(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b, bool wide) {
+    if (!a.ok() || !b.ok()) return failed_like(a);
+    const Attrs attrs{{"transpose_a", int64_t{transpose_a}},
+                      {"transpose_b", int64_t{transpose_b}},
+                      {"wide", int64_t{wide}}};
+    // With one matrix on the right, all rows on the left make one tall matrix: one product instead
+    // of many, forward and backward.
+    if (b.rank() == 2 && a.rank() > 2 && !transpose_a) {
+        Shape shape = a.shape();
+        const Tensor tall = apply_one(op("matmul"), {flatten(a, 0, -2), b}, attrs);
+        if (!tall.ok()) return tall;
+        shape[shape.rank() - 1] = tall.dim(-1);
+        return reshape(tall, shape);
+    }
+    return apply_one(op("matmul"), {a, b}, attrs);
 }
 
 constinit const OpDef kOps[] = {
     {
         .name = "matmul",
-        .summary = "a b, or with transposed operands; leading axes broadcast",
+        .summary = "a b, or with transposed operands; leading axes broadcast; `wide`: the result "
+                   "of f16 or bf16 is the f32 that it was summed in",
         .inputs = {{"a", TypeClass::kNumber}, {"b", TypeClass::kNumber}},
-        .attrs = {{"transpose_a", AttrType::kInteger, 0}, {"transpose_b", AttrType::kInteger, 0}},
+        .attrs = {{"transpose_a", AttrType::kInteger, 0},
+                  {"transpose_b", AttrType::kInteger, 0},
+                  {"wide", AttrType::kInteger, 0}},
         .op_class = OpClass::kMatmul,
         .infer = infer_matmul,
         .reference =
@@ -136,10 +169,16 @@ constinit const OpDef kOps[] = {
             },
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             const bool swap_a = v.attrs.flag("transpose_a"), swap_b = v.attrs.flag("transpose_b");
-            const Tensor g = v.cotangent(), a = v.in(0), b = v.in(1);
-            const Tensor to_a = swap_a ? matmul(b, g, swap_b, true) : matmul(g, b, false, !swap_b);
-            const Tensor to_b = swap_b ? matmul(g, a, true, swap_a) : matmul(a, g, !swap_a, false);
-            return {sum_to(to_a, a.shape()), sum_to(to_b, b.shape())};
+            const Tensor a = v.in(0), b = v.in(1), g = cast(v.cotangent(), a.dtype());
+            const auto product = [&](const Tensor& x, const Tensor& y, bool swap_x, bool swap_y) {
+                return product_of(x, y, swap_x, swap_y, v.attrs.flag("wide"));
+            };
+            const Tensor to_a =
+                swap_a ? product(b, g, swap_b, true) : product(g, b, false, !swap_b);
+            const Tensor to_b =
+                swap_b ? product(g, a, true, swap_a) : product(a, g, !swap_a, false);
+            return {cast(sum_to(to_a, a.shape()), a.dtype()),
+                    cast(sum_to(to_b, b.shape()), b.dtype())};
         },
         .onnx = {{"MatMul", 1, import_matmul}},
         .samples = matmul_samples,
@@ -152,18 +191,7 @@ constinit const OpDef kOps[] = {
 extern constinit const std::span<const OpDef> matmul_ops{kOps};
 
 Tensor matmul(const Tensor& a, const Tensor& b, bool transpose_a, bool transpose_b) {
-    if (!a.ok() || !b.ok()) return failed_like(a);
-    const Attrs attrs{{"transpose_a", int64_t{transpose_a}}, {"transpose_b", int64_t{transpose_b}}};
-    // With one matrix on the right, all rows on the left make one tall matrix: one product instead
-    // of many, forward and backward.
-    if (b.rank() == 2 && a.rank() > 2 && !transpose_a) {
-        Shape shape = a.shape();
-        const Tensor tall = apply_one(op("matmul"), {flatten(a, 0, -2), b}, attrs);
-        if (!tall.ok()) return tall;
-        shape[shape.rank() - 1] = tall.dim(-1);
-        return reshape(tall, shape);
-    }
-    return apply_one(op("matmul"), {a, b}, attrs);
+    return product_of(a, b, transpose_a, transpose_b, false);
 }
 
 Tensor matmul(const Tensor& a, const Tensor& b) {

@@ -8,14 +8,11 @@
 // is rounded.
 
 #include "ops/rules.hpp"
+#include "ops/sum_type.hpp"
 
 namespace hearth {
 
 namespace {
-
-DType partial_type(DType dtype) {
-    return size_bytes(dtype) == 2 ? DType::kF32 : dtype;
-}
 
 /// parts, then the input's extents with 1 along `axes`.
 Shape partial_shape(const Shape& x, const Attrs& attrs) {
@@ -47,7 +44,7 @@ Status infer_matmul_partial(InferCall& call) {
     if (a[ta ? 0 : 1] != b[tb ? 1 : 0])
         return invalid_argument("inner sizes differ: a " + to_string(a) + ", b " + to_string(b));
     HEARTH_TRY(check_parts(call.attrs));
-    return call.one(partial_type(call.dtype(0)),
+    return call.one(sum_type(call.dtype(0)),
                     {Dim(call.attrs.integer("parts")), a[ta ? 1 : 0], b[tb ? 0 : 1]});
 }
 
@@ -81,7 +78,7 @@ constinit const OpDef kOps[] = {
         .infer = [](InferCall& call) -> Status {
             if (call.attrs.integer("parts") < 1)
                 return invalid_argument("parts must be at least 1");
-            return call.one(partial_type(call.dtype(0)), partial_shape(call.shape(0), call.attrs));
+            return call.one(sum_type(call.dtype(0)), partial_shape(call.shape(0), call.attrs));
         },
         .at = at_float([](auto& c) {
             auto at = c.coords();
@@ -123,6 +120,7 @@ constinit const OpDef kOps[] = {
         .inputs = {{"a"}, {"b"}},
         .attrs = {{"transpose_a", AttrType::kInteger, 0},
                   {"transpose_b", AttrType::kInteger, 0},
+                  {"wide", AttrType::kInteger, 0},
                   {"parts"},
                   {"granule", AttrType::kInteger, 4}},
         .op_class = OpClass::kMatmul,

@@ -30,19 +30,36 @@ bool is_view(const Node& node) {
     return node.op->op_class == OpClass::kIndexed && node.op->is_view;
 }
 
-/// Whether the node widens elements that lie in memory in any case, such as f16 weights: to read
-/// them again takes less than to read them widened.
-bool widens_leaf(const Graph& graph, const Node& node) {
+bool converts_leaf(const Graph& graph, const Node& node);
+
+/// Whether the value lies in memory in any case, or is a view of what does.
+bool is_read_from_leaves(const Graph& graph, ValueId v) {
+    const Node* node = graph.producer(v);
+    return node == nullptr ||
+           ((is_view(*node) || converts_leaf(graph, *node)) &&
+            std::all_of(node->inputs.begin(), node->inputs.end(),
+                        [&](ValueId in) { return is_read_from_leaves(graph, in); }));
+}
+
+/// Whether the node converts elements that can be read again at less cost than it takes to store
+/// them converted: widens what lies in memory in any case, such as f16 weights, or rounds it to f16,
+/// or rounds what a finished kernel stores.
+bool converts_leaf(const Graph& graph, const Node& node) {
     if (node.op->name != "cast") return false;
     const Value& from = graph.values[node.inputs[0]];
-    return from.kind != ValueKind::kNode &&
-           size_bytes(from.dtype) <= size_bytes(graph.values[node.outputs[0]].dtype);
+    const DType to = graph.values[node.outputs[0]].dtype;
+    if (is_floating(from.dtype) && is_floating(to)) {
+        const Node* maker = graph.producer(node.inputs[0]);
+        return (maker != nullptr && maker->op->reads_buffers) ||
+               is_read_from_leaves(graph, node.inputs[0]);
+    }
+    return from.kind != ValueKind::kNode && size_bytes(from.dtype) <= size_bytes(to);
 }
 
 /// Whether each reader computes the node again.
 bool should_inline(const Graph& graph, const Node& node) {
     if (node.outputs.size() != 1) return false;
-    if (is_view(node) || node.inputs.empty() || widens_leaf(graph, node)) return true;
+    if (is_view(node) || node.inputs.empty() || converts_leaf(graph, node)) return true;
     return node.op->op_class == OpClass::kElementwise &&
            is_single_number(output_shape(graph, node));
 }

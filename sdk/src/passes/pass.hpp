@@ -7,6 +7,8 @@
 
 #include "ir/graph.hpp"
 
+#include <hearth/compile.hpp>
+
 #include <functional>
 #include <span>
 #include <string_view>
@@ -17,6 +19,7 @@ struct PassOptions {
     uint64_t rows_capacity = 1;
     DeviceCaps caps = {};
     bool row_programs = true;  ///< whether code generation will try them
+    Precision precision = Precision::kF32;
 };
 
 struct Pass {
@@ -40,6 +43,9 @@ Result<Graph> decompose(const Graph& graph, const PassOptions& options = {});
 
 /// Evaluates nodes whose inputs are all constants, with the CPU reference.
 Result<Graph> fold_constants(const Graph& graph, const PassOptions& options = {});
+
+/// With Precision::kF16: lets products of f32 read f16, each tensor rounded once.
+Result<Graph> mix_precision(const Graph& graph, const PassOptions& options = {});
 
 /// Rewrites sums and matrix products with few results and many terms as many partial ones and a
 /// short sum of them; see ops/partial.ops.cpp.

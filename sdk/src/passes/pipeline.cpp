@@ -8,9 +8,10 @@
 namespace hearth {
 
 std::span<const Pass> passes() {
-    static constexpr std::array<Pass, 5> kPasses = {{
+    static constexpr std::array<Pass, 6> kPasses = {{
         {"decompose", decompose},
         {"fold_constants", fold_constants},
+        {"mix_precision", mix_precision},
         {"share_common", share_common},
         {"split_rows", split_rows},
         {"split_sums", split_sums},

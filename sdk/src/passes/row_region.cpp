@@ -198,9 +198,9 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
     if (node.op->op_class == OpClass::kMatmul)
         return graph.value(node.inputs[0]).shape.rank() == 2 &&
                graph.value(node.inputs[1]).shape.rank() == 2 &&
-               graph.value(node.inputs[0]).dtype == DType::kF32 && has_rows(node.inputs[0]) &&
-               has_rows(node.inputs[1]) && node.attrs.flag("transpose_a") &&
-               !node.attrs.flag("transpose_b");
+               (graph.value(node.inputs[0]).dtype == DType::kF32 || node.attrs.flag("wide")) &&
+               has_rows(node.inputs[0]) && has_rows(node.inputs[1]) &&
+               node.attrs.flag("transpose_a") && !node.attrs.flag("transpose_b");
     if (!is_sum(node) || graph.value(node.inputs[0]).dtype != DType::kF32) return false;
     const std::vector<int64_t>& axes = node.attrs.integers("axes");
     return has_rows(node.inputs[0]) && std::find(axes.begin(), axes.end(), 0) != axes.end();

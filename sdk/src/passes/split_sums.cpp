@@ -43,7 +43,8 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
 }
 
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
-                                                 const Shape& result, int64_t rows) {
+                                                 const Value& product, int64_t rows) {
+    const Shape& result = product.shape;
     if (node.op->name != "matmul" || inputs[0].rank() != 2 || inputs[1].rank() != 2)
         return std::nullopt;
     constexpr int64_t kTile = 64;
@@ -56,7 +57,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     Attrs attrs = node.attrs;
     attrs.set("parts", parts);
     const Tensor partial = apply(op("matmul_partial"), inputs, attrs)[0];
-    return std::vector<Tensor>{sum_of_parts(partial, result, inputs[0].dtype())};
+    return std::vector<Tensor>{sum_of_parts(partial, result, product.dtype)};
 }
 
 constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a large GPU
@@ -86,10 +87,12 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
                            return std::nullopt;
                        const bool is_product = node.op->op_class == OpClass::kMatmul;
                        Attrs attrs{{"parts", parts}, {"granule", granule}};
-                       if (is_product)
+                       if (is_product) {
                            attrs.set("transpose_a", int64_t{1});
-                       else
+                           attrs.set("wide", node.attrs.integer("wide"));
+                       } else {
                            attrs.set("axes", node.attrs.integers("axes"));
+                       }
                        const Tensor partial = apply(
                            op(is_product ? "matmul_partial" : "partial_row_sum"), inputs, attrs)[0];
                        const Value& sum = graph.value(node.outputs[0]);
@@ -110,9 +113,9 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
                        const auto n = static_cast<NodeId>(&node - graph.nodes.data());
                        if (node.outputs.size() != 1 || region.has(n)) return std::nullopt;
-                       const Shape& result = graph.values[node.outputs[0]].shape;
+                       const Value& result = graph.value(node.outputs[0]);
                        if (node.op->op_class == OpClass::kReduce)
-                           return split_sum(node, inputs[0], result, rows);
+                           return split_sum(node, inputs[0], result.shape, rows);
                        if (node.op->op_class == OpClass::kMatmul)
                            return split_product(node, inputs, result, rows);
                        return std::nullopt;
