@@ -240,6 +240,30 @@ TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
               "feature shaderFloat16, which is not enabled");
 }
 
+TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    const BindingModel model = binding_model(device());
+    Program program = TestProgramBuilder(test_shaders(model), model).build();
+    const auto refusal = [&] {
+        const auto loaded = LoadedProgram::load(rig->context, save_program(program));
+        if (!loaded.ok()) return loaded.status().message();
+        const auto session = Session::create(rig->context, loaded.value());
+        return session.ok() ? std::string("none") : session.status().message();
+    };
+    program.kernels[0].needs_matrix_cores = MatrixCores::kKhr;
+    program.kernels[0].matrix = {64, 64, 64};  // no device has this
+    EXPECT_NE(refusal().find("kernel mix: "), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("matri"), std::string::npos) << refusal();
+    program.kernels[0].needs_matrix_cores = MatrixCores::kNone;
+    program.kernels[0].subgroup_size = 3;
+    EXPECT_NE(refusal().find("kernel mix: is for subgroups of 3, the device's have "),
+              std::string::npos)
+        << refusal();
+    program.kernels[0].subgroup_size = 0;
+    EXPECT_EQ(refusal(), "none");
+}
+
 TEST_F(Errors, AProgramOfTheOtherBindingModelIsRefusedUnlessItIsEnabledToo) {
     const auto rig = make_watched_rig();
     ASSERT_TRUE(rig);

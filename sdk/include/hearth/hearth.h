@@ -169,7 +169,12 @@ typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_SHADER_INT64 ((hearth_features)1 << 5)
 #define HEARTH_FEATURE_HOST_QUERY_RESET ((hearth_features)1 << 6)
 #define HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS ((hearth_features)1 << 7)
-#define HEARTH_FEATURE_COUNT 8
+/* Of VK_NV_cooperative_matrix and VK_KHR_cooperative_matrix; worth enabling both, one is used. */
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_NV ((hearth_features)1 << 8)
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR ((hearth_features)1 << 9)
+/* Shaders with the matrices of VK_KHR_cooperative_matrix need it. */
+#define HEARTH_FEATURE_VULKAN_MEMORY_MODEL ((hearth_features)1 << 10)
+#define HEARTH_FEATURE_COUNT 11
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -228,6 +233,14 @@ HEARTH_API hearth_result hearth_patch_features(hearth_features features, uint32_
                                                void* features2, void* storage,
                                                size_t* storage_bytes);
 
+/* By which extension kernels reach the device's matrix cores. */
+typedef enum hearth_matrix_cores {
+    HEARTH_MATRIX_CORES_NONE = 0,
+    HEARTH_MATRIX_CORES_NV = 1,  /* VK_NV_cooperative_matrix */
+    HEARTH_MATRIX_CORES_KHR = 2, /* VK_KHR_cooperative_matrix */
+    HEARTH_MATRIX_CORES_FORCE_32_BITS = 0x7fffffff
+} hearth_matrix_cores;
+
 /* What a compiler needs to know of a device: the C face of hearth::DeviceCaps. */
 typedef struct hearth_device_caps {
     hearth_struct_type type;
@@ -246,6 +259,9 @@ typedef struct hearth_device_caps {
     uint32_t subgroup_arithmetic;
     uint32_t timestamps; /* the queue family can write them (only hearth_context_caps knows) */
     uint32_t int8_storage;
+    uint32_t matrix_cores; /* hearth_matrix_cores, of kernels with f16 operands and f32 sums */
+    /* What a subgroup multiplies at once: [m, k] times [k, n].  16x16x16 if there is that kind. */
+    uint32_t matrix_m, matrix_n, matrix_k;
     uint32_t reserved; /* zero */
 } hearth_device_caps;
 

@@ -81,6 +81,10 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.fp16_storage = c.fp16_storage != 0;
     caps.int8_storage = c.int8_storage != 0;
     caps.subgroup_arithmetic = c.subgroup_arithmetic != 0;
+    caps.matrix_cores = c.matrix_cores == HEARTH_MATRIX_CORES_NV    ? MatrixCores::kNv
+                        : c.matrix_cores == HEARTH_MATRIX_CORES_KHR ? MatrixCores::kKhr
+                                                                    : MatrixCores::kNone;
+    caps.matrix = {c.matrix_m, c.matrix_n, c.matrix_k};
     return caps;
 }
 

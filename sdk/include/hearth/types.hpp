@@ -134,6 +134,19 @@ enum class BindingModel : uint8_t {
     kDescriptor,     ///< push descriptors; lets validation layers see each buffer range
 };
 
+/// By which extension kernels reach the matrix cores.
+enum class MatrixCores : uint8_t {
+    kNone,
+    kNv,   ///< VK_NV_cooperative_matrix
+    kKhr,  ///< VK_KHR_cooperative_matrix, with the Vulkan memory model
+};
+
+/// A product of matrices [m, k] and [k, n].
+struct MatrixShape {
+    uint32_t m = 16, n = 16, k = 16;
+    friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
+};
+
 /// What the compiler needs to know of a GPU.  Plain data: made by the device column from a real
 /// device, by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {
@@ -150,6 +163,8 @@ struct DeviceCaps {
     bool fp16_storage = false;  ///< elements of 16 bits in buffers
     bool int8_storage = false;  ///< elements of 8 bits in buffers
     bool subgroup_arithmetic = false;
+    MatrixCores matrix_cores = MatrixCores::kNone;  ///< with f16 operands and f32 sums
+    MatrixShape matrix;                             ///< what a subgroup multiplies at once
 
     NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
 

@@ -5,6 +5,7 @@
 
 #include "codegen/glsl_compiler.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/khr_matrices.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "kernels/library.hpp"
@@ -141,10 +142,35 @@ std::string descriptor_declarations(const Graph& graph, const GroupKernel& kerne
     return text;
 }
 
+bool uses_matrices(const GroupKernel& kernel) {
+    return kernel.body.find("hearth_matrix_") != std::string::npos;
+}
+
+/// What a text with matrices must say first.
+std::string matrix_head(const DeviceCaps& caps) {
+    std::string text =
+        "#extension GL_NV_cooperative_matrix : require\n"
+        "#extension GL_KHR_memory_scope_semantics : require\n"
+        "#extension GL_KHR_shader_subgroup_basic : require\n"
+        "#extension GL_EXT_control_flow_attributes : require\n"
+        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
+    if (caps.matrix_cores == MatrixCores::kKhr)
+        text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
+    const auto size = [&](const char* name, uint32_t value) {
+        text += "#define hearth_matrix_" + std::string(name) + " " + std::to_string(value) + "\n";
+    };
+    size("m", caps.matrix.m);
+    size("n", caps.matrix.n);
+    size("k", caps.matrix.k);
+    return text;
+}
+
 std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
-                          const OperandLayout& layout, BindingModel model, NarrowStorage storage) {
+                          const OperandLayout& layout, BindingModel model, const DeviceCaps& caps) {
+    const NarrowStorage storage = caps.narrow_storage();
     const bool by_address = model == BindingModel::kDeviceAddress;
     std::string text = "#version 450\n";
+    if (uses_matrices(kernel)) text += matrix_head(caps);
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
     if (holds(graph, kernel.buffers, storage, 2))
@@ -162,6 +188,7 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
         text += shader_text("common/narrow.glsl");
     if (kernel.body.find("hearth_philox") != std::string::npos)
         text += shader_text("common/philox.glsl");
+    if (uses_matrices(kernel)) text += shader_text("common/coopmat.glsl");
     if (kernel.body.find("hearth_") != std::string::npos) text += shader_text("common/math.glsl");
     return text + kernel.body;
 }
@@ -443,7 +470,7 @@ class Lowerer {
         const std::string source =
             is_finished ? std::string(reinterpret_cast<const char*>(text.spirv.data()),
                                       text.spirv.size() * sizeof(uint32_t))
-                        : kernel_source(graph, text, layout, options_.binding_model, storage);
+                        : kernel_source(graph, text, layout, options_.binding_model, options_.caps);
         // A kernel that locates its operands belongs to one call.
         const bool is_shared = layout.located_count == 0;
         if (auto known = by_source_.find(source); is_shared && known != by_source_.end())
@@ -454,6 +481,15 @@ class Lowerer {
             kernel.spirv = text.spirv;
         } else {
             HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
+        }
+        if (!is_finished && uses_matrices(text)) {
+            kernel.needs_matrix_cores = options_.caps.matrix_cores;
+            kernel.matrix = options_.caps.matrix;
+            kernel.needs_fp16_arithmetic = true;
+            kernel.subgroup_size = options_.caps.subgroup_size;
+            if (options_.caps.matrix_cores == MatrixCores::kKhr) {
+                HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
+            }
         }
         kernel.operand_count = layout.count();
         kernel.located_count = layout.located_count;

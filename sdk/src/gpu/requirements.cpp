@@ -13,6 +13,8 @@ namespace hearth::gpu {
 
 namespace {
 
+constexpr uint32_t kNeverCore = UINT32_MAX;
+
 constexpr Feature kFeatures[] = {
     {HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, "bufferDeviceAddress", true, nullptr,
      VK_API_VERSION_1_2},
@@ -26,6 +28,13 @@ constexpr Feature kFeatures[] = {
     {HEARTH_FEATURE_HOST_QUERY_RESET, "hostQueryReset", false, nullptr, VK_API_VERSION_1_2},
     {HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, "storageBuffer8BitAccess", false, nullptr,
      VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_COOPERATIVE_MATRIX_NV,
+     "VkPhysicalDeviceCooperativeMatrixFeaturesNV::cooperativeMatrix", false,
+     VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME, kNeverCore},
+    {HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR,
+     "VkPhysicalDeviceCooperativeMatrixFeaturesKHR::cooperativeMatrix", false,
+     kKhrCooperativeMatrixExtension, kNeverCore},
+    {HEARTH_FEATURE_VULKAN_MEMORY_MODEL, "vulkanMemoryModel", false, nullptr, VK_API_VERSION_1_2},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -72,6 +81,15 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_8BIT_STORAGE_FEATURES, storageBuffer8BitAccess),
     HEARTH_HOME(HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, VkPhysicalDeviceVulkan12Features,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, storageBuffer8BitAccess),
+    HEARTH_HOME(HEARTH_FEATURE_COOPERATIVE_MATRIX_NV, VkPhysicalDeviceCooperativeMatrixFeaturesNV,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV,
+                cooperativeMatrix),
+    HEARTH_HOME(HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR, KhrCooperativeMatrixFeatures,
+                kKhrCooperativeMatrixFeaturesType, cooperativeMatrix),
+    HEARTH_HOME(HEARTH_FEATURE_VULKAN_MEMORY_MODEL, VkPhysicalDeviceVulkanMemoryModelFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES, vulkanMemoryModel),
+    HEARTH_HOME(HEARTH_FEATURE_VULKAN_MEMORY_MODEL, VkPhysicalDeviceVulkan12Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, vulkanMemoryModel),
 };
 
 #undef HEARTH_HOME
@@ -126,6 +144,74 @@ class ExtensionNames {
     Array<const char*> names_;
 };
 
+/// A kind of cooperative matrices, of either extension; their enumerators have the same values.
+struct MatrixKind {
+    uint32_t m = 0, n = 0, k = 0;
+
+    bool is_square() const { return m == 16 && n == 16 && k == 16; }
+};
+
+/// Null sizes unless it is f16 into f32 at subgroup scope.
+template <class Properties>
+MatrixKind to_kind(const Properties& p, VkComponentTypeNV result) {
+    const bool is_fit = p.AType == VK_COMPONENT_TYPE_FLOAT16_NV &&
+                        p.BType == VK_COMPONENT_TYPE_FLOAT16_NV &&
+                        p.CType == VK_COMPONENT_TYPE_FLOAT32_NV &&
+                        result == VK_COMPONENT_TYPE_FLOAT32_NV && p.scope == VK_SCOPE_SUBGROUP_NV;
+    return is_fit ? MatrixKind{p.MSize, p.NSize, p.KSize} : MatrixKind{};
+}
+MatrixKind kind_of(const VkCooperativeMatrixPropertiesNV& p) {
+    return to_kind(p, p.DType);
+}
+MatrixKind kind_of(const KhrCooperativeMatrixProperties& p) {
+    return to_kind(p, p.ResultType);
+}
+
+/// Of the kinds that the device lists: 16x16x16, or else the first that is fit.
+template <class Properties>
+MatrixKind choose_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, Properties*),
+                       VkPhysicalDevice physical_device, VkStructureType type) {
+    if (query == nullptr) return {};
+    uint32_t count = 0;
+    if (query(physical_device, &count, nullptr) != VK_SUCCESS) return {};
+    HostAllocator allocator;
+    Array<Properties> listed;
+    if (!listed.resize(allocator, count)) return {};
+    for (uint32_t i = 0; i < count; ++i) listed[i].sType = type;
+    if (query(physical_device, &count, listed.data()) != VK_SUCCESS) return {};
+    MatrixKind chosen;
+    for (uint32_t i = 0; i < count; ++i)
+        if (const MatrixKind kind = kind_of(listed[i]);
+            kind.is_square() || (kind.m != 0 && chosen.m == 0))
+            chosen = kind;
+    return chosen;
+}
+
+/// Fills in what a host with these features can reach matrix cores by.
+void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                        hearth_features enabled, hearth_device_caps& caps) {
+    constexpr hearth_features kKhr =
+        HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR | HEARTH_FEATURE_VULKAN_MEMORY_MODEL;
+    constexpr hearth_features kElements =
+        HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS;
+    if ((enabled & kElements) != kElements) return;
+    const auto use = [&](hearth_matrix_cores cores, const MatrixKind& kind) {
+        if (kind.m == 0 || caps.matrix_cores != HEARTH_MATRIX_CORES_NONE) return;
+        caps.matrix_cores = cores;
+        caps.matrix_m = kind.m;
+        caps.matrix_n = kind.n;
+        caps.matrix_k = kind.k;
+    };
+    if ((enabled & HEARTH_FEATURE_COOPERATIVE_MATRIX_NV) != 0)
+        use(HEARTH_MATRIX_CORES_NV,
+            choose_kind(vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV, physical_device,
+                        VK_STRUCTURE_TYPE_COOPERATIVE_MATRIX_PROPERTIES_NV));
+    if ((enabled & kKhr) == kKhr)
+        use(HEARTH_MATRIX_CORES_KHR,
+            choose_kind(vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR, physical_device,
+                        kKhrCooperativeMatrixPropertiesType));
+}
+
 /// Whether the feature's struct may be asked for and enabled.
 bool is_reachable(const Feature& feature, uint32_t api_version,
                   std::span<const char* const> extensions) {
@@ -172,6 +258,10 @@ InstanceFunctions load_instance_functions(hearth_get_instance_proc get_proc, VkI
     vk.name = reinterpret_cast<PFN_vk##name>(get_proc(instance, "vk" #name)); \
     if (vk.name == nullptr) problems.add("get_instance_proc_addr: no vk" #name);
     HEARTH_INSTANCE_FUNCTIONS(HEARTH_LOAD)
+#undef HEARTH_LOAD
+#define HEARTH_LOAD(name) \
+    vk.name = reinterpret_cast<decltype(vk.name)>(get_proc(instance, "vk" #name));
+    HEARTH_OPTIONAL_INSTANCE_FUNCTIONS(HEARTH_LOAD)
 #undef HEARTH_LOAD
     return vk;
 }
@@ -227,6 +317,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.subgroup_arithmetic =
         (properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
         (properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
+    query_matrix_cores(vk, physical_device, enabled, caps);
     return caps;
 }
 

@@ -19,6 +19,11 @@
     X(EnumerateDeviceExtensionProperties)     \
     X(GetDeviceProcAddr)
 
+// Null where the instance does not know the extension.
+#define HEARTH_OPTIONAL_INSTANCE_FUNCTIONS(X)         \
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) \
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
+
 #define HEARTH_DEVICE_FUNCTIONS(X) \
     X(AllocateMemory)              \
     X(FreeMemory)                  \
@@ -62,10 +67,40 @@
 
 namespace hearth::gpu {
 
+// VK_KHR_cooperative_matrix, which headers before 1.3.255 lack: what they say of it, under names
+// that do not clash where they do.
+inline constexpr char kKhrCooperativeMatrixExtension[] = "VK_KHR_cooperative_matrix";
+inline constexpr auto kKhrCooperativeMatrixFeaturesType = static_cast<VkStructureType>(1000506000);
+inline constexpr auto kKhrCooperativeMatrixPropertiesType =
+    static_cast<VkStructureType>(1000506001);
+
+struct KhrCooperativeMatrixFeatures {
+    VkStructureType sType;
+    void* pNext;
+    VkBool32 cooperativeMatrix;
+    VkBool32 cooperativeMatrixRobustBufferAccess;
+};
+
+struct KhrCooperativeMatrixProperties {
+    VkStructureType sType;
+    void* pNext;
+    uint32_t MSize, NSize, KSize;
+    VkComponentTypeNV AType, BType, CType, ResultType;
+    VkBool32 saturatingAccumulation;
+    VkScopeNV scope;
+};
+
+using PFN_GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
+    VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, KhrCooperativeMatrixProperties*);
+
 #define HEARTH_FUNCTION_POINTER(name) PFN_vk##name name = nullptr;
 
 struct InstanceFunctions {
     HEARTH_INSTANCE_FUNCTIONS(HEARTH_FUNCTION_POINTER)
+    PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesNV
+        GetPhysicalDeviceCooperativeMatrixPropertiesNV = nullptr;
+    PFN_GetPhysicalDeviceCooperativeMatrixPropertiesKHR
+        GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
 };
 
 struct DeviceFunctions {

@@ -26,6 +26,8 @@ void add(Hash& hash, const Kernel& k) {
     for (uint32_t extent : k.local_size) hash.number(extent);
     hash.number(k.needs_fp16_storage).number(k.needs_fp16_arithmetic);
     hash.number(k.needs_subgroup_arithmetic).number(k.needs_int8_storage);
+    hash.number(static_cast<uint8_t>(k.needs_matrix_cores)).number(k.subgroup_size);
+    hash.number(k.matrix.m).number(k.matrix.n).number(k.matrix.k);
 }
 
 void add(Hash& hash, const Operand& o) {

@@ -21,7 +21,7 @@
 namespace hearth {
 
 /// Changes whenever the serialized layout or the meaning of a field changes.
-inline constexpr uint32_t kProgramFormatVersion = 2;
+inline constexpr uint32_t kProgramFormatVersion = 3;
 
 /// Where an operand's bytes live.
 enum class Region : uint8_t {
@@ -83,7 +83,10 @@ struct Kernel {
     bool needs_int8_storage = false;
     bool needs_fp16_arithmetic = false;
     bool needs_subgroup_arithmetic = false;
-    std::string source;  ///< GLSL, for people; may be stripped
+    MatrixCores needs_matrix_cores = MatrixCores::kNone;
+    MatrixShape matrix;          ///< that matrix cores must multiply, if they are needed
+    uint32_t subgroup_size = 0;  ///< that it is written for; 0: any
+    std::string source;          ///< GLSL, for people; may be stripped
 };
 
 /// Located operands start at multiples of this many bytes.

@@ -44,7 +44,9 @@ enum KernelFlags : uint32_t {
     kNeedsFp16Arithmetic = 2,
     kNeedsSubgroupArithmetic = 4,
     kNeedsInt8Storage = 8,
-    kAllKernelFlags = 15,
+    kNeedsNvMatrixCores = 16,
+    kNeedsKhrMatrixCores = 32,
+    kAllKernelFlags = 63,
 };
 
 struct KernelRecord {
@@ -55,6 +57,8 @@ struct KernelRecord {
     uint32_t local_size[3];
     uint32_t flags;
     uint32_t located_count;
+    uint32_t subgroup_size;  ///< 0: any
+    uint32_t matrix_m, matrix_n, matrix_k;
     uint32_t reserved;
 };
 
@@ -179,7 +183,7 @@ struct FileHeader {
 
 inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes begin
 
-static_assert(sizeof(KernelRecord) == 64 && sizeof(OperandRecord) == 40 &&
+static_assert(sizeof(KernelRecord) == 80 && sizeof(OperandRecord) == 40 &&
               sizeof(StepRecord) == 136 && sizeof(EntryRecord) == 40 &&
               sizeof(BindingRecord) == 104 && sizeof(SlotRecord) == 112 &&
               sizeof(FileHeader) == 88 + 16 * kSectionCount);

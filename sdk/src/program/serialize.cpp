@@ -98,7 +98,14 @@ void write(Writer& writer, const Kernel& k) {
     record.flags = (k.needs_fp16_storage ? kNeedsFp16Storage : 0u) |
                    (k.needs_fp16_arithmetic ? kNeedsFp16Arithmetic : 0u) |
                    (k.needs_subgroup_arithmetic ? kNeedsSubgroupArithmetic : 0u) |
-                   (k.needs_int8_storage ? kNeedsInt8Storage : 0u);
+                   (k.needs_int8_storage ? kNeedsInt8Storage : 0u) |
+                   (k.needs_matrix_cores == MatrixCores::kNv    ? kNeedsNvMatrixCores
+                    : k.needs_matrix_cores == MatrixCores::kKhr ? kNeedsKhrMatrixCores
+                                                                : 0u);
+    record.subgroup_size = k.subgroup_size;
+    record.matrix_m = k.matrix.m;
+    record.matrix_n = k.matrix.n;
+    record.matrix_k = k.matrix.k;
     writer.record(kKernels, record);
 }
 
@@ -163,6 +170,11 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
     kernel.needs_fp16_arithmetic = (k.flags & kNeedsFp16Arithmetic) != 0;
     kernel.needs_subgroup_arithmetic = (k.flags & kNeedsSubgroupArithmetic) != 0;
     kernel.needs_int8_storage = (k.flags & kNeedsInt8Storage) != 0;
+    kernel.needs_matrix_cores = (k.flags & kNeedsNvMatrixCores) != 0    ? MatrixCores::kNv
+                                : (k.flags & kNeedsKhrMatrixCores) != 0 ? MatrixCores::kKhr
+                                                                        : MatrixCores::kNone;
+    kernel.subgroup_size = k.subgroup_size;
+    kernel.matrix = {k.matrix_m, k.matrix_n, k.matrix_k};
     return kernel;
 }
 

@@ -32,7 +32,10 @@ constexpr Capability kCapabilities[] = {
     {67, "GroupNonUniformClustered", 0, VK_SUBGROUP_FEATURE_CLUSTERED_BIT},
     {4433, "StorageBuffer16BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, 0},
     {4448, "StorageBuffer8BitAccess", HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, 0},
+    {5345, "VulkanMemoryModel", HEARTH_FEATURE_VULKAN_MEMORY_MODEL, 0},
     {5347, "PhysicalStorageBufferAddresses", HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, 0},
+    {5357, "CooperativeMatrixNV", HEARTH_FEATURE_COOPERATIVE_MATRIX_NV, 0},
+    {6022, "CooperativeMatrixKHR", HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR, 0},
 };
 
 const char* feature_name(hearth_features bit) {
@@ -87,6 +90,13 @@ class ProgramChecker {
                         "kernel %s: %llu invocations in a workgroup, the device allows %u", name,
                         wide(invocations), limits.maxComputeWorkGroupInvocations);
 
+        const hearth_device_caps& caps = device_.caps();
+        if (kernel.subgroup_size != 0 && kernel.subgroup_size != caps.subgroup_size)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: is for subgroups of %u, the device's have %u", name,
+                        kernel.subgroup_size, caps.subgroup_size);
+        if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
+
         // What the code declares is what counts: the manifest's flags are for people and planners.
         constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
         const std::span<const uint32_t> spirv = view_.spirv_of(kernel);
@@ -111,6 +121,24 @@ class ProgramChecker {
                     "kernel %s: the device has no subgroup operations for SPIR-V capability %s",
                     name, known->name);
         }
+        return HEARTH_OK;
+    }
+
+    hearth_result check_matrices(const file::KernelRecord& kernel, const char* name) {
+        constexpr uint32_t kMatrixCores = file::kNeedsNvMatrixCores | file::kNeedsKhrMatrixCores;
+        if ((kernel.flags & kMatrixCores) == 0) return HEARTH_OK;
+        const hearth_device_caps& caps = device_.caps();
+        if (caps.matrix_cores == HEARTH_MATRIX_CORES_NONE)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: needs matrix cores (feature cooperativeMatrix, f16 into f32), "
+                        "which are not enabled",
+                        name);
+        if (caps.matrix_m != kernel.matrix_m || caps.matrix_n != kernel.matrix_n ||
+            caps.matrix_k != kernel.matrix_k)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "kernel %s: is for matrices of %ux%ux%u, the device multiplies %ux%ux%u",
+                        name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, caps.matrix_m,
+                        caps.matrix_n, caps.matrix_k);
         return HEARTH_OK;
     }
 

@@ -40,6 +40,14 @@ std::string_view kind_of(VkPhysicalDeviceType type) {
     }
 }
 
+std::string matrix_text(const DeviceCaps& caps) {
+    if (caps.matrix_cores == MatrixCores::kNone) return "none";
+    return fmt::format(
+        "{} ({}x{}x{})",
+        caps.matrix_cores == MatrixCores::kNv ? "NV_cooperative_matrix" : "KHR_cooperative_matrix",
+        caps.matrix.m, caps.matrix.n, caps.matrix.k);
+}
+
 std::string feature_list(hearth_features features) {
     std::string text;
     for (int bit = 0; bit < HEARTH_FEATURE_COUNT; ++bit) {
@@ -97,6 +105,7 @@ Json describe(standalone::Instance& instance, int index) {
                  {"graphics", (*device)->has_graphics()},
                  {"timestamps", (*device)->timestamp_valid_bits() > 0},
                  {"subgroup_size", caps->subgroup_size},
+                 {"matrix_cores", matrix_text(*caps)},
                  {"max_workgroup_invocations", caps->max_workgroup_invocations},
                  {"shared_memory_bytes", caps->shared_memory_bytes},
                  {"push_constant_bytes", caps->push_constant_bytes},
@@ -124,6 +133,7 @@ void print_device(const Json& d) {
         number("subgroup_size"), number("max_workgroup_invocations"),
         number("shared_memory_bytes") / 1024, number("push_constant_bytes"),
         number("max_buffer_bytes") >> 20);
+    fmt::print("  matrix cores: {}\n", text("matrix_cores"));
     fmt::print("  profile: {}\n", text("profile"));
 }
 
