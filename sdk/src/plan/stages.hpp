@@ -157,6 +157,9 @@ struct ArenaLayout {
     uint64_t size_bytes = 0;
 };
 
+/// What no layout can go below: the most bytes that are alive at once.
+uint64_t least_arena_bytes(std::span<const Block> blocks, uint64_t alignment);
+
 /// Places blocks so that those alive together never overlap.
 ArenaLayout place_in_arena(std::span<const Block> blocks, uint64_t alignment);
 
