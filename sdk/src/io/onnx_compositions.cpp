@@ -105,7 +105,8 @@ Tensors import_flatten(OnnxCall& call) {
         return call.invalid("axis " + std::to_string(axis) + " of a tensor of rank " +
                             std::to_string(x.rank()));
     const auto at = static_cast<size_t>(axis < 0 ? axis + x.rank() : axis);
-    const std::span<const Dim> dims = x.shape().dims();
+    const Shape shape = x.shape();
+    const std::span<const Dim> dims = shape.dims();
     return {reshape(x, {product(dims.subspan(0, at)), product(dims.subspan(at))})};
 }
 
