@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 
@@ -26,6 +27,17 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::Ran;
 using testing::run;
+
+/// A layer that is wide enough for its weights to be narrowed: x [batch, 64] -> y [batch, 48]
+testing::OnnxBuilder wide_layer() {
+    testing::OnnxBuilder b;
+    std::vector<float> w(48 * 64);
+    for (size_t i = 0; i < w.size(); ++i) w[i] = std::sin(static_cast<float>(i)) / 4;
+    b.input("x", {"batch", 64}).initializer(testing::float_tensor("w", {48, 64}, w));
+    testing::set_int(b.node("Gemm", {"x", "w"}, {"y"}), "transB", 1);
+    b.output("y");
+    return b;
+}
 
 /// A folder with a small model, gone when the test ends.
 class Tool : public ::testing::Test {
@@ -74,6 +86,58 @@ TEST_F(Tool, CookReportsBytesStepsAndWhatFused) {
     EXPECT_GT(entry["operators"], entry["dispatches"]);
     EXPECT_GT(entry["estimated_us"], 0);
     EXPECT_FALSE(entry["fused"].empty());
+}
+
+TEST_F(Tool, CookPacksAProgramForEachProfile) {
+    const json report = cook("--profiles fp16,descriptors,baseline --quantize f16");
+    ASSERT_FALSE(report.is_discarded());
+    ASSERT_EQ(report["profiles"].size(), 3u);
+    for (const char* profile : {"fp16", "descriptors", "baseline"}) {
+        const Ran ran = run("run '" + path("model.hearth") + "' --device program --profile " +
+                            profile + " --rows 3 --json");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    }
+    const Ran other = run("run '" + path("model.hearth") + "' --device program --profile none");
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_TRUE(other.says("'none'")) << other.text;
+}
+
+TEST_F(Tool, CookKeepsNarrowWeightsAndTellsTheirErrors) {
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
+    const std::string inputs = " --device cpu --rows 4 --seed 5 -o ";
+    EXPECT_EQ(run("run '" + path("model.onnx") + "'" + inputs + path("exact")).exit_code, 0);
+    const HostTensor exact = tool::read_npy(read("exact/y.npy")).value();
+    const struct {
+        const char* format;
+        double smaller, error, worst;  ///< times; of the weights' rms; of the outputs
+    } kCases[] = {{"f16", 2, 1e-3, 2e-3}, {"int8", 3.76, 0.01, 0.03}, {"int4", 7.1, 0.13, 0.4}};
+    for (const auto& c : kCases) {
+        const json report = cook(std::string("--quantize ") + c.format);
+        ASSERT_EQ(report["quantized"].size(), 1u) << report;
+        const json& w = report["quantized"][0];
+        EXPECT_EQ(w["name"], "w");
+        EXPECT_NEAR(w["bytes_before"].get<double>() / w["bytes_after"].get<double>(), c.smaller,
+                    0.1);
+        EXPECT_GT(w["rms_error"], 0);
+        EXPECT_LT(w["rms_error"].get<double>(), c.error * w["rms"].get<double>());
+        const std::string folder = path(c.format);
+        for (const char* device : {"cpu", "gpu"}) {
+            if (std::string_view(device) == "gpu" && c.format != std::string_view("int8")) continue;
+            const Ran ran = run("run '" + path("model.hearth") + "' --rows 4 --seed 5 -o '" +
+                                folder + "' --device " + device);
+            EXPECT_EQ(ran.exit_code, 0) << ran.text;
+            const HostTensor y = tool::read_npy(read(std::string(c.format) + "/y.npy")).value();
+            double largest = 0;
+            for (int64_t i = 0; i < y.element_count(); ++i)
+                largest = std::max(largest, std::abs(y.get(i) - exact.get(i)));
+            EXPECT_GT(largest, 0) << c.format;
+            EXPECT_LT(largest, c.worst) << c.format;
+        }
+    }
+    const Ran text = run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
+                         "' --no-measure --quantize int8");
+    EXPECT_TRUE(text.says("w: 12.3 KB to 3264 bytes, rms error ")) << text.text;
+    EXPECT_GE(run("cook '" + path("model.onnx") + "' -o /dev/null --quantize int3").exit_code, 100);
 }
 
 TEST_F(Tool, CookMeasuresWhereThereIsADevice) {
