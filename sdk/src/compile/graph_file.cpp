@@ -4,6 +4,7 @@
 #include "compile/graph_file.hpp"
 
 #include "core/bytes.hpp"
+#include "ir/rewrite.hpp"
 #include "ops/op_table.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -223,6 +224,8 @@ class Reader {
             fail(unsupported("graph: there is no operator '" + std::string(name.substr(0, 64)) +
                              "' in this version"));
         node.attrs = read_attrs();
+        // Records gain attributes; what was written before means the same without them.
+        if (node.op != nullptr) add_defaults(*node.op, node.attrs);
         node.inputs = read_list<ValueId>();
         node.outputs = read_list<ValueId>();
         return node;

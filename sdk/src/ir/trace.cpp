@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "ir/graph.hpp"
+#include "ir/rewrite.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -265,6 +266,8 @@ Status check_attrs(const OpDef& op, const Attrs& attrs) {
     return {};
 }
 
+}  // namespace
+
 void add_defaults(const OpDef& op, Attrs& attrs) {
     for (const AttrSpec& s : op.attrs) {
         if (attrs.has(s.name) || std::isnan(s.fallback)) continue;
@@ -272,8 +275,6 @@ void add_defaults(const OpDef& op, Attrs& attrs) {
         if (s.type == AttrType::kReal) attrs.set(s.name, s.fallback);
     }
 }
-
-}  // namespace
 
 Status infer_types(const OpDef& op, const Attrs& attrs, std::span<const TensorType> inputs,
                    std::vector<TensorType>& outputs) {
