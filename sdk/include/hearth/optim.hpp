@@ -168,6 +168,56 @@ std::vector<Tensor> clip_by_global_norm(std::span<const Tensor> gradients, doubl
 /// The Euclidean norm of all elements of all gradients -> [].
 Tensor global_norm(std::span<const Tensor> gradients);
 
+// --- Loss scaling: for Precision::kF16 (compile.hpp) ---
+
+/// Defaults as PyTorch's GradScaler; the bounds as NVIDIA Apex.
+struct LossScaleOptions {
+    double first = 65536;
+    double growth = 2;
+    double backoff = 0.5;
+    int64_t growth_interval = 2000;  ///< steps in a row with finite gradients
+    double least = 1;
+    double most = 16777216;
+    /// Of the states: "NAME" is the scale, "NAME.good_steps" counts towards growth, and
+    /// "NAME.skipped_steps" all steps that were not taken.
+    std::string name = "loss_scale";
+};
+
+/// Dynamic loss scaling (Micikevicius et al., "Mixed Precision Training", 2018; its automatic form
+/// is that of NVIDIA's "Train With Mixed Precision" guide).  Gradients of a loss times a large
+/// number do not vanish in f16.  Where one overflows, the step is not taken: every param and state
+/// assigned between the construction and finish() keeps its bits, and the scale falls; after
+/// growth_interval steps without that, it grows.
+///
+///     LossScale scale(trace);
+///     const Tensor loss = mse_loss(net(x), target);
+///     adam(params, clip_by_global_norm(scale.grad(loss, params), 1), {});
+///     scale.finish();
+class LossScale {
+  public:
+    /// Errors, kept by the trace: options out of their ranges.
+    explicit LossScale(Trace& trace, const LossScaleOptions& options = {});
+
+    /// The gradients of `loss` (not of its multiple), differentiated through loss * scale.  Several
+    /// losses may share one scale.
+    std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> params);
+    /// Call it last, once.  Returns whether all gradients are finite: bool [].
+    /// Errors, kept by the trace: no grad() before, or only of params without elements.
+    Tensor finish();
+
+    /// f32 [], as it is in this run.
+    const Tensor& scale() const { return scale_; }
+
+  private:
+    void guard_updates(const Tensor& is_finite);
+    void adjust_scale(const Tensor& is_finite);
+
+    Trace* trace_;
+    LossScaleOptions options_;
+    size_t first_update_;  ///< of those in its scope
+    Tensor scale_, largest_;
+};
+
 // --- Schedules: learning rates that follow the number of steps ---
 //
 //     const Rate rate = scheduled(trace, schedules::joined({{100, schedules::linear(0, 1e-3, 100)},
