@@ -3,15 +3,18 @@
 
 #include "digits.hpp"
 
+#include <hearth/grad.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
+#include <hearth/weights.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <fstream>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -89,23 +92,35 @@ Tensor digits_net(Trace& trace, const Tensor& x, bool training, uint64_t seed) {
 
 namespace {
 
+const Shape kImage{kRows, 1, 8, 8};
+
+void build_reader(Trace& trace, const DigitsOptions& options) {
+    trace.output("scores", digits_net(trace, trace.input("image", kImage), false, options.seed));
+}
+
+CompileOptions compile_options(const DeviceCaps& caps, const DigitsOptions& options) {
+    return {.caps = caps,
+            .binding_model = options.binding_model,
+            .rows_capacity = static_cast<uint64_t>(std::max(kMostAsked, options.batch)),
+            .precision = options.precision};
+}
+
 Result<Compiled> compile_digits(const DeviceCaps& caps, const DigitsOptions& options,
                                 int64_t steps) {
-    const Shape image{kRows, 1, 8, 8};
     Trace read("read");
-    read.output("scores", digits_net(read, read.input("image", image), false, options.seed));
+    build_reader(read, options);
 
     Trace learn("learn");
-    const Tensor scores = digits_net(learn, learn.input("image", image), true, options.seed);
+    std::optional<LossScale> scale;  // gradients may vanish in f16
+    if (options.precision == Precision::kF16) scale.emplace(learn);
+    const Tensor scores = digits_net(learn, learn.input("image", kImage), true, options.seed);
     const Tensor loss = cross_entropy(scores, learn.input("digit", {kRows}, DType::kI32));
     const Rate rate = scheduled(learn, schedules::cosine(options.learning_rate, steps));
-    minimize(loss, learn.params(), AdamOptions{.learning_rate = rate});
+    const std::vector<Tensor> params = learn.params();
+    adam(params, scale ? scale->grad(loss, params) : grad(loss, params), {.learning_rate = rate});
+    if (scale) scale->finish();
     learn.output("loss", loss);
-
-    const auto capacity = static_cast<uint64_t>(std::max(kMostAsked, options.batch));
-    return compile(
-        {&read, &learn},
-        {.caps = caps, .binding_model = options.binding_model, .rows_capacity = capacity});
+    return compile({&read, &learn}, compile_options(caps, options));
 }
 
 /// A permutation that depends on its arguments alone (std::shuffle may differ between libraries).
@@ -126,6 +141,7 @@ Result<std::unique_ptr<DigitsLearner>> DigitsLearner::create(standalone::Device&
     const int64_t steps = options.epochs * ((train_count + options.batch - 1) / options.batch);
     HEARTH_ASSIGN(const Compiled compiled, compile_digits(caps, options, steps));
     auto learner = std::make_unique<DigitsLearner>();
+    learner->device_ = &device;
     learner->options_ = options;
     HEARTH_ASSIGN(learner->runner_, standalone::ProgramRunner::create(device, compiled.bytes));
     return learner;
@@ -146,7 +162,9 @@ Result<double> DigitsLearner::learn_epoch(const Digits& data) {
     return total / static_cast<double>(data.count());
 }
 
-Result<double> DigitsLearner::accuracy(const Digits& data) {
+namespace {
+
+Result<double> accuracy_of(standalone::ProgramRunner& reader, const Digits& data) {
     int64_t right = 0;
     for (int64_t begin = 0; begin < data.count(); begin += kMostAsked) {
         const int64_t rows = std::min(kMostAsked, data.count() - begin);
@@ -154,7 +172,7 @@ Result<double> DigitsLearner::accuracy(const Digits& data) {
         std::iota(places.begin(), places.end(), begin);
         const Digits some = data.pick(places);
         HEARTH_ASSIGN(const NamedTensors outputs,
-                      runner_->run("read", rows, {{"image", some.images}}));
+                      reader.run("read", rows, {{"image", some.images}}));
         const std::span<const float> scores = outputs.at("scores").as<float>();
         for (int64_t i = 0; i < rows; ++i) {
             const auto row = scores.subspan(static_cast<size_t>(i * 10), 10);
@@ -163,6 +181,26 @@ Result<double> DigitsLearner::accuracy(const Digits& data) {
         }
     }
     return static_cast<double>(right) / static_cast<double>(data.count());
+}
+
+}  // namespace
+
+Result<double> DigitsLearner::accuracy(const Digits& data) {
+    return accuracy_of(*runner_, data);
+}
+
+Result<double> DigitsLearner::accuracy(const Digits& data, WeightFormat format) {
+    HEARTH_ASSIGN(const NamedTensors learned, runner_->read_slots());
+    HEARTH_ASSIGN(const DeviceCaps caps, device_->caps());
+    Trace read("read");
+    build_reader(read, options_);
+    // What only learning needs is left over.
+    HEARTH_TRY(load_weights(learned, read, {.strict = false}).status());
+    CompileOptions options = compile_options(caps, options_);
+    options.quantize = {.format = format, .min_elements = 1};
+    HEARTH_ASSIGN(const Compiled compiled, compile({&read}, options));
+    HEARTH_ASSIGN(const auto reader, standalone::ProgramRunner::create(*device_, compiled.bytes));
+    return accuracy_of(*reader, data);
 }
 
 }  // namespace hearth::demo

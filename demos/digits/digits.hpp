@@ -46,6 +46,8 @@ struct DigitsOptions {
     int64_t epochs = 8;
     int64_t batch = 64;
     double learning_rate = 4e-3;  ///< at first; it falls to zero along a cosine
+    /// kF16: products read f16, and gradients come from a scaled loss.
+    Precision precision = Precision::kF32;
     BindingModel binding_model = BindingModel::kDeviceAddress;
 };
 
@@ -60,11 +62,14 @@ class DigitsLearner {
     Result<double> learn_epoch(const Digits& data);
     /// The part of the digits that it reads right.
     Result<double> accuracy(const Digits& data);
+    /// The same of a copy that keeps every matrix and filter in this format.
+    Result<double> accuracy(const Digits& data, WeightFormat format);
 
     int64_t epoch() const { return epoch_; }
     standalone::ProgramRunner& runner() { return *runner_; }
 
   private:
+    standalone::Device* device_ = nullptr;
     DigitsOptions options_;
     std::unique_ptr<standalone::ProgramRunner> runner_;
     int64_t epoch_ = 0;

@@ -11,6 +11,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
+#include <utility>
 
 using namespace hearth;
 using namespace hearth::demo;
@@ -38,6 +40,12 @@ Status run(const std::string& path, const DigitsOptions& options, int device_ind
                     static_cast<int>(learner->epoch()), loss, 100 * accuracy, time.count());
         std::fflush(stdout);
     }
+    for (const auto& [name, format] : {std::pair{"f16", WeightFormat::kF16},
+                                       {"int8", WeightFormat::kInt8},
+                                       {"int4", WeightFormat::kInt4}}) {
+        HEARTH_ASSIGN(const double narrow, learner->accuracy(data.test, format));
+        std::printf("with weights of %-4s  reads %.2f %%\n", name, 100 * narrow);
+    }
     if (accuracy >= kWanted) return {};
     return internal_error("it reads fewer than " + std::to_string(100 * kWanted) + " %");
 }
@@ -62,6 +70,9 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 4096))
         ->capture_default_str();
     app.add_option("--rate", options.learning_rate, "First learning rate")->capture_default_str();
+    app.add_option("--precision", options.precision, "What products read")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, Precision>{{"f32", Precision::kF32}, {"f16", Precision::kF16}}));
     app.add_option("--device", device, "Index of the Vulkan device");
     CLI11_PARSE(app, argc, argv);
     const Status status = run(path, options, device);

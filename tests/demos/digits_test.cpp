@@ -60,6 +60,11 @@ TEST_F(DigitsDemo, ReadsAtLeast975OfAThousandAfterTraining) {
     ASSERT_TRUE(accuracy.ok()) << accuracy.status().message();
     EXPECT_GE(*accuracy, 0.975);
     RecordProperty("accuracy_percent", std::to_string(100 * *accuracy));
+    for (const WeightFormat format : {WeightFormat::kF16, WeightFormat::kInt8}) {
+        const auto narrow = learner->accuracy(data->test, format);
+        ASSERT_TRUE(narrow.ok()) << narrow.status().message();
+        EXPECT_GE(*narrow, *accuracy - 0.01) << (format == WeightFormat::kF16 ? "f16" : "int8");
+    }
 }
 
 TEST_F(DigitsDemo, SeedsDecideEveryBitOfTheWeights) {
