@@ -8,8 +8,8 @@
 // columns.  f32 accumulation in order of k: deterministic.
 // Bytes moved: (M*K*ceil(N/BN) + K*N*ceil(M/BM) + M*N) * 4 per batch.
 //
-// Code generation completes this text with: BM BN BK TM TN, STORE_IN_LOOP, the extents M N, K_FIRST
-// and K_END, the functions
+// Code generation completes this text with: BM BN BK TM TN, STORE_IN_LOOP, TILES_IN_TURN, the extents
+// M N BATCHES, K_FIRST and K_END, the functions
 // load_a(b, m, k), load_b(b, k, n) (they may fold transposes and other views) and
 // store(b, m, n, sum) (it may fold bias, activation and whatever else follows element by element).
 
@@ -23,12 +23,10 @@ shared float tile_b[BK][BN + 1];
 shared float tile_c[BM * BN];
 #endif
 
-void main() {
+void multiply(int first_m, int batch) {
     const int thread = int(gl_LocalInvocationID.x);
     const int thread_m = thread / kThreadsN, thread_n = thread % kThreadsN;
     const int first_n = int(gl_WorkGroupID.x) * BN;
-    const int first_m = int(gl_WorkGroupID.y) * BM;
-    const int batch = int(gl_WorkGroupID.z);
     const int m_count = M, n_count = N;
     // All of K, or, in a product in parts, the part with this batch index.
     const int k_first = K_FIRST, k_count = K_END;
@@ -80,5 +78,20 @@ void main() {
             if (m < m_count && n < n_count) store(batch, m, n, sum[i][j]);
         }
     }
+#endif
+}
+
+void main() {
+    const int first_m = int(gl_WorkGroupID.y) * BM, batch = int(gl_WorkGroupID.z);
+#if TILES_IN_TURN
+    // More tiles than a grid may have: each workgroup takes several.
+    for (int z = batch; z < BATCHES; z += int(gl_NumWorkGroups.z)) {
+        for (int y = first_m; y < M; y += int(gl_NumWorkGroups.y) * BM) {
+            multiply(y, z);
+            barrier();
+        }
+    }
+#else
+    multiply(first_m, batch);
 #endif
 }

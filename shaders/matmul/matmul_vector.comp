@@ -28,12 +28,10 @@ const int kLoadsB = BN * BK / 4 / kThreads;
 shared vec4 tile_a[BK][BM / 4 + 1];  // one column of padding: fewer bank conflicts when transposed
 shared vec4 tile_b[BK][BN / 4 + 1];
 
-void main() {
+void multiply(int first_m, int batch) {
     const int thread = int(gl_LocalInvocationID.x);
     const int thread_m = thread / kThreadsN, thread_n = thread % kThreadsN;
     const int first_n = int(gl_WorkGroupID.x) * BN;
-    const int first_m = int(gl_WorkGroupID.y) * BM;
-    const int batch = int(gl_WorkGroupID.z);
     const int m_count = M, n_count = N;
     const int k_first = K_FIRST, k_count = K_END;
     if (first_m >= m_count || first_n >= n_count) return;
@@ -100,4 +98,19 @@ void main() {
                 store(batch, m, n, sum[i][j / 4][j % 4]);
         }
     }
+}
+
+void main() {
+    const int first_m = int(gl_WorkGroupID.y) * BM, batch = int(gl_WorkGroupID.z);
+#if TILES_IN_TURN
+    // More tiles than a grid may have: each workgroup takes several.
+    for (int z = batch; z < BATCHES; z += int(gl_NumWorkGroups.z)) {
+        for (int y = first_m; y < M; y += int(gl_NumWorkGroups.y) * BM) {
+            multiply(y, z);
+            barrier();
+        }
+    }
+#else
+    multiply(first_m, batch);
+#endif
 }

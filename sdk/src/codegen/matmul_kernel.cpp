@@ -47,6 +47,10 @@ bool is_cpu(const DeviceCaps& caps) {
     return caps.subgroup_size <= 8;
 }
 
+// What every device allows along y and z, and most allow no more (Vulkan 1.2, "Required Limits",
+// maxComputeWorkGroupCount).
+constexpr uint64_t kMostGroups = 65535;
+
 int64_t tiles_for(const Tile& t, int64_t m, int64_t n) {
     return ((m + t.bm - 1) / t.bm) * ((n + t.bn - 1) / t.bn);
 }
@@ -106,14 +110,26 @@ class MatmulKernel {
                                                                : "matmul/matmul_tiled.comp"));
         kernel_.local_size = {static_cast<uint32_t>(tile.threads()), 1, 1};
         kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
-        kernel_.grid[1] = {work_of(m_), static_cast<uint32_t>(tile.bm)};
-        kernel_.grid[2] = {work_of(batch_.element_count()), 1};
+        kernel_.grid[1] = tiles_axis(m_, tile.bm);
+        kernel_.grid[2] = tiles_axis(batch_.element_count(), 1);
         const int64_t products = node_.attrs.has("parts") ? 1 : batch;
         kernel_.flops = static_cast<uint64_t>(2 * m * n * k * products);
         return std::move(kernel_);
     }
 
   private:
+    /// Workgroups for `count` items, so many each, or more where the grid may have no more of them.
+    GridAxis tiles_axis(Dim count, int each) const {
+        const auto per_group = static_cast<uint32_t>(each);
+        return {work_of(count),
+                per_group * items_each(count, options_.rows_capacity, kMostGroups * per_group)};
+    }
+
+    bool takes_tiles_in_turn(const Tile& tile) const {
+        return tiles_axis(m_, tile.bm).tile != static_cast<uint32_t>(tile.bm) ||
+               tiles_axis(batch_.element_count(), 1).tile != 1;
+    }
+
     const Node* find_matmul() const {
         for (NodeId n : group_.nodes)
             if (graph_.nodes[n].op->op_class == OpClass::kMatmul) return &graph_.nodes[n];
@@ -129,6 +145,8 @@ class MatmulKernel {
                constant("BK", std::to_string(t.bk)) + constant("TM", std::to_string(t.tm)) +
                constant("TN", std::to_string(t.tn)) +
                constant("STORE_IN_LOOP", t.stores_in_loop ? "1" : "0") +
+               constant("TILES_IN_TURN", takes_tiles_in_turn(t) ? "1" : "0") +
+               constant("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
                constant("M", glsl_count(m_, kernel_.buffers)) +
                constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
                constant("M_IS_WHOLE", is_whole(m_, t.bm)) +

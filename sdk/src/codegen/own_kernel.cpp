@@ -54,9 +54,9 @@ class OwnKernel {
 
     GridAxis grid_axis(size_t axis) const {
         const auto [items, per_group] = text_.grid[axis];
-        const uint64_t most = axis == 0 ? options_.caps.max_workgroup_count_x : 65535;
-        return {work_of(items),
-                per_group * items_each(items, options_.rows_capacity, most * per_group)};
+        if (axis != 0) return {work_of(items), per_group};
+        const uint64_t most = uint64_t{options_.caps.max_workgroup_count_x} * per_group;
+        return {work_of(items), per_group * items_each(items, options_.rows_capacity, most)};
     }
 
     void bind_finished_code() {
