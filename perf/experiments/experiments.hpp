@@ -15,6 +15,10 @@ namespace hearth::experiments {
 /// fused epilogues, and as a row program in several tile shapes. Checked against the CPU first.
 void run_training(Gpu& gpu, Report& report, std::span<const uint32_t> batches, double budget_s);
 
+/// Experiment 3: the same network on matrix cores, f16 with f32 sums and f32 master weights, in many
+/// shapes; nothing where the device has no such matrices.  Checked against the CPU first.
+void run_matrix_cores(Gpu& gpu, Report& report, std::span<const uint32_t> batches, double budget_s);
+
 /// Experiment 2: many small dispatches, saxpy and a matrix product with buffers bound by device
 /// address, by pre-allocated descriptor sets, by one set with dynamic offsets, by push descriptors.
 void run_binding_models(Gpu& gpu, Report& report, double budget_s);

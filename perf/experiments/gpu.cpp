@@ -6,12 +6,14 @@
 #include "shaders.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <thread>
 
 namespace hearth::experiments {
 namespace {
@@ -139,6 +141,29 @@ Gpu::Gpu(uint32_t device_index) {
     VkPhysicalDeviceVulkan12Features features{
         VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES};
     features.bufferDeviceAddress = VK_TRUE;
+    VkPhysicalDeviceVulkan11Features features11{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES};
+    // Both extensions' features have this layout; headers older than 1.3.255 lack KHR's.
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV matrices{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_NV};
+    VkPhysicalDeviceCooperativeMatrixFeaturesNV khr_matrices{
+        static_cast<VkStructureType>(1000506000)};
+    has_nv_matrices_ = has_extension(physical_, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    has_khr_matrices_ = has_extension(physical_, "VK_KHR_cooperative_matrix");
+    if (has_nv_matrices_ || has_khr_matrices_) {
+        features.shaderFloat16 = features.vulkanMemoryModel = VK_TRUE;
+        features.vulkanMemoryModelDeviceScope = VK_TRUE;
+        features11.storageBuffer16BitAccess = VK_TRUE;
+        features.pNext = &features11;
+    }
+    const auto enable = [&](auto& added, const char* extension) {
+        added.cooperativeMatrix = VK_TRUE;
+        added.pNext = features11.pNext;
+        features11.pNext = &added;
+        extensions.push_back(extension);
+    };
+    if (has_nv_matrices_) enable(matrices, VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME);
+    if (has_khr_matrices_) enable(khr_matrices, "VK_KHR_cooperative_matrix");
     const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue_info{VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO};
     queue_info.queueFamilyIndex = family;
@@ -247,6 +272,25 @@ void Gpu::submit_and_wait() {
     check(vkResetFences(device_, 1, &fence_), "vkResetFences");
 }
 
+void Gpu::prepare(std::span<const std::string> shaders, uint32_t push_bytes) {
+    const VkPipelineLayout layout = layout_for(push_bytes);
+    std::vector<VkPipeline> made(shaders.size(), VK_NULL_HANDLE);
+    std::atomic<size_t> next = 0;
+    const auto work = [&] {
+        for (size_t i = next++; i < shaders.size(); i = next++)
+            if (!pipelines_.contains(shaders[i])) made[i] = create_pipeline(shaders[i], layout);
+    };
+    std::vector<std::thread> threads;
+    for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    for (size_t i = 0; i < shaders.size(); ++i) {
+        if (made[i] == VK_NULL_HANDLE) continue;
+        all_pipelines_.push_back(made[i]);
+        pipelines_.emplace(shaders[i], Pipeline{made[i], layout});
+    }
+}
+
 void Gpu::run(const std::function<void(Recorder&)>& record) {
     check(vkResetCommandPool(device_, pool_, 0), "vkResetCommandPool");
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -323,7 +367,7 @@ VkPipelineLayout Gpu::make_layout(uint32_t push_bytes, VkDescriptorSetLayout set
     return layout;
 }
 
-Pipeline Gpu::make_pipeline(std::string_view shader, VkPipelineLayout layout) {
+VkPipeline Gpu::create_pipeline(std::string_view shader, VkPipelineLayout layout) const {
     const auto all = shaders();
     const auto found =
         std::find_if(all.begin(), all.end(), [&](const Shader& s) { return s.name == shader; });
@@ -339,21 +383,28 @@ Pipeline Gpu::make_pipeline(std::string_view shader, VkPipelineLayout layout) {
     info.stage.module = module;
     info.stage.pName = "main";
     info.layout = layout;
-    Pipeline pipeline;
-    pipeline.layout = layout;
-    check(vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline.handle),
+    VkPipeline pipeline = VK_NULL_HANDLE;
+    check(vkCreateComputePipelines(device_, VK_NULL_HANDLE, 1, &info, nullptr, &pipeline),
           "vkCreateComputePipelines");
     vkDestroyShaderModule(device_, module, nullptr);
-    all_pipelines_.push_back(pipeline.handle);
     return pipeline;
+}
+
+Pipeline Gpu::make_pipeline(std::string_view shader, VkPipelineLayout layout) {
+    all_pipelines_.push_back(create_pipeline(shader, layout));
+    return {all_pipelines_.back(), layout};
+}
+
+VkPipelineLayout Gpu::layout_for(uint32_t push_bytes) {
+    auto [layout, is_new] = layouts_.try_emplace(push_bytes, VkPipelineLayout{});
+    if (is_new) layout->second = make_layout(push_bytes, VK_NULL_HANDLE);
+    return layout->second;
 }
 
 const Pipeline& Gpu::pipeline(std::string_view shader, uint32_t push_bytes) {
     const auto found = pipelines_.find(shader);
     if (found != pipelines_.end()) return found->second;
-    auto [layout, is_new] = layouts_.try_emplace(push_bytes, VkPipelineLayout{});
-    if (is_new) layout->second = make_layout(push_bytes, VK_NULL_HANDLE);
-    return pipelines_.emplace(shader, make_pipeline(shader, layout->second)).first->second;
+    return pipelines_.emplace(shader, make_pipeline(shader, layout_for(push_bytes))).first->second;
 }
 
 double Gpu::submit_timed(const std::function<void(Recorder&)>& record, int repetitions,

@@ -100,6 +100,10 @@ class Gpu {
     /// Null where the device has no push descriptors.
     PFN_vkCmdPushDescriptorSetKHR push_descriptor_set() const { return push_descriptor_set_; }
 
+    /// Whether subgroups have 16x16 matrices of f16 with f32 sums, by the named extension.
+    bool has_nv_matrices() const { return has_nv_matrices_; }
+    bool has_khr_matrices() const { return has_khr_matrices_; }
+
     Buffer allocate(uint64_t size_bytes);
     void free(Buffer& buffer);
     void upload(const Buffer& buffer, std::span<const float> data, uint64_t offset_bytes = 0);
@@ -111,6 +115,9 @@ class Gpu {
     Pipeline make_pipeline(std::string_view shader, VkPipelineLayout layout);
     /// A pipeline that takes everything through push constants, made once per shader and size.
     const Pipeline& pipeline(std::string_view shader, uint32_t push_bytes);
+
+    /// Makes the pipelines of several shaders at once, on all processors.
+    void prepare(std::span<const std::string> shaders, uint32_t push_bytes);
 
     /// Runs a recording once and waits for it.
     void run(const std::function<void(Recorder&)>& record);
@@ -124,6 +131,8 @@ class Gpu {
     double submit_timed(const std::function<void(Recorder&)>& record, int repetitions,
                         double* record_us, double* process_us);
     void submit_and_wait();
+    VkPipeline create_pipeline(std::string_view shader, VkPipelineLayout layout) const;
+    VkPipelineLayout layout_for(uint32_t push_bytes);
     uint32_t memory_type(uint32_t type_bits, VkMemoryPropertyFlags flags) const;
     Buffer allocate_from(uint64_t size_bytes, VkBufferUsageFlags usage,
                          VkMemoryPropertyFlags flags);
@@ -142,6 +151,8 @@ class Gpu {
     VkPhysicalDeviceMemoryProperties memory_properties_{};
     std::string driver_;
     uint32_t units_ = 0;
+    bool has_nv_matrices_ = false;
+    bool has_khr_matrices_ = false;
     PFN_vkCmdPushDescriptorSetKHR push_descriptor_set_ = nullptr;
     Buffer staging_;
     void* staging_map_ = nullptr;

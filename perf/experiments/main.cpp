@@ -31,6 +31,7 @@ int main(int argc, char** argv) {
     experiments::Report report(gpu, rows);
     experiments::run_binding_models(gpu, report, budget_s);
     experiments::run_training(gpu, report, batches, budget_s);
+    experiments::run_matrix_cores(gpu, report, batches, budget_s);
     if (!json_path.empty() && !report.write_json(json_path)) {
         std::fprintf(stderr, "cannot write %s\n", json_path.c_str());
         return 1;
