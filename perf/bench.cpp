@@ -47,11 +47,12 @@ Bench::~Bench() {
     if (queries_) device_.vk().DestroyQueryPool(device_.handle(), queries_, nullptr);
 }
 
-Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows) {
+Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision precision) {
     HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
-    return compile(
-        {&entry},
-        {.caps = caps, .rows_capacity = static_cast<uint64_t>(rows), .keep_source = false});
+    return compile({&entry}, {.caps = caps,
+                              .rows_capacity = static_cast<uint64_t>(rows),
+                              .keep_source = false,
+                              .precision = precision});
 }
 
 Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repetitions) {

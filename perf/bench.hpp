@@ -74,7 +74,8 @@ class Bench {
     const Settings& settings() const { return settings_; }
 
     /// Compiles an entry for this device, with room for `rows` rows.
-    Result<Compiled> compile_for_device(Trace& entry, int64_t rows);
+    Result<Compiled> compile_for_device(Trace& entry, int64_t rows,
+                                        Precision precision = Precision::kF32);
 
     /// `repetitions` recordings in one submission: for one of them the GPU time, the CPU time of
     /// recording and that of the whole process; for all the wall time.
@@ -109,6 +110,7 @@ struct Scene {
 };
 
 std::span<const Scene> mlp_scenes();
+std::span<const Scene> policy_scenes();
 std::span<const Scene> gemm_scenes();
 std::span<const Scene> record_scenes();
 std::span<const Scene> load_scenes();

@@ -143,7 +143,7 @@ class Batch {
         if (keeps && tiles < gpu_.units()) return;
         for (const uint32_t each : {1u, 2u, 3u}) {
             const uint32_t groups = keeps ? std::min(tiles, each * gpu_.units()) : tiles;
-            for (const uint32_t columns : {4u, 8u, 16u}) {
+            for (const uint32_t columns : {8u, 16u, 32u}) {
                 if (columns != 16 && (each != 1 || tile_rows > 32)) continue;
                 train_row(name, groups, columns);
             }

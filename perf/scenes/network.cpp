@@ -76,7 +76,8 @@ Status check_after(Workload& workload, const NetworkRun& network, const Referenc
 
 Status run_network(Bench& bench, Row& row, const NetworkRun& network) {
     HEARTH_ASSIGN(const Reference expected, reference(network));
-    HEARTH_ASSIGN(const Compiled compiled, bench.compile_for_device(*network.trace, network.rows));
+    HEARTH_ASSIGN(const Compiled compiled,
+                  bench.compile_for_device(*network.trace, network.rows, network.precision));
     HEARTH_ASSIGN(std::unique_ptr<Workload> workload,
                   Workload::create(bench.device(), compiled, network.rows));
     HEARTH_TRY(set_inputs(*workload, network));

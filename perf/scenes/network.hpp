@@ -24,6 +24,7 @@ struct NetworkRun {
     /// 0: the network is not trained.
     int trained_steps = 0;
     double tolerance = 1e-3;  ///< relative, of each tensor's norm
+    Precision precision = Precision::kF32;
 };
 
 /// Fills in all of the row but flops and bytes, which it must have.

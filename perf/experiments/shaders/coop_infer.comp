@@ -98,7 +98,7 @@ void main() {
             [[unroll]] for (uint m = 0; m < MT; ++m)
                 [[unroll]] for (uint n = 0; n < kWide; ++n) {
                     a[m][n] = MatrixA(acc[m][n]);
-                    for (uint e = 0; e < a[m][n].length(); ++e) a[m][n][e] = max(a[m][n][e], least);
+                    [[unroll]] for (uint e = 0; e < a[m][n].length(); ++e) a[m][n][e] = max(a[m][n][e], least);
                 }
         }
         [[unroll]] for (uint m = 0; m < MT; ++m)

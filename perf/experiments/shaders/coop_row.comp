@@ -8,10 +8,10 @@
 // Defines: ROWS      rows of a tile
 //          S, LANES  subgroups and their size
 //          NT        matrices side by side that a subgroup makes
-//          WEIGHTS   0 fetched a layer ahead, 1 all in registers from the start, 2 staged in shared
-//                    memory, 3 read when needed
+//          WEIGHTS   0 fetched a layer ahead, 1 all in registers from the start, 3 read when needed,
+//                    5 through shared memory a layer ahead, in two places that take turns
 //          W32       weights are read as f32
-//          XS        x and y pass through shared memory in steps of 16 bytes
+//          XS        x and y pass through shared memory in steps of 16 bytes, x a tile ahead
 //          TRAIN     forward, loss, backward
 //          KEEP      gradients are kept from tile to tile; else a workgroup has one tile
 //          DELTAS    1 or 2 places for what comes back
@@ -52,7 +52,9 @@ const uint kX = kHiddenSlots * kSlot;
 const uint kDelta = kX + (XS == 1 ? kSlot : 0);
 const uint kStaged = kDelta + (TRAIN == 1 ? DELTAS * kSlot : 0);
 const uint kReduce = S * kLayers * kWidth / 4 + THREADS / 4;
-const uint kPoolLeast = kStaged + (WEIGHTS == 2 ? kLayers * kWidth * kStride : 0);
+const uint kPlace = kWidth * kStride;
+const uint kBias = kStaged + (WEIGHTS == 5 ? 2 * kPlace : 0);
+const uint kPoolLeast = kBias + kLayers * kWidth / 4;
 shared uvec4 pool[max(kPoolLeast, TRAIN == 1 ? kReduce : 0)];
 
 #define hidden(layer) (((layer) - 1) % kHiddenSlots * kSlot)
@@ -72,7 +74,7 @@ shared uvec4 pool[max(kPoolLeast, TRAIN == 1 ? kReduce : 0)];
 #define LOAD_WEIGHT(m, layer, k, n, how) \
     how(m, p.weights_h.v, (layer) * kLayerHalfs + (k) * T * kWidth + (n) * T, kWidth);
 #endif
-#define STAGED(layer, k, n) (kStaged + ((layer) * kWidth + (k) * T) * kStride + (n) * kEdge)
+#define STAGED(layer, k, n) (kStaged + (layer) % 2 * kPlace + (k) * T * kStride + (n) * kEdge)
 
 #define FETCH(to, layer)                                                      \
     [[unroll]] for (uint k = 0; k < kWide; ++k)                               \
@@ -82,9 +84,6 @@ shared uvec4 pool[max(kPoolLeast, TRAIN == 1 ? kReduce : 0)];
     [[unroll]] for (uint k = 0; k < kWide; ++k)                               \
         [[unroll]] for (uint n = 0; n < NT; ++n)                              \
             LOAD_WEIGHT(to[k * NT + n], layer, n0 + n, k, LOAD_TRANSPOSED)
-#define FETCH_BIAS(to, layer)                                                 \
-    [[unroll]] for (uint n = 0; n < NT; ++n)                                  \
-        LOAD(to[n], p.weights.v, (layer) * kLayerHalfs + kWidth * kWidth + (n0 + n) * T, 0);
 
 #if WEIGHTS == 0
 #define B_FORWARD(b, layer, k, n) b = now[(k) * NT + (n)];
@@ -92,7 +91,7 @@ shared uvec4 pool[max(kPoolLeast, TRAIN == 1 ? kReduce : 0)];
 #elif WEIGHTS == 1
 #define B_FORWARD(b, layer, k, n) b = all[layer][(k) * NT + (n)];
 #define B_BACK(b, layer, k, n) b = all_back[layer][(k) * NT + (n)];
-#elif WEIGHTS == 2
+#elif WEIGHTS == 5
 #define B_FORWARD(b, layer, k, n) LOAD(b, pool, STAGED(layer, k, n0 + n), kStride);
 #define B_BACK(b, layer, k, n)                                                \
     LOAD_TRANSPOSED(b, pool, STAGED(layer, n0 + n, k), kStride);
@@ -116,43 +115,64 @@ shared uvec4 pool[max(kPoolLeast, TRAIN == 1 ? kReduce : 0)];
         }                                                                     \
     }
 
-void stage_weights() {
-#if WEIGHTS == 2
-    for (uint i = gl_LocalInvocationID.x; i < kLayers * kWidth * kWidth / 8; i += THREADS) {
-        const uint layer = i / (kWidth * kWidth / 8), j = i % (kWidth * kWidth / 8);
-        const uint to = kStaged + (layer * kWidth + j / (kWidth / 8)) * kStride + j % (kWidth / 8);
-#if W32
-        ReadVec4s from = ReadVec4s(p.weights);
-        pool[to] = to_halfs(from.v[layer * kLayerVec4s + 2 * j],
-                            from.v[layer * kLayerVec4s + 2 * j + 1]);
-#else
-        ReadUvec4s from = ReadUvec4s(p.weights_h);
-        pool[to] = from.v[layer * kLayerHalfs / 8 + j];
-#endif
+#if WEIGHTS == 5
+const uint kHeld = kWidth * kWidth / 8 / THREADS;
+#define HOLD(layer)                                                                       \
+    [[unroll]] for (uint i = 0; i < kHeld; ++i)                                           \
+        held[i] = weights_at(layer, i * THREADS + gl_LocalInvocationID.x);
+#define PUT(layer)                                                                        \
+    [[unroll]] for (uint i = 0; i < kHeld; ++i) {                                         \
+        const uint j = i * THREADS + gl_LocalInvocationID.x;                              \
+        pool[kStaged + (layer) % 2 * kPlace + j / (kWidth / 8) * kStride + j % (kWidth / 8)] = \
+            held[i];                                                                      \
     }
+
+uvec4 weights_at(uint layer, uint j) {
+#if W32
+    ReadVec4s from = ReadVec4s(p.weights);
+    return to_halfs(from.v[layer * kLayerVec4s + 2 * j], from.v[layer * kLayerVec4s + 2 * j + 1]);
+#else
+    return ReadUvec4s(p.weights_h).v[layer * kLayerHalfs / 8 + j];
 #endif
 }
+#else
+#define HOLD(layer)
+#define PUT(layer)
+#endif
+
+#if XS
+const uint kHeldX = (ROWS * kWidth / 8 + THREADS - 1) / THREADS;
+#define HOLD_X(tile)                                                                      \
+    [[unroll]] for (uint i = 0; i < kHeldX; ++i) {                                        \
+        const uint j = i * THREADS + gl_LocalInvocationID.x;                              \
+        if (j < ROWS * kWidth / 8)                                                        \
+            held_x[i] = ReadUvec4s(p.x).v[(tile) * ROWS * kWidth / 8 + j];                \
+    }
+#endif
 
 void main() {
     const uint tiles = p.rows / ROWS;
 #if WEIGHTS == 0
     MatrixB now[kWide * NT], next[kWide * NT];
-    Sum bias[NT], next_bias[NT];
     FETCH(next, 0)
-    FETCH_BIAS(next_bias, 0)
 #elif WEIGHTS == 1
     MatrixB all[kLayers][kWide * NT];
-    Sum bias[kLayers][NT];
-    [[unroll]] for (uint l = 0; l < kLayers; ++l) {
-        FETCH(all[l], l)
-        FETCH_BIAS(bias[l], l)
-    }
+    [[unroll]] for (uint l = 0; l < kLayers; ++l) FETCH(all[l], l)
 #if TRAIN
     MatrixB all_back[kLayers][kWide * NT];
     [[unroll]] for (uint l = kLayers - 1; l > 0; --l) FETCH_BACK(all_back[l], l)
 #endif
-#else
-    stage_weights();
+#elif WEIGHTS == 5
+    uvec4 held[kHeld];
+    HOLD(0)
+    PUT(0)
+#endif
+    for (uint i = gl_LocalInvocationID.x; i < kLayers * kWidth / 4; i += THREADS)
+        pool[kBias + i] = ReadUvec4s(p.weights)
+                              .v[i / (kWidth / 4) * kLayerVec4s + 1024 + i % (kWidth / 4)];
+#if XS
+    uvec4 held_x[kHeldX];
+    HOLD_X(gl_WorkGroupID.x)
 #endif
 #if TRAIN
     float loss = 0;
@@ -175,37 +195,41 @@ void main() {
         const uint first = tile * ROWS;
 #if XS
         barrier();
-        for (uint i = gl_LocalInvocationID.x; i < ROWS * kWidth / 8; i += THREADS)
-            pool[kX + i / (kWidth / 8) * kStride + i % (kWidth / 8)] =
-                ReadUvec4s(p.x).v[first * kWidth / 8 + i];
+        [[unroll]] for (uint i = 0; i < kHeldX; ++i) {
+            const uint j = i * THREADS + gl_LocalInvocationID.x;
+            if (j < ROWS * kWidth / 8)
+                pool[kX + j / (kWidth / 8) * kStride + j % (kWidth / 8)] = held_x[i];
+        }
+        if (tile + p.groups < tiles) HOLD_X(tile + p.groups)
+#endif
+#if TRAIN
+        HalfSum target[MT * NT];
+        [[unroll]] for (uint i = 0; i < MT * NT; ++i)
+            LOAD(target[i], p.target.v,
+                 (first + (m0 + i / NT) * T) * kWidth + (n0 + i % NT) * T, kWidth);
 #endif
         Sum acc[MT * NT];
         [[unroll]] for (uint l = 0; l < kLayers; ++l) {
 #if WEIGHTS == 0
             [[unroll]] for (uint i = 0; i < kWide * NT; ++i) now[i] = next[i];
-            [[unroll]] for (uint n = 0; n < NT; ++n) bias[n] = next_bias[n];
             if (l + 1 < kLayers) {
                 FETCH(next, l + 1)
-                FETCH_BIAS(next_bias, l + 1)
             } else {
 #if TRAIN
                 FETCH_BACK(next, kLayers - 1)
 #else
                 FETCH(next, 0)
-                FETCH_BIAS(next_bias, 0)
 #endif
             }
-            [[unroll]] for (uint i = 0; i < MT * NT; ++i) acc[i] = bias[i % NT];
-#elif WEIGHTS == 1
-            [[unroll]] for (uint i = 0; i < MT * NT; ++i) acc[i] = bias[l][i % NT];
-#else
+#elif WEIGHTS == 5
+            if (l + 1 < kLayers) HOLD(l + 1)
+#endif
+            barrier();
             [[unroll]] for (uint n = 0; n < NT; ++n) {
                 Sum bias;
-                LOAD(bias, p.weights.v, l * kLayerHalfs + kWidth * kWidth + (n0 + n) * T, 0);
+                LOAD(bias, pool, kBias + (l * kWidth + (n0 + n) * T) / 4, 0);
                 [[unroll]] for (uint m = 0; m < MT; ++m) acc[m * NT + n] = bias;
             }
-#endif
-            if (l > 0 || XS == 1 || WEIGHTS == 2) barrier();
             if (l == 0) {
 #if XS
 #define A_X(a, m, k) LOAD(a, pool, kX + (m) * T * kStride + (k) * kEdge, kStride);
@@ -218,9 +242,10 @@ void main() {
                 MULTIPLY(acc, A_HIDDEN, B_FORWARD, l)
             }
             if (l + 1 < kLayers) {
+                PUT(l + 1)
                 [[unroll]] for (uint i = 0; i < MT * NT; ++i) {
                     HalfSum h = HalfSum(acc[i]);
-                    for (uint e = 0; e < h.length(); ++e) h[e] = max(h[e], float16_t(0));
+                    [[unroll]] for (uint e = 0; e < h.length(); ++e) h[e] = max(h[e], float16_t(0));
                     STORE(h, pool,
                           hidden(l + 1) + (m0 + i / NT) * T * kStride + (n0 + i % NT) * kEdge,
                           kStride);
@@ -229,11 +254,8 @@ void main() {
         }
 #if TRAIN
         [[unroll]] for (uint i = 0; i < MT * NT; ++i) {
-            HalfSum target;
-            LOAD(target, p.target.v, (first + (m0 + i / NT) * T) * kWidth + (n0 + i % NT) * T,
-                 kWidth);
-            const Sum error = acc[i] - Sum(target);
-            for (uint e = 0; e < error.length(); ++e) loss += error[e] * error[e];
+            const Sum error = acc[i] - Sum(target[i]);
+            [[unroll]] for (uint e = 0; e < error.length(); ++e) loss += error[e] * error[e];
             const HalfSum d = HalfSum(error);
             STORE(d, pool,
                   delta_at(kLayers - 1) + (m0 + i / NT) * T * kStride + (n0 + i % NT) * kEdge,
@@ -247,8 +269,9 @@ void main() {
                 FETCH_BACK(next, l - 1)
             } else if (l == 1) {
                 FETCH(next, 0)
-                FETCH_BIAS(next_bias, 0)
             }
+#elif WEIGHTS == 5
+            if (l > 0 && l < kLayers - 1) HOLD(l - 1)
 #endif
             barrier();
 #if !KEEP
@@ -296,11 +319,12 @@ void main() {
 #define A_DELTA(a, m, k) LOAD(a, pool, delta_at(l) + (m) * T * kStride + (k) * kEdge, kStride);
                 MULTIPLY(acc, A_DELTA, B_BACK, l)
                 if (DELTAS == 1) barrier();
+                if (l < kLayers - 1) PUT(l - 1)
                 [[unroll]] for (uint i = 0; i < MT * NT; ++i) {
                     const uint at = (m0 + i / NT) * T * kStride + (n0 + i % NT) * kEdge;
                     HalfSum h, d = HalfSum(acc[i]);
                     LOAD(h, pool, hidden(l) + at, kStride);
-                    for (uint e = 0; e < d.length(); ++e)
+                    [[unroll]] for (uint e = 0; e < d.length(); ++e)
                         d[e] = h[e] > float16_t(0) ? d[e] : float16_t(0);
                     STORE(d, pool, delta_at(l - 1) + at, kStride);
                 }
