@@ -75,12 +75,18 @@ class OwnKernel {
             head += extents(name, node_.inputs[k]);
             head += node_.op->reads_buffers ? buffer_names(name, node_.inputs[k])
                                             : load_function(name, node_.inputs[k]);
+            if (mentions(name + "_four(")) head += load_four_function(name, node_.inputs[k]);
         }
         for (size_t k = 0; k < node_.outputs.size(); ++k) {
             const std::string name = "out" + std::to_string(k);
             head += extents(name, node_.outputs[k]) + store_function(name, node_.outputs[k]);
+            if (mentions(name + "_at(")) head += store_at_function(name, node_.outputs[k]);
         }
         kernel_.body = head + text_.glsl;
+    }
+
+    bool mentions(const std::string& name) const {
+        return text_.glsl.find(name) != std::string::npos;
     }
 
     /// Only those that the text mentions: an extent of the rows costs an operand.
@@ -88,8 +94,7 @@ class OwnKernel {
         const Shape& shape = graph_.values[value].shape;
         std::string defines;
         auto add = [&](const std::string& macro, Dim count) {
-            if (text_.glsl.find(macro) != std::string::npos)
-                defines += define(macro, glsl_count(count, kernel_.buffers));
+            if (mentions(macro)) defines += define(macro, glsl_count(count, kernel_.buffers));
         };
         for (int i = 0; i < shape.rank(); ++i) add(name + "_dim" + std::to_string(i), shape[i]);
         add(name + "_count", shape.element_count());
@@ -111,19 +116,64 @@ class OwnKernel {
                element + ";\n}\n";
     }
 
-    std::string store_function(const std::string& name, ValueId value) {
-        GlslWriter writer(arena_, kernel_.buffers);
+    /// Four elements from the i-th on, a multiple of four: at once where they lie in memory so.
+    std::string load_four_function(const std::string& name, ValueId value) {
+        const std::string head = "vec4 " + name + "_four(int i) {\n    return ";
         const Scalar i = arena_.variable(ScalarType::kI32);
-        const Scalar v = arena_.variable(scalar_type(graph_.values[value].dtype));
-        writer.bind(i, "i");
-        writer.bind(v, "v");
-        expressions_.define(value, v);
-        // Of several outputs each stores itself: only the reader of a single one can be fused.
+        const ScalarNode load = arena_.node(expressions_.read(value, {i, {}}).id);
+        const bool is_plain = load.op == ScalarOp::kLoad && load.a == i.id &&
+                              device_dtype(graph_.values[load.bits].dtype,
+                                           options_.caps.narrow_storage()) == DType::kF32;
+        if (!is_plain)
+            return head + "vec4(" + name + "(i), " + name + "(i + 1), " + name + "(i + 2), " +
+                   name + "(i + 3));\n}\n";
+        kernel_.vector_loads.push_back(load.bits);
+        return head + kernel_.buffers.name_of(load.bits) + "v.at[i / 4];\n}\n";
+    }
+
+    /// What the group stores of an output.  Of several outputs each stores itself: only the reader
+    /// of a single one can be fused.
+    std::vector<ValueId> stores_of(ValueId value) const {
         std::vector<ValueId> stores(group_.stores);
         if (node_.outputs.size() > 1)
             std::erase_if(stores, [&](ValueId stored) { return stored != value; });
-        store_all(writer, kernel_.buffers, expressions_, stores, {i, {}}, i);
-        return "void " + name + "(int i, " + type_of(value) + " v) {\n" + writer.text() + "}\n";
+        return stores;
+    }
+
+    std::string store_function(const std::string& name, ValueId value) {
+        const Scalar i = arena_.variable(ScalarType::kI32);
+        GlslWriter writer(arena_, kernel_.buffers);
+        writer.bind(i, "i");
+        return store_at(name + "(int i", value, writer, {i, {}});
+    }
+
+    /// The same by coordinates c0, c1, ..., from which what follows need not be worked out.
+    std::string store_at_function(const std::string& name, ValueId value) {
+        GlslWriter writer(arena_, kernel_.buffers);
+        const Shape& shape = graph_.values[value].shape;
+        Coords<Scalar> at;
+        std::string parameters = name + "_at(";
+        for (int axis = 0; axis < shape.rank(); ++axis) {
+            const std::string c = "c" + std::to_string(axis);
+            at.axis.push_back(arena_.variable(ScalarType::kI32));
+            writer.bind(at[axis], c);
+            parameters += (axis == 0 ? "int " : ", int ") + c;
+        }
+        ScalarPlace place{linear_of(arena_, {{}, at}, shape), {}};
+        // Behind a reshape coordinates mean nothing.
+        if (std::ranges::all_of(stores_of(value),
+                                [&](ValueId v) { return graph_.values[v].shape == shape; }))
+            place.coords = at;
+        return store_at(parameters, value, writer, place);
+    }
+
+    std::string store_at(const std::string& parameters, ValueId value, GlslWriter& writer,
+                         const ScalarPlace& place) {
+        const Scalar v = arena_.variable(scalar_type(graph_.values[value].dtype));
+        writer.bind(v, "v");
+        expressions_.define(value, v);
+        store_all(writer, kernel_.buffers, expressions_, stores_of(value), place, *place.linear);
+        return "void " + parameters + ", " + type_of(value) + " v) {\n" + writer.text() + "}\n";
     }
 
     std::string type_of(ValueId value) const {

@@ -10,12 +10,14 @@
 //     conv_transpose  x from y and w: the transposed convolution, and the gradient by x
 //     conv_weights    w from x and y: the gradient by w
 //
-// Each is a composite, and by shape it becomes either a matrix product, one of whose operands is a
-// view of patches - the kernel reads x while it fills its tile, the patches are never stored
-// (Chellapilla et al., "High Performance Convolutional Neural Networks for Document Processing",
-// 2006; the implicit form after Chetlur et al., "cuDNN", 2014) - or a plain loop for each element
-// where groups leave too little for a tile.
+// For the first, GPUs have kernels (conv_kernel.hpp).  Where these decline, and for the others, it
+// becomes by shape either a matrix product, one of whose operands is a view of patches - the kernel
+// reads x while it fills its tile, the patches are never stored (Chellapilla et al., "High
+// Performance Convolutional Neural Networks for Document Processing", 2006; the implicit form after
+// Chetlur et al., "cuDNN", 2014) - or a plain loop for each element where groups leave too little
+// for a tile.
 
+#include "ops/conv_kernel.hpp"
 #include "ops/conv_onnx.hpp"
 #include "ops/elements.hpp"
 #include "ops/windows.hpp"
@@ -470,12 +472,13 @@ constinit const OpDef kOps[] = {
                    "channels in groups; zeros outside",
         .inputs = {{"x", TypeClass::kNumber}, {"w", TypeClass::kNumber}},
         .attrs = kConvAttrs,
-        .op_class = OpClass::kComposite,
+        .op_class = OpClass::kKernel,
         .infer = [](InferCall& call) -> Status {
             return infer_conv<conv_from_xw, &Conv::y>(call, "x", "w");
         },
         .reference = reference<Role::kY, conv_from_xw>,
         .decompose = one<decompose_conv>,
+        .kernel = conv_kernel,
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             const Tensor g = v.cotangent(), x = v.in(0), w = v.in(1);
             return {conv_node("conv_transpose", g, w, v.attrs, x.shape()),

@@ -114,6 +114,8 @@ struct KernelRuleCall {
 ///     T ink(int i)              element i, in row-major order; may fold the input's producer
 ///     void outk(int i, T v)     stores element i; may fold what follows element by element, so
 ///                               each element is stored once and by one thread
+///     vec4 ink_four(int i)      of a float input, elements i to i + 3, i being a multiple of four
+///     void outk_at(int c0, int c1, ..., T v)    the same as outk, by coordinates
 ///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: the product of all
 ///     rows                      the live rows, if any extent depends on them
 ///

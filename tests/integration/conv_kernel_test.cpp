@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The kernels that GPUs have for convolutions, at odd shapes and compiled for GPUs of several sizes,
+// against the reference; alone and with bias, residual and activation behind them.
+
+#include "compile/compile.hpp"
+#include "cpu/interpreter.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/core/philox.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::test {
+namespace {
+
+struct ConvCase {
+    const char* name;
+    Dim images;
+    int64_t channels, out;
+    std::vector<int64_t> size, kernel;
+    ConvOptions window = {};
+    DType dtype = DType::kF32;
+};
+
+void PrintTo(const ConvCase& c, std::ostream* out) {
+    *out << c.name;
+}
+
+const ConvCase kCases[] = {
+    {"FewChannels", 2, 3, 33, {20, 21}, {3, 3}, {.low = {1}}},
+    {"ManyPixels", 1, 3, 16, {90, 80}, {3, 3}, {.low = {1}}},
+    {"WideWindow", 1, 3, 10, {31, 30}, {7, 7}, {.strides = {2}, .low = {3}}},
+    {"OneTap", kRows, 20, 24, {5, 9}, {1, 1}},
+    {"OneTapStrided", 1, 64, 12, {9, 8}, {1, 1}, {.strides = {2}}},
+    {"Deep", 1, 128, 40, {7, 7}, {1, 3}, {.low = {0, 1}}},
+    {"DeepOfOddChannels", 1, 131, 5, {7, 6}, {2, 2}, {.low = {1}}},
+    {"DeepOneTap", 2, 260, 7, {4, 5}, {1, 1}},
+    {"Dilated", kRows, 6, 9, {12, 17}, {3, 2}, {.strides = {1, 3}, .dilations = {2, 3}}},
+    {"PaddedOnOneSide", 1, 5, 6, {8, 9}, {2, 4}, {.low = {0, 3}, .high = {2, 0}}},
+    {"Cropped", 1, 5, 6, {8, 9}, {3, 3}, {.low = {-1, 0}, .high = {0, -2}}},
+    {"OneAxis", kRows, 7, 19, {30}, {5}, {.strides = {2}, .low = {2}}},
+    {"Grouped", 1, 8, 12, {9, 9}, {3, 3}, {.low = {1}, .groups = 2}},
+    {"Depthwise", 2, 9, 9, {11, 10}, {3, 3}, {.strides = {2}, .low = {1}, .groups = 9}},
+    {"ThreeAxes", 1, 3, 5, {4, 5, 6}, {2, 2, 2}},
+    {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.low = {1}}, DType::kF16},
+};
+
+class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCase> {
+  protected:
+    static constexpr int64_t kLiveRows = 3;
+
+    static HostTensor random(const Shape& shape, uint64_t key, DType dtype) {
+        HostTensor t(dtype, shape.at(kLiveRows));
+        for (int64_t i = 0; i < t.element_count(); ++i)
+            t.set(i, 2 * uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i))) - 1);
+        return t;
+    }
+
+    static Shape with_spatial(Dim first, Dim second, const std::vector<int64_t>& spatial) {
+        Shape shape{first, second};
+        for (const int64_t extent : spatial) shape.push_back(Dim(extent));
+        return shape;
+    }
+
+    /// The convolution alone, and with what usually follows it.
+    static void build(Trace& trace, NamedTensors& inputs) {
+        const ConvCase& c = GetParam();
+        const Shape x_shape = with_spatial(c.images, Dim(c.channels), c.size);
+        const Shape w_shape = with_spatial(Dim(c.out), Dim(c.channels / c.window.groups), c.kernel);
+        const Tensor x = trace.input("x", x_shape, c.dtype);
+        const Tensor w = trace.input("w", w_shape, c.dtype);
+        const Tensor bias = trace.input("bias", {c.out}, c.dtype);
+        const Tensor alone = conv(x, w, {}, c.window);
+        const Tensor skipped = trace.input("skipped", alone.shape(), c.dtype);
+        trace.output("alone", alone);
+        trace.output("layer", clamp(conv(x, w, bias, c.window) + skipped, 0, 6));
+        inputs = {{"x", random(x_shape, 1, c.dtype)},
+                  {"w", random(w_shape, 2, c.dtype)},
+                  {"bias", random({c.out}, 3, c.dtype)},
+                  {"skipped", random(alone.shape(), 4, c.dtype)}};
+    }
+
+    void expect_reference(const DeviceCaps& caps) {
+        Trace trace("run");
+        NamedTensors inputs, weights;
+        build(trace, inputs);
+        const auto graph = trace.finish();
+        ASSERT_TRUE(graph.ok()) << graph.status().message();
+        const auto expected = interpret(*graph, inputs, weights, kLiveRows);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        CompileOptions options{.caps = caps, .rows_capacity = 5};
+        if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+            options.binding_model = BindingModel::kDescriptor;
+        const auto compiled = compile_graphs({*graph}, options);
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+        const auto runner =
+            standalone::ProgramRunner::create(device(), save_program(compiled->program));
+        ASSERT_TRUE(runner.ok()) << runner.status().message();
+        const auto found = (*runner)->run("run", kLiveRows, inputs);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        const auto again = (*runner)->run("run", kLiveRows, inputs);
+        EXPECT_EQ(*found, *again) << "differs from run to run";
+        const double depth = static_cast<double>(GetParam().channels) * 9;
+        const double tolerance =
+            (GetParam().dtype == DType::kF16 ? 2e-3 : 2e-6) * std::sqrt(depth);
+        for (const auto& [name, value] : *expected)
+            for (int64_t i = 0; i < value.element_count(); ++i)
+                ASSERT_NEAR(found->at(name).get(i), value.get(i), tolerance) << name << " " << i;
+    }
+
+    /// This device, as if its subgroups were those of a GPU.
+    DeviceCaps gpu_caps() {
+        DeviceCaps caps = device().caps().value();
+        caps.subgroup_size = std::max(32u, caps.subgroup_size);
+        return caps;
+    }
+};
+
+TEST_P(ConvKernel, EqualsTheReferenceOnALargeGpu) {
+    expect_reference(gpu_caps());
+}
+
+TEST_P(ConvKernel, EqualsTheReferenceWhereWorkgroupsAreSmall) {
+    DeviceCaps caps = gpu_caps();
+    caps.max_workgroup_invocations = std::min(caps.max_workgroup_invocations, 256u);
+    caps.shared_memory_bytes = std::min(caps.shared_memory_bytes, 4096u);
+    expect_reference(caps);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, ConvKernel, testing::ValuesIn(kCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace hearth::test
