@@ -262,20 +262,43 @@ struct Tiles {
     int64_t queries = 0, keys = 0, lanes = 0;
 };
 
-/// The largest tiles whose floats, as `count` has it, fit in shared memory; nothing if none do.
+/// The largest tiles whose floats, as `count` has it, fit in shared memory and that make work for a
+/// whole device; the least that fit if none do; nothing if none fit.
+/// rows: the operand, queries or keys, of whose sequence each workgroup has a tile.
 template <class F>
-std::optional<Tiles> choose_tiles(const DeviceCaps& caps, bool rows_are_keys, F count) {
-    constexpr std::array<std::array<int64_t, 2>, 7> kSizes{
-        {{32, 32}, {32, 16}, {16, 16}, {16, 8}, {8, 8}, {8, 4}, {4, 4}}};
+std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows, F count) {
+    // Tall tiles read the columns less often; wide ones wait less often for all threads.
+    constexpr std::array<std::array<int64_t, 2>, 10> kSizes{{{32, 32},
+                                                             {32, 16},
+                                                             {16, 32},
+                                                             {16, 16},
+                                                             {8, 32},
+                                                             {8, 16},
+                                                             {8, 8},
+                                                             {4, 32},
+                                                             {8, 4},
+                                                             {4, 4}}};
     constexpr int64_t kThreads = 128;
-    if (caps.max_workgroup_invocations < kThreads) return {};
-    for (const auto& [rows, columns] : kSizes) {
-        const Tiles tiles{rows_are_keys ? columns : rows, rows_are_keys ? rows : columns,
-                          kThreads / rows};
-        if (count(tiles) * static_cast<int64_t>(sizeof(float)) <= caps.shared_memory_bytes)
-            return tiles;
+    if (call.caps.max_workgroup_invocations < kThreads) return {};
+    // About one for each multiprocessor of a large GPU, or core of a CPU.
+    const int64_t enough_groups = call.caps.subgroup_size <= 8 ? 4 : 128;
+    const Shape& s = call.shape(rows);
+    const auto live_rows = static_cast<int64_t>(call.rows_capacity);
+    const int64_t pairs = s[0].at(live_rows) * s[1].at(live_rows), length = s[2].at(live_rows);
+    std::optional<Tiles> chosen;
+    int64_t most_groups = 0;
+    for (const auto& [tall, wide] : kSizes) {
+        const Tiles tiles =
+            rows == kKey ? Tiles{wide, tall, kThreads / tall} : Tiles{tall, wide, kThreads / tall};
+        if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.shared_memory_bytes)
+            continue;
+        const int64_t groups = pairs * ((length + tall - 1) / tall);
+        if (groups <= most_groups) continue;
+        chosen = tiles;
+        most_groups = groups;
+        if (groups >= enough_groups) break;
     }
-    return {};
+    return chosen;
 }
 
 std::string define(std::string_view name, const std::string& value) {
@@ -349,30 +372,30 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
 
 std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
     const int64_t d = call.shape(kQuery)[3].count, dv = call.shape(kValue)[3].count;
-    const auto tiles = choose_tiles(call.caps, false, [&](const Tiles& t) {
+    const auto tiles = choose_tiles(call, kQuery, [&](const Tiles& t) {
         return t.queries * (d + 1) + t.keys * (std::max(d, dv) + 1) + t.queries * (t.keys + 1);
     });
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kForwardCount, kQuery, "forward");
 }
 
-std::optional<Tiles> backward_tiles(const KernelRuleCall& call, bool rows_are_keys) {
+std::optional<Tiles> backward_tiles(const KernelRuleCall& call, int rows) {
     const int64_t width = call.shape(kQuery)[3].count + call.shape(kValue)[3].count + 2;
-    return choose_tiles(call.caps, rows_are_keys, [&](const Tiles& t) {
+    return choose_tiles(call, rows, [&](const Tiles& t) {
         const int64_t scores =
-            rows_are_keys ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
+            rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
         return (t.queries + t.keys) * width + scores;
     });
 }
 
 std::optional<KernelText> backward_queries_kernel(const KernelRuleCall& call) {
-    const auto tiles = backward_tiles(call, false);
+    const auto tiles = backward_tiles(call, kQuery);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kBackwardCount, kQuery, "backward_queries");
 }
 
 std::optional<KernelText> backward_keys_kernel(const KernelRuleCall& call) {
-    const auto tiles = backward_tiles(call, true);
+    const auto tiles = backward_tiles(call, kKey);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kBackwardCount, kKey, "backward_keys");
 }
