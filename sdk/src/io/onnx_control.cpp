@@ -211,12 +211,55 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, con
     const int64_t read_count = integer_attr(node, "num_scan_inputs", 0);
     if (body == nullptr || read_count < 1 || read_count > static_cast<int64_t>(inputs.size()))
         return invalid_argument("needs a body and num_scan_inputs");
-    if (scope.opset < 9) return unsupported("version 8");
-    const size_t carried_count = inputs.size() - static_cast<size_t>(read_count);
-    if (body->inputs.size() != inputs.size())
-        return wrong_count("inputs", inputs.size(), body->inputs.size());
-    if (body->outputs.size() < carried_count)
-        return wrong_count("outputs", carried_count, body->outputs.size());
+    return scope.opset < 9 ? import_batched_scan(node, inputs, *body, scope)
+                           : run_scan(node, inputs, *body, scope);
+}
+
+// Version 8: all has a leading axis of independent sequences, whose lengths come first.
+Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& node,
+                                                               const Knowns& inputs,
+                                                               const OnnxGraph& body,
+                                                               Scope& scope) {
+    if (!inputs[0].is_absent()) return unsupported("sequences of several lengths");
+    const Knowns all(inputs.begin() + 1, inputs.end());
+    int64_t batch = -1;
+    for (const Known& known : all) {
+        if (!known.tensor.ok()) return unsupported("reads what depends on the rows");
+        const Shape shape = known.tensor.shape();
+        if (shape.rank() == 0 || shape[0].per_row || (batch >= 0 && shape[0].count != batch))
+            return unsupported("an input of " + to_string(shape) +
+                               " where a fixed number of sequences is expected");
+        batch = shape[0].count;
+    }
+    if (batch < 1) return unsupported("no sequences");
+    std::vector<std::vector<Tensor>> parts;
+    for (int64_t b = 0; b < batch; ++b) {
+        Knowns sequence;
+        for (const Known& known : all)
+            sequence.push_back({squeeze(slice(known.tensor, 0, b, b + 1), {0}), {}});
+        HEARTH_ASSIGN(const Knowns results, run_scan(node, sequence, body, scope));
+        parts.resize(results.size());
+        for (size_t i = 0; i < results.size(); ++i) {
+            if (!results[i].tensor.ok()) return unsupported("gives what depends on the rows");
+            parts[i].push_back(results[i].tensor);
+        }
+    }
+    Knowns outputs;
+    for (const std::vector<Tensor>& part : parts) outputs.push_back({stack(part, 0), {}});
+    HEARTH_TRY(trace_.status());
+    return outputs;
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const Knowns& inputs,
+                                                    const OnnxGraph& body, Scope& scope) {
+    const auto read_count = static_cast<size_t>(integer_attr(node, "num_scan_inputs", 0));
+    if (read_count > inputs.size()) return invalid_argument("has too few inputs");
+    const size_t carried_count = inputs.size() - read_count;
+    if (body.inputs.size() != inputs.size())
+        return wrong_count("inputs", inputs.size(), body.inputs.size());
+    if (body.outputs.size() < carried_count)
+        return wrong_count("outputs", carried_count, body.outputs.size());
+    const char* directions = scope.opset < 9 ? "directions" : "scan_input_directions";
 
     std::vector<Tensor> read;  // with the axis of the turns in front
     int64_t turns = -1;
@@ -232,8 +275,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, con
             return invalid_argument("reads " + std::to_string(turns) + " and " +
                                     std::to_string(extent.count) + " slices");
         turns = extent.count;
-        Tensor ordered =
-            list_attr(node, "scan_input_directions", k) != 0 ? flip(whole, {axis}) : whole;
+        Tensor ordered = list_attr(node, directions, k) != 0 ? flip(whole, {axis}) : whole;
         Axes permutation{axis};
         for (int a = 0; a < whole.rank(); ++a)
             if (a != axis) permutation.push_back(a);
@@ -244,13 +286,13 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, con
         return out_of_range("runs more than " + std::to_string(kMostTurns) + " turns");
 
     Knowns carried(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(carried_count));
-    std::vector<Knowns> collected(body->outputs.size() - carried_count);
+    std::vector<Knowns> collected(body.outputs.size() - carried_count);
     for (int64_t turn = 0; turn < turns; ++turn) {
         Knowns arguments = carried;
         for (const Tensor& whole : read)
             arguments.push_back({squeeze(slice(whole, 0, turn, turn + 1), {0}), {}});
         HEARTH_TRY(trace_.status());
-        HEARTH_ASSIGN(const Knowns results, import_body(*body, arguments, scope));
+        HEARTH_ASSIGN(const Knowns results, import_body(body, arguments, scope));
         std::copy_n(results.begin(), carried_count, carried.begin());
         for (size_t i = 0; i < collected.size(); ++i)
             collected[i].push_back(results[carried_count + i]);
@@ -260,7 +302,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, con
         if (list_attr(node, "scan_output_directions", i) != 0)
             std::reverse(collected[i].begin(), collected[i].end());
         HEARTH_ASSIGN(Known whole, joined(collected[i], list_attr(node, "scan_output_axes", i),
-                                          body->outputs[carried_count + i]));
+                                          body.outputs[carried_count + i]));
         outputs.push_back(std::move(whole));
     }
     return outputs;

@@ -125,6 +125,10 @@ class OnnxImporter {
     Result<Known> choose(const Tensor& condition, const Known& yes, const Known& no);
     Result<Knowns> import_loop(const OnnxNode& node, const Knowns& inputs, Scope& scope);
     Result<Knowns> import_scan(const OnnxNode& node, const Knowns& inputs, Scope& scope);
+    Result<Knowns> import_batched_scan(const OnnxNode& node, const Knowns& inputs,
+                                       const OnnxGraph& body, Scope& scope);
+    Result<Knowns> run_scan(const OnnxNode& node, const Knowns& inputs, const OnnxGraph& body,
+                            Scope& scope);
     Result<std::optional<int64_t>> known_number(const Known& value, std::string_view what) const;
     Result<Known> joined(const std::vector<Known>& turns, int64_t axis, const OnnxPort& port);
 

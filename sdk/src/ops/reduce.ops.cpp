@@ -30,7 +30,11 @@ Tensor product_of_others(const Tensor& x, int64_t axis) {
 Status infer_arg(InferCall& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
-    shape[static_cast<int>(call.attrs.integer("axis"))] = Dim(1);
+    const auto axis = static_cast<int>(call.attrs.integer("axis"));
+    if (shape[axis] == Dim(0))
+        return invalid_argument("axis " + std::to_string(axis) + " of " + to_string(shape) +
+                                " has no elements to choose from");
+    shape[axis] = Dim(1);
     return call.one(DType::kI64, shape);
 }
 

@@ -216,6 +216,31 @@ TEST(OnnxControl, ScansReadAndWriteAlongAnyAxisInAnyDirection) {
     EXPECT_EQ(y[1], floats({2, 3}, {6, 5, 3, 115, 111, 106}));
 }
 
+TEST(OnnxControl, ScansOfVersion8TreatEachSequenceOfABatchAlone) {
+    OnnxBuilder body(8);
+    body.input("sum", {2}).input("slice", {2});
+    body.node("Add", {"sum", "slice"}, {"next"});
+    body.node("Identity", {"next"}, {"seen"});
+    body.output("next").output("seen");
+    const auto scan_model = [&](bool has_lengths) {
+        OnnxBuilder b(8);
+        if (has_lengths) b.initializer(int_tensor("lengths", {2}, {1, 2}));
+        b.input("start", {2, 2}).input("x", {2, 2, 2}).output("end").output("all");
+        onnx::NodeProto& scan =
+            b.node("Scan", {has_lengths ? "lengths" : "", "start", "x"}, {"end", "all"});
+        set_graph(scan, "body", body.graph());
+        set_int(scan, "num_scan_inputs", 1);
+        set_ints(scan, "directions", {1});
+        return b;
+    };
+    OnnxBuilder whole = scan_model(false), uneven = scan_model(true);
+    const auto y =
+        run(whole, {floats({2, 2}, {0, 100, 0, 0}), floats({2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8})});
+    EXPECT_EQ(y[0], floats({2, 2}, {4, 106, 12, 14}));
+    EXPECT_EQ(y[1], floats({2, 2, 2}, {3, 104, 4, 106, 7, 8, 12, 14}));
+    EXPECT_NE(message_of(uneven).find("several lengths"), std::string::npos) << message_of(uneven);
+}
+
 TEST(OnnxControl, GradientsFlowThroughLoops) {
     const Result<ImportedModel> model = import_onnx(counting_loop(false).bytes());
     ASSERT_TRUE(model.ok()) << model.status().message();

@@ -95,6 +95,10 @@ TEST(TraceError, OfEachKindSaysWhatWasFound) {
              gather(t.input("x", {0, 2}), t.input("i", {1}, DType::kI32));
          }),
          "gather: the axis to read from is empty");
+    says(error_of([](Trace& t) {
+             argmax(t.input("x", {0, 2}), 0);
+         }),
+         "argmax: axis 0 of [0, 2] has no elements to choose from");
     says(error_of([](Trace& t) { random_uniform(t.input("c", {2}, DType::kU32), 1, {3}); }),
          "random_uniform: counter must be a scalar, found [2]");
     says(error_of([](Trace& t) {
