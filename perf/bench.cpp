@@ -51,6 +51,7 @@ Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision
     HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
     return compile({&entry}, {.caps = caps,
                               .rows_capacity = static_cast<uint64_t>(rows),
+                              .fuse = settings_.fuse,
                               .keep_source = false,
                               .precision = precision});
 }

@@ -60,6 +60,7 @@ struct Row {
 struct Settings {
     double budget_s = 0;  ///< to time each row for, about
     bool wants_steps = false;
+    bool fuse = true;  ///< off: one kernel for each operator
 };
 
 /// One device, what it can do, and how much time may be spent.
@@ -117,6 +118,7 @@ std::span<const Scene> load_scenes();
 std::span<const Scene> convolution_scenes();
 std::span<const Scene> image_network_scenes();
 std::span<const Scene> transformer_scenes();
+std::span<const Scene> digits_scenes();
 
 /// Fills in the row's dispatches, copies and barriers.
 void count_steps(const hearth_entry_info& entry, Row& row);

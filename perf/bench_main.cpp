@@ -19,14 +19,15 @@ struct Arguments {
     std::string json_path;
     int device_index = -1;
     double budget_s = 0;
-    bool wants_steps = false, wants_list = false;
+    bool wants_steps = false, wants_list = false, unfused = false;
 };
 
 std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
     std::vector<Scene> chosen;
     for (const std::span<const Scene> group :
          {mlp_scenes(), policy_scenes(), gemm_scenes(), convolution_scenes(),
-          image_network_scenes(), transformer_scenes(), record_scenes(), load_scenes()})
+          image_network_scenes(), transformer_scenes(), digits_scenes(), record_scenes(),
+          load_scenes()})
         for (const Scene& scene : group)
             if (words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
                     return std::string_view(scene.name).find(word) != std::string_view::npos;
@@ -47,7 +48,8 @@ Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
     const double usual_budget_s = is_software ? 5 : 2;
     const Settings settings{
         .budget_s = arguments.budget_s > 0 ? arguments.budget_s : usual_budget_s,
-        .wants_steps = arguments.wants_steps};
+        .wants_steps = arguments.wants_steps,
+        .fuse = !arguments.unfused};
     HEARTH_ASSIGN(const Roof roof, measure_roof(*device));
     Bench bench(*device, roof, settings);
     Report report(*device, roof, settings);
@@ -80,6 +82,8 @@ int main(int argc, char** argv) {
                    "Seconds to time each row for, about (2, or 5 with a software driver).");
     app.add_option("--json", arguments.json_path, "Also write the results to this file.");
     app.add_flag("--steps", arguments.wants_steps, "Also time each step of each program.");
+    app.add_flag("--unfused", arguments.unfused,
+                 "Compile one kernel for each operator, to see what fusion does.");
     app.add_flag("--list", arguments.wants_list, "List the rows and stop.");
     CLI11_PARSE(app, argc, argv);
 

@@ -131,6 +131,7 @@ bool Report::write_json(const std::string& path) const {
         {"driver", driver_},
         {"api_version", api_version_},
         {"budget_s", settings_.budget_s},
+        {"fused", settings_.fuse},
         {"roof", {{"bytes_per_s", roof_.bytes_per_s}, {"flops_per_s", roof_.flops_per_s}}}};
     document["rows"] = nlohmann::ordered_json::array();
     for (const Row& row : rows_) document["rows"].push_back(to_json(row));

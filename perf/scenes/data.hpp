@@ -33,14 +33,18 @@ inline HostTensor repeat_rows(const HostTensor& pattern, int64_t rows) {
 }
 
 /// Euclidean norm of (found - expected) over that of `expected`, which is repeated if it is
-/// shorter; NaN if anything is.
-inline double relative_error(const HostTensor& found, const HostTensor& expected) {
+/// shorter; NaN if anything is.  A norm below `least` times that of ones counts as so much: what is
+/// zero but for rounding need not agree.
+inline double relative_error(const HostTensor& found, const HostTensor& expected,
+                             double least = 0) {
     double difference = 0, norm = 0;
+    const double least_norm = least * least * static_cast<double>(found.element_count());
     for (int64_t i = 0; i < found.element_count(); ++i) {
         const double e = expected.get(i % expected.element_count());
         difference += (found.get(i) - e) * (found.get(i) - e);
         norm += e * e;
     }
+    norm = std::max(norm, least_norm);
     return norm > 0 ? std::sqrt(difference / norm) : std::sqrt(difference);
 }
 

@@ -42,7 +42,7 @@ Status set_inputs(Workload& workload, const NetworkRun& network) {
 Result<double> error(Workload& workload, const NetworkRun& network, const Reference& expected) {
     double worst = 0;
     const auto compare = [&](const HostTensor& found, const HostTensor& wanted) {
-        const double e = relative_error(found, wanted);
+        const double e = relative_error(found, wanted, network.least_norm);
         if (!(e <= worst)) worst = e;  // NaN is worst of all
     };
     for (const auto& [name, value] : expected.outputs) {

@@ -25,6 +25,7 @@ struct NetworkRun {
     int trained_steps = 0;
     double tolerance = 1e-3;  ///< relative, of each tensor's norm
     Precision precision = Precision::kF32;
+    double least_norm = 0;  ///< for each element; smaller norms count as so much
 };
 
 /// Fills in all of the row but flops and bytes, which it must have.

@@ -162,8 +162,7 @@ TEST_F(MixedPrecision, TakesNoMoreDispatchesThanF32) {
     const Graph graph = training_graph().value();
     for (const bool row_programs : {true, false}) {
         CompileOptions settings = options();
-        // Row programs need device addresses.
-        if (!row_programs) settings.binding_model = BindingModel::kDescriptor;
+        settings.row_programs = row_programs ? RowPrograms::kAlways : RowPrograms::kNever;
         const auto narrow = compile_graphs({graph}, settings);
         settings.precision = Precision::kF32;
         const auto wide = compile_graphs({graph}, settings);

@@ -112,6 +112,7 @@ class RowProgram : public VulkanTest, public testing::WithParamInterface<NetCase
                 std::min(options.caps.shared_memory_bytes, GetParam().shared_bytes);
         options.rows_capacity = GetParam().capacity;
         options.fuse = fuse;
+        options.row_programs = RowPrograms::kAlways;
         std::vector<Graph> graphs;
         for (Trace* trace : {&act, &learn}) {
             auto graph = trace->finish();

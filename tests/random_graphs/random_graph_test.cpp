@@ -94,6 +94,7 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
         options.caps = *device_->caps();
         options.rows_capacity = 11;
         options.keep_source = false;
+        options.row_programs = RowPrograms::kAlways;
         auto compiled = compile_graphs(std::move(graphs), options);
         if (!compiled.ok()) return "does not compile: " + compiled.status().message();
         auto runner = standalone::ProgramRunner::create(*device_, save_program(compiled->program));

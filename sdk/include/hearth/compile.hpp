@@ -45,6 +45,13 @@ struct QuantizeOptions {
     DType scale_type = DType::kF16;  ///< or kF32
 };
 
+/// Whether what treats each row alone, with its products, becomes one kernel.
+enum class RowPrograms : uint8_t {
+    kWherePays,  ///< on GPUs; a software driver is faster with a kernel for each product
+    kAlways,
+    kNever,
+};
+
 /// What matrix products read.  Convolutions that run as products and all gradients are included.
 enum class Precision : uint8_t {
     kF32,
@@ -78,6 +85,8 @@ struct CompileOptions {
     uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator.  For finding out what fusion does.
     bool fuse = true;
+    /// Row programs need fusion and device addresses, too.
+    RowPrograms row_programs = RowPrograms::kWherePays;
     /// Lets entries share scratch memory.  Then none may run between two slices of another.
     bool share_arena = false;
     /// Keep each kernel's GLSL in the Program, for people to read.

@@ -254,7 +254,7 @@ class Lowerer {
     /// Lowers the graph with its rows' region as one kernel.  False, and nothing is added, if it
     /// has none or that is no row program.
     bool add_with_region(const Graph& graph, LoweredEntry& entry) {
-        if (!options_.fuse || options_.binding_model != BindingModel::kDeviceAddress) return false;
+        if (!options_.row_programs) return false;
         const RowRegion region = find_row_region(graph);
         if (region.empty()) return false;
         const FusionPlan plan = fuse(graph, {.region = region});

@@ -18,9 +18,15 @@ struct LowerOptions {
     BindingModel binding_model = BindingModel::kDeviceAddress;
     uint64_t rows_capacity = 1;
     bool fuse = true;
+    bool row_programs = true;   ///< where a region of rows is one
     bool spare_memory = false;  ///< see FusionOptions
     bool keep_source = true;    ///< keep the GLSL in the Program, for people to read
 };
+
+/// Its "subgroups" are vectors of the CPU; GPUs have more lanes.
+inline bool is_cpu(const DeviceCaps& caps) {
+    return caps.subgroup_size <= 8;
+}
 
 /// Lowers graphs without composites.  Kernels with equal text are shared among all entries.
 /// Errors: kUnsupported naming the operator that has no kernel, or the type no kernel can hold.

@@ -42,11 +42,6 @@ constexpr Tile kCpuTiles[] = {
     {64, 16, 16, 8, 4, true}, {16, 16, 16, 2, 2, true},
 };
 
-/// Its "subgroups" are vectors of the CPU; GPUs have more lanes.
-bool is_cpu(const DeviceCaps& caps) {
-    return caps.subgroup_size <= 8;
-}
-
 // What every device allows along y and z, and most allow no more (Vulkan 1.2, "Required Limits",
 // maxComputeWorkGroupCount).
 constexpr uint64_t kMostGroups = 65535;

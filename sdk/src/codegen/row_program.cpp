@@ -58,7 +58,7 @@ class RowProgramWriter {
           options_(options),
           readers_(readers_of(graph)),
           leaves_(leaves_graph(graph)),
-          is_software_(options.caps.subgroup_size < 16),
+          is_software_(is_cpu(options.caps)),
           is_made_(graph.values.size(), false) {
         for (const RowStage& stage : plan_.stages)
             for (size_t i = 0; stage.group != nullptr && i < stage.group->stores.size(); ++i)

@@ -20,6 +20,13 @@ uint64_t hash_of_graphs(std::span<const Graph> graphs) {
 
 namespace {
 
+bool wants_row_programs(const CompileOptions& options) {
+    if (!options.fuse || options.binding_model != BindingModel::kDeviceAddress) return false;
+    if (options.row_programs != RowPrograms::kWherePays)
+        return options.row_programs == RowPrograms::kAlways;
+    return !is_cpu(options.caps);
+}
+
 struct Planned {
     Program program;
     std::vector<std::string> notes;
@@ -27,12 +34,14 @@ struct Planned {
 
 Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOptions& options,
                                bool spare_memory = false) {
-    HEARTH_ASSIGN(LoweredProgram lowered, lower(graphs, {.caps = options.caps,
-                                                         .binding_model = options.binding_model,
-                                                         .rows_capacity = options.rows_capacity,
-                                                         .fuse = options.fuse,
-                                                         .spare_memory = spare_memory,
-                                                         .keep_source = options.keep_source}));
+    HEARTH_ASSIGN(LoweredProgram lowered,
+                  lower(graphs, {.caps = options.caps,
+                                 .binding_model = options.binding_model,
+                                 .rows_capacity = options.rows_capacity,
+                                 .fuse = options.fuse,
+                                 .row_programs = wants_row_programs(options),
+                                 .spare_memory = spare_memory,
+                                 .keep_source = options.keep_source}));
     std::vector<std::string> notes = std::move(lowered.notes);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
                                         {.rows_capacity = options.rows_capacity,
@@ -90,13 +99,12 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
             if (options.observer) options.observer(graph.name, stage, print(g));
         };
         observe("trace", graph);
-        Result<Graph> passed = run_passes(
-            graph,
-            {.rows_capacity = options.rows_capacity,
-             .caps = options.caps,
-             .row_programs = options.fuse && options.binding_model == BindingModel::kDeviceAddress,
-             .precision = options.precision},
-            observe);
+        Result<Graph> passed = run_passes(graph,
+                                          {.rows_capacity = options.rows_capacity,
+                                           .caps = options.caps,
+                                           .row_programs = wants_row_programs(options),
+                                           .precision = options.precision},
+                                          observe);
         if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
         graph = std::move(passed).value();
     }

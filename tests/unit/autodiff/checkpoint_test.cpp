@@ -42,13 +42,11 @@ Graph learner(const std::function<nn::Layer()>& make_block) {
     return std::move(graph).value();
 }
 
-// Row programs, which need device addresses, would keep so small a net in no memory at all.
-constexpr BindingModel kWithoutRowPrograms = BindingModel::kDescriptor;
-
 CompiledProgram compiled(Graph graph, uint64_t budget_bytes = 0) {
-    const CompileOptions options{.binding_model = kWithoutRowPrograms,
-                                 .rows_capacity = kBatch,
-                                 .arena_budget_bytes = budget_bytes};
+    // Row programs would keep so small a net in no memory at all.
+    const CompileOptions options{.rows_capacity = kBatch,
+                                 .arena_budget_bytes = budget_bytes,
+                                 .row_programs = RowPrograms::kNever};
     auto result = compile_graphs({std::move(graph)}, options);
     EXPECT_TRUE(result.ok()) << result.status().message();
     return std::move(result).value();
@@ -158,9 +156,9 @@ TEST(Budget, OfEnoughChangesNothing) {
 
 TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
     const auto result = compile_graphs({learner([] { return nn::Layer(block); })},
-                                       {.binding_model = kWithoutRowPrograms,
-                                        .rows_capacity = kBatch,
-                                        .arena_budget_bytes = 1000});
+                                       {.rows_capacity = kBatch,
+                                        .arena_budget_bytes = 1000,
+                                        .row_programs = RowPrograms::kNever});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfRange);
     EXPECT_NE(result.status().message().find("; the budget is 1000"), std::string::npos);
