@@ -485,7 +485,7 @@ Status OnnxImporter::fold(NodeId id) {
     Graph& graph = trace_.graph();
     const Node& node = graph.nodes[id];
     // Random numbers stay what they are, for whoever looks at the graph.
-    if (node.op->name.starts_with("random_")) return {};
+    if (node.op->name.starts_with("random_") || asks_for_rows(node.attrs)) return {};
     int64_t read = 1;
     bool is_constant = true;
     std::vector<const HostTensor*> inputs;

@@ -69,4 +69,11 @@ std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Ten
     return now;
 }
 
+bool asks_for_rows(const Attrs& attrs) {
+    for (const Attr& a : attrs.all())
+        if (const auto* shape = std::get_if<Shape>(&a.value); shape != nullptr && shape->has_rows())
+            return true;
+    return false;
+}
+
 }  // namespace hearth

@@ -32,6 +32,9 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule, const LeafRul
 /// states are unified by name.  Returns the new tensor of each of the graph's values.
 std::vector<Tensor> replay(const Graph& graph, Trace& trace, std::span<const Tensor> inputs);
 
+/// Whether what the operator computes depends on the number of rows by its attributes.
+bool asks_for_rows(const Attrs& attrs);
+
 /// Adds the attributes that are absent and have a value for that in the operator's record.
 void add_defaults(const OpDef& op, Attrs& attrs);
 

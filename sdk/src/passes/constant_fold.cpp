@@ -34,10 +34,7 @@ bool grows(const Graph& graph, const Node& node) {
 }
 
 bool may_fold(const Graph& graph, const Node& node) {
-    if (node.inputs.empty()) return false;
-    for (const Attr& a : node.attrs.all())
-        if (const auto* shape = std::get_if<Shape>(&a.value); shape != nullptr && shape->has_rows())
-            return false;
+    if (node.inputs.empty() || asks_for_rows(node.attrs)) return false;
     for (ValueId v : node.outputs) {
         const Shape& shape = graph.values[v].shape;
         if (shape.has_rows() || shape.element_count(1) > kLargestFolded) return false;

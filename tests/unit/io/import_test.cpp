@@ -93,6 +93,20 @@ TEST(ImportOnnx, RowsAndFixedShapesGiveTheSameBits) {
     EXPECT_NE(a.value()[0].get(0), a.value()[0].get(1));
 }
 
+// Once it was divided by one: the number of rows was taken for a constant.
+TEST(ImportOnnx, AMeanOverRowsIsDividedByTheirNumber) {
+    OnnxBuilder b(13);
+    b.input("x", {"n", 2}).output("y");
+    set_ints(b.node("ReduceMean", {"x"}, {"y"}), "axes", {0});
+    const Result<ImportedModel> model = import_onnx(b.bytes());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const std::vector<HostTensor> x{
+        HostTensor::of({4, 2}, std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8})};
+    const auto y = evaluate(model->graph(), x, 4);
+    ASSERT_TRUE(y.ok()) << y.status().message();
+    EXPECT_EQ((*y)[0], HostTensor::of({1, 2}, std::vector<double>{4, 5}));
+}
+
 TEST(ImportOnnx, ShapeArithmeticLeavesNoNodes) {
     const Result<ImportedModel> model = import_onnx(
         testing::small_policy().bytes(), {.input_shapes = {{"obs", Shape{3, 6}}, {"", Shape{3}}}});
