@@ -4,10 +4,11 @@
 // Writes a Graph as an ONNX model: what no rule can write is decomposed first, until nothing changes.
 
 #include "core/bytes.hpp"
-#include "io/onnx_export_rules.hpp"
+#include "io/onnx_export_groups.hpp"
 #include "ir/rewrite.hpp"
 
 #include <hearth/io.hpp>
+#include <hearth/ops.hpp>
 
 #include <map>
 
@@ -15,27 +16,66 @@ namespace hearth {
 
 namespace {
 
-bool must_decompose(const Node& node) {
-    return find_export_rule(*node.op) == nullptr && node.op->decompose != nullptr;
-}
-
-Result<Graph> decomposed(const Graph& from) {
-    constexpr int kMostRounds = 16;  // composites of composites
-    Graph graph = from;
-    for (int round = 0; round < kMostRounds; ++round) {
-        if (std::none_of(graph.nodes.begin(), graph.nodes.end(), must_decompose)) break;
-        HEARTH_ASSIGN(
-            graph,
-            rewrite(graph,
-                    [](Trace& trace, const Node& node,
-                       std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
-                        if (!must_decompose(node)) return {};
-                        DecomposeCall call{trace, node.attrs, inputs};
-                        return node.op->decompose(call);
-                    }));
+/// The graph that is written: without composites that no rule writes.
+class Decomposition {
+  public:
+    static Result<Graph> of(const Graph& from) {
+        constexpr int kMostRounds = 16;  // composites of composites
+        Graph graph = from;
+        for (int round = 0; round < kMostRounds; ++round) {
+            bool changed = false;
+            HEARTH_ASSIGN(graph, rewrite(graph, [&](Trace& trace, const Node& node,
+                                                    std::span<const Tensor> inputs) {
+                              const auto parts = decompose(trace, node, inputs);
+                              changed = changed || parts.has_value();
+                              return parts;
+                          }));
+            if (!changed) break;
+        }
+        return graph;
     }
-    return graph;
-}
+
+  private:
+    using Parts = std::optional<std::vector<Tensor>>;
+
+    static Parts decompose(Trace& trace, const Node& node, std::span<const Tensor> inputs) {
+        if (node.op->decompose == nullptr || find_export_rule(*node.op) != nullptr) return {};
+        if (node.op->name == "normalize" &&
+            is_layer_normalization(node.attrs, inputs[0].dtype(), inputs[0].shape()))
+            return {};
+        if (is_plain_attention(node, inputs)) return attention_by_softmax(node.attrs, inputs);
+        DecomposeCall call{trace, node.attrs, inputs};
+        return node.op->decompose(call);
+    }
+
+    /// Whether each query is sure to see a key, so that no row of the softmax is empty.
+    static bool is_plain_attention(const Node& node, std::span<const Tensor> inputs) {
+        if (node.op->name != "attention") return false;
+        const Attrs& a = node.attrs;
+        return !a.flag("mask") && !a.flag("lengths") && a.integer("left") < 0 &&
+               a.integer("past") >= 0 && a.real("scale") != 0 &&
+               inputs[0].dim(1) == inputs[1].dim(1);
+    }
+
+    /// A softmax between two products, as other exporters write it.
+    static Parts attention_by_softmax(const Attrs& attrs, std::span<const Tensor> inputs) {
+        const DType dtype = inputs[0].dtype();
+        const auto wide = [&](const Tensor& t) {
+            return dtype == DType::kF64 || dtype == DType::kF32 ? t : cast(t, DType::kF32);
+        };
+        AttentionOptions options;
+        options.scale = attrs.real("scale");
+        options.softcap = attrs.real("softcap");
+        options.causal = attrs.flag("causal");
+        options.right_window = attrs.integer("right");
+        options.past = attrs.integer("past");
+        const Tensor v = wide(inputs[2]);
+        const Tensor scores = attention_scores(wide(inputs[0]), wide(inputs[1]), v, {}, options,
+                                               AttentionStage::kMasked);
+        const Tensor y = matmul(softmax(scores), v);
+        return std::vector{y.dtype() == dtype ? y : cast(y, dtype), logsumexp(scores, {-1})};
+    }
+};
 
 class Exporter {
   public:
@@ -50,7 +90,7 @@ class Exporter {
         HEARTH_TRY(write_inputs());
         HEARTH_TRY(write_weights());
         HEARTH_TRY(reserve_outputs());
-        for (const Node& node : graph_.nodes) write_node(node);
+        write_nodes();
         if (!missing_.empty()) return unsupported("not in ONNX: " + missing_text());
         if (writer_.lacks_rows())
             return unsupported("it depends on the number of rows, which no input has");
@@ -113,12 +153,36 @@ class Exporter {
                                                      : writer_.fresh_name();
     }
 
-    void write_node(const Node& node) {
-        OnnxExportCall call{writer_, graph_, node, {}, {}};
-        for (ValueId id : node.inputs) call.inputs.push_back(name_of_value(id));
-        for (ValueId id : node.outputs) call.outputs.push_back(name_of_value(id));
-        const OnnxExportRule rule = find_export_rule(*node.op);
-        if (rule == nullptr || !rule(call)) ++missing_[node.op->name];
+    void write_nodes() {
+        const std::unordered_map<NodeId, OnnxGroup> groups = find_onnx_groups(graph_);
+        std::vector<bool> is_absorbed(graph_.nodes.size());
+        for (const auto& [last, group] : groups)
+            for (NodeId id : group.absorbed) is_absorbed[id] = true;
+        for (NodeId id = 0; id < graph_.nodes.size(); ++id) {
+            if (is_absorbed[id]) continue;
+            const Node& node = graph_.nodes[id];
+            const auto group = groups.find(id);
+            if (group == groups.end())
+                write({id, node.inputs, SIZE_MAX, {}, find_export_rule(*node.op)}, node);
+            else
+                write(group->second, node);
+        }
+    }
+
+    void write(const OnnxGroup& group, const Node& last) {
+        const Node& core = graph_.nodes[group.core];
+        OnnxExportCall call{writer_, graph_, core, {}, {}};
+        for (size_t i = 0; i < group.inputs.size(); ++i)
+            call.inputs.push_back(input_name(group.inputs[i], i >= group.first_flat));
+        for (ValueId id : last.outputs) call.outputs.push_back(name_of_value(id));
+        if (!group.write || !group.write(call)) ++missing_[core.op->name];
+    }
+
+    std::string input_name(ValueId id, bool is_flat) {
+        if (id == kNone) return {};
+        const Value& v = graph_.values[id];
+        if (!is_flat || v.kind != ValueKind::kConstant) return name_of_value(id);
+        return writer_.constant(v.data->reshaped({v.data->element_count()}));
     }
 
     std::string missing_text() const {
@@ -148,7 +212,7 @@ class Exporter {
 }  // namespace
 
 Result<std::vector<std::byte>> export_onnx(const Graph& graph, const NamedTensors& weights) {
-    HEARTH_ASSIGN(const Graph simple, decomposed(graph));
+    HEARTH_ASSIGN(const Graph simple, Decomposition::of(graph));
     Result<std::vector<std::byte>> bytes = Exporter(simple, weights).run();
     if (!bytes.ok()) return bytes.status().in("export of " + quoted(graph.name));
     return bytes;

@@ -117,7 +117,9 @@ bool matmul(Call& c) {
         c.write("MatMul", {factors[0], factors[1]});
         return true;
     }
-    if ((a || b) && c.shape(0).rank() == 2 && c.shape(1).rank() == 2 && is_floating(c.dtype(0))) {
+    const bool has_bias = c.inputs.size() > 2;
+    if ((a || b || has_bias) && c.shape(0).rank() == 2 && c.shape(1).rank() == 2 &&
+        is_floating(c.dtype(0))) {
         c.write("Gemm", c.inputs, {{"transA", int64_t{a}}, {"transB", int64_t{b}}});
         return true;
     }
@@ -319,9 +321,10 @@ bool argsort(Call& c) {
 
 /// ONNX's attributes for windows of `in` at `out` places, in its own terms: what is added at the
 /// front is `low`, at the back as much as the last place needs.
-std::optional<Attrs> window(Call& c, const List& in, const List& out, const List& kernel) {
-    const List &strides = c.attrs().integers("strides"),
-               &dilations = c.attrs().integers("dilations"), &low = c.attrs().integers("low");
+std::optional<Attrs> window(const Attrs& attrs, const List& in, const List& out,
+                            const List& kernel) {
+    const List &strides = attrs.integers("strides"), &dilations = attrs.integers("dilations"),
+               &low = attrs.integers("low");
     List pads = low;
     for (size_t i = 0; i < kernel.size(); ++i) {
         const int64_t reach = (kernel[i] - 1) * dilations[i] + 1;
@@ -343,7 +346,8 @@ List spatial(const Shape& shape) {
 
 bool conv(Call& c) {
     const List kernel = spatial(c.shape(1));
-    std::optional<Attrs> attrs = window(c, spatial(c.shape(0)), spatial(c.out_shape()), kernel);
+    std::optional<Attrs> attrs =
+        window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
     if (!attrs || !is_floating(c.dtype(0))) return false;
     attrs->set("kernel_shape", kernel);
     attrs->set("group", c.attrs().integer("groups"));
@@ -387,7 +391,8 @@ bool iota(Call& c) {
 
 bool max_pool(Call& c) {
     const List& kernel = c.attrs().integers("kernel");
-    std::optional<Attrs> attrs = window(c, spatial(c.shape(0)), spatial(c.out_shape()), kernel);
+    std::optional<Attrs> attrs =
+        window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
     if (!attrs || !is_floating(c.dtype(0))) return false;
     // ONNX wants each window to reach an element.
     for (size_t i = 0; i < kernel.size(); ++i)
@@ -401,7 +406,8 @@ bool max_pool(Call& c) {
 bool window_sum(Call& c) {
     const List& kernel = c.attrs().integers("kernel");
     const Dim channels = c.shape(0)[1];
-    std::optional<Attrs> attrs = window(c, spatial(c.shape(0)), spatial(c.out_shape()), kernel);
+    std::optional<Attrs> attrs =
+        window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
     if (!attrs || channels.per_row || !is_floating(c.dtype(0))) return false;
     Shape shape{channels, 1};
     for (int64_t k : kernel) shape.push_back(Dim(k));
@@ -415,7 +421,8 @@ bool window_sum(Call& c) {
 
 bool fold(Call& c) {
     const List &kernel = c.attrs().integers("kernel"), &image = c.attrs().integers("extents");
-    const std::optional<Attrs> attrs = window(c, image, c.attrs().integers("count"), kernel);
+    const std::optional<Attrs> attrs =
+        window(c.attrs(), image, c.attrs().integers("count"), kernel);
     if (!attrs || !is_floating(c.dtype(0))) return false;
     c.write("Col2Im", {c.in(0), c.to.list(image), c.to.list(kernel)}, *attrs);
     return true;
@@ -477,6 +484,25 @@ const std::unordered_map<std::string_view, OnnxExportRule>& rules() {
 }
 
 }  // namespace
+
+bool write_average_pool(OnnxExportCall& c) {
+    const List& kernel = c.attrs().integers("kernel");
+    const Attrs w = *window(c.attrs(), spatial(c.shape(0)), spatial(c.out_shape()), kernel);
+    const auto has_other = [&](std::string_view name, int64_t usual) {
+        return std::ranges::any_of(w.integers(name), [=](int64_t n) { return n != usual; });
+    };
+    const bool is_dilated = has_other("dilations", 1);
+    Attrs attrs{{"kernel_shape", kernel}, {"strides", w.integers("strides")}};
+    attrs.set("pads", w.integers("pads"));
+    if (is_dilated) attrs.set("dilations", w.integers("dilations"));
+    if (has_other("pads", 0)) attrs.set("count_include_pad", int64_t{1});
+    c.write("AveragePool", c.inputs, attrs, is_dilated ? 19 : 0);
+    return true;
+}
+
+bool is_average_pool(const Attrs& attrs, const Shape& x, const Shape& y) {
+    return window(attrs, spatial(x), spatial(y), attrs.integers("kernel")).has_value();
+}
 
 OnnxExportRule find_export_rule(const OpDef& op) {
     if (const auto at = rules().find(op.name); at != rules().end()) return at->second;

@@ -36,4 +36,9 @@ using OnnxExportRule = bool (*)(OnnxExportCall&);
 /// The rule for an operator, or null.
 OnnxExportRule find_export_rule(const OpDef& op);
 
+/// AveragePool in place of a `window_sum`, whose sums are divided by the number of elements of a
+/// window; and whether ONNX has such windows.
+bool write_average_pool(OnnxExportCall& c);
+bool is_average_pool(const Attrs& attrs, const Shape& x, const Shape& y);
+
 }  // namespace hearth

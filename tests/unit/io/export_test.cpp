@@ -7,6 +7,7 @@
 #include "ir/graph.hpp"
 #include "support/onnx_builder.hpp"
 
+#include <hearth/core/philox.hpp>
 #include <hearth/io.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -15,6 +16,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
+
 namespace hearth {
 namespace {
 
@@ -22,6 +26,21 @@ HostTensor ramp(const Shape& shape) {
     HostTensor t(DType::kF32, shape);
     for (int64_t i = 0; i < t.element_count(); ++i) t.set(i, 0.25 * static_cast<double>(i) - 1);
     return t;
+}
+
+/// Contents of params and states that are no special numbers; between 0.5 and 1.5.
+NamedTensors random_weights(const Graph& graph) {
+    NamedTensors weights = initial_weights(graph);
+    for (auto& [name, tensor] : weights)
+        for (int64_t i = 0; i < tensor.element_count(); ++i)
+            tensor.set(i, 0.5 + uniform_from_bits(philox_bits(7, 0, static_cast<uint32_t>(i))));
+    return weights;
+}
+
+Graph with_random_weights(Graph graph) {
+    for (auto& [name, tensor] : random_weights(graph))
+        graph.values[graph.find(name)].data = std::make_shared<const HostTensor>(tensor);
+    return graph;
 }
 
 /// observation [rows, 4] -> action [rows, 2], value [rows]
@@ -49,7 +68,7 @@ TEST(ExportOnnx, APolicyComesBackBitForBit) {
         const auto expected = evaluate(graph, inputs, rows);
         const auto found = evaluate(model->graph(), inputs, rows);
         ASSERT_TRUE(expected.ok() && found.ok());
-        EXPECT_EQ(*found, *expected);
+        EXPECT_EQ(*found, *expected) << print(model->graph());
     }
 }
 
@@ -81,6 +100,119 @@ TEST(ExportOnnx, WeightsLearnedSinceAreWrittenInPlaceOfTheFirst) {
     EXPECT_NE(other.status().message().find("'scale' is f32[2], the weights have f32[3]"),
               std::string::npos)
         << other.status().message();
+}
+
+/// How often each operator is in the file, but for constants.
+std::map<std::string, int> operators_in(std::span<const std::byte> bytes) {
+    onnx::ModelProto model;
+    EXPECT_TRUE(model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+    std::map<std::string, int> counts;
+    for (const onnx::NodeProto& node : model.graph().node())
+        if (node.op_type() != "Constant") ++counts[node.op_type()];
+    return counts;
+}
+
+/// Writes the trace, expects these operators and no others, and that it computes the same when
+/// read again.
+void expect_operators(Trace& trace, const std::map<std::string, int>& expected) {
+    const Graph graph = trace.finish().value();
+    const auto bytes = export_onnx(graph, random_weights(graph));
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    EXPECT_EQ(operators_in(*bytes), expected);
+    const Result<ImportedModel> model = import_onnx(*bytes);
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const auto second = export_onnx(model->graph());
+    ASSERT_TRUE(second.ok()) << second.status().message();
+    EXPECT_EQ(operators_in(*second), expected) << "written again";
+    Shape shape = graph.values[graph.inputs[0]].shape;
+    const int64_t rows = 3;
+    for (int i = 0; i < shape.rank(); ++i)
+        if (shape[i].per_row) shape[i] = Dim(shape[i].count * rows);
+    const std::vector<HostTensor> inputs{ramp(shape)};
+    const auto a = evaluate(with_random_weights(graph), inputs, rows),
+               b = evaluate(model->graph(), inputs, rows);
+    ASSERT_TRUE(a.ok() && b.ok());
+    // Epsilons are 32-bit floats in ONNX.
+    for (int64_t i = 0; i < (*a)[0].element_count(); ++i)
+        ASSERT_NEAR((*b)[0].get(i), (*a)[0].get(i), 1e-6 + 1e-6 * std::abs((*a)[0].get(i))) << i;
+}
+
+TEST(ExportOnnx, AConvolutionalNetworkHasTheOperatorsItWasMadeOf) {
+    Trace trace("cnn");
+    Tensor x = trace.input("x", {kRows, 3, 8, 8});
+    x = nn::conv2d(trace, "first", x, 4, {3}, {.window = {.low = {1}, .high = {1}}});
+    x = relu(nn::batch_norm(trace, "norm", x, {.training = false}));
+    x = avg_pool(x, {2, 2}, {.strides = {2, 2}});
+    x = relu(nn::instance_norm(trace, "instance", nn::conv2d(trace, "second", x, 5, {3})));
+    x = nn::conv_transpose2d(trace, "up", x, 6, {2});
+    trace.output("y", nn::linear(trace, "head", mean(x, {2, 3}), 4));
+    expect_operators(trace, {{"Conv", 2},
+                             {"BatchNormalization", 1},
+                             {"Relu", 2},
+                             {"AveragePool", 1},
+                             {"InstanceNormalization", 1},
+                             {"ConvTranspose", 1},
+                             {"ReduceMean", 1},
+                             {"Gemm", 1}});
+}
+
+TEST(ExportOnnx, WeightsMayBeConstants) {
+    Trace trace("cnn");
+    const Tensor x = trace.input("x", {kRows, 2, 5, 5});
+    const Tensor w = trace.constant(ramp({3, 2, 2, 2})), b = trace.constant(ramp({3}));
+    const Tensor y = mean(conv(x, w, b), {2, 3});
+    trace.output("y", linear(y, trace.constant(ramp({4, 3})), trace.constant(ramp({4}))));
+    expect_operators(trace, {{"Conv", 1}, {"ReduceMean", 1}, {"Gemm", 1}});
+}
+
+TEST(ExportOnnx, NormalizationsOfFeaturesAreOneOperatorWithOrWithoutScaleAndBias) {
+    Trace trace("mlp");
+    Tensor x = nn::linear(trace, "first", trace.input("x", {kRows, 6}), 8);
+    x = nn::layer_norm(trace, "both", x);
+    x = nn::layer_norm(trace, "scale", nn::batch_norm(trace, "batch", x, {.training = false}),
+                       {.bias = false});
+    x = nn::batch_norm(trace, "plain", x, {.scale = false, .bias = false, .training = false});
+    trace.output("y", normalize(x, {-1}) * 3.0);
+    expect_operators(
+        trace, {{"Gemm", 1}, {"LayerNormalization", 3}, {"BatchNormalization", 2}, {"Mul", 1}});
+}
+
+TEST(ExportOnnx, AttentionIsASoftmaxBetweenTwoProducts) {
+    for (const bool causal : {false, true}) {
+        Trace trace("block");
+        const Tensor x = trace.input("x", {kRows, 4, 8});
+        const nn::TransformerOptions options{
+            .heads = 2, .hidden = 16, .causal = causal, .activation = gelu};
+        trace.output("y", nn::transformer_encoder_layer(trace, "block", x, options));
+        const Graph graph = trace.finish().value();
+        const auto bytes = export_onnx(graph, random_weights(graph));
+        ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+        const std::map<std::string, int> found = operators_in(*bytes);
+        EXPECT_EQ(found.at("Softmax"), 1);
+        EXPECT_EQ(found.at("LayerNormalization"), 2);
+        EXPECT_EQ(found.at("Gelu"), 1);
+        for (const char* part : {"Exp", "IsInf", "Equal", "ReduceMax", "ReduceSum", "Log"})
+            EXPECT_FALSE(found.contains(part)) << part;
+        const Result<ImportedModel> model = import_onnx(*bytes);
+        ASSERT_TRUE(model.ok()) << model.status().message();
+        const std::vector<HostTensor> inputs{ramp({2, 4, 8})};
+        const auto a = evaluate(with_random_weights(graph), inputs, 2),
+                   b = evaluate(model->graph(), inputs, 2);
+        ASSERT_TRUE(a.ok() && b.ok());
+        for (int64_t i = 0; i < (*a)[0].element_count(); ++i)
+            ASSERT_NEAR((*b)[0].get(i), (*a)[0].get(i), 1e-5) << i;
+    }
+}
+
+TEST(ExportOnnx, WhatIsReadElsewhereTooIsNoPartOfAGroup) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {kRows, 6});
+    const Tensor product = linear(x, trace.param("w", {4, 6}));
+    const Tensor normal = normalize(product, {-1});
+    trace.output("y", normal * trace.param("scale", {4}) + trace.param("bias", {4}));
+    trace.output("z", product + trace.param("other", {4}));
+    trace.output("normal", normal);
+    expect_operators(trace, {{"Gemm", 1}, {"Add", 2}, {"LayerNormalization", 1}, {"Mul", 1}});
 }
 
 TEST(ExportOnnx, ConstantsAreNoWeights) {
