@@ -108,8 +108,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
         const auto again = (*runner)->run("run", kLiveRows, inputs);
         EXPECT_EQ(*found, *again) << "differs from run to run";
         const double depth = static_cast<double>(GetParam().channels) * 9;
-        const double tolerance =
-            (GetParam().dtype == DType::kF16 ? 2e-3 : 2e-6) * std::sqrt(depth);
+        const double tolerance = (GetParam().dtype == DType::kF16 ? 2e-3 : 2e-6) * std::sqrt(depth);
         for (const auto& [name, value] : *expected)
             for (int64_t i = 0; i < value.element_count(); ++i)
                 ASSERT_NEAR(found->at(name).get(i), value.get(i), tolerance) << name << " " << i;
@@ -132,6 +131,42 @@ TEST_P(ConvKernel, EqualsTheReferenceWhereWorkgroupsAreSmall) {
     caps.max_workgroup_invocations = std::min(caps.max_workgroup_invocations, 256u);
     caps.shared_memory_bytes = std::min(caps.shared_memory_bytes, 4096u);
     expect_reference(caps);
+}
+
+class JoinedChannels : public VulkanTest {};
+
+TEST_F(JoinedChannels, OfOneImageAreReadWhereTheyAre) {
+    Trace trace("run");
+    const Tensor x = trace.input("x", {1, 3, 6, 5});
+    const auto layer = [&](const char* name, const Tensor& in, int64_t out) {
+        const Shape shape{out, in.dim(1).count, 1, 1};
+        return relu(conv(in, trace.param(name, shape, Init::uniform(-1, 1))));
+    };
+    const Tensor joined = concat({layer("a", x, 4), layer("b", x, 2), layer("c", x, 5)}, 1);
+    trace.output("y", layer("d", joined, 3));
+    trace.output("largest", max_pool(joined, {2}, {.strides = {2}}));
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    HostTensor image(DType::kF32, {1, 3, 6, 5});
+    for (int64_t i = 0; i < image.element_count(); ++i) image.set(i, std::sin(double(i * i)));
+    NamedTensors weights;
+    const auto expected = interpret(*graph, {{"x", image}}, weights);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    CompileOptions options{.caps = device().caps().value()};
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    const auto compiled = compile_graphs({*graph}, options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    for (const Step& step : compiled->program.steps)
+        EXPECT_EQ(step.label.find("concat"), std::string::npos);
+    const auto runner =
+        standalone::ProgramRunner::create(device(), save_program(compiled->program));
+    ASSERT_TRUE(runner.ok()) << runner.status().message();
+    const auto found = (*runner)->run("run", 1, {{"x", image}});
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (const auto& [name, value] : *expected)
+        for (int64_t i = 0; i < value.element_count(); ++i)
+            ASSERT_NEAR(found->at(name).get(i), value.get(i), 1e-5) << name << " " << i;
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, ConvKernel, testing::ValuesIn(kCases),

@@ -88,6 +88,20 @@ Status infer_split(InferCall& call) {
                             to_string(whole));
 }
 
+/// Elements behind each step along `axis`.
+int64_t count_behind(const Shape& shape, int axis) {
+    int64_t count = 1;
+    for (int i = axis + 1; i < shape.rank(); ++i) count *= shape[i].count;
+    return count;
+}
+
+/// Whether parts like this one, concatenated along `axis`, follow each other in memory.
+bool lies_in_turn(const Shape& part, int axis) {
+    for (int i = 0; i < part.rank(); ++i)
+        if (i < axis ? !part[i].is_one() : i > axis && part[i].per_row) return false;
+    return true;
+}
+
 Status infer_concat(InferCall& call) {
     Shape shape = call.shape(0);
     HEARTH_TRY(check_axis(call.attrs, shape.rank()));
@@ -406,6 +420,19 @@ constinit const OpDef kOps[] = {
         .infer = infer_concat,
         .at = at_any([](auto& c) {
             const int axis = static_cast<int>(c.attrs().integer("axis"));
+            if (lies_in_turn(c.in_shape(0), axis)) {
+                const auto count = [&](int k) {
+                    return c.in_dim(k, axis) * c.index(count_behind(c.in_shape(k), axis));
+                };
+                auto from = c.linear();
+                auto result = c.in_linear(0, min(from, count(0) - 1));
+                for (int k = 1; k < c.input_count(); ++k) {
+                    from = from - count(k - 1);
+                    const auto at = min(max(from, c.index(0)), count(k) - 1);
+                    result = select(from >= c.index(0), c.in_linear(k, at), result);
+                }
+                return result;
+            }
             auto place = c.coords();
             auto here = place[axis];
             auto begin = c.index(0);

@@ -109,7 +109,7 @@ class Fuser {
         if (options_.enabled)
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
                 plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n]) ||
-                                   feeds_one_reader(n);
+                                   feeds_one_reader(n) || is_read_as_parts(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)) place(n);
         finish();
@@ -129,6 +129,24 @@ class Fuser {
         if (reader.op->reads_once) return true;
         return reader.op->op_class == OpClass::kElementwise && plan_.inlined[readers[0]] &&
                output_shape(graph_, reader) == output_shape(graph_, node);
+    }
+
+    /// Whether the node joins a few tensors that follow each other in memory (channels of one image)
+    /// for kernels that read single elements: choosing one of them costs less than a copy of all.
+    bool is_read_as_parts(NodeId n) const {
+        constexpr size_t kMostParts = 4;
+        const Node& node = graph_.nodes[n];
+        if (node.op->name != "concat" || node.inputs.size() > kMostParts) return false;
+        const Shape& shape = output_shape(graph_, node);
+        for (int i = 0; i < node.attrs.integer("axis"); ++i)
+            if (!shape[i].is_one()) return false;
+        for (const NodeId r : readers_[node.outputs[0]]) {
+            const OpDef& reader = *graph_.nodes[r].op;
+            const bool reads_elements =
+                reader.op_class == OpClass::kIndexed || reader.op_class == OpClass::kKernel;
+            if (!reads_elements || reader.reads_buffers) return false;
+        }
+        return true;
     }
 
     bool leaves(NodeId n) const {
