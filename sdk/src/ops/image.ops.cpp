@@ -309,19 +309,19 @@ Shape region_shape(const InferCall& call) {
             call.attrs.integer("width")};
 }
 
-/// Element `column` of the region of c's element.
+/// Element `column` of a region.
 template <class C>
-typename C::Number region(C& c, int64_t column) {
+typename C::Number region(C& c, typename C::Index which, int64_t column) {
     Coords<typename C::Index> at;
-    at.axis.push_back(c.coord(0));
+    at.axis.push_back(which);
     at.axis.push_back(c.index(column));
     return c.in(1, at);
 }
 
-/// Which image the region lies in; a number outside is clamped.
+/// Which of `images` the region lies in; a number outside is clamped.
 template <class C>
-typename C::Index image_index(C& c, typename C::Number batch) {
-    return min(max(c.to_index(batch), c.index(0)), c.in_dim(0, 0) - 1);
+typename C::Index image_index(C& c, typename C::Number batch, typename C::Index images) {
+    return min(max(c.to_index(batch), c.index(0)), images - 1);
 }
 
 /// One axis of a region: where it begins, how wide a bin is, and how many samples each bin takes.
@@ -331,11 +331,11 @@ struct RegionAxis {
     typename C::Index samples;
 };
 template <class C>
-RegionAxis<C> region_axis(C& c, int64_t low_column, int64_t bins) {
+RegionAxis<C> region_axis(C& c, typename C::Index which, int64_t low_column, int64_t bins) {
     const bool aligned = c.attrs().flag("half_pixel");
     const double scale = c.attrs().real("spatial_scale"), offset = aligned ? 0.5 : 0;
-    const auto begin = region(c, low_column) * scale - offset;
-    auto extent = region(c, low_column + 2) * scale - offset - begin;
+    const auto begin = region(c, which, low_column) * scale - offset;
+    auto extent = region(c, which, low_column + 2) * scale - offset - begin;
     if (!aligned) extent = max(extent, c.value(1));
     const auto bin = extent / static_cast<double>(bins);
     const int64_t ratio = c.attrs().integer("sampling_ratio");
@@ -347,6 +347,14 @@ RegionAxis<C> region_axis(C& c, int64_t low_column, int64_t bins) {
     return {begin, bin, samples};
 }
 
+/// Where sample i of a bin lies.
+template <class C>
+typename C::Number sample_place(C& c, const RegionAxis<C>& axis, typename C::Index bin,
+                                typename C::Index i) {
+    return axis.begin + c.number(bin) * axis.bin +
+           (c.number(i) + 0.5) * axis.bin / c.number(axis.samples);
+}
+
 /// The two elements next to a place on an axis, and the second one's weight; nothing counts more
 /// than one element outside.
 template <class C>
@@ -356,15 +364,99 @@ struct Neighbours {
     decltype(std::declval<typename C::Number>() < std::declval<typename C::Number>()) inside;
 };
 template <class C>
-Neighbours<C> neighbours(C& c, typename C::Number at, int axis) {
-    const auto last = c.in_dim(0, axis) - 1;
-    const auto size = c.number(c.in_dim(0, axis));
+Neighbours<C> neighbours(C& c, typename C::Number at, typename C::Index extent) {
+    const auto last = extent - 1;
+    const auto size = c.number(extent);
     const auto inside = both(c.value(-1) <= at, at <= size);
     const auto known = select(inside, at, c.value(0));
     const auto clamped = min(max(known, c.value(0)), c.number(last));
     const auto low = min(max(c.to_index(floor(clamped)), c.index(0)), last);
     return {low, min(low + 1, last), clamped - c.number(low), inside};
 }
+
+/// The elements that a bin of max_roi_pool covers; possibly none.
+template <class C>
+struct RegionBin {
+    struct Range {
+        typename C::Index begin, count;
+    };
+    C& c;
+    typename C::Index image;
+    Range y, x;
+
+    typename C::Index count() const { return y.count * x.count; }
+    /// Of its element i, within x even where there is none.
+    Coords<typename C::Index> place(typename C::Index i) const {
+        const auto width = max(x.count, c.index(1));
+        Coords<typename C::Index> at;
+        at.axis.push_back(image);
+        at.axis.push_back(c.coord(1));
+        at.axis.push_back(min(y.begin + i / width, c.in_dim(0, 2) - 1));
+        at.axis.push_back(min(x.begin + i % width, c.in_dim(0, 3) - 1));
+        return at;
+    }
+};
+template <class C>
+RegionBin<C> region_bin(C& c) {
+    const auto out = c.coords();
+    const double scale = c.attrs().real("spatial_scale");
+    const auto range = [&](int64_t column, int64_t bins, int axis) -> typename RegionBin<C>::Range {
+        constexpr double kFar = 1 << 24;
+        const auto whole = [&](int64_t k) {
+            const auto at = floor(region(c, out[0], k) * scale + 0.5);
+            return max(min(at, c.value(kFar)), c.value(-kFar));
+        };
+        const auto begin = whole(column);
+        const auto extent = max(whole(column + 2) - begin + 1.0, c.value(1));
+        const auto bin = c.number(out[axis]);
+        const auto low = floor(bin * extent / static_cast<double>(bins)) + begin;
+        const auto high = ceil((bin + 1.0) * extent / static_cast<double>(bins)) + begin;
+        const auto size = c.in_dim(0, axis);
+        const auto from = min(max(c.to_index(low), c.index(0)), size);
+        const auto to = min(max(c.to_index(high), c.index(0)), size);
+        return {from, max(to - from, c.index(0))};
+    };
+    return {c, image_index(c, region(c, out[0], 0), c.in_dim(0, 0)),
+            range(2, c.attrs().integer("height"), 2), range(1, c.attrs().integer("width"), 3)};
+}
+
+/// The gradient of max_roi_pool by x: each result goes back to the element that it is.
+Tensor spread_to_largest(const Tensor& g, const Tensor& x, const Tensor& regions,
+                         const Attrs& attrs) {
+    const Tensor found = apply_one(op("max_roi_pool_index"), {x, regions}, attrs);
+    const int64_t images = x.dim(0).count, channels = x.dim(1).count;
+    const int64_t plane = x.dim(2).count * x.dim(3).count;
+    HostTensor numbers(DType::kI64, {1, channels, 1, 1});
+    for (int64_t i = 0; i < channels; ++i) numbers.set_int(i, i);
+    const Tensor image =
+        clamp(cast(slice(regions, 1, 0, 1), DType::kI64), 0, static_cast<double>(images - 1));
+    const Tensor first = reshape(image, {regions.dim(0), 1, 1, 1}) * static_cast<double>(channels) +
+                         x.trace()->constant(std::move(numbers));
+    const Tensor index =
+        cast(maximum(found, 0.0), DType::kI64) + first * static_cast<double>(plane);
+    const Tensor kept = where(less(found, 0.0), 0.0, g);
+    const Tensor sums =
+        apply_one(op("index_sum"), {reshape(kept, {Dim(-1)}), reshape(index, {Dim(-1)})},
+                  {{"axis", int64_t{0}}, {"shape", Shape{images * channels * plane}}});
+    return reshape(sums, x.shape());
+}
+
+void max_roi_pool_samples(Samples& s) {
+    const auto add = [&s](Dim regions, int64_t height, double scale) {
+        Sample& sample =
+            s.add({{2, 3, 5, 6}, {regions, 5}},
+                  {{"height", height}, {"width", int64_t{2}}, {"spatial_scale", scale}});
+        sample.low = 0;
+        sample.high = 6;
+        sample.gradient = false;
+    };
+    add(4, 2, 1);
+    add(kRows, 3, 0.5);
+    add(1, 1, 2);
+}
+
+constexpr FixedList<AttrSpec, 12> kMaxRoiPoolAttrs = {
+    {"height"}, {"width"}, {"spatial_scale", AttrType::kReal, 1}};
 
 constexpr FixedList<AttrSpec, 12> kRoiAlignAttrs = {{"height", AttrType::kInteger},
                                                     {"width", AttrType::kInteger},
@@ -543,17 +635,13 @@ constinit const OpDef kOps[] = {
             const auto out = c.coords();
             decltype(c.coords()) first;
             first.axis.push_back(out[0]);
-            const auto image = image_index(c, c.in(2, first));
-            const auto y = region_axis(c, 1, c.attrs().integer("height"));
-            const auto x = region_axis(c, 0, c.attrs().integer("width"));
+            const auto image = image_index(c, c.in(2, first), c.in_dim(0, 0));
+            const auto y = region_axis(c, out[0], 1, c.attrs().integer("height"));
+            const auto x = region_axis(c, out[0], 0, c.attrs().integer("width"));
             const bool takes_max = c.attrs().flag("takes_max");
-            const auto at = [&](const auto& axis, auto bin, auto i) {
-                return axis.begin + c.number(bin) * axis.bin +
-                       (c.number(i) + 0.5) * axis.bin / c.number(axis.samples);
-            };
             const auto sampled = [&](auto i, auto j) {
-                const auto v = neighbours(c, at(y, out[2], i), 2);
-                const auto h = neighbours(c, at(x, out[3], j), 3);
+                const auto v = neighbours(c, sample_place(c, y, out[2], i), c.in_dim(0, 2));
+                const auto h = neighbours(c, sample_place(c, x, out[3], j), c.in_dim(0, 3));
                 const auto corner = [&](auto row, auto column, auto weight) {
                     decltype(c.coords()) place;
                     for (const auto& k : {image, out[1], row, column}) place.axis.push_back(k);
@@ -578,6 +666,14 @@ constinit const OpDef kOps[] = {
             });
             return total / max(count, c.value(1));
         }),
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            if (v.attrs.flag("takes_max"))
+                return {fail(v.in(0), unsupported("roi_align: no gradient of the maximum"))};
+            Attrs attrs = v.attrs;
+            attrs.set("shape", v.in(0).shape());
+            return {apply_one(op("roi_align_spread"), {v.cotangent(), v.in(1), v.in(2)}, attrs),
+                    Tensor(), Tensor()};
+        },
         .onnx = {{"RoiAlign", 10, import_roi_align}},
         .samples =
             [](Samples& s) {
@@ -602,67 +698,139 @@ constinit const OpDef kOps[] = {
             },
     },
     {
+        .name = "roi_align_spread",
+        .summary = "the adjoint of roi_align by x: each bin's y is added to the elements it is the "
+                   "mean of",
+        .inputs = {{"y"}, {"regions"}, {"images", TypeClass::kInteger}},
+        .attrs = {{"height", AttrType::kInteger},
+                  {"width", AttrType::kInteger},
+                  {"sampling_ratio", AttrType::kInteger, 0},
+                  {"half_pixel", AttrType::kInteger, 1},
+                  {"takes_max", AttrType::kInteger, 0},
+                  {"spatial_scale", AttrType::kReal, 1},
+                  {"shape", AttrType::kShape}},
+        .op_class = OpClass::kIndexed,
+        .infer = [](InferCall& call) -> Status {
+            const Shape &y = call.shape(0), &x = call.attrs.shape("shape");
+            const bool fits = y.rank() == 4 && x.rank() == 4 && y[1] == x[1] &&
+                              y[2] == Dim(call.attrs.integer("height")) &&
+                              y[3] == Dim(call.attrs.integer("width")) &&
+                              call.shape(1) == Shape{y[0], 4} && call.shape(2) == Shape{y[0]};
+            if (!fits)
+                return invalid_argument(
+                    "expected y [R, C, height, width], regions [R, 4] and "
+                    "images [R] for x [N, C, H, W]");
+            return call.one(call.dtype(0), x);
+        },
+        .at = at_float([](auto& c) {
+            using C = std::remove_reference_t<decltype(c)>;
+            const auto out = c.coords();
+            // What the samples of one bin along one axis weigh at the element.
+            const auto weight = [&](const RegionAxis<C>& axis, auto bin, int spatial) {
+                return c.sum(axis.samples, [&](auto i) {
+                    const auto n = neighbours(c, sample_place(c, axis, bin, i), c.dim(spatial));
+                    const auto here = out[spatial];
+                    const auto low = select(n.low == here, 1.0 - n.weight, c.value(0));
+                    const auto high = select(n.high == here, n.weight, c.value(0));
+                    return select(n.inside, low + high, c.value(0));
+                });
+            };
+            // Every region is looked at for each element: slower than adding wherever threads
+            // run, but the same from run to run.
+            return c.sum(c.in_dim(1, 0), [&](auto r) {
+                decltype(c.coords()) first;
+                first.axis.push_back(r);
+                const auto is_here = image_index(c, c.in(2, first), c.dim(0)) == out[0];
+                const auto y = region_axis(c, r, 1, c.attrs().integer("height"));
+                const auto x = region_axis(c, r, 0, c.attrs().integer("width"));
+                const auto total = c.sum(c.in_dim(0, 2), [&](auto row) {
+                    const auto along = c.sum(c.in_dim(0, 3), [&](auto column) {
+                        decltype(c.coords()) place;
+                        for (const auto& k : {r, out[1], row, column}) place.axis.push_back(k);
+                        return weight(x, column, 3) * c.in(0, place);
+                    });
+                    return weight(y, row, 2) * along;
+                });
+                const auto count = max(c.number(y.samples * x.samples), c.value(1));
+                return select(is_here, total / count, c.value(0));
+            });
+        }),
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            Attrs attrs;
+            for (const AttrSpec& spec : kRoiAlignAttrs)
+                attrs.set(spec.name, *v.attrs.find(spec.name));
+            return {apply_one(op("roi_align"), {v.cotangent(), v.in(1), v.in(2)}, attrs), Tensor(),
+                    Tensor()};
+        },
+        .samples =
+            [](Samples& s) {
+                const auto add = [&s](Dim regions, int64_t height, int64_t ratio, int64_t half,
+                                      double scale) {
+                    Sample& sample = s.add_typed({{DType::kF32, {regions, 2, height, 2}},
+                                                  {DType::kF32, {regions, 4}},
+                                                  {DType::kI64, {regions}}},
+                                                 {{"height", height},
+                                                  {"width", int64_t{2}},
+                                                  {"sampling_ratio", ratio},
+                                                  {"half_pixel", half},
+                                                  {"spatial_scale", scale},
+                                                  {"shape", Shape{2, 2, 5, 4}}});
+                    sample.low = 0;
+                    sample.high = 5;
+                    sample.gradient = false;
+                };
+                add(4, 2, 2, 1, 1);
+                add(kRows, 3, 0, 0, 0.5);
+                add(1, 1, 1, 0, 1);
+            },
+        .tolerance = {.f32 = 2e-5},
+    },
+    {
         .name = "max_roi_pool",
         .summary = "the largest element of x in each bin of each region (image, x1, y1, x2, y2)",
         .inputs = {{"x"}, {"regions"}},
-        .attrs = {{"height"}, {"width"}, {"spatial_scale", AttrType::kReal, 1}},
+        .attrs = kMaxRoiPoolAttrs,
         .op_class = OpClass::kIndexed,
         .infer = [](InferCall& call) -> Status {
             HEARTH_TRY(check_regions(call, 5));
             return call.one(call.dtype(0), region_shape(call));
         },
         .at = at_float([](auto& c) {
-            const auto out = c.coords();
-            const auto image = image_index(c, region(c, 0));
-            const double scale = c.attrs().real("spatial_scale");
-            struct Range {
-                typename std::remove_reference_t<decltype(c)>::Index begin, count;
-            };
-            const auto range = [&](int64_t column, int64_t bins, int axis) -> Range {
-                constexpr double kFar = 1 << 24;
-                const auto whole = [&](int64_t k) {
-                    const auto at = floor(region(c, k) * scale + 0.5);
-                    return max(min(at, c.value(kFar)), c.value(-kFar));
-                };
-                const auto begin = whole(column);
-                const auto extent = max(whole(column + 2) - begin + 1.0, c.value(1));
-                const auto bin = c.number(out[axis]);
-                const auto low = floor(bin * extent / static_cast<double>(bins)) + begin;
-                const auto high = ceil((bin + 1.0) * extent / static_cast<double>(bins)) + begin;
-                const auto size = c.in_dim(0, axis);
-                const auto from = min(max(c.to_index(low), c.index(0)), size);
-                const auto to = min(max(c.to_index(high), c.index(0)), size);
-                return {from, max(to - from, c.index(0))};
-            };
-            const Range y = range(2, c.attrs().integer("height"), 2);
-            const Range x = range(1, c.attrs().integer("width"), 3);
-            const auto best = c.largest(y.count, [&](auto i) {
-                return c.largest(x.count, [&](auto j) {
-                    decltype(c.coords()) place;
-                    place.axis.push_back(image);
-                    place.axis.push_back(out[1]);
-                    place.axis.push_back(min(y.begin + i, c.in_dim(0, 2) - 1));
-                    place.axis.push_back(min(x.begin + j, c.in_dim(0, 3) - 1));
-                    return c.in(0, place);
-                });
-            });
-            return select(c.number(y.count * x.count) < 1.0, c.value(0), best);
+            const auto bin = region_bin(c);
+            const auto best = c.largest(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); });
+            return select(c.number(bin.count()) < 1.0, c.value(0), best);
         }),
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {spread_to_largest(v.cotangent(), v.in(0), v.in(1), v.attrs), Tensor()};
+        },
         .onnx = {{"MaxRoiPool", 1, import_max_roi_pool}},
-        .samples =
-            [](Samples& s) {
-                const auto add = [&s](Dim regions, int64_t height, double scale) {
-                    Sample& sample = s.add(
-                        {{2, 3, 5, 6}, {regions, 5}},
-                        {{"height", height}, {"width", int64_t{2}}, {"spatial_scale", scale}});
-                    sample.low = 0;
-                    sample.high = 6;
-                    sample.gradient = false;
-                };
-                add(4, 2, 1);
-                add(kRows, 3, 0.5);
-                add(1, 1, 2);
-            },
+        .samples = max_roi_pool_samples,
+    },
+    {
+        .name = "max_roi_pool_index",
+        .summary = "where in its plane of x the first largest element of each bin is, as f32; -1 "
+                   "where the bin is empty",
+        .inputs = {{"x"}, {"regions"}},
+        .attrs = kMaxRoiPoolAttrs,
+        .op_class = OpClass::kIndexed,
+        .infer = [](InferCall& call) -> Status {
+            HEARTH_TRY(check_regions(call, 5));
+            constexpr int64_t kMostExact = 1 << 24;  // of f32
+            const Shape& x = call.shape(0);
+            if (x[2].count * x[3].count > kMostExact)
+                return unsupported("a plane of more than " + std::to_string(kMostExact) +
+                                   " elements");
+            return call.one(DType::kF32, region_shape(call));
+        },
+        .at = at_float([](auto& c) {
+            const auto bin = region_bin(c);
+            const auto best = bin.place(c.to_index(
+                c.arg_largest(bin.count(), [&](auto i) { return c.in(0, bin.place(i)); })));
+            const auto index = c.number(best[2] * c.in_dim(0, 3) + best[3]);
+            return select(c.number(bin.count()) < 1.0, c.value(-1), index);
+        }),
+        .stops_gradient = true,
+        .samples = max_roi_pool_samples,
     },
 };
 

@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "cpu/gradcheck.hpp"
+#include "ops/op_table.hpp"
 #include "unit/ops/evaluation.hpp"
 
+#include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 
 namespace hearth::test {
@@ -143,6 +146,58 @@ TEST(ImageFunctions, NameWhatDoesNotFit) {
     EXPECT_EQ(error_of([](Trace&, Tensors t) { return grid_sample(t[0], t[1]); },
                        {{1, 2, 4, 4}, {1, 3, 3, 3}}),
               "grid_sample: the grid is [1, 3, 3, 3], expected [1, places..., 2]");
+}
+
+/// Checks the gradient of `op` by its first operand, a tensor of `shape`; what follows the regions
+/// is the number of each one's image.
+void check_region_gradient(std::string_view op_name, const Shape& shape, const HostTensor& regions,
+                           bool takes_images, const Attrs& attrs) {
+    const auto f = [&](Trace& trace, Tensors x) -> std::vector<Tensor> {
+        std::vector<Tensor> inputs{x[0], trace.constant(regions.cast(DType::kF64))};
+        if (takes_images) {
+            HostTensor images(DType::kI64, {regions.shape()[0]});
+            for (int64_t i = 0; i < images.element_count(); ++i) images.set_int(i, i % 2);
+            inputs.push_back(trace.constant(std::move(images)));
+        }
+        return apply(op(op_name), inputs, attrs);
+    };
+    const TensorType type{DType::kF64, shape};
+    const HostTensor x = random_tensor(shape, 3);
+    const Status status = gradcheck(f, std::span(&type, 1), std::span(&x, 1));
+    EXPECT_TRUE(status.ok()) << op_name << ": " << status.message();
+}
+
+TEST(RegionGradients, EqualFiniteDifferences) {
+    // Within, partly outside, empty, and wider than the image; overlapping.
+    const HostTensor regions = tensor_of(
+        {5, 4}, {0.5, 1.2, 3.7, 4.1, -2, -1, 1.5, 2.5, 1, 1, 1, 1, -9, -9, 20, 20, 1, 1, 3, 3});
+    for (const int64_t ratio : {0, 2}) {
+        for (const int64_t half_pixel : {0, 1}) {
+            Attrs attrs{{"height", int64_t{2}},
+                        {"width", int64_t{3}},
+                        {"sampling_ratio", ratio},
+                        {"half_pixel", half_pixel},
+                        {"spatial_scale", 0.75}};
+            check_region_gradient("roi_align", {2, 2, 5, 4}, regions, true, attrs);
+            attrs.set("shape", Shape{2, 2, 5, 4});
+            check_region_gradient("roi_align_spread", {5, 2, 2, 3}, regions, true, attrs);
+        }
+    }
+    const HostTensor numbered = tensor_of(
+        {4, 5}, {0, 0.5, 1.2, 3.7, 4.1, 1, -2, -1, 1.5, 2.5, 1, 30, 30, 40, 40, 0, 1, 1, 3, 3});
+    check_region_gradient("max_roi_pool", {2, 3, 5, 4}, numbered, false,
+                          {{"height", int64_t{2}}, {"width", int64_t{3}}, {"spatial_scale", 0.75}});
+}
+
+TEST(RegionGradients, OfTheMaximumOfSamplesAreRefused) {
+    Trace trace("t");
+    const Tensor x = trace.input("x", {1, 1, 4, 4}), regions = trace.input("r", {2, 4});
+    const Tensor y =
+        apply_one(op("roi_align"), {x, regions, trace.input("i", {2}, DType::kI64)},
+                  {{"height", int64_t{1}}, {"width", int64_t{1}}, {"takes_max", int64_t{1}}});
+    grad(sum(y), x);
+    EXPECT_NE(trace.status().message().find("no gradient of the maximum"), std::string::npos)
+        << trace.status().message();
 }
 
 }  // namespace
