@@ -238,8 +238,9 @@ class Lowerer {
         // A row program keeps all of a small net's values at hand: there is nothing to spare.
         const bool spares = options_.spare_memory || spares_memory(graph);
         if (spares || !add_with_region(graph, entry)) {
-            const FusionPlan plan =
-                fuse(graph, {.enabled = options_.fuse, .spare_memory = options_.spare_memory});
+            const FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
+                                                 .spare_memory = options_.spare_memory,
+                                                 .store_windows = is_cpu(options_.caps)});
             std::vector<PlannedCall> calls;
             for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});
             HEARTH_TRY(add_calls(graph, plan, std::move(calls), !spares, entry));

@@ -39,7 +39,7 @@ constexpr Tile kVectorTiles[] = {
 // half the time of 4x4 on llvmpipe.
 constexpr Tile kCpuTiles[] = {
     {64, 64, 16, 8, 8, true}, {32, 64, 16, 8, 8, true}, {16, 64, 16, 8, 8, true},
-    {64, 16, 16, 8, 4, true}, {16, 16, 16, 2, 2, true},
+    {64, 16, 16, 8, 4, true}, {32, 16, 16, 8, 4, true}, {16, 16, 16, 4, 4, true},
 };
 
 // What every device allows along y and z, and most allow no more (Vulkan 1.2, "Required Limits",

@@ -108,7 +108,8 @@ class Fuser {
         const std::vector<bool> is_epilogue = find_epilogues(graph_);
         if (options_.enabled)
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-                plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n]) ||
+                plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
+                                    !has_stored_windows(n)) ||
                                    feeds_one_reader(n) || is_read_as_parts(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)) place(n);
@@ -147,6 +148,14 @@ class Fuser {
             if (!reads_elements || reader.reads_buffers) return false;
         }
         return true;
+    }
+
+    /// Windows of very large images stay where they are: they would take many times their memory.
+    bool has_stored_windows(NodeId n) const {
+        constexpr int64_t kMostElements = int64_t{1} << 20;  // of a row
+        const Node& node = graph_.nodes[n];
+        return options_.store_windows && node.op->name == "unfold" &&
+               output_shape(graph_, node).element_count(1) <= kMostElements;
     }
 
     bool leaves(NodeId n) const {

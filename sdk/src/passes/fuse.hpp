@@ -45,6 +45,9 @@ struct FusionOptions {
     /// until then such a kernel would keep all that gradients are made of.  Costs memory trips, so
     /// it is for graphs that spare memory; those of which spares_memory() is true are taken to.
     bool spare_memory = false;
+    /// Gives windows of images (unfold) memory of their own where products read them, for devices on
+    /// which finding an element takes longer than storing it.
+    bool store_windows = false;
 };
 
 struct FusionPlan {
