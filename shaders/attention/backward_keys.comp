@@ -24,15 +24,8 @@ void attend(int key_pair, int first_key_of_tile) {
     const int row = thread / LANES, lane = thread % LANES;
     const int key = first_key_of_tile + row;
     barrier();
-    for (int n = thread; n < TILE_K * D; n += TILE_K * LANES) {
-        int j = first_key_of_tile + n / D;
-        keys[(n / D) * (D + 1) + n % D] = j < KEYS ? in1((key_pair * KEYS + j) * D + n % D) : 0.0;
-    }
-    for (int n = thread; n < TILE_K * DV; n += TILE_K * LANES) {
-        int j = first_key_of_tile + n / DV;
-        values[(n / DV) * (DV + 1) + n % DV] =
-            j < KEYS ? in2((key_pair * KEYS + j) * DV + n % DV) : 0.0;
-    }
+    LOAD_ROWS(keys, TILE_K, D, in1, key_pair * KEYS, first_key_of_tile, KEYS);
+    LOAD_ROWS(values, TILE_K, DV, in2, key_pair * KEYS, first_key_of_tile, KEYS);
     float to_key[kKeyColumns], to_value[kValueColumns];
     for (int c = 0; c < kKeyColumns; ++c) to_key[c] = 0.0;
     for (int c = 0; c < kValueColumns; ++c) to_value[c] = 0.0;
@@ -47,16 +40,8 @@ void attend(int key_pair, int first_key_of_tile) {
                 first_key(s, first) >= first_key_of_tile + TILE_K)
                 continue;
             barrier();
-            for (int n = thread; n < TILE_Q * D; n += TILE_K * LANES) {
-                int i = first + n / D;
-                queries[(n / D) * (D + 1) + n % D] =
-                    i < QUERIES ? in0((pair * QUERIES + i) * D + n % D) : 0.0;
-            }
-            for (int n = thread; n < TILE_Q * DV; n += TILE_K * LANES) {
-                int i = first + n / DV;
-                cotangents[(n / DV) * (DV + 1) + n % DV] =
-                    i < QUERIES ? in3((pair * QUERIES + i) * DV + n % DV) : 0.0;
-            }
+            LOAD_ROWS(queries, TILE_Q, D, in0, pair * QUERIES, first, QUERIES);
+            LOAD_ROWS(cotangents, TILE_Q, DV, in3, pair * QUERIES, first, QUERIES);
             barrier();
             for (int q = lane; q < TILE_Q; q += LANES) {
                 float product = 0.0, of_weight = 0.0, slope;

@@ -23,16 +23,8 @@ void attend(int pair, int first_query) {
     const int row = thread / LANES, lane = thread % LANES;
     const int query = first_query + row;
     const int query_at = pair * QUERIES + min(query, QUERIES - 1);
-    for (int n = thread; n < TILE_Q * D; n += TILE_Q * LANES) {
-        int i = first_query + n / D;
-        queries[(n / D) * (D + 1) + n % D] =
-            i < QUERIES ? in0((pair * QUERIES + i) * D + n % D) : 0.0;
-    }
-    for (int n = thread; n < TILE_Q * DV; n += TILE_Q * LANES) {
-        int i = first_query + n / DV;
-        cotangents[(n / DV) * (DV + 1) + n % DV] =
-            i < QUERIES ? in3((pair * QUERIES + i) * DV + n % DV) : 0.0;
-    }
+    LOAD_ROWS(queries, TILE_Q, D, in0, pair * QUERIES, first_query, QUERIES);
+    LOAD_ROWS(cotangents, TILE_Q, DV, in3, pair * QUERIES, first_query, QUERIES);
     const float log_total = in4(query_at), common_part = in5(query_at);
     float sums[kColumns];
     for (int c = 0; c < kColumns; ++c) sums[c] = 0.0;
@@ -41,14 +33,8 @@ void attend(int pair, int first_query) {
     const int end = last_key(s, last_query);
     for (int first = first_key(s, first_query) / TILE_K * TILE_K; first < end; first += TILE_K) {
         barrier();
-        for (int n = thread; n < TILE_K * D; n += TILE_Q * LANES) {
-            int j = first + n / D;
-            keys[(n / D) * (D + 1) + n % D] = j < KEYS ? in1((key_base + j) * D + n % D) : 0.0;
-        }
-        for (int n = thread; n < TILE_K * DV; n += TILE_Q * LANES) {
-            int j = first + n / DV;
-            values[(n / DV) * (DV + 1) + n % DV] = j < KEYS ? in2((key_base + j) * DV + n % DV) : 0.0;
-        }
+        LOAD_ROWS(keys, TILE_K, D, in1, key_base, first, KEYS);
+        LOAD_ROWS(values, TILE_K, DV, in2, key_base, first, KEYS);
         barrier();
         for (int k = lane; k < TILE_K; k += LANES) {
             float product = 0.0, of_weight = 0.0, slope;

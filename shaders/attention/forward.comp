@@ -14,26 +14,12 @@
 // Thread: row (query) = index / LANES; it computes the scores of every LANES-th key of a tile, and
 // every LANES-th column of the result.
 
-const int kWidth = D > DV ? D : DV;
 const int kColumns = (DV + LANES - 1) / LANES;
 
-shared float queries[TILE_Q * (D + 1)];  // one column more: rows lie in different banks
-shared float tile[TILE_K * (kWidth + 1)];
-shared float weights[TILE_Q * (TILE_K + 1)];
-
-void load_keys(int base, int first) {
-    for (int n = int(gl_LocalInvocationIndex); n < TILE_K * D; n += TILE_Q * LANES) {
-        int j = first + n / D;
-        tile[(n / D) * (kWidth + 1) + n % D] = j < KEYS ? in1(base * D + j * D + n % D) : 0.0;
-    }
-}
-
-void load_values(int base, int first) {
-    for (int n = int(gl_LocalInvocationIndex); n < TILE_K * DV; n += TILE_Q * LANES) {
-        int j = first + n / DV;
-        tile[(n / DV) * (kWidth + 1) + n % DV] = j < KEYS ? in2(base * DV + j * DV + n % DV) : 0.0;
-    }
-}
+shared float queries[TILE_Q * (D + 1)];
+shared float keys[TILE_K * (D + 1)];
+shared float values[TILE_K * (DV + 1)];
+shared float scores[TILE_Q * (TILE_K + 1)];
 
 void attend(int pair, int first_query) {
     const Sequence s = sequence_of(pair);
@@ -41,11 +27,7 @@ void attend(int pair, int first_query) {
     const int row = int(gl_LocalInvocationIndex) / LANES;
     const int lane = int(gl_LocalInvocationIndex) % LANES;
     const int query = first_query + row;
-    for (int n = int(gl_LocalInvocationIndex); n < TILE_Q * D; n += TILE_Q * LANES) {
-        int i = first_query + n / D;
-        queries[(n / D) * (D + 1) + n % D] =
-            i < QUERIES ? in0((pair * QUERIES + i) * D + n % D) : 0.0;
-    }
+    LOAD_ROWS(queries, TILE_Q, D, in0, pair * QUERIES, first_query, QUERIES);
     float sums[kColumns];
     for (int c = 0; c < kColumns; ++c) sums[c] = 0.0;
     float largest = kHidden, total = 0.0;
@@ -54,33 +36,29 @@ void attend(int pair, int first_query) {
     const int end = last_key(s, last_query);
     for (int first = first_key(s, first_query) / TILE_K * TILE_K; first < end; first += TILE_K) {
         barrier();
-        load_keys(key_base, first);
+        LOAD_ROWS(keys, TILE_K, D, in1, key_base, first, KEYS);
+        LOAD_ROWS(values, TILE_K, DV, in2, key_base, first, KEYS);
         barrier();
         for (int k = lane; k < TILE_K; k += LANES) {
             float product = 0.0;
             for (int d = 0; d < D; ++d)
-                product += queries[row * (D + 1) + d] * tile[k * (kWidth + 1) + d];
+                product += queries[row * (D + 1) + d] * keys[k * (D + 1) + d];
             float slope;
-            weights[row * (TILE_K + 1) + k] = score_of(s, query, first + k, product, slope);
+            scores[row * (TILE_K + 1) + k] = score_of(s, query, first + k, product, slope);
         }
         barrier();
-        load_values(key_base, first);
         float now = largest;
-        for (int k = 0; k < TILE_K; ++k) now = max(now, weights[row * (TILE_K + 1) + k]);
-        barrier();
-        for (int k = lane; k < TILE_K; k += LANES)
-            weights[row * (TILE_K + 1) + k] = weight_of(weights[row * (TILE_K + 1) + k], now);
-        barrier();
+        for (int k = 0; k < TILE_K; ++k) now = max(now, scores[row * (TILE_K + 1) + k]);
         const float kept = weight_of(largest, now);
         largest = now;
         total *= kept;
         for (int c = 0; c < kColumns; ++c) sums[c] *= kept;
         for (int k = 0; k < TILE_K; ++k) {
-            const float w = weights[row * (TILE_K + 1) + k];
+            const float w = weight_of(scores[row * (TILE_K + 1) + k], now);
             total += w;
             for (int c = 0; c < kColumns; ++c)
                 if (lane + c * LANES < DV && w != 0.0)
-                    sums[c] += w * tile[k * (kWidth + 1) + lane + c * LANES];
+                    sums[c] += w * values[k * (DV + 1) + lane + c * LANES];
         }
     }
     barrier();

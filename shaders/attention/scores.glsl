@@ -3,10 +3,30 @@
 
 // What the kernels of attention share: tiles in shared memory, and the score of one query and key.
 //
-// Constants from the record: HEADS, KEY_HEADS, D (width of queries and keys), DV (of values),
-// TILE_Q, TILE_K, LANES (threads for each row), SCALE, SOFTCAP (0: none), CAUSAL, LEFT, RIGHT (window,
-// -1: open), PAST; HAS_MASK with MASK_AT(b, h, i, j), MASK_IS_BOOL; HAS_LENGTHS with LENGTH_AT(b).
+// Constants from the record: THREADS of a workgroup, UNROLL (empty where drivers had better not),
+// HEADS, KEY_HEADS, D (width of queries and keys), DV (of values), TILE_Q, TILE_K, LANES (threads for
+// each row), SCALE, SOFTCAP (0: none), CAUSAL, LEFT, RIGHT (window, -1: open), PAST; HAS_MASK with
+// MASK_AT(b, h, i, j), MASK_IS_BOOL; HAS_LENGTHS with LENGTH_AT(b).
 // QUERIES and KEYS are the extents of the sequences.
+
+// Reads `rows` rows from `first` on, as zeros from `end` on, of the matrix of `width` columns whose
+// elements are source(base * width), ..., into `tile`, whose rows lie one element apart more than
+// they are long, in different banks.  All loads are on their way before the first is waited for.
+#define LOAD_ROWS(tile, rows, width, source, base, first, end)                                     \
+    {                                                                                              \
+        const int kEach = ((rows) * (width) + THREADS - 1) / THREADS;                              \
+        float held[kEach];                                                                         \
+        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
+            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
+            const int i = (first) + n / (width);                                                   \
+            const bool inside = n < (rows) * (width) && i < (end);                                 \
+            held[u] = inside ? source(((base) + i) * (width) + n % (width)) : 0.0;                 \
+        }                                                                                          \
+        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
+            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
+            if (n < (rows) * (width)) tile[n / (width) * ((width) + 1) + n % (width)] = held[u];   \
+        }                                                                                          \
+    }
 
 // The score, -inf, of a key that is not to be seen.
 #define kHidden uintBitsToFloat(0xff800000u)

@@ -257,6 +257,8 @@ Tensors attention_vjp(VjpCall& v) {
 
 // --- Kernels ---
 
+constexpr int64_t kThreads = 128;  // of a workgroup
+
 /// How many queries and keys a workgroup holds at a time.
 struct Tiles {
     int64_t queries = 0, keys = 0, lanes = 0;
@@ -278,7 +280,6 @@ std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows, F count)
                                                              {4, 32},
                                                              {8, 4},
                                                              {4, 4}}};
-    constexpr int64_t kThreads = 128;
     if (call.caps.max_workgroup_invocations < kThreads) return {};
     // About one for each multiprocessor of a large GPU, or core of a CPU.
     const int64_t enough_groups = call.caps.subgroup_size <= 8 ? 4 : 128;
@@ -321,10 +322,13 @@ std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fix
     const Shape &q = call.shape(kQuery), &k = call.shape(kKey), &v = call.shape(kValue);
     const Attrs& a = call.attrs;
     std::string text =
-        define("HEADS", q[1].count) + define("KEY_HEADS", k[1].count) + define("D", q[3].count) +
-        define("DV", v[3].count) + define("TILE_Q", tiles.queries) + define("TILE_K", tiles.keys) +
-        define("LANES", tiles.lanes) + define("SCALE", literal(a.real("scale"))) +
-        define("SOFTCAP", literal(a.real("softcap"))) + define("CAUSAL", a.integer("causal")) +
+        "#extension GL_EXT_control_flow_attributes : require\n" + define("HEADS", q[1].count) +
+        define("KEY_HEADS", k[1].count) + define("D", q[3].count) + define("DV", v[3].count) +
+        define("TILE_Q", tiles.queries) + define("TILE_K", tiles.keys) +
+        define("LANES", tiles.lanes) + define("THREADS", kThreads) +
+        define("UNROLL", std::string(call.caps.subgroup_size <= 8 ? "" : "[[unroll]]")) +
+        define("SCALE", literal(a.real("scale"))) + define("SOFTCAP", literal(a.real("softcap"))) +
+        define("CAUSAL", a.integer("causal")) +
         define("LEFT", "(" + std::to_string(a.integer("left")) + ")") +
         define("RIGHT", "(" + std::to_string(a.integer("right")) + ")") +
         define("PAST", "(" + std::to_string(a.integer("past")) + ")") +
@@ -373,7 +377,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
 std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
     const int64_t d = call.shape(kQuery)[3].count, dv = call.shape(kValue)[3].count;
     const auto tiles = choose_tiles(call, kQuery, [&](const Tiles& t) {
-        return t.queries * (d + 1) + t.keys * (std::max(d, dv) + 1) + t.queries * (t.keys + 1);
+        return t.queries * (d + 1) + t.keys * (d + dv + 2) + t.queries * (t.keys + 1);
     });
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kForwardCount, kQuery, "forward");
