@@ -59,10 +59,21 @@ std::string buffer_type(std::string_view name, std::string_view element, int ali
            std::string(element) + " at[]; };\n";
 }
 
-bool is_touched_by_four(const GroupKernel& kernel, uint32_t value) {
-    return std::find(kernel.vector_loads.begin(), kernel.vector_loads.end(), value) !=
-           kernel.vector_loads.end();
-}
+/// Another view of a buffer: vectors of 16 bytes.
+struct VectorView {
+    std::string_view suffix, block, element;
+    std::vector<uint32_t> GroupKernel::*values;
+
+    bool has(const GroupKernel& kernel, uint32_t value) const {
+        const std::vector<uint32_t>& list = kernel.*values;
+        return std::find(list.begin(), list.end(), value) != list.end();
+    }
+};
+
+const VectorView kVectorViews[] = {
+    {"v", "F32x4", "vec4", &GroupKernel::vector_loads},
+    {"w", "U32x4", "uvec4", &GroupKernel::word_loads},
+};
 
 /// The types of all buffers that the kernel names.
 std::string buffer_types(const Graph& graph, const GroupKernel& kernel, const OperandLayout& layout,
@@ -85,7 +96,8 @@ std::string buffer_types(const Graph& graph, const GroupKernel& kernel, const Op
 std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
                                  const OperandLayout& layout, NarrowStorage storage) {
     std::string text = buffer_types(graph, kernel, layout, storage);
-    if (!kernel.vector_loads.empty()) text += buffer_type("F32x4", "vec4", 16);
+    for (const VectorView& view : kVectorViews)
+        if (!(kernel.*view.values).empty()) text += buffer_type(view.block, view.element, 16);
     std::string push, names;
     if (layout.located_count > 0) push += "    uvec2 arena, weights;\n";
     for (size_t o = 0; o < layout.order.size(); ++o) {
@@ -102,10 +114,12 @@ std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
             push += "    " + type + " p" + number + ";\n";
         }
         names += "#define b" + number + " " + place + "\n";
-        if (is_touched_by_four(kernel, kernel.buffers.values[i]))
-            names += "#define b" + number + "v F32x4(" +
-                     (o < layout.located_count ? "hearth_locate(place" + number + ")" : place) +
-                     ")\n";
+        for (const VectorView& view : kVectorViews)
+            if (view.has(kernel, kernel.buffers.values[i]))
+                names += "#define b" + number + std::string(view.suffix) + " " +
+                         std::string(view.block) + "(" +
+                         (o < layout.located_count ? "hearth_locate(place" + number + ")" : place) +
+                         ")\n";
     }
     if (layout.uses_rows) push += "    U32 run;\n";
     if (!push.empty())
@@ -132,9 +146,12 @@ std::string descriptor_declarations(const Graph& graph, const GroupKernel& kerne
         const std::string element(held_type(graph.values[values[i]].dtype, storage).element);
         text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer Block" +
                 std::to_string(i) + " { " + element + " at[]; } b" + std::to_string(i) + ";\n";
-        if (is_touched_by_four(kernel, values[i]))
-            text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer VBlock" +
-                    std::to_string(i) + " { vec4 at[]; } b" + std::to_string(i) + "v;\n";
+        for (const VectorView& view : kVectorViews)
+            if (view.has(kernel, values[i]))
+                text += "layout(set = 0, binding = " + std::to_string(i) + ", std430) buffer " +
+                        std::string(view.block) + "Block" + std::to_string(i) + " { " +
+                        std::string(view.element) + " at[]; } b" + std::to_string(i) +
+                        std::string(view.suffix) + ";\n";
     }
     if (kernel.buffers.uses_rows)
         text += "layout(set = 0, binding = " + std::to_string(values.size()) +
@@ -152,7 +169,6 @@ std::string matrix_head(const DeviceCaps& caps) {
         "#extension GL_NV_cooperative_matrix : require\n"
         "#extension GL_KHR_memory_scope_semantics : require\n"
         "#extension GL_KHR_shader_subgroup_basic : require\n"
-        "#extension GL_EXT_control_flow_attributes : require\n"
         "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
     if (caps.matrix_cores == MatrixCores::kKhr)
         text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
@@ -170,6 +186,8 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     const NarrowStorage storage = caps.narrow_storage();
     const bool by_address = model == BindingModel::kDeviceAddress;
     std::string text = "#version 450\n";
+    if (kernel.body.find("[[unroll]]") != std::string::npos)
+        text += "#extension GL_EXT_control_flow_attributes : require\n";
     if (uses_matrices(kernel)) text += matrix_head(caps);
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";

@@ -118,17 +118,26 @@ class OwnKernel {
 
     /// Four elements from the i-th on, a multiple of four: at once where they lie in memory so.
     std::string load_four_function(const std::string& name, ValueId value) {
-        const std::string head = "vec4 " + name + "_four(int i) {\n    return ";
+        const std::string head = "vec4 " + name + "_four(int i) {\n";
         const Scalar i = arena_.variable(ScalarType::kI32);
         const ScalarNode load = arena_.node(expressions_.read(value, {i, {}}).id);
-        const bool is_plain = load.op == ScalarOp::kLoad && load.a == i.id &&
-                              device_dtype(graph_.values[load.bits].dtype,
-                                           options_.caps.narrow_storage()) == DType::kF32;
-        if (!is_plain)
-            return head + "vec4(" + name + "(i), " + name + "(i + 1), " + name + "(i + 2), " +
-                   name + "(i + 3));\n}\n";
-        kernel_.vector_loads.push_back(load.bits);
-        return head + kernel_.buffers.name_of(load.bits) + "v.at[i / 4];\n}\n";
+        const bool is_plain = load.op == ScalarOp::kLoad && load.a == i.id;
+        const DType held =
+            is_plain ? device_dtype(graph_.values[load.bits].dtype, options_.caps.narrow_storage())
+                     : DType::kBool;
+        if (held == DType::kF32) {
+            kernel_.vector_loads.push_back(load.bits);
+            return head + "    return " + kernel_.buffers.name_of(load.bits) + "v.at[i / 4];\n}\n";
+        }
+        const Dim count = graph_.values[value].shape.element_count();
+        if (held == DType::kF16 && !count.per_row && count.count % 8 == 0) {
+            kernel_.word_loads.push_back(load.bits);
+            return head + "    const uvec4 eight = " + kernel_.buffers.name_of(load.bits) +
+                   "w.at[i / 8];\n    const uvec2 four = (i & 4) == 0 ? eight.xy : eight.zw;\n"
+                   "    return vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y));\n}\n";
+        }
+        return head + "    return vec4(" + name + "(i), " + name + "(i + 1), " + name +
+               "(i + 2), " + name + "(i + 3));\n}\n";
     }
 
     /// What the group stores of an output.  Of several outputs each stores itself: only the reader
