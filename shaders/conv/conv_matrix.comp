@@ -6,10 +6,11 @@
 // [CHANNELS, pixels], the pixels being those of the tile, shifted.
 //
 // Each workgroup computes a tile of TILE_Y x TILE_X pixels for TILE_OUT output channels.  CHUNK
-// input channels at a time, it stages the part of x that the tile's windows cover, channels innermost so
-// that a shift is a step in memory, and the weights, by taps.  Each of its SUBGROUPS takes MATRICES
-// rows of pixels, hearth_matrix_n long.  Pixels and rows of weights lie a vector of eight apart
-// more than they are long, so that they begin in different banks.  The order of sums is fixed.
+// input channels at a time, it stages the part of x that the tile's windows cover, channels
+// innermost so that a shift is a step in memory, and the weights, by taps.  Each of its SUBGROUPS
+// takes MATRICES rows of pixels, hearth_matrix_n long.  Pixels and rows of weights lie a vector of
+// eight apart more than they are long, so that they begin in different banks.  The order of sums is
+// fixed.
 // Bytes moved: x (1 + halo) * OUT / TILE_OUT times, w once for each tile, y once; 2 each.
 
 const int kPatchY = (TILE_Y - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;
@@ -27,16 +28,28 @@ shared uvec4 patch_of_x[kPatch * kStep];
 shared uvec4 weights[kTaps * TILE_OUT * kStep];
 shared uvec4 results[SUBGROUPS * hearth_matrix_m * kStepOut];
 
-// Pairs of channels: one word.
+// Two channels of an element, as they lie in a word.
+uint pair_of_x(int image, int c, int y, int x, int e) {
+    const int at = e % kPatch, channel = c + e / kPatch * 2;
+    const int sy = y + at / kPatchX, sx = x + at % kPatchX;
+    const bool inside = uint(sy) < uint(SIZE_Y) && uint(sx) < uint(SIZE_X);
+    const int from = (image * CHANNELS + channel) * kPlane + sy * SIZE_X + sx;
+    const float first = inside && channel < CHANNELS ? in0(from) : 0.0;
+    const float second = inside && channel + 1 < CHANNELS ? in0(from + kPlane) : 0.0;
+    return packHalf2x16(vec2(first, second));
+}
+
+// All loads are on their way before the first is waited for.
 void stage_x(int image, int c, int y, int x) {
-    for (int e = int(gl_LocalInvocationIndex); e < kPatch * (CHUNK / 2); e += kThreads) {
-        const int pair = e / kPatch, at = e % kPatch;
-        const int sy = y + at / kPatchX, sx = x + at % kPatchX, channel = c + 2 * pair;
-        const bool inside = uint(sy) < uint(SIZE_Y) && uint(sx) < uint(SIZE_X);
-        const int from = (image * CHANNELS + channel) * kPlane + sy * SIZE_X + sx;
-        const float first = inside && channel < CHANNELS ? in0(from) : 0.0;
-        const float second = inside && channel + 1 < CHANNELS ? in0(from + kPlane) : 0.0;
-        patch_of_x[at * kStep + pair / 4][pair % 4] = packHalf2x16(vec2(first, second));
+    const int kCount = kPatch * (CHUNK / 2), kEach = (kCount + kThreads - 1) / kThreads;
+    uint held[kEach];
+    [[unroll]] for (int u = 0; u < kEach; ++u) {
+        const int e = int(gl_LocalInvocationIndex) + u * kThreads;
+        held[u] = e < kCount ? pair_of_x(image, c, y, x, e) : 0u;
+    }
+    [[unroll]] for (int u = 0; u < kEach; ++u) {
+        const int e = int(gl_LocalInvocationIndex) + u * kThreads, pair = e / kPatch;
+        if (e < kCount) patch_of_x[e % kPatch * kStep + pair / 4][pair % 4] = held[u];
     }
 }
 

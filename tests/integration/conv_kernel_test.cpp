@@ -49,6 +49,8 @@ const ConvCase kCases[] = {
     {"Grouped", 1, 8, 12, {9, 9}, {3, 3}, {.low = {1}, .groups = 2}},
     {"Depthwise", 2, 9, 9, {11, 10}, {3, 3}, {.strides = {2}, .low = {1}, .groups = 9}},
     {"ThreeAxes", 1, 3, 5, {4, 5, 6}, {2, 2, 2}},
+    {"HalfPrecisionOfManyPixels", 1, 5, 20, {140, 70}, {3, 3}, {.low = {1}}, DType::kF16},
+    {"HalfPrecisionStrided", 2, 21, 40, {90, 131}, {5, 3}, {.strides = {1, 2}}, DType::kF16},
     {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.low = {1}}, DType::kF16},
 };
 

@@ -50,6 +50,8 @@ struct Problem {
     }
     /// The fewest channels whose weights for one output channel are whole vectors of four.
     int64_t channels_by_four() const { return 4 / std::gcd(taps(), int64_t{4}); }
+    /// Channels that a thread of conv_tiled.comp takes at a time.
+    int64_t chunk() const { return has_weights_by_four() ? channels_by_four() : 1; }
     bool has_weights_by_four() const {
         constexpr int64_t kMostUnrolled = 64;
         return channels % channels_by_four() == 0 && channels_by_four() * taps() <= kMostUnrolled;
@@ -75,35 +77,37 @@ struct Tile {
     int64_t threads() const { return lanes * groups * slices; }
 };
 
-/// Threads that keep a large GPU busy: 132 multiprocessors with 16 warps each.
-constexpr int64_t kEnoughThreads = 132 * 512;
+// From a sweep over layers of three networks and tiles on an H200 (docs/design/0007).
+constexpr int64_t kBlock = 32;           // threads of a slice, where there are several
+constexpr int64_t kEnoughGroups = 96;    // nearly one for each multiprocessor
+constexpr int64_t kManyGroups = 2112;    // sixteen
+constexpr int64_t kManyThreads = 90000;  // more slices than make so many wait for each other
 
-/// Registers of a thread: as many sums as there is work for.
+/// Registers of a thread: as many sums as leave work for all multiprocessors.
 void choose_sums(const Problem& p, Tile& t) {
-    constexpr std::pair<int64_t, int64_t> kSums[] = {{4, 16}, {4, 8}, {4, 4}, {2, 4}};
+    constexpr std::pair<int64_t, int64_t> kSums[] = {{4, 16}, {4, 8}, {2, 8}, {2, 4}, {1, 4}};
     for (const auto& [px, oc] : kSums) {
         t.px = px;
         t.oc = oc;
         if (oc > 4 && 4 * p.out < 3 * oc) continue;  // mostly empty
-        // Deep sums can be cut into slices, so that they need fewer.
-        const int64_t slices = oc == 16 ? 1 : std::clamp<int64_t>(p.depth() / 32, 1, 8);
-        if (parts_of(p.pixels, px) * parts_of(p.out, oc) * slices >= kEnoughThreads) return;
+        const int64_t groups = parts_of(p.pixels, px) * parts_of(p.out, oc) / kBlock;
+        if (groups >= (oc == 16 ? kManyGroups : kEnoughGroups)) return;
     }
 }
 
 void choose_slices(const Problem& p, const DeviceCaps& caps, Tile& t) {
     const int64_t most_threads = std::min<int64_t>(512, caps.max_workgroup_invocations);
-    const int64_t tiles = parts_of(p.pixels, t.px) * parts_of(p.out, t.oc);
+    const int64_t threads = parts_of(p.pixels, t.px) * parts_of(p.out, t.oc);
     const auto fits = [&](int64_t slices) {
-        const int64_t threads = std::max<int64_t>(256, 32 * slices);
-        return threads <= most_threads && threads * t.oc * 4 <= caps.shared_memory_bytes &&
-               p.depth() / slices >= 16 && p.channels / slices >= 1;
+        const int64_t of_group = std::max<int64_t>(256, kBlock * slices);
+        return of_group <= most_threads && of_group * t.oc * 4 <= caps.shared_memory_bytes &&
+               p.depth() / slices >= 8 && p.channels / slices >= p.chunk();
     };
-    while (tiles * t.slices < kEnoughThreads && fits(2 * t.slices)) t.slices *= 2;
+    while (threads * 2 * t.slices <= kManyThreads && fits(2 * t.slices)) t.slices *= 2;
 }
 
 void choose_block(const Problem& p, Tile& t) {
-    const int64_t block = std::max<int64_t>(32, 256 / t.slices);
+    const int64_t block = std::max<int64_t>(kBlock, 256 / t.slices);
     int64_t least = INT64_MAX;
     for (const int64_t lanes : {32, 16, 8}) {
         const int64_t padded = parts_of(p.pixels, lanes * t.px) * lanes * t.px;
@@ -124,8 +128,9 @@ Tile choose_tile(const Problem& p, const DeviceCaps& caps) {
     const int64_t staged = p.depth() * t.groups * t.oc * 4;
     t.shares_weights = t.slices == 1 && staged <= caps.shared_memory_bytes && staged <= 24576;
     const int64_t groups = parts_of(p.pixels, t.lanes * t.px) * parts_of(p.out, t.groups * t.oc);
-    constexpr int64_t kEnoughGroups = 132 * 8, kMostRepeats = 8;
-    if (t.shares_weights) t.repeat = std::clamp<int64_t>(groups / kEnoughGroups, 1, kMostRepeats);
+    constexpr int64_t kMostRepeats = 8;
+    if (t.shares_weights)
+        t.repeat = std::clamp<int64_t>(groups / (kManyGroups / 2), 1, kMostRepeats);
     return t;
 }
 
@@ -167,13 +172,15 @@ Defines constants(const Problem& p) {
 KernelText tiled_kernel(const KernelRuleCall& call, const Problem& p) {
     const Tile t = choose_tile(p, call.caps);
     const bool by_four = !t.shares_weights && p.has_weights_by_four();
-    const int64_t chunk = by_four ? p.channels_by_four() : 1;
+    const int64_t chunk = t.shares_weights ? 1 : p.chunk();
     Defines d = constants(p);
     d.number("LANES", t.lanes);
     d.number("GROUPS", t.groups);
     d.number("SLICES", t.slices);
     d.number("PX", t.px);
     d.number("OC", t.oc);
+    const bool all_fit = t.threads() * t.oc * t.px * 4 <= call.caps.shared_memory_bytes;
+    d.number("PX_EACH", all_fit ? t.px : 1);
     d.number("CHUNK", chunk);
     d.number("SLICE_CHANNELS", parts_of(parts_of(p.channels, t.slices), chunk) * chunk);
     d.text("IS_PADDED", p.is_padded() ? "true" : "false");
@@ -209,7 +216,7 @@ struct MatrixTile {
 
 /// Nothing where the tile does not fit or there are too few for a whole GPU.
 std::optional<MatrixTile> choose_matrix_tile(const Problem& p, const DeviceCaps& caps) {
-    constexpr int64_t kEnoughGroups = 132, kMostOut = 32, kMostRepeats = 4;
+    constexpr int64_t kMostOut = 32, kMostRepeats = 4;
     const MatrixShape& m = caps.matrix;
     MatrixTile t;
     if (m.k > 16 || 16 % m.k != 0 || m.n > 16 || 16 % m.n != 0 || kMostOut % m.m != 0) return {};
@@ -223,7 +230,7 @@ std::optional<MatrixTile> choose_matrix_tile(const Problem& p, const DeviceCaps&
     const int64_t tiles = p.pixels / count_of(p.count) * parts_of(p.count[0], t.y) *
                           parts_of(p.count[1], t.x) * parts_of(p.out, t.out);
     if (tiles < kEnoughGroups) return {};
-    t.repeat = std::clamp<int64_t>(tiles / (8 * kEnoughGroups), 1, kMostRepeats);
+    t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 2), 1, kMostRepeats);
     return t;
 }
 
