@@ -89,10 +89,10 @@ TEST_F(Tool, CookReportsBytesStepsAndWhatFused) {
 }
 
 TEST_F(Tool, CookPacksAProgramForEachProfile) {
-    const json report = cook("--profiles fp16,descriptors,baseline --quantize f16");
+    const json report = cook("--profiles coopmat,fp16,descriptors,baseline --quantize f16");
     ASSERT_FALSE(report.is_discarded());
-    ASSERT_EQ(report["profiles"].size(), 3u);
-    for (const char* profile : {"fp16", "descriptors", "baseline"}) {
+    ASSERT_EQ(report["profiles"].size(), 4u);
+    for (const char* profile : {"coopmat", "fp16", "descriptors", "baseline"}) {
         const Ran ran = run("run '" + path("model.hearth") + "' --device program --profile " +
                             profile + " --rows 3 --json");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
@@ -155,7 +155,8 @@ TEST_F(Tool, CookSaysWhatIsWrong) {
         << unknown.text;
     const Ran place = run("cook '" + path("model.onnx") + "' -o /nonexistent/x --no-measure");
     EXPECT_EQ(place.exit_code, 1);
-    EXPECT_TRUE(place.says("cannot write the package to '/nonexistent/x'")) << place.text;
+    EXPECT_TRUE(place.says("cannot write the package to '/nonexistent/x': No such file"))
+        << place.text;
     EXPECT_GE(run("cook").exit_code, 100) << "wrong usage has codes of its own";
 }
 
@@ -226,6 +227,22 @@ TEST_F(Tool, RunNamesInputsThatDoNotFit) {
     const Ran shape = run("run '" + path("model.onnx") + "' -i 'obs=" + path("obs.npy") + "'");
     EXPECT_EQ(shape.exit_code, 1);
     EXPECT_TRUE(shape.says("input 'obs' is f32[rows, 6], the file has f32[2, 5]")) << shape.text;
+}
+
+TEST_F(Tool, WhatIsNoModelIsNamed) {
+    const std::string text = "hello";
+    ASSERT_TRUE(write_file_atomically(path("text.txt"), std::as_bytes(std::span(text))).ok());
+    for (const char* command : {"inspect", "run --device cpu", "bench", "cook -o /dev/null"}) {
+        const Ran folder = run(command + (" '" + root_.string() + "'"));
+        EXPECT_EQ(folder.exit_code, 1) << command;
+        EXPECT_TRUE(folder.says("' is a folder, expected a file")) << folder.text;
+        const Ran file = run(command + (" '" + path("text.txt") + "'"));
+        EXPECT_EQ(file.exit_code, 1) << command;
+        EXPECT_TRUE(file.says("text.txt: the 5 bytes are no serialized ONNX model")) << file.text;
+    }
+    const Ran twice = run("run --device cpu '" + path("model.onnx") + "' -i obs=ones -i obs=zeros");
+    EXPECT_EQ(twice.exit_code, 1);
+    EXPECT_TRUE(twice.says("input 'obs' is given twice")) << twice.text;
 }
 
 TEST_F(Tool, DiffFindsEqualAndUnequalModels) {

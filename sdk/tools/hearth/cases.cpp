@@ -33,6 +33,8 @@ void collect(const fs::path& folder, int depth, std::vector<fs::path>& found) {
 
 Result<std::vector<std::byte>> read_file(const fs::path& path) {
     std::error_code error;
+    if (fs::is_directory(path, error))
+        return invalid_argument("'" + path.string() + "' is a folder, expected a file");
     if (!fs::is_regular_file(path, error)) return not_found("no file '" + path.string() + "'");
     const uintmax_t size = fs::file_size(path, error);
     if (error) return not_found("cannot read '" + path.string() + "': " + error.message());

@@ -64,7 +64,8 @@ Result<std::map<std::string, std::string>> parse_inputs(const Graph& graph,
                                        [&](ValueId id) { return graph.value(id).name == name; });
         if (!known)
             return not_found("no input is named '" + name + "'; there are: " + input_names(graph));
-        given[name] = text.substr(equals + 1);
+        if (!given.emplace(name, text.substr(equals + 1)).second)
+            return invalid_argument("input '" + name + "' is given twice");
     }
     return given;
 }
@@ -141,9 +142,10 @@ Result<PackageView> open_package(std::span<const std::byte> bytes) {
     return view;
 }
 
-Result<Model> load_model(const ModelOptions& options) {
+namespace {
+
+Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& options) {
     Model model;
-    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_file(options.path));
     if (is_package(bytes)) {
         if (!options.shapes.empty())
             return invalid_argument("--shape is for ONNX files; a package's shapes are fixed");
@@ -162,6 +164,15 @@ Result<Model> load_model(const ModelOptions& options) {
     HEARTH_ASSIGN(const ImportedModel imported, import_onnx(bytes, import_options));
     model.fits_device = imported.fits_device();
     model.graphs.push_back(imported.graph());
+    return model;
+}
+
+}  // namespace
+
+Result<Model> load_model(const ModelOptions& options) {
+    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_file(options.path));
+    Result<Model> model = read_model(std::move(bytes), options);
+    if (!model.ok()) return model.status().in(options.path);
     return model;
 }
 

@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <fstream>
+#include <system_error>
 
 namespace hearth::tool {
 
@@ -41,11 +43,13 @@ std::string shortened(std::string_view text, size_t width) {
 }
 
 Status write_file(const std::string& path, std::string_view what, const void* data, size_t size) {
+    errno = 0;
     std::ofstream file(path, std::ios::binary);
     file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
     file.close();
-    if (!file) return not_found(fmt::format("cannot write {} to '{}'", what, path));
-    return {};
+    if (file) return {};
+    const std::string why = errno != 0 ? ": " + std::generic_category().message(errno) : "";
+    return not_found(fmt::format("cannot write {} to '{}'{}", what, path, why));
 }
 
 }  // namespace hearth::tool
