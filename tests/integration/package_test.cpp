@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 #include <standalone/program_runner.hpp>
 
+#include <algorithm>
 #include <filesystem>
 
 namespace hearth::test {
@@ -96,6 +97,54 @@ TEST_F(PackageProfiles, EachHostGetsTheFirstThatItCanRun) {
     ASSERT_NE(host, nullptr);
     if (!host->caps()->fp16_storage) GTEST_SKIP() << "the device has no 16-bit storage";
     EXPECT_EQ(chosen(*package, rich), "fp16");
+}
+
+// Whether a program for matrix cores runs is for tests on such devices; here, who gets it.
+TEST_F(PackageProfiles, MatrixCoresAreForHostsThatHaveThem) {
+    Trace trace("act");
+    const Tensor x = trace.input("x", {kRows, 16, 64, 64}, DType::kF16);
+    const Tensor w = trace.param("w", {32, 16, 2, 2}, Init::constant(1), DType::kF16);
+    trace.output("y", conv(x, w));
+    CookProfile fp16{"fp16", {}};
+    fp16.options.caps.fp16_storage = fp16.options.caps.fp16_arithmetic = true;
+    CookProfile coopmat = fp16;
+    coopmat.name = "coopmat";
+    coopmat.options.caps.matrix_cores = MatrixCores::kKhr;
+    coopmat.options.caps.shared_memory_bytes = 32768;
+    CookOptions options;
+    options.profiles = {coopmat, fp16, CookProfile{}};
+    options.rows_capacity = 64;
+    const auto package = cook({&trace}, options);
+    ASSERT_TRUE(package.ok()) << package.status().message();
+    const PackageView view = open(package->bytes);
+    const auto program = load_program(view.program(0), view.weights());
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    ASSERT_TRUE(std::ranges::any_of(program->kernels, [](const Kernel& k) {
+        return k.needs_matrix_cores == MatrixCores::kKhr && k.subgroup_size == 32;
+    }));
+
+    standalone::DeviceOptions host_options = test_device_options();
+    host_options.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    const auto host = make_device(host_options);
+    ASSERT_NE(host, nullptr);
+    const auto context = Context::create(host->host_info());
+    ASSERT_TRUE(context.ok()) << context.status().message();
+    const DeviceCaps caps = host->caps().value();
+    const bool has_cores =
+        (host->enabled_features() & HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR) != 0 &&
+        caps.matrix_cores != MatrixCores::kNone && caps.matrix == MatrixShape{} &&
+        caps.subgroup_size == 32;
+    const auto best = LoadedProgram::load_package(*context, package->bytes, true);
+    ASSERT_TRUE(best.ok()) << best.status().message();
+    EXPECT_STREQ(best->info().profile, has_cores           ? "coopmat"
+                                       : caps.fp16_storage ? "fp16"
+                                                           : "baseline");
+    const auto named = LoadedProgram::load_package(*context, package->bytes, true, "coopmat");
+    EXPECT_EQ(named.ok(), has_cores);
+    if (!has_cores) {
+        EXPECT_NE(named.status().message().find("profile coopmat: "), std::string::npos)
+            << named.status().message();
+    }
 }
 
 // --- Samples
