@@ -238,6 +238,19 @@ TEST_F(PackageSamples, OfTheseVersionsRunAsTheyAre) {
         expect_runs(standalone::ProgramRunner::create(device(), *program_bytes));
 }
 
+// An older one would be refused at once, and a fuzzer would see nothing of the reader.
+TEST_F(PackageSamples, TheSeedOfTheFuzzerIsOfTheseVersions) {
+    const fs::path seed =
+        fs::path(HEARTH_TEST_DATA).parent_path() / "fuzz/corpus/package/learner.hearth";
+    const auto bytes = read_whole_file(seed.string());
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    PackageView package;
+    ViewError error;
+    ASSERT_TRUE(package.open(*bytes, &error)) << error.text.c_str();
+    EXPECT_TRUE(load_program(package.program(0), package.weights()).ok())
+        << "write it anew with fuzz_seeds";
+}
+
 // Programs of an older version are refused by name; the graph beside them is cooked again.
 TEST_F(PackageSamples, OfEachVersionAreCookedAgain) {
     size_t count = 0;
