@@ -27,6 +27,7 @@ struct ConvCase {
     std::vector<int64_t> size, kernel;
     ConvOptions window = {};
     DType dtype = DType::kF32;
+    uint64_t capacity = 5;  ///< of images, where they are rows
 };
 
 void PrintTo(const ConvCase& c, std::ostream* out) {
@@ -36,7 +37,7 @@ void PrintTo(const ConvCase& c, std::ostream* out) {
 const ConvCase kCases[] = {
     {"FewChannels", 2, 3, 33, {20, 21}, {3, 3}, {.low = {1}}},
     {"ManyPixels", 1, 3, 16, {90, 80}, {3, 3}, {.low = {1}}},
-    {"WideWindow", 1, 3, 10, {31, 30}, {7, 7}, {.strides = {2}, .low = {3}}},
+    {"WideWindow", 1, 3, 10, {31, 30}, {6, 6}, {.strides = {2}, .low = {3}}},
     {"OneTap", kRows, 20, 24, {5, 9}, {1, 1}},
     {"OneTapStrided", 1, 64, 12, {9, 8}, {1, 1}, {.strides = {2}}},
     {"Deep", 1, 128, 40, {7, 7}, {1, 3}, {.low = {0, 1}}},
@@ -49,6 +50,16 @@ const ConvCase kCases[] = {
     {"Grouped", 1, 8, 12, {9, 9}, {3, 3}, {.low = {1}, .groups = 2}},
     {"Depthwise", 2, 9, 9, {11, 10}, {3, 3}, {.strides = {2}, .low = {1}, .groups = 9}},
     {"ThreeAxes", 1, 3, 5, {4, 5, 6}, {2, 2, 2}},
+    {"FewChannelsOfManyImages", kRows, 3, 21, {25, 33}, {3, 3}, {.low = {1}}, DType::kF32, 400},
+    {"TwoChannelsOfManyImages",
+     kRows,
+     2,
+     7,
+     {40, 61},
+     {3, 5},
+     {.strides = {2, 1}, .dilations = {1, 3}, .low = {0, 2}},
+     DType::kF32,
+     400},
     {"HalfPrecisionOfManyPixels", 1, 5, 20, {140, 70}, {3, 3}, {.low = {1}}, DType::kF16},
     {"HalfPrecisionStrided", 2, 21, 40, {90, 131}, {5, 3}, {.strides = {1, 2}}, DType::kF16},
     {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.low = {1}}, DType::kF16},
@@ -97,7 +108,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
         ASSERT_TRUE(graph.ok()) << graph.status().message();
         const auto expected = interpret(*graph, inputs, weights, kLiveRows);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
-        CompileOptions options{.caps = caps, .rows_capacity = 5};
+        CompileOptions options{.caps = caps, .rows_capacity = GetParam().capacity};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile_graphs({*graph}, options);

@@ -41,6 +41,11 @@ struct Problem {
 
     int64_t taps() const { return count_of(window.kernel); }
     int64_t depth() const { return channels * taps(); }
+    /// Elements of x that `places` neighbouring windows cover along an axis.
+    int64_t patch_extent(size_t axis, int64_t places) const {
+        return (places - 1) * window.strides[axis] +
+               (window.kernel[axis] - 1) * window.dilations[axis] + 1;
+    }
     bool is_padded() const {
         for (size_t axis = 0; axis < 2; ++axis)
             if (window.starts_outside(axis) || window.low[axis] < 0 ||
@@ -52,6 +57,8 @@ struct Problem {
     int64_t channels_by_four() const { return 4 / std::gcd(taps(), int64_t{4}); }
     /// Channels that a thread of conv_tiled.comp takes at a time.
     int64_t chunk() const { return has_weights_by_four() ? channels_by_four() : 1; }
+    /// The first layer of a network: there is nothing to cut into slices.
+    bool is_shallow() const { return channels <= 4 && !has_weights_by_four(); }
     bool has_weights_by_four() const {
         constexpr int64_t kMostUnrolled = 64;
         return channels % channels_by_four() == 0 && channels_by_four() * taps() <= kMostUnrolled;
@@ -85,7 +92,13 @@ constexpr int64_t kManyThreads = 90000;  // more slices than make so many wait f
 
 /// Registers of a thread: as many sums as leave work for all multiprocessors.
 void choose_sums(const Problem& p, Tile& t) {
-    constexpr std::pair<int64_t, int64_t> kSums[] = {{4, 16}, {4, 8}, {2, 8}, {2, 4}, {1, 4}};
+    if (p.is_shallow()) {
+        constexpr int64_t kWideWindow = 100;  // elements
+        t.px = 2;
+        t.oc = p.depth() > kWideWindow ? 16 : p.out > 4 ? 8 : 4;
+        return;
+    }
+    constexpr std::pair<int64_t, int64_t> kSums[] = {{2, 16}, {4, 8}, {4, 4}, {2, 4}, {1, 4}};
     for (const auto& [px, oc] : kSums) {
         t.px = px;
         t.oc = oc;
@@ -101,7 +114,7 @@ void choose_slices(const Problem& p, const DeviceCaps& caps, Tile& t) {
     const auto fits = [&](int64_t slices) {
         const int64_t of_group = std::max<int64_t>(256, kBlock * slices);
         return of_group <= most_threads && of_group * t.oc * 4 <= caps.shared_memory_bytes &&
-               p.depth() / slices >= 8 && p.channels / slices >= p.chunk();
+               p.depth() / slices >= 8 && 2 * p.channels / slices >= p.chunk() && !p.is_shallow();
     };
     while (threads * 2 * t.slices <= kManyThreads && fits(2 * t.slices)) t.slices *= 2;
 }
@@ -198,6 +211,56 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Problem& p) {
     return kernel;
 }
 
+/// Of conv_shallow.comp.
+struct ShallowTile {
+    int64_t lanes = 32, y = 0, groups = 1, px = 8, oc = 8;
+    int64_t repeat = 1;  ///< tiles that one workgroup takes in turn
+
+    int64_t threads() const { return lanes * groups * y / px; }
+};
+
+/// Nothing where there are too few tiles for a whole GPU, or x or the weights do not fit.
+std::optional<ShallowTile> choose_shallow_tile(const Problem& p, const DeviceCaps& caps) {
+    constexpr int64_t kThreads = 256, kMostTaps = 25, kMostLoads = 24, kMostRepeats = 4;
+    constexpr int64_t kEnoughTiles = 4 * kEnoughGroups, kLeastWidth = 24;
+    ShallowTile t;
+    if (p.taps() > kMostTaps || p.count[1] < kLeastWidth) return {};
+    // As many pixels as channels: weights are read from shared memory four at a time, which takes
+    // it four times as long as one element of a column.
+    if (p.out <= 4) t.oc = 4;
+    while (t.groups < 8 && t.groups * t.oc < p.out) t.groups *= 2;
+    t.y = kThreads / (t.lanes * t.groups) * t.px;
+    const int64_t patch = p.channels * p.patch_extent(0, t.y) * p.patch_extent(1, t.lanes);
+    const int64_t shared_bytes = 4 * (patch + p.depth() * t.groups * t.oc);
+    const int64_t tiles = p.pixels / count_of(p.count) * parts_of(p.count[0], t.y) *
+                          parts_of(p.count[1], t.lanes) * parts_of(p.out, t.groups * t.oc);
+    if (shared_bytes > caps.shared_memory_bytes || patch > kMostLoads * kThreads ||
+        tiles < kEnoughTiles)
+        return {};
+    t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 2), 1, kMostRepeats);
+    return t;
+}
+
+std::optional<KernelText> shallow_kernel(const KernelRuleCall& call, const Problem& p) {
+    const auto t = choose_shallow_tile(p, call.caps);
+    if (!t) return {};
+    Defines d = constants(p);
+    d.number("LANES", t->lanes);
+    d.number("TILE_Y", t->y);
+    d.number("GROUPS", t->groups);
+    d.number("PX", t->px);
+    d.number("OC", t->oc);
+    const Dim images = call.shape(0)[0];
+    KernelText kernel;
+    kernel.name = "conv_shallow";
+    kernel.glsl = d.all() + std::string(shader_text("conv/conv_shallow.comp"));
+    kernel.local_size = {static_cast<uint32_t>(t->threads()), 1, 1};
+    const int64_t tiles = parts_of(p.count[0], t->y) * parts_of(p.count[1], t->lanes);
+    kernel.grid[0] = {Dim(images.count * tiles, images.per_row), static_cast<uint32_t>(t->repeat)};
+    kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t->groups * t->oc)};
+    return kernel;
+}
+
 /// Of conv_matrix.comp.
 struct MatrixTile {
     int64_t x = 32, y = 0, out = 0, chunk = 16;
@@ -205,10 +268,7 @@ struct MatrixTile {
     int64_t repeat = 1;                   ///< tiles that one workgroup takes in turn
 
     int64_t shared_bytes(const Problem& p, const MatrixShape& m) const {
-        int64_t patch = 1;
-        for (size_t axis = 0; axis < 2; ++axis)
-            patch *= ((axis == 0 ? y : x) - 1) * p.window.strides[axis] +
-                     (p.window.kernel[axis] - 1) * p.window.dilations[axis] + 1;
+        const int64_t patch = p.patch_extent(0, y) * p.patch_extent(1, x);
         const int64_t step = chunk / 8 + 1;
         return 16 * (step * (patch + p.taps() * out) + subgroups * m.m * m.n / 4);
     }
@@ -268,6 +328,7 @@ std::optional<KernelText> conv_kernel(const KernelRuleCall& call) {
     if (!suits(call)) return {};
     const Problem p(call);
     std::optional<KernelText> kernel = matrix_kernel(call, p);
+    if (!kernel) kernel = shallow_kernel(call, p);
     if (!kernel) kernel = tiled_kernel(call, p);
     kernel->flops = static_cast<uint64_t>(2 * p.pixels * p.out * p.depth());
     return kernel;
