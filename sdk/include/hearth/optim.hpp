@@ -215,7 +215,8 @@ class LossScale {
     Trace* trace_;
     LossScaleOptions options_;
     size_t first_update_;  ///< of those in its scope
-    Tensor scale_, largest_;
+    Tensor scale_;
+    std::vector<Tensor> largest_;  ///< magnitudes, [1] each
 };
 
 // --- Schedules: learning rates that follow the number of steps ---

@@ -76,4 +76,36 @@ bool asks_for_rows(const Attrs& attrs) {
     return false;
 }
 
+void restore_order(Graph& graph) {
+    enum class Visit : uint8_t { kNew, kBegun, kDone };
+    std::vector<Visit> visits(graph.nodes.size(), Visit::kNew);
+    std::vector<NodeId> order, stack;
+    for (NodeId root = 0; root < graph.nodes.size(); ++root) {
+        stack.push_back(root);
+        while (!stack.empty()) {
+            const NodeId n = stack.back();
+            if (visits[n] != Visit::kNew) {
+                stack.pop_back();
+                if (visits[n] == Visit::kBegun) order.push_back(n);
+                visits[n] = Visit::kDone;
+                continue;
+            }
+            visits[n] = Visit::kBegun;
+            for (ValueId v : graph.nodes[n].inputs) {
+                if (graph.values[v].kind != ValueKind::kNode) continue;
+                const NodeId maker = graph.values[v].node;
+                HEARTH_ASSERT(visits[maker] != Visit::kBegun);  // it would read itself
+                if (visits[maker] == Visit::kNew) stack.push_back(maker);
+            }
+        }
+    }
+    std::vector<Node> nodes;
+    for (NodeId n : order) {
+        for (ValueId v : graph.nodes[n].outputs)
+            graph.values[v].node = static_cast<NodeId>(nodes.size());
+        nodes.push_back(std::move(graph.nodes[n]));
+    }
+    graph.nodes = std::move(nodes);
+}
+
 }  // namespace hearth

@@ -38,4 +38,8 @@ bool asks_for_rows(const Attrs& attrs);
 /// Adds the attributes that are absent and have a value for that in the operator's record.
 void add_defaults(const OpDef& op, Attrs& attrs);
 
+/// Moves nodes behind the makers of what they read, and keeps their order otherwise: for a graph in
+/// which readers were given values made later.  Values keep their numbers.
+void restore_order(Graph& graph);
+
 }  // namespace hearth

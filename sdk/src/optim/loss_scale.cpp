@@ -1,12 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/graph.hpp"
+#include "ir/rewrite.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
+#include <algorithm>
 #include <limits>
 
 namespace hearth {
@@ -26,6 +27,38 @@ Status check(const LossScaleOptions& o) {
         std::to_string(o.backoff) + ", growth_interval " + std::to_string(o.growth_interval));
 }
 
+/// For each node, whether `value` depends on it.
+std::vector<bool> needed_for(const Graph& graph, ValueId value) {
+    std::vector<bool> is_needed(graph.nodes.size());
+    std::vector<ValueId> stack{value};
+    while (!stack.empty()) {
+        const Value& v = graph.value(stack.back());
+        stack.pop_back();
+        if (v.kind != ValueKind::kNode || is_needed[v.node]) continue;
+        is_needed[v.node] = true;
+        const std::vector<ValueId>& inputs = graph.nodes[v.node].inputs;
+        stack.insert(stack.end(), inputs.begin(), inputs.end());
+    }
+    return is_needed;
+}
+
+/// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
+/// comparisons alone would be computed again, from all numbers, by every kernel that reads them.
+Tensor largest_of(std::vector<Tensor> numbers) {
+    constexpr size_t kAtOnce = 16;
+    do {
+        std::vector<Tensor> fewer;
+        for (size_t i = 0; i < numbers.size(); i += kAtOnce) {
+            Tensor largest = numbers[i];
+            for (size_t k = i + 1; k < std::min(i + kAtOnce, numbers.size()); ++k)
+                largest = maximum(largest, numbers[k]);
+            fewer.push_back(max(largest, {0}, true));
+        }
+        numbers = std::move(fewer);
+    } while (numbers.size() > 1);
+    return reshape(numbers[0], {});
+}
+
 }  // namespace
 
 LossScale::LossScale(Trace& trace, const LossScaleOptions& options)
@@ -41,34 +74,43 @@ std::vector<Tensor> LossScale::grad(const Tensor& loss, std::span<const Tensor> 
         if (!g.ok()) continue;
         g = g / cast(scale_, g.dtype());
         if (g.shape().element_count(1) == 0) continue;
-        const Tensor magnitude = cast(reshape(max(abs(g)), {}), DType::kF32);
-        largest_ = largest_.trace() == nullptr ? magnitude : maximum(largest_, magnitude);
+        largest_.push_back(cast(reshape(max(abs(g)), {1}), DType::kF32));
     }
     return gradients;
 }
 
 Tensor LossScale::finish() {
     if (!trace_->status().ok()) return scale_;
-    if (largest_.trace() == nullptr) {
+    if (largest_.empty()) {
         trace_->fail(invalid_argument("loss scale '" + options_.name +
                                       "': finish() needs gradients from grad() before"));
         return {trace_, kNone};
     }
     // False for NaN, which the largest of all is if any of them is.
     const Tensor is_finite =
-        less_equal(largest_, static_cast<double>(std::numeric_limits<float>::max()));
+        less_equal(largest_of(largest_), static_cast<double>(std::numeric_limits<float>::max()));
     guard_updates(is_finite);
     adjust_scale(is_finite);
     return is_finite;
 }
 
+// What is computed of an updated value reads the guarded one, where it can: the step of a param,
+// say, reads its guarded moments, and all of them are one kernel.
 void LossScale::guard_updates(const Tensor& is_finite) {
-    for (size_t i = first_update_; i < trace_->graph().updates.size(); ++i) {
-        const GraphUpdate update = trace_->graph().updates[i];
+    Graph& graph = trace_->graph();
+    const std::vector<bool> is_before = needed_for(graph, is_finite.value());
+    for (size_t i = first_update_; i < graph.updates.size(); ++i) {
+        const GraphUpdate update = graph.updates[i];
         const Tensor before(trace_, update.target), after(trace_, update.value);
         const Tensor kept = where(is_finite, after, before);
-        trace_->graph().updates[i].value = kept.value();
+        graph.updates[i].value = kept.value();
+        if (graph.value(update.value).kind != ValueKind::kNode) continue;
+        for (NodeId n = 0; n < is_before.size(); ++n)
+            if (!is_before[n])
+                std::replace(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(),
+                             update.value, kept.value());
     }
+    restore_order(graph);
 }
 
 void LossScale::adjust_scale(const Tensor& is_finite) {
