@@ -140,6 +140,23 @@ TEST_F(Tool, CookKeepsNarrowWeightsAndTellsTheirErrors) {
     EXPECT_GE(run("cook '" + path("model.onnx") + "' -o /dev/null --quantize int3").exit_code, 100);
 }
 
+TEST_F(Tool, CookLetsProductsReadF16) {
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
+    const auto cooked = [&](const char* precision) {
+        EXPECT_FALSE(cook(std::string("--precision ") + precision).is_discarded());
+        const Ran ran = run("run '" + path("model.hearth") +
+                            "' --device program --rows 4 --seed 5 -o '" + path(precision) + "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        return tool::read_npy(read(std::string(precision) + "/y.npy")).value();
+    };
+    const HostTensor exact = cooked("f32"), mixed = cooked("f16");
+    double largest = 0;
+    for (int64_t i = 0; i < exact.element_count(); ++i)
+        largest = std::max(largest, std::abs(mixed.get(i) - exact.get(i)));
+    EXPECT_GT(largest, 0);
+    EXPECT_LT(largest, 4e-3);  // f16 has 11 bits
+}
+
 TEST_F(Tool, CookMeasuresWhereThereIsADevice) {
     const Ran ran =
         run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' --profiles device");

@@ -169,11 +169,21 @@ class EntryRun {
         return v;
     }
 
+    static Status unlike(ValueId v, size_t found) {
+        return internal_error("value %" + std::to_string(v) + " does not fit its operand of " +
+                              std::to_string(found) + " bytes: was the graph compiled otherwise?");
+    }
+
     Status load(const Operand& operand, ValueId v) {
         HEARTH_ASSIGN(const std::span<std::byte> bytes, bytes_of(operand));
+        if (v >= graph_.values.size()) return unlike(v, bytes.size());
         const Value& value = graph_.value(v);
-        known_.insert_or_assign(
-            root_of(v), from_device(bytes, value.dtype, value.shape.at(rows_), program_.storage));
+        const Shape shape = value.shape.at(rows_);
+        const auto expected = static_cast<uint64_t>(shape.element_count(1)) *
+                              size_bytes(device_dtype(value.dtype, program_.storage));
+        if (bytes.size() != expected) return unlike(v, bytes.size());
+        known_.insert_or_assign(root_of(v),
+                                from_device(bytes, value.dtype, shape, program_.storage));
         return {};
     }
 
@@ -184,10 +194,7 @@ class EntryRun {
             return internal_error("writes value %" + std::to_string(v) +
                                   ", which it does not compute");
         const std::vector<std::byte> held = to_device(found->second, program_.storage);
-        if (held.size() != bytes.size())
-            return internal_error("value %" + std::to_string(v) + " has " +
-                                  std::to_string(held.size()) + " bytes, its operand " +
-                                  std::to_string(bytes.size()));
+        if (held.size() != bytes.size()) return unlike(v, bytes.size());
         std::ranges::copy(held, bytes.begin());
         return {};
     }

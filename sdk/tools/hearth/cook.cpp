@@ -29,6 +29,7 @@ struct CookCommand {
     std::string name = "main";
     uint64_t max_rows = 1;
     std::string quantize;
+    std::string precision = "f32";
     bool strip = false;
     bool measure = true;
     bool json = false;
@@ -128,6 +129,7 @@ Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machi
     for (const std::string& name : command.profiles) {
         HEARTH_ASSIGN(CookProfile profile, make_profile(name, machine.device.get()));
         profile.options.keep_source = !command.strip;
+        if (command.precision == "f16") profile.options.precision = Precision::kF16;
         profiles.push_back(std::move(profile));
     }
     return profiles;
@@ -149,7 +151,9 @@ Status cook_model(const CookCommand& command) {
     if (command.quantize == "int8") options.quantize.format = WeightFormat::kInt8;
     if (command.quantize == "int4") options.quantize.format = WeightFormat::kInt4;
     const std::string file = std::filesystem::path(command.model.path).filename().string();
-    options.notes = Json{{"cooked_from", file}, {"by", hearth_build_info()}}.dump();
+    options.notes =
+        Json{{"cooked_from", file}, {"by", hearth_build_info()}, {"precision", command.precision}}
+            .dump();
     options.progress = [&](std::string_view profile, size_t done, size_t count) {
         progress.at(done, count + 1, profile);
     };
@@ -214,6 +218,11 @@ void add_cook(CLI::App& app, int& exit_code) {
         ->add_option("--quantize", options->quantize,
                      "Keep the weights that products read as f16, int8 or int4.")
         ->check(CLI::IsMember({"f16", "int8", "int4"}));
+    command
+        ->add_option("--precision", options->precision,
+                     "What products read: f16 is half the bytes, and about three digits.")
+        ->check(CLI::IsMember({"f32", "f16"}))
+        ->capture_default_str();
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");
     command->add_flag("!--no-measure", options->measure,
                       "Do not measure on this machine's device, if there is one.");

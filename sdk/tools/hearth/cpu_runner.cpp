@@ -7,10 +7,18 @@
 #include "cpu/run_program.hpp"
 #include "model.hpp"
 #include "runner.hpp"
+#include "tables.hpp"
 
 namespace hearth::tool {
 
 namespace {
+
+/// What products of the package's programs read, as `hearth cook` noted.
+Precision precision_of(const PackageView& view) {
+    const Json notes = Json::parse(view.notes(), nullptr, /*allow_exceptions=*/false);
+    const bool is_f16 = notes.is_object() && notes.value("precision", Json()) == "f16";
+    return is_f16 ? Precision::kF16 : Precision::kF32;
+}
 
 class CpuRunner final : public Runner {
   public:
@@ -56,6 +64,7 @@ class ProgramRunner final : public Runner {
         HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
         CompileOptions options;
         options.rows_capacity = program.rows_capacity;
+        options.precision = precision_of(view);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(graphs, options));
         ProgramMemory memory(program);
         return run_program(program, entry, compiled.graphs[index], inputs, memory, rows);
