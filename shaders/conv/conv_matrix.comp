@@ -28,15 +28,18 @@ shared uvec4 patch_of_x[kPatch * kStep];
 shared uvec4 weights[kTaps * TILE_OUT * kStep];
 shared uvec4 results[SUBGROUPS * hearth_matrix_m * kStepOut];
 
-// Two channels of an element, as they lie in a word.
+// Two channels of an element, as they lie in a word.  What is not there is read elsewhere and not
+// used: a load that is skipped is waited for before the next one.
 uint pair_of_x(int image, int c, int y, int x, int e) {
     const int at = e % kPatch, channel = c + e / kPatch * 2;
     const int sy = y + at / kPatchX, sx = x + at % kPatchX;
     const bool inside = uint(sy) < uint(SIZE_Y) && uint(sx) < uint(SIZE_X);
     const int from = (image * CHANNELS + channel) * kPlane + sy * SIZE_X + sx;
-    const float first = inside && channel < CHANNELS ? in0(from) : 0.0;
-    const float second = inside && channel + 1 < CHANNELS ? in0(from + kPlane) : 0.0;
-    return packHalf2x16(vec2(first, second));
+    const bool has_first = inside && channel < CHANNELS;
+    const bool has_second = inside && channel + 1 < CHANNELS;
+    const int after = from + kPlane;
+    const float first = in0(has_first ? from : 0), second = in0(has_second ? after : 0);
+    return packHalf2x16(vec2(has_first ? first : 0.0, has_second ? second : 0.0));
 }
 
 // All loads are on their way before the first is waited for.
@@ -58,11 +61,12 @@ void stage_weights(int c, int first_out) {
         const int tap = e % kTaps, pair = e / kTaps % (CHUNK / 2), o = e / (kTaps * (CHUNK / 2));
         const int channel = c + 2 * pair;
         const int from = ((first_out + o) * CHANNELS + channel) * kTaps + tap;
-        const bool inside = first_out + o < OUT;
-        const float first = inside && channel < CHANNELS ? in1(from) : 0.0;
-        const float second = inside && channel + 1 < CHANNELS ? in1(from + kTaps) : 0.0;
+        const bool has_first = first_out + o < OUT && channel < CHANNELS;
+        const bool has_second = first_out + o < OUT && channel + 1 < CHANNELS;
+        const int after = from + kTaps;
+        const float first = in1(has_first ? from : 0), second = in1(has_second ? after : 0);
         weights[(tap * TILE_OUT + o) * kStep + pair / 4][pair % 4] =
-            packHalf2x16(vec2(first, second));
+            packHalf2x16(vec2(has_first ? first : 0.0, has_second ? second : 0.0));
     }
 }
 

@@ -14,6 +14,8 @@
 // fixed order through shared memory, PX_EACH pixels at a time: deterministic.  Where one part is
 // everything and weights fit (WEIGHTS_SHARED), they are staged in shared memory; elsewhere four at
 // a time come straight from the cache (WEIGHTS_BY_FOUR), as all lanes read the same ones.
+// READS_ALWAYS: for elements outside x others are read and not used.  Skipping them is faster, but
+// not where a conversion follows the load, which then is waited for before the next one.
 // Bytes moved: x times OUT / (GROUPS * OC), w times pixels / (LANES * PX), y once.
 
 const int kPlane = SIZE_Y * SIZE_X;
@@ -49,7 +51,13 @@ float pixel(ivec2 window, int c, int tap) {
     const int ky = tap / TAPS_X, kx = tap % TAPS_X;
     const int at = window.x + c * kPlane + ky * DILATION_Y * SIZE_X + kx * DILATION_X;
     const int needed = (1 << ky) | (1 << (TAPS_Y + kx));
-    return !IS_PADDED || (window.y & needed) == needed ? in0(at) : 0.0;
+    const bool inside = !IS_PADDED || (window.y & needed) == needed;
+#if READS_ALWAYS
+    const float x = in0(inside ? at : 0);
+    return inside ? x : 0.0;
+#else
+    return inside ? in0(at) : 0.0;
+#endif
 }
 
 void store(int q, int o, int count, float value) {

@@ -88,6 +88,7 @@ struct Tile {
 constexpr int64_t kBlock = 32;           // threads of a slice, where there are several
 constexpr int64_t kEnoughGroups = 96;    // nearly one for each multiprocessor
 constexpr int64_t kManyGroups = 2112;    // sixteen
+constexpr int64_t kLeastDepth = 12;      // products of a slice for each result
 constexpr int64_t kManyThreads = 90000;  // more slices than make so many wait for each other
 
 /// Registers of a thread: as many sums as leave work for all multiprocessors.
@@ -114,7 +115,8 @@ void choose_slices(const Problem& p, const DeviceCaps& caps, Tile& t) {
     const auto fits = [&](int64_t slices) {
         const int64_t of_group = std::max<int64_t>(256, kBlock * slices);
         return of_group <= most_threads && of_group * t.oc * 4 <= caps.shared_memory_bytes &&
-               p.depth() / slices >= 8 && 2 * p.channels / slices >= p.chunk() && !p.is_shallow();
+               p.depth() / slices >= kLeastDepth && 2 * p.channels / slices >= p.chunk() &&
+               !p.is_shallow();
     };
     while (threads * 2 * t.slices <= kManyThreads && fits(2 * t.slices)) t.slices *= 2;
 }
@@ -197,6 +199,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Problem& p) {
     d.number("CHUNK", chunk);
     d.number("SLICE_CHANNELS", parts_of(parts_of(p.channels, t.slices), chunk) * chunk);
     d.text("IS_PADDED", p.is_padded() ? "true" : "false");
+    d.flag("READS_ALWAYS", size_bytes(call.inputs[0].dtype) < sizeof(float));
     d.flag("WEIGHTS_SHARED", t.shares_weights);
     d.flag("WEIGHTS_BY_FOUR", by_four);
     const Dim images = call.shape(0)[0];
