@@ -49,6 +49,7 @@ struct GroupKernel {
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<GridAxis, 3> grid;
     uint64_t flops = 0;
+    std::string tunable;  ///< Compiled::tunable; empty: there is one variant
 };
 
 /// buffers: those of the kernel of which this one will be a part.

@@ -426,6 +426,9 @@ class Lowerer {
         // What folded away in the kernel is an operand still: the step's debug table speaks of it.
         for (ValueId v : loads_of(graph, group, inlined)) (void)kernel.buffers.name_of(v);
         kernel.is_elementwise.resize(kernel.buffers.values.size(), false);
+        if (!kernel.tunable.empty() && std::find(out_.tunable.begin(), out_.tunable.end(),
+                                                 kernel.tunable) == out_.tunable.end())
+            out_.tunable.push_back(kernel.tunable);
         KernelCall call;
         call.label = std::move(label);
         const OperandLayout layout = layout_of(graph, kernel);

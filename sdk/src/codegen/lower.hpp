@@ -9,7 +9,9 @@
 #include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
 
+#include <map>
 #include <span>
+#include <string>
 
 namespace hearth {
 
@@ -21,6 +23,7 @@ struct LowerOptions {
     bool row_programs = true;   ///< where a region of rows is one
     bool spare_memory = false;  ///< see FusionOptions
     bool keep_source = true;    ///< keep the GLSL in the Program, for people to read
+    std::map<std::string, std::string> variants;  ///< of kernels, where measured: Tuning::variants
 };
 
 /// Its "subgroups" are vectors of the CPU; GPUs have more lanes.

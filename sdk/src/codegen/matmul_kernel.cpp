@@ -3,69 +3,31 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/matmul_tiles.hpp"
 #include "kernels/library.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
-#include <span>
+#include <optional>
+#include <utility>
 
 namespace hearth {
 
 namespace {
 
-struct Tile {
-    int bm, bn, bk, tm, tn;
-    bool stores_in_loop = false;
-    int threads() const { return (bm / tm) * (bn / tn); }
+/// An operand that lies in memory as it is read, but for the order of its axes.
+struct MemoryView {
+    DType dtype = DType::kF32;
+    Dim contiguous;                  ///< extent along which neighbours are neighbours in memory
+    bool is_swapped = false;         ///< by a view
+    bool is_cast = false;            ///< to the operand's type, once
+    const Node* unpacked = nullptr;  ///< that makes the elements of packed words
 };
 
-// Largest first.  The first is for products that fill a GPU, the last for a handful of rows.
-constexpr Tile kTiles[] = {
-    {128, 128, 8, 8, 8}, {64, 64, 16, 4, 4}, {32, 32, 16, 2, 2},
-    {64, 16, 16, 2, 2},  {16, 16, 16, 1, 1},
-};
-// Of matmul_vector.comp: rows and columns of a thread are multiples of four.
-constexpr Tile kVectorTiles[] = {
-    {256, 128, 8, 16, 8},
-    {128, 128, 8, 8, 8},
-    {64, 64, 16, 8, 4},
-    {32, 32, 16, 4, 4},
-};
-
-// For drivers that run on the CPU: a load is a loop over lanes there, so that what counts is
-// multiplications for each load, and a few workgroups keep all cores busy.  8x8 sums a thread took
-// half the time of 4x4 on llvmpipe.
-constexpr Tile kCpuTiles[] = {
-    {64, 64, 16, 8, 8, true}, {32, 64, 16, 8, 8, true}, {16, 64, 16, 8, 8, true},
-    {64, 16, 16, 8, 4, true}, {32, 16, 16, 8, 4, true}, {16, 16, 16, 4, 4, true},
-};
-
-// What every device allows along y and z, and most allow no more (Vulkan 1.2, "Required Limits",
-// maxComputeWorkGroupCount).
-constexpr uint64_t kMostGroups = 65535;
-
-int64_t tiles_for(const Tile& t, int64_t m, int64_t n) {
-    return ((m + t.bm - 1) / t.bm) * ((n + t.bn - 1) / t.bn);
-}
-
-/// The largest tile that is not mostly empty and still makes work for a whole GPU.
-Tile choose_tile(std::span<const Tile> tiles, int64_t m, int64_t n, int64_t batch,
-                 const DeviceCaps& caps) {
-    // About one for each multiprocessor of a large GPU.
-    const int64_t enough_groups = is_cpu(caps) ? 4 : 128;
-    const int64_t small_rows = is_cpu(caps) ? 16 : 32;  // tiles of so many may be mostly empty
-    for (const Tile& t : tiles.first(tiles.size() - 1)) {
-        const auto shared = static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4 +
-                                                  (t.stores_in_loop ? t.bm * t.bn * 4 : 0));
-        if (shared > caps.shared_memory_bytes) continue;
-        if (t.threads() > static_cast<int>(caps.max_workgroup_invocations)) continue;
-        if (2 * n <= t.bn || (2 * m <= t.bm && t.bm > small_rows)) continue;
-        if (tiles_for(t, m, n) * batch < enough_groups && t.bm > small_rows) continue;
-        return t;
-    }
-    return tiles.back();
+const char* bool_text(bool value) {
+    return value ? "true" : "false";
 }
 
 class MatmulKernel {
@@ -89,38 +51,44 @@ class MatmulKernel {
     GroupKernel run() {
         kernel_.name = "matmul";
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        const int64_t m = m_.at(rows), n = n_.at(rows), k = k_.at(rows);
-        const int64_t batch = batch_.element_count(rows);
-        const bool on_cpu = is_cpu(options_.caps);
-        const bool by_fours = !on_cpu && loads_by_fours(0) && loads_by_fours(1) && n > 16 && m > 16;
-        const std::span<const Tile> tiles = on_cpu     ? std::span<const Tile>(kCpuTiles)
-                                            : by_fours ? std::span<const Tile>(kVectorTiles)
-                                                       : kTiles;
-        const Tile tile = choose_tile(tiles, m, n, batch, options_.caps);
-        std::string text = constants(tile);
-        text += load_function(0, by_fours);
-        text += load_function(1, by_fours);
+        const MatmulProblem problem = describe(rows);
+        const MatmulTile tile = choose_tile(problem);
+        is_row_ = tile.family == MatmulFamily::kRow;
+        std::string text = constants(tile, problem);
+        if (is_row_ || tile.family == MatmulFamily::kMatrix) text += chunk_types(problem);
+        for (size_t input = 0; input < 2; ++input) text += load_functions(input, tile.family);
         text += store_function();
-        kernel_.body = text + std::string(shader_text(by_fours ? "matmul/matmul_vector.comp"
-                                                               : "matmul/matmul_tiled.comp"));
-        kernel_.local_size = {static_cast<uint32_t>(tile.threads()), 1, 1};
+        kernel_.body = text + std::string(shader_text(text_of(tile.family)));
+        kernel_.local_size = {static_cast<uint32_t>(threads_of(tile, options_.caps)), 1, 1};
         kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
         kernel_.grid[1] = tiles_axis(m_, tile.bm);
         kernel_.grid[2] = tiles_axis(batch_.element_count(), 1);
-        const int64_t products = node_.attrs.has("parts") ? 1 : batch;
-        kernel_.flops = static_cast<uint64_t>(2 * m * n * k * products);
+        const int64_t products = node_.attrs.has("parts") ? 1 : problem.batch;
+        kernel_.flops = static_cast<uint64_t>(2 * problem.m * problem.n * problem.k * products);
         return std::move(kernel_);
     }
 
   private:
+    /// The measured choice if there is one, else the shipped one.
+    MatmulTile choose_tile(const MatmulProblem& problem) {
+        if (!problem.can_be_tuned()) return choose_matmul_tile(problem, options_.caps);
+        const std::vector<MatmulTile> all = matmul_candidates(problem, options_.caps);
+        if (all.size() > 1) kernel_.tunable = problem.key();
+        const auto known = options_.variants.find(problem.key());
+        if (known == options_.variants.end()) return all[0];
+        const std::optional<MatmulTile> tile = parse_matmul_tile(known->second);
+        const bool is_one = tile && std::find(all.begin(), all.end(), *tile) != all.end();
+        return is_one ? *tile : all[0];
+    }
+
     /// Workgroups for `count` items, so many each, or more where the grid may have no more of them.
     GridAxis tiles_axis(Dim count, int each) const {
         const auto per_group = static_cast<uint32_t>(each);
         return {work_of(count),
-                per_group * items_each(count, options_.rows_capacity, kMostGroups * per_group)};
+                per_group * items_each(count, options_.rows_capacity, kMostGroupsDeep * per_group)};
     }
 
-    bool takes_tiles_in_turn(const Tile& tile) const {
+    bool takes_tiles_in_turn(const MatmulTile& tile) const {
         return tiles_axis(m_, tile.bm).tile != static_cast<uint32_t>(tile.bm) ||
                tiles_axis(batch_.element_count(), 1).tile != 1;
     }
@@ -132,23 +100,80 @@ class MatmulKernel {
         return nullptr;
     }
 
-    std::string constants(const Tile& t) {
+    static std::string_view text_of(MatmulFamily family) {
+        switch (family) {
+            case MatmulFamily::kVector:
+                return "matmul/matmul_vector.comp";
+            case MatmulFamily::kMatrix:
+                return "matmul/matmul_matrix.comp";
+            case MatmulFamily::kRow:
+                return "matmul/matmul_row.comp";
+            case MatmulFamily::kTiled:
+                break;
+        }
+        return "matmul/matmul_tiled.comp";
+    }
+
+    MatmulProblem describe(int64_t rows) {
+        for (size_t input = 0; input < 2; ++input) views_[input] = memory_view(input);
+        MatmulProblem p;
+        p.m = m_.at(rows);
+        p.n = n_.at(rows);
+        p.k = k_.at(rows);
+        p.batch = batch_.element_count(rows);
+        p.a_k_is_contiguous = !is_swapped(0);
+        p.b_k_is_contiguous = is_swapped(1);
+        if (!node_.attrs.has("parts")) {
+            p.a_form = form_of(0);
+            p.b_form = form_of(1);
+        }
+        p.fits_grid = static_cast<uint64_t>(std::max(p.m, p.batch)) <= kMostGroupsDeep;
+        p.can_load_fours = loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
+        // A product with fewer rows or columns than a matrix would mostly multiply zeros.
+        p.can_use_matrices = p.fits_grid && options_.caps.matrix_cores != MatrixCores::kNone &&
+                             dtype_of(0) == DType::kF16 && dtype_of(1) == DType::kF16 &&
+                             p.m >= options_.caps.matrix.m && p.n >= options_.caps.matrix.n &&
+                             p.k >= options_.caps.matrix.k;
+        return p;
+    }
+
+    /// MatmulProblem::a_form.
+    std::string form_of(size_t input) const {
+        if (!views_[input] || views_[input]->unpacked != nullptr) return "";
+        const DType in_memory = views_[input]->dtype, read = dtype_of(input);
+        if (in_memory == read && (read == DType::kF32 || read == DType::kF16))
+            return read == DType::kF32 ? "f32" : "f16";
+        return in_memory == DType::kF32 && read == DType::kF16 ? std::string(kCastForm) : "";
+    }
+
+    DType dtype_of(size_t input) const { return graph_.values[node_.inputs[input]].dtype; }
+
+    std::string constants(const MatmulTile& t, const MatmulProblem& problem) {
         auto constant = [](const char* name, const std::string& value) {
             return std::string("#define ") + name + " " + value + "\n";
         };
-        return constant("BM", std::to_string(t.bm)) + constant("BN", std::to_string(t.bn)) +
-               constant("BK", std::to_string(t.bk)) + constant("TM", std::to_string(t.tm)) +
-               constant("TN", std::to_string(t.tn)) +
-               constant("STORE_IN_LOOP", t.stores_in_loop ? "1" : "0") +
-               constant("TILES_IN_TURN", takes_tiles_in_turn(t) ? "1" : "0") +
+        auto number = [&](const char* name, int value) {
+            return constant(name, std::to_string(value));
+        };
+        const bool is_matrix = t.family == MatmulFamily::kMatrix;
+        const bool is_row = t.family == MatmulFamily::kRow;
+        std::string text = number("BM", t.bm) + number("BN", t.bn) + number("BK", t.bk) +
+                           number(is_matrix ? "WM" : "TM", t.tm) +
+                           number(is_matrix ? "WN" : "TN", t.tn);
+        if (is_matrix)
+            text += number("STAGES", t.stages) +
+                    number("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
+        if (is_row) text += number("THREADS", t.threads);
+        return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
+               number("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
                constant("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
                constant("M", glsl_count(m_, kernel_.buffers)) +
                constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
                constant("M_IS_WHOLE", is_whole(m_, t.bm)) +
                constant("N_IS_WHOLE", is_whole(n_, t.bn)) +
                constant("K_IS_WHOLE", node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk)) +
-               constant("A_K_IS_CONTIGUOUS", is_swapped(0) ? "false" : "true") +
-               constant("B_K_IS_CONTIGUOUS", is_swapped(1) ? "true" : "false");
+               constant("A_K_IS_CONTIGUOUS", bool_text(problem.a_k_is_contiguous)) +
+               constant("B_K_IS_CONTIGUOUS", bool_text(problem.b_k_is_contiguous));
     }
 
     static std::string is_whole(Dim count, int tile) {
@@ -169,44 +194,160 @@ class MatmulKernel {
 
     /// Whether the operand's last two axes lie the other way round in memory.
     bool is_swapped(size_t input) const {
-        bool swapped = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
-        const Node* producer = graph_.producer(node_.inputs[input]);
-        if (producer != nullptr && producer->op->name == "transpose") {
-            const std::vector<int64_t>& perm = producer->attrs.integers("perm");
-            if (!perm.empty() && perm.back() != static_cast<int64_t>(perm.size()) - 1)
-                swapped = !swapped;
-        }
-        return swapped;
+        const bool swapped = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
+        return swapped != (views_[input] && views_[input]->is_swapped);
     }
 
-    /// Whether the operand lies in memory as it is read, with whole vectors of four elements.
-    bool loads_by_fours(size_t input) const {
+    /// How the operand lies in memory; none if its elements are computed, or its last axis in memory
+    /// is neither of the product's two.
+    std::optional<MemoryView> memory_view(size_t input) const {
         ValueId v = node_.inputs[input];
-        auto view = [&](std::string_view name) -> const Node* {
+        MemoryView view;
+        int casts = 0;
+        auto step = [&](std::string_view name) -> const Node* {
             const Node* producer = graph_.producer(v);
             const bool is_view = producer != nullptr && expressions_.is_computed_here(v) &&
                                  producer->op->name == name;
             return is_view ? producer : nullptr;
         };
-        if (const Node* swap = view("transpose")) {
-            std::vector<int64_t> perm = swap->attrs.integers("perm");
-            if (perm.size() < 2) return false;
-            std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
-            if (!std::is_sorted(perm.begin(), perm.end())) return false;
+        auto skip_casts = [&] {
+            for (; const Node* cast = step("cast"); ++casts) v = cast->inputs[0];
+        };
+        skip_casts();
+        if (const Node* swap = step("transpose")) {
+            const std::vector<int64_t>& perm = swap->attrs.integers("perm");
+            const auto last = static_cast<int64_t>(perm.size()) - 1;
+            if (last < 1) return std::nullopt;
+            view.is_swapped = perm[perm.size() - 2] == last;
+            // The other axes may be in any order: a vector lies along the last one.
+            if (!view.is_swapped && perm.back() != last) return std::nullopt;
             v = swap->inputs[0];
         }
+        skip_casts();
         const Shape shape = graph_.values[v].shape;
-        while (const Node* same = view("reshape")) v = same->inputs[0];
-        const Dim contiguous = shape[shape.rank() - 1];
-        return !expressions_.is_computed_here(v) && graph_.values[v].dtype == DType::kF32 &&
-               !contiguous.per_row && contiguous.count % 4 == 0;
+        while (const Node* same = step("reshape")) {
+            v = same->inputs[0];
+            skip_casts();
+        }
+        view.unpacked = step("unpack_weights");
+        if (view.unpacked == nullptr && expressions_.is_computed_here(v)) return std::nullopt;
+        if (casts > (view.unpacked != nullptr ? 0 : 1)) return std::nullopt;
+        view.dtype = graph_.values[v].dtype;
+        view.is_cast = casts == 1;
+        view.contiguous = shape[shape.rank() - 1];
+        return view;
+    }
+
+    bool loads_vectors(size_t input, int64_t each) const {
+        return views_[input] && !views_[input]->contiguous.per_row &&
+               views_[input]->contiguous.count % each == 0;
+    }
+
+    bool loads_by_fours(size_t input) const {
+        return loads_vectors(input, 4) && views_[input]->dtype == DType::kF32 &&
+               !views_[input]->is_cast && views_[input]->unpacked == nullptr;
+    }
+
+    bool keeps_vectors(int64_t each) const {
+        return !node_.attrs.has("parts") || node_.attrs.integer("granule") % each == 0;
+    }
+
+    /// Whether eight elements are 16 bytes of f16, or 32 of f32 that a cast rounds.
+    bool loads_by_eights(size_t input) const {
+        if (!loads_vectors(input, 8) || !keeps_vectors(8) || views_[input]->unpacked != nullptr)
+            return false;
+        return views_[input]->dtype == (views_[input]->is_cast ? DType::kF32 : DType::kF16);
+    }
+
+    /// A chunk of chunks.glsl.
+    struct Chunk {
+        int elements;
+        const char* type;
+    };
+
+    /// In what chunks matmul_row.comp reads the operand.
+    Chunk chunk_of(size_t input, bool along_k) const {
+        constexpr Chunk kGathered{8, "Eight"};
+        if (!views_[input] || views_[input]->is_cast) return kGathered;
+        Chunk chunk = kGathered;
+        if (const Node* unpacked = views_[input]->unpacked) {
+            const bool is_int4 = unpacked->attrs.integer("bits") == 4;
+            // Along n a thread would have too many sums.
+            if (along_k) chunk = is_int4 ? Chunk{32, "Int4Chunk"} : Chunk{16, "Int8Chunk"};
+            if (unpacked->attrs.integer("block") % chunk.elements != 0) return kGathered;
+        } else if (held(views_[input]->dtype) == DType::kF32) {
+            chunk = {4, "vec4"};
+        } else if (held(views_[input]->dtype) == DType::kF16) {
+            chunk = {8, "uvec4"};
+        }
+        return loads_vectors(input, chunk.elements) && keeps_vectors(chunk.elements) ? chunk
+                                                                                     : kGathered;
+    }
+
+    DType held(DType dtype) const { return device_dtype(dtype, options_.caps.narrow_storage()); }
+
+    /// Which types the text's chunks are of.
+    std::string chunk_types(const MatmulProblem& problem) const {
+        auto define = [](const std::string& name, const std::string& value) {
+            return "#define " + name + " " + value + "\n";
+        };
+        std::string text;
+        if (is_row_) {
+            const bool along_k = problem.b_k_is_contiguous;
+            const Chunk chunk = chunk_of(1, along_k);
+            text += define("ALONG_K", along_k ? "1" : "0") + define("ChunkOfB", chunk.type) +
+                    define("CHUNK", std::to_string(chunk.elements));
+        } else {
+            text += "#define HEARTH_MATRIX_WORDS\n";
+            for (size_t input = 0; input < 2; ++input) {
+                const std::string name = input == 0 ? "A" : "B";
+                const bool are_words = loads_by_eights(input) && !views_[input]->is_cast;
+                text += define("Fetch" + name, are_words ? "uvec4" : "Eight") +
+                        define("NO_FETCH_" + name,
+                               are_words ? "uvec4(0)" : "Eight(vec4(0.0), vec4(0.0))");
+            }
+        }
+        return text + std::string(shader_text("matmul/chunks.glsl"));
+    }
+
+    enum class Load { kElement, kFour, kFetch, kChunk };
+
+    /// The functions by which the text reads an operand.
+    std::string load_functions(size_t input, MatmulFamily family) {
+        switch (family) {
+            case MatmulFamily::kTiled:
+                break;
+            case MatmulFamily::kVector:
+                return load_function(input, Load::kFour);
+            case MatmulFamily::kMatrix:
+                if (loads_by_eights(input)) return load_function(input, Load::kFetch);
+                return load_function(input, Load::kElement) +
+                       gather_function(input, 8, is_swapped(input) != (input == 0));
+            case MatmulFamily::kRow:
+                return row_load_functions(input);
+        }
+        return load_function(input, Load::kElement);
+    }
+
+    std::string row_load_functions(size_t input) {
+        const bool along_k = is_swapped(1);
+        if (input == 1) {
+            if (chunk_of(1, along_k).type != std::string_view("Eight"))
+                return load_function(1, Load::kChunk);
+            return load_function(1, Load::kElement) + gather_function(1, 8, along_k) +
+                   "#define load_chunk load_b8\n";
+        }
+        if (!along_k) return load_function(0, Load::kElement);
+        const std::string_view type = chunk_of(0, true).type;
+        if (!is_swapped(0) && (type == "vec4" || type == "uvec4"))
+            return load_function(0, Load::kFour);
+        return load_function(0, Load::kElement) + gather_function(0, 4, true);
     }
 
     /// "float load_a(int batch, int m, int k)": the operand's element as the product sees it; or
-    /// "vec4 load_a4(...)", from there on.
-    std::string load_function(size_t input, bool by_fours) {
-        const char* first = input == 0 ? "m" : "k";
-        const char* second = input == 0 ? "k" : "n";
+    /// "vec4 load_a4(...)", from there on, or "FetchA load_a8(...)", or "ChunkOfB load_chunk(...)".
+    std::string load_function(size_t input, Load load) {
+        const std::string first = input == 0 ? "m" : "k", second = input == 0 ? "k" : "n";
         GlslWriter writer(arena_, kernel_.buffers);
         const Scalar batch = arena_.variable(ScalarType::kI32);
         const Scalar i = arena_.variable(ScalarType::kI32);
@@ -225,19 +366,96 @@ class MatmulKernel {
         at.axis.push_back(transposed ? j : i);
         at.axis.push_back(transposed ? i : j);
         const Scalar element = expressions_.read(node_.inputs[input], {{}, at});
-        std::string value;
-        if (by_fours) {
-            const ScalarNode& load = arena_.node(element.id);
-            HEARTH_ASSERT(load.op == ScalarOp::kLoad);
-            kernel_.vector_loads.push_back(load.bits);
-            value = kernel_.buffers.name_of(load.bits) + "v.at[" +
-                    writer.emit(Scalar{&arena_, load.a}) + " / 4]";
-        } else {
-            value = writer.emit(element);
+        const std::string value =
+            load == Load::kElement ? writer.emit(element) : vector_at(writer, element, input, load);
+        const std::string name = input == 0 ? "a" : "b", upper = input == 0 ? "A" : "B";
+        std::string head;
+        switch (load) {
+            case Load::kElement:
+                head = "float load_" + name;
+                break;
+            case Load::kFour:
+                head = "vec4 load_" + name + "4";
+                break;
+            case Load::kFetch:
+                head = "Fetch" + upper + " load_" + name + "8";
+                break;
+            case Load::kChunk:
+                head = "ChunkOfB load_chunk";
+                break;
         }
-        return std::string(by_fours ? "vec4 " : "float ") + (input == 0 ? "load_a" : "load_b") +
-               (by_fours ? "4" : "") + "(int batch, int " + first + ", int " + second + ") {\n" +
+        const bool has_counts = load != Load::kElement && (is_row_ || load == Load::kFetch);
+        return head + "(int batch, int " + first + ", int " + second +
+               (has_counts ? ", int " + first + "_count, int " + second + "_count" : "") + ") {\n" +
                writer.text() + "    return " + value + ";\n}\n";
+    }
+
+    /// The load of this value in an expression.
+    const ScalarNode* find_load(Scalar in, ValueId value) const {
+        const ScalarNode& node = arena_.node(in.id);
+        if (node.op == ScalarOp::kLoad) return node.bits == value ? &node : nullptr;
+        for (uint32_t operand : {node.a, node.b, node.c})
+            if (operand < in.id)  // operands come before; what is no operand is 0
+                if (const ScalarNode* found = find_load(Scalar{in.arena, operand}, value))
+                    return found;
+        return nullptr;
+    }
+
+    /// The vector of memory that begins with `element`, which is a load or a cast of one, or is
+    /// unpacked of one.
+    std::string vector_at(GlslWriter& writer, Scalar element, size_t input, Load load) {
+        if (const Node* unpacked = views_[input]->unpacked)
+            return unpacked_at(writer, element, *unpacked);
+        while (arena_.node(element.id).op != ScalarOp::kLoad)
+            element = Scalar{&arena_, arena_.node(element.id).a};
+        const ScalarNode node = arena_.node(element.id);
+        const std::string buffer = kernel_.buffers.name_of(node.bits);
+        const std::string index = writer.emit(Scalar{&arena_, node.a});
+        if (held(graph_.values[node.bits].dtype) == DType::kF16) {
+            kernel_.word_loads.push_back(node.bits);
+            const std::string words = buffer + "w.at[" + index + " / 8]";
+            return load == Load::kFour ? "four_of(" + words + ", " + index + " / 4 % 2)" : words;
+        }
+        kernel_.vector_loads.push_back(node.bits);
+        const std::string fours = buffer + "v.at[" + index + " / 4";
+        return load == Load::kFetch ? "Eight(" + fours + "], " + fours + " + 1])" : fours + "]";
+    }
+
+    std::string unpacked_at(GlslWriter& writer, Scalar element, const Node& unpacked) {
+        const auto index_of = [&](size_t input) {
+            const ScalarNode* node = find_load(element, unpacked.inputs[input]);
+            HEARTH_ASSERT(node != nullptr);
+            return writer.emit(Scalar{&arena_, node->a});
+        };
+        const ValueId words = unpacked.inputs[0];
+        const std::string word = index_of(0), scale = index_of(1);
+        kernel_.word_loads.push_back(words);
+        return std::string(unpacked.attrs.integer("bits") == 4 ? "Int4Chunk(" : "Int8Chunk(") +
+               kernel_.buffers.name_of(words) + "w.at[" + word + " / 4], " +
+               kernel_.buffers.load(unpacked.inputs[1], scale, ScalarType::kF32) + ")";
+    }
+
+    /// "Eight load_a8(...)" or "vec4 load_a4(...)": elements one by one, none beyond the counts.
+    static std::string gather_function(size_t input, int each, bool along_k) {
+        const std::string name = input == 0 ? "a" : "b";
+        const std::string first = input == 0 ? "m" : "k", second = input == 0 ? "k" : "n";
+        const std::string along = along_k ? "k" : input == 0 ? "m" : "n";
+        auto element = [&](const std::string& step) {
+            auto place = [&](const std::string& axis) {
+                return axis == along ? along + " + " + step : axis;
+            };
+            return along + " + " + step + " < " + along + "_count ? load_" + name + "(batch, " +
+                   place(first) + ", " + place(second) + ") : 0.0;\n";
+        };
+        const bool is_eight = each == 8;
+        std::string text = std::string(is_eight ? "Eight" : "vec4") + " load_" + name +
+                           std::to_string(each) + "(int batch, int " + first + ", int " + second +
+                           ", int " + first + "_count, int " + second + "_count) {\n    " +
+                           (is_eight ? "Eight eight" : "vec4 four") +
+                           ";\n    [[unroll]] for (int i = 0; i < 4; ++i) {\n        ";
+        text += (is_eight ? "eight.x[i] = " : "four[i] = ") + element("i");
+        if (is_eight) text += "        eight.y[i] = " + element("4 + i");
+        return text + "    }\n    return " + (is_eight ? "eight" : "four") + ";\n}\n";
     }
 
     std::string store_function() {
@@ -275,6 +493,8 @@ class MatmulKernel {
     ScalarArena& arena_;
     Shape batch_;
     Dim m_, n_, k_;
+    std::optional<MemoryView> views_[2];
+    bool is_row_ = false;  ///< the text is matmul_row.comp
 };
 
 }  // namespace

@@ -52,7 +52,8 @@ struct LoweredProgram {
     std::vector<LoweredEntry> entries;
     BindingModel binding_model = BindingModel::kDeviceAddress;
     std::string profile;
-    std::vector<std::string> notes;  ///< for people: what was not done, and why
+    std::vector<std::string> notes;    ///< for people: what was not done, and why
+    std::vector<std::string> tunable;  ///< kernels that have variants
 };
 
 }  // namespace hearth

@@ -21,6 +21,7 @@ constexpr int64_t kManyGroups = 256;     // about two for each of its multiproce
 constexpr int64_t kShortSum = 8192;      // as one workgroup's loop of 32: not worth a barrier
 constexpr int64_t kShortProduct = 128;   // inner extent
 constexpr int64_t kLeastTerms = 64;      // of one part of a product
+constexpr int64_t kPartGranule = 32;     // its terms are a multiple: whole vectors and slices
 
 Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
     Tensor sum = apply_one(op("reduce_sum"), {parts}, {{"axes", std::vector<int64_t>{0}}});
@@ -47,15 +48,18 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     const Shape& result = product.shape;
     if (node.op->name != "matmul" || inputs[0].rank() != 2 || inputs[1].rank() != 2)
         return std::nullopt;
-    constexpr int64_t kTile = 64;
-    const int64_t tiles =
-        ((result[0].at(rows) + kTile - 1) / kTile) * ((result[1].at(rows) + kTile - 1) / kTile);
+    constexpr int64_t kTile = 64, kFewRows = 16;
+    const int64_t m = result[0].at(rows), n = result[1].at(rows);
+    // With few rows a workgroup computes four columns (codegen/matmul_tiles.cpp).
+    const int64_t columns = m <= kFewRows ? 4 : kTile;
+    const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
     if (terms <= kShortProduct || 4 * tiles > kManyGroups) return std::nullopt;
     const int64_t parts = std::min(kManyGroups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
     if (parts < 2) return std::nullopt;
     Attrs attrs = node.attrs;
     attrs.set("parts", parts);
+    attrs.set("granule", kPartGranule);
     const Tensor partial = apply(op("matmul_partial"), inputs, attrs)[0];
     return std::vector<Tensor>{sum_of_parts(partial, result, product.dtype)};
 }

@@ -92,6 +92,16 @@ std::vector<VkExtensionProperties> device_extensions(const VulkanApi& vk,
     return extensions;
 }
 
+void leave_out_khr_matrices(hearth_requirements& requirements) {
+    requirements.optional_features &= ~HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR;
+    const auto names =
+        std::span(requirements.optional_extensions).first(requirements.optional_extension_count);
+    const auto rest = std::ranges::remove_if(names, [](const char* name) {
+        return std::string_view(name) == "VK_KHR_cooperative_matrix";
+    });
+    requirements.optional_extension_count -= static_cast<uint32_t>(rest.size());
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
@@ -99,7 +109,9 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
                   choose_physical_device(instance, options));
     const hearth_device_query query =
         device_query(instance, physical_device, options.binding_model);
-    HEARTH_ASSIGN(const hearth_requirements requirements, query_device(query));
+    HEARTH_ASSIGN(hearth_requirements requirements, query_device(query));
+    constexpr uint32_t kKhrMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
+    if (!instance.knows_headers(kKhrMatricesVersion)) leave_out_khr_matrices(requirements);
     std::unique_ptr<Device> self(new Device);
     self->vk_ = instance.vk();
     self->instance_ = &instance;

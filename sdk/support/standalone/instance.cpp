@@ -27,14 +27,15 @@ std::vector<VkExtensionProperties> instance_extensions(const VulkanApi& vk, cons
     return extensions;
 }
 
-bool has_layer(const VulkanApi& vk, const char* name) {
+/// The version of Vulkan that the layer is written for; 0 if it is not installed.
+uint32_t layer_version(const VulkanApi& vk, const char* name) {
     uint32_t count = 0;
     vk.EnumerateInstanceLayerProperties(&count, nullptr);
     std::vector<VkLayerProperties> layers(count);
     vk.EnumerateInstanceLayerProperties(&count, layers.data());
-    return std::ranges::any_of(layers, [name](const VkLayerProperties& layer) {
-        return std::strcmp(layer.layerName, name) == 0;
-    });
+    for (const VkLayerProperties& layer : layers)
+        if (std::strcmp(layer.layerName, name) == 0) return layer.specVersion;
+    return 0;
 }
 
 }  // namespace
@@ -106,7 +107,8 @@ Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& option
     }
     std::vector<const char*> layers;
     if (options.validation) {
-        if (!has_layer(vk, kValidationLayer)) {
+        self->validation_version_ = layer_version(vk, kValidationLayer);
+        if (self->validation_version_ == 0) {
             return unsupported(std::string(kValidationLayer) +
                                " is not installed (on Debian: apt-get install "
                                "vulkan-validationlayers)");

@@ -63,6 +63,11 @@ class Instance {
     std::span<const char* const> enabled_extensions() const { return extension_names_; }
     bool has_extension(const char* name) const;
     bool is_validating() const { return is_validating_; }
+    /// Whether extensions of this version of Vulkan's headers can be used: a validation layer that
+    /// is older would report each use as an error.
+    bool knows_headers(uint32_t version) const {
+        return !is_validating_ || validation_version_ >= version;
+    }
     ValidationLog& messages() { return messages_; }
 
   private:
@@ -73,6 +78,7 @@ class Instance {
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     uint32_t api_version_ = 0;
     bool is_validating_ = false;
+    uint32_t validation_version_ = 0;
     bool print_messages_ = true;
     std::vector<VkPhysicalDevice> physical_devices_;
     std::vector<std::string> extensions_;

@@ -1,0 +1,256 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "codegen/matmul_tiles.hpp"
+
+#include "codegen/lower.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <iterator>
+#include <span>
+
+namespace hearth {
+
+namespace {
+
+constexpr MatmulTile tiled(int bm, int bn, int bk, int tm, int tn, bool stores_in_loop = false) {
+    return {MatmulFamily::kTiled, bm, bn, bk, tm, tn, 1, 0, stores_in_loop};
+}
+constexpr MatmulTile vector(int bm, int bn, int bk, int tm, int tn) {
+    return {MatmulFamily::kVector, bm, bn, bk, tm, tn, 1, 0, false};
+}
+constexpr MatmulTile matrix(int bm, int bn, int bk, int tm, int tn, int stages) {
+    return {MatmulFamily::kMatrix, bm, bn, bk, tm, tn, stages, 0, false};
+}
+constexpr MatmulTile row(int bm, int bn, int threads) {
+    return {MatmulFamily::kRow, bm, bn, 8, bm, bn, 1, threads, false};
+}
+
+// In each table the first is for products that fill a GPU, the last for a handful of rows.
+constexpr MatmulTile kTiled[] = {
+    tiled(128, 128, 8, 8, 8), tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2),
+    tiled(64, 16, 16, 2, 2),  tiled(16, 16, 16, 1, 1),
+};
+// Rows and columns of a thread are multiples of four.
+constexpr MatmulTile kVector[] = {
+    vector(256, 128, 8, 16, 8),
+    vector(128, 128, 8, 8, 8),
+    vector(64, 64, 16, 8, 4),
+    vector(32, 32, 16, 4, 4),
+};
+// For drivers that run on the CPU: a load is a loop over lanes there, so that what counts is
+// multiplications for each load, and a few workgroups keep all cores busy.  8x8 sums a thread took
+// half the time of 4x4 on llvmpipe.
+constexpr MatmulTile kCpu[] = {
+    tiled(64, 64, 16, 8, 8, true), tiled(32, 64, 16, 8, 8, true), tiled(16, 64, 16, 8, 8, true),
+    tiled(64, 16, 16, 8, 4, true), tiled(32, 16, 16, 8, 4, true), tiled(16, 16, 16, 4, 4, true),
+};
+constexpr MatmulTile kMatrix[] = {
+    matrix(128, 128, 64, 32, 32, 1),
+    matrix(64, 64, 64, 32, 32, 1),
+    matrix(32, 32, 128, 16, 16, 1),
+    matrix(32, 32, 64, 16, 16, 1),
+};
+// For tuning: neighbours of those above, which other devices may like better.
+constexpr MatmulTile kMoreMatrix[] = {
+    matrix(128, 128, 64, 64, 32, 1), matrix(128, 128, 64, 32, 64, 1),
+    matrix(128, 128, 32, 64, 64, 1), matrix(128, 64, 64, 64, 32, 1),
+    matrix(64, 64, 64, 32, 16, 1),   matrix(64, 64, 32, 32, 32, 2),
+    matrix(32, 64, 64, 16, 32, 1),   matrix(64, 32, 64, 32, 16, 1),
+    matrix(32, 32, 32, 16, 16, 2),
+};
+constexpr MatmulTile kMoreVector[] = {
+    vector(128, 64, 8, 8, 8), vector(128, 64, 16, 8, 4), vector(64, 128, 8, 8, 8),
+    vector(64, 64, 16, 4, 4), vector(64, 64, 8, 8, 8),   vector(32, 128, 16, 4, 8),
+    vector(32, 64, 32, 4, 4), vector(32, 64, 16, 4, 8),  vector(32, 128, 32, 4, 4),
+};
+// Fewest rows first.  b along k: each thread has a sum for each result.
+constexpr MatmulTile kRowsAlongK[] = {
+    row(1, 4, 128), row(2, 4, 128), row(4, 4, 128), row(8, 4, 128),
+    row(1, 8, 128), row(1, 2, 128), row(4, 2, 128), row(8, 2, 128),
+};
+constexpr MatmulTile kRowsAlongN[] = {
+    row(1, 32, 256), row(2, 32, 256), row(4, 32, 128), row(8, 32, 64),
+    row(1, 64, 256), row(1, 16, 128), row(4, 32, 64),  row(8, 16, 64),
+};
+constexpr size_t kRowChoices = 4;  // of each; the others are for tuning
+constexpr int64_t kMostRows = 16;  // for which a row kernel is tried
+constexpr int kMatrixPad = 1;      // vectors of 16 bytes, see matmul_matrix.comp
+
+std::span<const MatmulTile> row_table(const MatmulProblem& problem) {
+    return problem.b_k_is_contiguous ? kRowsAlongK : kRowsAlongN;
+}
+
+std::span<const MatmulTile> table_for(const MatmulProblem& problem, const DeviceCaps& caps) {
+    if (is_cpu(caps)) return kCpu;  // which may have matrices, but no cores for them
+    if (problem.can_use_matrices) return kMatrix;
+    return problem.can_load_fours ? std::span<const MatmulTile>(kVector) : kTiled;
+}
+
+int64_t groups_of(const MatmulTile& t, const MatmulProblem& p) {
+    return ((p.m + t.bm - 1) / t.bm) * ((p.n + t.bn - 1) / t.bn) * p.batch;
+}
+
+bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& caps) {
+    const auto divides = [](int whole, uint32_t part) {
+        return whole % static_cast<int>(part) == 0;
+    };
+    if (t.family == MatmulFamily::kMatrix &&
+        !(divides(t.tm, caps.matrix.m) && divides(t.tn, caps.matrix.n) &&
+          divides(t.bk, caps.matrix.k)))
+        return false;
+    const int threads = threads_of(t, caps);
+    // Each thread loads equally much of a slice.
+    if (t.family == MatmulFamily::kVector &&
+        !(divides(t.bm * t.bk, 4u * static_cast<uint32_t>(threads)) &&
+          divides(t.bn * t.bk, 4u * static_cast<uint32_t>(threads))))
+        return false;
+    return shared_bytes_of(t, problem, caps) <= caps.shared_memory_bytes &&
+           threads <= static_cast<int>(caps.max_workgroup_invocations) &&
+           threads <= static_cast<int>(caps.max_workgroup_size_x);
+}
+
+/// The least row kernel that holds all rows, or the largest.
+std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
+    if (is_cpu(caps) || !problem.fits_grid || problem.m > kMostRows || problem.n < 8 ||
+        problem.k < 64)
+        return std::nullopt;
+    std::optional<MatmulTile> chosen;
+    for (const MatmulTile& t : row_table(problem).first(kRowChoices)) {
+        if (!fits(t, problem, caps)) continue;
+        chosen = t;
+        if (t.bm >= problem.m) break;
+    }
+    return chosen;
+}
+
+constexpr const char* kFamilyNames[] = {"tiled", "vector", "matrix", "row"};
+
+}  // namespace
+
+std::string MatmulProblem::key() const {
+    char text[160];
+    std::snprintf(text, sizeof text, "matmul %lldx%lldx%lld b%lld a %s/%c b %s/%c%s%s",
+                  static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k),
+                  static_cast<long long>(batch), a_form.c_str(), a_k_is_contiguous ? 'k' : 'm',
+                  b_form.c_str(), b_k_is_contiguous ? 'k' : 'n', can_load_fours ? " fours" : "",
+                  can_use_matrices ? " matrices" : "");
+    return text;
+}
+
+std::optional<MatmulProblem> parse_matmul_problem(const std::string& key) {
+    long long m = 0, n = 0, k = 0, batch = 0;
+    char a_form[16], b_form[16], a_axis = 0, b_axis = 0;
+    if (std::sscanf(key.c_str(), "matmul %lldx%lldx%lld b%lld a %15[^/]/%c b %15[^/]/%c", &m, &n,
+                    &k, &batch, a_form, &a_axis, b_form, &b_axis) != 8)
+        return std::nullopt;
+    MatmulProblem p;
+    p.m = m;
+    p.n = n;
+    p.k = k;
+    p.batch = batch;
+    p.a_form = a_form;
+    p.b_form = b_form;
+    p.a_k_is_contiguous = a_axis == 'k';
+    p.b_k_is_contiguous = b_axis == 'k';
+    p.can_load_fours = key.find(" fours") != std::string::npos;
+    p.can_use_matrices = key.find(" matrices") != std::string::npos;
+    if (m < 1 || n < 1 || k < 1 || batch < 1 || p.key() != key) return std::nullopt;
+    return p;
+}
+
+int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
+    if (t.family == MatmulFamily::kRow) return t.threads;
+    const int parts = (t.bm / t.tm) * (t.bn / t.tn);
+    return t.family == MatmulFamily::kMatrix ? parts * static_cast<int>(caps.subgroup_size) : parts;
+}
+
+uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
+                         const DeviceCaps& caps) {
+    if (t.family == MatmulFamily::kRow) {
+        // A chunk along n is at most eight columns.
+        const int lanes_k = t.threads / (problem.b_k_is_contiguous ? 1 : t.bn / 8);
+        return static_cast<uint32_t>(lanes_k * t.bm * t.bn * 4);
+    }
+    if (t.family != MatmulFamily::kMatrix)
+        return static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4 +
+                                     (t.stores_in_loop ? t.bm * t.bn * 4 : 0));
+    const auto slice = [&](bool k_is_contiguous, int extent) {
+        return k_is_contiguous ? extent * (t.bk / 8 + kMatrixPad)
+                               : t.bk * (extent / 8 + kMatrixPad);
+    };
+    const int slices = t.stages * (slice(problem.a_k_is_contiguous, t.bm) +
+                                   slice(problem.b_k_is_contiguous, t.bn));
+    const int out =
+        (t.bm / t.tm) * (t.bn / t.tn) * static_cast<int>(caps.matrix.m) * (t.tn / 4 + 1);
+    return static_cast<uint32_t>(std::max(slices, out) * 16);
+}
+
+MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
+    if (const std::optional<MatmulTile> row = choose_row_tile(problem, caps)) return *row;
+    const std::span<const MatmulTile> tiles = table_for(problem, caps);
+    // The largest that is not mostly empty and still makes work for a whole GPU: about a workgroup
+    // for each multiprocessor of a large one.
+    const int64_t enough_groups = is_cpu(caps) ? 4 : 128;
+    const int64_t small_rows = is_cpu(caps) ? 16 : 32;  // tiles of so many may be mostly empty
+    for (const MatmulTile& t : tiles.first(tiles.size() - 1)) {
+        if (!fits(t, problem, caps)) continue;
+        if (2 * problem.n <= t.bn || (2 * problem.m <= t.bm && t.bm > small_rows)) continue;
+        if (groups_of(t, problem) < enough_groups && t.bm > small_rows) continue;
+        return t;
+    }
+    return tiles.back();
+}
+
+double matmul_cost(const MatmulTile& t, const MatmulProblem& p) {
+    // Whole waves of workgroups, about one for each multiprocessor of a large GPU; each takes its
+    // multiply-adds, and its loads, of which one costs as much as some multiply-adds.
+    constexpr double kSlots = 128, kLoad = 16;
+    const auto groups = static_cast<double>(groups_of(t, p));
+    const double area = static_cast<double>(t.bm) * t.bn;
+    return std::ceil(groups / kSlots) * (area + kLoad * (t.bm + t.bn)) * static_cast<double>(p.k);
+}
+
+std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const DeviceCaps& caps) {
+    std::vector<MatmulTile> candidates{choose_matmul_tile(problem, caps)};
+    const auto add = [&](std::span<const MatmulTile> tiles) {
+        for (const MatmulTile& t : tiles)
+            if (t != candidates[0] && fits(t, problem, caps)) candidates.push_back(t);
+    };
+    add(table_for(problem, caps));
+    if (problem.can_load_fours && !is_cpu(caps)) add(kMoreVector);
+    if (problem.can_use_matrices) {
+        if (is_cpu(caps)) add(kMatrix);
+        add(kMoreMatrix);
+    }
+    if (problem.m <= 2 * kMostRows && problem.fits_grid) add(row_table(problem));
+    return candidates;
+}
+
+std::string to_string(const MatmulTile& t) {
+    char text[96];
+    std::snprintf(text, sizeof text, "%s %dx%dx%d of %dx%d, %d stages, %d threads%s",
+                  kFamilyNames[static_cast<int>(t.family)], t.bm, t.bn, t.bk, t.tm, t.tn, t.stages,
+                  t.threads, t.stores_in_loop ? ", stores in loop" : "");
+    return text;
+}
+
+std::optional<MatmulTile> parse_matmul_tile(std::string_view text) {
+    for (size_t family = 0; family < std::size(kFamilyNames); ++family) {
+        MatmulTile t{};
+        t.family = static_cast<MatmulFamily>(family);
+        const std::string line(text);
+        const std::string format =
+            std::string(kFamilyNames[family]) + " %dx%dx%d of %dx%d, %d stages, %d threads";
+        if (std::sscanf(line.c_str(), format.c_str(), &t.bm, &t.bn, &t.bk, &t.tm, &t.tn, &t.stages,
+                        &t.threads) != 7)
+            continue;
+        t.stores_in_loop = line.find(", stores in loop") != std::string::npos;
+        if (to_string(t) == line) return t;
+    }
+    return std::nullopt;
+}
+
+}  // namespace hearth

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Elements that follow each other in memory, loaded as 16 bytes where they lie so: 4 of f32 as vec4,
+// 8 of f16 as uvec4, 16 and 32 of packed integers with their scale.  Eight: of anything else.
+// four_of(chunk, i) gives elements 4 i to 4 i + 3 as floats.
+
+struct Eight {
+    vec4 x, y;
+};
+struct Int8Chunk {
+    uvec4 words;
+    float scale;
+};
+struct Int4Chunk {
+    uvec4 words;
+    float scale;
+};
+
+vec4 four_of(vec4 chunk, int i) {
+    return chunk;
+}
+vec4 four_of(uvec4 chunk, int i) {
+    return vec4(unpackHalf2x16(chunk[2 * i]), unpackHalf2x16(chunk[2 * i + 1]));
+}
+vec4 four_of(Eight chunk, int i) {
+    return i == 0 ? chunk.x : chunk.y;
+}
+
+// Signed integers, from the lowest bits up (ops/packed.ops.cpp).
+vec4 hearth_four_int8(uint word) {
+    const int w = int(word);
+    return vec4(bitfieldExtract(w, 0, 8), bitfieldExtract(w, 8, 8), bitfieldExtract(w, 16, 8),
+                bitfieldExtract(w, 24, 8));
+}
+vec4 hearth_four_int4(uint word, int half_of_word) {
+    const int w = int(word) >> (16 * half_of_word);
+    return vec4(bitfieldExtract(w, 0, 4), bitfieldExtract(w, 4, 4), bitfieldExtract(w, 8, 4),
+                bitfieldExtract(w, 12, 4));
+}
+vec4 four_of(Int8Chunk chunk, int i) {
+    return hearth_four_int8(chunk.words[i]) * chunk.scale;
+}
+vec4 four_of(Int4Chunk chunk, int i) {
+    return hearth_four_int4(chunk.words[i / 2], i % 2) * chunk.scale;
+}
+
+#ifdef HEARTH_MATRIX_WORDS
+// As they lie in memory in f16.  This conversion rounds to nearest even on every GPU we know of, and
+// costs a tenth of hearth_round_f16.
+uvec4 hearth_words(Eight e) {
+    return uvec4(packFloat2x16(f16vec2(e.x.xy)), packFloat2x16(f16vec2(e.x.zw)),
+                 packFloat2x16(f16vec2(e.y.xy)), packFloat2x16(f16vec2(e.y.zw)));
+}
+uvec4 hearth_words(uvec4 words) {
+    return words;
+}
+#endif
