@@ -93,6 +93,11 @@ struct CompileOptions {
     bool keep_source = true;
     QuantizeOptions quantize;
     Precision precision = Precision::kF32;
+    /// Kernel variants that were measured on a device (hearth/tuning.hpp).  Ignored, with a note, if
+    /// they were measured on another than caps.name, with another driver or version of Hearth.
+    std::string tuning;
+    /// The device's driver: any text that is another for another driver.  Matters for tuning alone.
+    std::string driver;
     /// Sees each entry's graph after tracing ("trace") and after each pass, as text.
     std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
         observer;
@@ -107,6 +112,8 @@ struct Compiled {
     uint64_t weights_bytes = 0, arena_bytes = 0;
     uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
     std::vector<QuantizedWeight> quantized;                            ///< in the order of names
+    /// Kernels that have variants, for hearth::Tuner.
+    std::vector<std::string> tunable;
 };
 
 /// Compiles the entries of one Program.  Params and states with one name are one tensor and must

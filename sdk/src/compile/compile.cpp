@@ -4,6 +4,7 @@
 #include "compile/compile.hpp"
 
 #include "codegen/lower.hpp"
+#include "compile/tuning_data.hpp"
 #include "passes/pass.hpp"
 #include "passes/quantize_weights.hpp"
 #include "plan/plan.hpp"
@@ -30,10 +31,23 @@ bool wants_row_programs(const CompileOptions& options) {
 struct Planned {
     Program program;
     std::vector<std::string> notes;
+    std::vector<std::string> tunable;
 };
+
+/// What the options' tuning says, if it is for this device; else a note says why not.
+std::map<std::string, std::string> variants_of(const CompileOptions& options,
+                                               std::vector<std::string>& notes) {
+    if (options.tuning.empty()) return {};
+    Result<Tuning> tuning = parse_tuning(options.tuning);
+    const std::string problem = tuning.ok() ? tuning->mismatch(options) : tuning.status().message();
+    if (problem.empty()) return std::move(tuning->variants);
+    notes.push_back("tuning is ignored: " + problem);
+    return {};
+}
 
 Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOptions& options,
                                bool spare_memory = false) {
+    std::vector<std::string> notes;
     HEARTH_ASSIGN(LoweredProgram lowered,
                   lower(graphs, {.caps = options.caps,
                                  .binding_model = options.binding_model,
@@ -41,13 +55,15 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                                  .fuse = options.fuse,
                                  .row_programs = wants_row_programs(options),
                                  .spare_memory = spare_memory,
-                                 .keep_source = options.keep_source}));
-    std::vector<std::string> notes = std::move(lowered.notes);
+                                 .keep_source = options.keep_source,
+                                 .variants = variants_of(options, notes)}));
+    notes.insert(notes.end(), lowered.notes.begin(), lowered.notes.end());
+    std::vector<std::string> tunable = std::move(lowered.tunable);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
                                         {.rows_capacity = options.rows_capacity,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
-    return Planned{std::move(program), std::move(notes)};
+    return Planned{std::move(program), std::move(notes), std::move(tunable)};
 }
 
 /// For each graph, its part of the estimated scratch memory of all.
@@ -113,7 +129,7 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
                                        : plan_within_budget(graphs, options));
     planned.program.graph_hash = graph_hash;
     return CompiledProgram{std::move(planned.program), std::move(graphs), std::move(planned.notes),
-                           std::move(quantized)};
+                           std::move(quantized), std::move(planned.tunable)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
@@ -146,6 +162,7 @@ Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& 
     Compiled result = describe(compiled.program);
     result.notes = std::move(compiled.notes);
     result.quantized = std::move(compiled.quantized);
+    result.tunable = std::move(compiled.tunable);
     return result;
 }
 

@@ -18,6 +18,7 @@ struct CompiledProgram {
     std::vector<Graph> graphs;       ///< one for each entry
     std::vector<std::string> notes;  ///< Compiled::notes
     std::vector<QuantizedWeight> quantized;
+    std::vector<std::string> tunable;  ///< Compiled::tunable
 };
 
 /// The finished graphs of traces, or the first error.

@@ -8,6 +8,7 @@
 #include "measure.hpp"
 #include "model.hpp"
 #include "tables.hpp"
+#include "tuning_file.hpp"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,7 @@ struct BenchOptions {
     uint32_t samples = 50;
     int device_index = -1;
     std::string profile;
+    std::string tuning;
     bool by_time = false;
     bool no_roof = false;
     bool json = false;
@@ -109,6 +111,7 @@ Status bench(const BenchOptions& options) {
         HEARTH_ASSIGN(compile_options.caps, device->caps());
         compile_options.rows_capacity = static_cast<uint64_t>(options.rows);
         compile_options.keep_source = false;
+        HEARTH_TRY(add_tuning(compile_options, options.tuning, *device));
         HEARTH_ASSIGN(const CompiledProgram compiled,
                       compile_graphs(model.graphs, compile_options));
         bytes = save_program(compiled.program);
@@ -145,6 +148,7 @@ void add_bench(CLI::App& app, int& exit_code) {
                         "Which GPU of `hearth info`; default: the first discrete one.");
     command->add_option("--profile", options->profile,
                         "Of a package; default: the first that the device can run.");
+    command->add_option("--tuning", options->tuning, "What `hearth tune` measured.");
     command->add_flag("--by-time", options->by_time, "Longest steps first.");
     command->add_flag("--no-roof", options->no_roof, "Do not measure the device's roof.");
     command->add_flag("--json", options->json, "Print one JSON object instead of a table.");

@@ -11,6 +11,7 @@
 #include "profiles.hpp"
 #include "progress.hpp"
 #include "tables.hpp"
+#include "tuning_file.hpp"
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ struct CookCommand {
     std::vector<std::string> profiles{"baseline"};
     std::string name = "main";
     uint64_t max_rows = 1;
-    std::string quantize;
+    std::string quantize, tuning;
     std::string precision = "f32";
     bool strip = false;
     bool measure = true;
@@ -128,6 +129,8 @@ Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machi
     std::vector<CookProfile> profiles;
     for (const std::string& name : command.profiles) {
         HEARTH_ASSIGN(CookProfile profile, make_profile(name, machine.device.get()));
+        if (name == "device")
+            HEARTH_TRY(add_tuning(profile.options, command.tuning, *machine.device));
         profile.options.keep_source = !command.strip;
         if (command.precision == "f16") profile.options.precision = Precision::kF16;
         profiles.push_back(std::move(profile));
@@ -223,6 +226,8 @@ void add_cook(CLI::App& app, int& exit_code) {
                      "What products read: f16 is half the bytes, and about three digits.")
         ->check(CLI::IsMember({"f32", "f16"}))
         ->capture_default_str();
+    command->add_option("--tuning", options->tuning,
+                        "For the profile 'device': what `hearth tune` measured.");
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");
     command->add_flag("!--no-measure", options->measure,
                       "Do not measure on this machine's device, if there is one.");

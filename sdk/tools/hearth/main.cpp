@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
     hearth::tool::add_bench(app, exit_code);
     hearth::tool::add_diff(app, exit_code);
     hearth::tool::add_brain(app, exit_code);
+    hearth::tool::add_tune(app, exit_code);
     CLI11_PARSE(app, argc, argv);
     return exit_code;
 }

@@ -180,6 +180,7 @@ Result<Measured> measure(standalone::Device& device, std::span<const std::byte> 
     measured.least_us = *std::min_element(totals.begin(), totals.end());
     measured.most_us = *std::max_element(totals.begin(), totals.end());
     measured.samples = static_cast<uint32_t>(totals.size());
+    if (!options.wants_steps) return measured;
 
     HEARTH_ASSIGN(measured.steps,
                   steps_of(bytes, options.entry, measured.profile.c_str(), options.rows));

@@ -36,6 +36,7 @@ struct MeasureOptions {
     int64_t rows = 1;
     uint32_t samples = 50;
     const char* profile = nullptr;  ///< of a package; null: the best
+    bool wants_steps = true;        ///< each step's time, too
 };
 
 /// Times an entry of a program or a package (by their bytes) with bindings in device memory that

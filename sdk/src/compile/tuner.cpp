@@ -1,0 +1,264 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "codegen/matmul_tiles.hpp"
+#include "compile/compile.hpp"
+#include "compile/tuning_data.hpp"
+#include "ops/op_table.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/tuning.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+namespace hearth {
+
+namespace {
+
+constexpr double kWorthTrying = 3;       // times the least estimate
+constexpr double kWorthChanging = 0.97;  // of the shipped variant's time
+// Of two orders of summing: f32 sums of a thousand products differ by 1e-6 of their size.
+constexpr double kTolerance = 1e-4;
+
+/// One product alone, as the programs have it: operands where and how they lie in memory.
+Result<std::vector<Graph>> trial_graph(const MatmulProblem& p) {
+    Trace trace("trial");
+    const auto operand = [&](const char* name, const std::string& form, int64_t rows,
+                             int64_t columns, bool is_swapped) {
+        Shape shape;
+        if (p.batch > 1) shape.push_back(Dim(p.batch));
+        shape.push_back(Dim(is_swapped ? columns : rows));
+        shape.push_back(Dim(is_swapped ? rows : columns));
+        const Tensor x = trace.input(name, shape, form == "f16" ? DType::kF16 : DType::kF32);
+        return form == kCastForm ? cast(x, DType::kF16) : x;
+    };
+    const Tensor a = operand("a", p.a_form, p.m, p.k, !p.a_k_is_contiguous);
+    const Tensor b = operand("b", p.b_form, p.k, p.n, p.b_k_is_contiguous);
+    trace.output("c", apply_one(op("matmul"), {a, b},
+                                {{"transpose_a", int64_t{!p.a_k_is_contiguous}},
+                                 {"transpose_b", int64_t{p.b_k_is_contiguous}},
+                                 {"wide", int64_t{p.a_form != "f32"}}}));
+    Trace* const entries[] = {&trace};
+    return finish_all(entries);
+}
+
+NamedTensors random_inputs(const Graph& graph) {
+    NamedTensors inputs;
+    for (ValueId v : graph.inputs) {
+        const Value& value = graph.value(v);
+        inputs.emplace(value.name, Init::uniform(-1, 1).make(value.name, value.dtype, value.shape));
+    }
+    return inputs;
+}
+
+/// The largest difference, over the root mean square of what is expected; NaN if anything is.
+double difference(const HostTensor& found, const HostTensor& expected) {
+    if (found.element_count() != expected.element_count()) return NAN;
+    double worst = 0, squares = 0;
+    for (int64_t i = 0; i < found.element_count(); ++i) {
+        const double e = std::abs(found.get(i) - expected.get(i));
+        if (!(e <= worst)) worst = e;
+        squares += expected.get(i) * expected.get(i);
+    }
+    const double size =
+        std::sqrt(squares / static_cast<double>(std::max<int64_t>(1, expected.element_count())));
+    return size > 0 ? worst / size : worst;
+}
+
+/// A kernel and the variants worth a trial, the shipped one first.
+struct Candidates {
+    std::string kernel;
+    MatmulProblem problem;
+    std::vector<MatmulTile> tiles;
+};
+
+}  // namespace
+
+struct Tuner::State {
+    CompileOptions options;
+    std::vector<Candidates> kernels;
+    size_t kernel = 0, variant = 0;  ///< of the trial that is due
+    size_t done = 0, count = 0;
+    bool is_prepared = false;
+    TuningTrial trial;
+    HostTensor expected;  ///< the shipped variant's result
+    double shipped_us = 0, best_us = 0;
+    Tuning tuning;
+    std::vector<std::string> notes;
+
+    void note(const std::string& text) {
+        notes.push_back(kernels[kernel].kernel + ", " + trial.variant + ": " + text);
+    }
+
+    void skip_kernel() {
+        done += kernels[kernel].tiles.size() - variant;
+        ++kernel;
+        variant = 0;
+        is_prepared = false;
+    }
+
+    void step() {
+        ++done;
+        is_prepared = false;
+        if (++variant < kernels[kernel].tiles.size()) return;
+        ++kernel;
+        variant = 0;
+    }
+
+    Status prepare() {
+        const Candidates& candidates = kernels[kernel];
+        const std::string variant_text = to_string(candidates.tiles[variant]);
+        HEARTH_ASSIGN(std::vector<Graph> graphs, trial_graph(candidates.problem));
+        TuningTrial next;
+        next.kernel = candidates.kernel;
+        next.variant = variant_text;
+        next.inputs = random_inputs(graphs[0]);
+        next.estimated = matmul_cost(candidates.tiles[variant], candidates.problem) /
+                         matmul_cost(candidates.tiles[0], candidates.problem);
+        CompileOptions with_variant = options;
+        Tuning forced = tuning_for(options);
+        forced.variants[candidates.kernel] = variant_text;
+        with_variant.tuning = print_tuning(forced);
+        HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), with_variant));
+        if (compiled.tunable != std::vector<std::string>{candidates.kernel})
+            return unsupported("alone it is another kernel");
+        next.program = describe(compiled.program);
+        next.program.tunable = std::move(compiled.tunable);
+        trial = std::move(next);
+        is_prepared = true;
+        return {};
+    }
+
+    void accept(double us) {
+        best_us = us;
+        const std::string& key = kernels[kernel].kernel;
+        char remark[96];
+        std::snprintf(remark, sizeof remark, "%.2f us, shipped %.2f", us, shipped_us);
+        tuning.variants[key] = trial.variant;
+        tuning.remarks[key] = remark;
+    }
+};
+
+Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options)
+    : state_(std::make_unique<State>()) {
+    State& s = *state_;
+    s.options = options;
+    s.options.rows_capacity = 1;
+    s.options.keep_source = false;
+    s.options.tuning.clear();
+    s.options.observer = nullptr;
+    s.options.quantize = {};
+    s.options.precision = Precision::kF32;
+    s.tuning = tuning_for(options);
+    const std::set<std::string> unique(tunable.begin(), tunable.end());
+    for (const std::string& kernel : unique) {
+        const std::optional<MatmulProblem> problem = parse_matmul_problem(kernel);
+        if (!problem) continue;
+        Candidates candidates{kernel, *problem, {}};
+        const std::vector<MatmulTile> all = matmul_candidates(*problem, options.caps);
+        double least = INFINITY;
+        for (const MatmulTile& t : all) least = std::min(least, matmul_cost(t, *problem));
+        for (size_t i = 0; i < all.size(); ++i)
+            if (i == 0 || matmul_cost(all[i], *problem) <= kWorthTrying * least)
+                candidates.tiles.push_back(all[i]);
+        s.count += candidates.tiles.size();
+        s.kernels.push_back(std::move(candidates));
+    }
+}
+
+Tuner::~Tuner() = default;
+Tuner::Tuner(Tuner&&) noexcept = default;
+Tuner& Tuner::operator=(Tuner&&) noexcept = default;
+
+bool Tuner::is_done() const {
+    return state_->kernel >= state_->kernels.size();
+}
+size_t Tuner::trials_done() const {
+    return state_->done;
+}
+size_t Tuner::trial_count() const {
+    return state_->count;
+}
+const std::vector<std::string>& Tuner::notes() const {
+    return state_->notes;
+}
+std::string Tuner::save() const {
+    return print_tuning(state_->tuning);
+}
+
+Result<const TuningTrial*> Tuner::next() {
+    if (is_done()) return out_of_range("all trials are done");
+    if (!state_->is_prepared) HEARTH_TRY(state_->prepare());
+    return const_cast<const TuningTrial*>(&state_->trial);
+}
+
+void Tuner::report(const TuningResult& result) {
+    State& s = *state_;
+    HEARTH_ASSERT(s.is_prepared && "a report of a trial that was not asked for");
+    const HostTensor* found = nullptr;
+    for (const auto& [name, tensor] : result.outputs)
+        if (name == "c") found = &tensor;
+    if (found == nullptr) return report(invalid_argument("the output 'c' is missing"));
+    if (s.variant == 0) {
+        s.expected = *found;
+        s.shipped_us = s.best_us = result.us;
+        return s.step();
+    }
+    const double error = difference(*found, s.expected);
+    if (!(error <= kTolerance)) {
+        s.note("differs from the shipped variant by " + std::to_string(error) + " of its size");
+    } else if (result.us < s.best_us && result.us < kWorthChanging * s.shipped_us) {
+        s.accept(result.us);
+    }
+    s.step();
+}
+
+void Tuner::report(const Status& failure) {
+    State& s = *state_;
+    if (is_done()) return;
+    s.note(failure.message());
+    // Without the shipped variant there is nothing to compare with.
+    if (s.variant == 0)
+        s.skip_kernel();
+    else
+        s.step();
+}
+
+namespace {
+
+void run_next(Tuner& tuner, const RunTrial& run) {
+    const Result<const TuningTrial*> trial = tuner.next();
+    if (!trial.ok()) return tuner.report(trial.status());
+    const Result<TuningResult> result = run(**trial);
+    if (result.ok())
+        tuner.report(*result);
+    else
+        tuner.report(result.status());
+}
+
+}  // namespace
+
+Status tune(Tuner& tuner, const RunTrial& run,
+            const std::function<bool(size_t done, size_t count)>& progress) {
+    while (!tuner.is_done()) {
+        if (progress && !progress(tuner.trials_done(), tuner.trial_count())) return {};
+        run_next(tuner, run);
+    }
+    if (progress) (void)progress(tuner.trials_done(), tuner.trial_count());
+    return {};
+}
+
+Status tune_within(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget) {
+    const auto start = std::chrono::steady_clock::now();
+    while (!tuner.is_done()) {
+        run_next(tuner, run);
+        if (std::chrono::steady_clock::now() - start >= budget) break;
+    }
+    return {};
+}
+
+}  // namespace hearth

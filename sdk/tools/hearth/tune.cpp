@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth tune: measures the variants of a model's kernels on a device, and keeps what won.
+
+#include "commands.hpp"
+#include "compile/compile.hpp"
+#include "compile/tuning_data.hpp"
+#include "measure.hpp"
+#include "model.hpp"
+#include "progress.hpp"
+#include "tables.hpp"
+#include "tuning_file.hpp"
+
+#include <hearth/tuning.hpp>
+
+#include <fmt/format.h>
+#include <standalone/program_runner.hpp>
+
+namespace hearth::tool {
+
+namespace {
+
+struct TuneOptions {
+    ModelOptions model;
+    std::string output;
+    std::string precision = "f32";
+    uint64_t max_rows = 1;
+    uint32_t samples = 20;
+    int device_index = -1;
+    bool json = false;
+};
+
+Result<TuningResult> run_trial(standalone::Device& device, const TuningTrial& trial,
+                               uint32_t samples) {
+    TuningResult result;
+    HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> runner,
+                  standalone::ProgramRunner::create(device, trial.program.bytes));
+    HEARTH_ASSIGN(result.outputs, runner->run("trial", 1, trial.inputs));
+    MeasureOptions options{.entry = "trial", .samples = samples};
+    options.wants_steps = false;
+    HEARTH_ASSIGN(const Measured measured, measure(device, trial.program.bytes, options));
+    result.us = measured.least_us;
+    return result;
+}
+
+Json report(const TuneOptions& options, const Tuner& tuner, const Tuning& tuning) {
+    Json json = {{"device", tuning.device},       {"driver", tuning.driver},
+                 {"trials", tuner.trials_done()}, {"file", options.output},
+                 {"changed", Json::object()},     {"notes", tuner.notes()}};
+    for (const auto& [kernel, variant] : tuning.variants)
+        json["changed"][kernel] = {{"variant", variant}, {"times", tuning.remarks.at(kernel)}};
+    return json;
+}
+
+void print_report(const Json& json) {
+    fmt::print("{}: {} trials\n", json["device"].get<std::string>(), json["trials"].get<size_t>());
+    for (const auto& [kernel, change] : json["changed"].items())
+        fmt::print("  {}\n    {}: {}\n", kernel, change["variant"].get<std::string>(),
+                   change["times"].get<std::string>());
+    if (json["changed"].empty()) fmt::print("  the shipped variants are best\n");
+    for (const Json& note : json["notes"]) fmt::print("  note: {}\n", note.get<std::string>());
+}
+
+Status tune_model(const TuneOptions& options) {
+    HEARTH_ASSIGN(const Model model, load_model(options.model));
+    HEARTH_TRY(model.fits_device);
+    HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
+                  standalone::Instance::create());
+    HEARTH_ASSIGN(const std::unique_ptr<standalone::Device> device,
+                  standalone::Device::create(*instance, {.index = options.device_index}));
+    CompileOptions compile_options;
+    HEARTH_ASSIGN(compile_options.caps, device->caps());
+    compile_options.driver = driver_text(*device);
+    compile_options.rows_capacity = options.max_rows;
+    if (options.precision == "f16") compile_options.precision = Precision::kF16;
+    HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
+    Tuner tuner(std::move(compiled.tunable), compile_options);
+    Progress progress("tune");
+    HEARTH_TRY(tune(
+        tuner, [&](const TuningTrial& trial) { return run_trial(*device, trial, options.samples); },
+        [&](size_t done, size_t count) {
+            progress.at(done, count, "");
+            return true;
+        }));
+    progress.clear();
+    const std::string text = tuner.save();
+    HEARTH_TRY(write_file(options.output, "the tuning", text.data(), text.size()));
+    HEARTH_ASSIGN(const Tuning tuning, parse_tuning(text));
+    const Json json = report(options, tuner, tuning);
+    if (options.json)
+        print_json(json);
+    else
+        print_report(json);
+    return {};
+}
+
+}  // namespace
+
+void add_tune(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<TuneOptions>();
+    CLI::App* command = app.add_subcommand(
+        "tune", "Measure the variants of a model's kernels on a GPU and keep those that won.");
+    add_model_options(*command, options->model);
+    command->add_option("-o,--output", options->output, "The tuning, for cook --tuning and games.")
+        ->required();
+    command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
+        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
+        ->capture_default_str();
+    command->add_option("--precision", options->precision, "Of what products read.")
+        ->check(CLI::IsMember({"f32", "f16"}))
+        ->capture_default_str();
+    command->add_option("--samples", options->samples, "Recordings of each variant to time.")
+        ->check(CLI::Range(4u, 1000u))
+        ->capture_default_str();
+    command->add_option("--device-index", options->device_index,
+                        "Which GPU of `hearth info`; default: the first discrete one.");
+    command->add_flag("--json", options->json, "Print one JSON object.");
+    command->footer(
+        "A variant wins only if it computes what the shipped one does.  The file is for this "
+        "device, driver and version of Hearth; others ignore it.");
+    command->callback([options, &exit_code] {
+        if (Status status = tune_model(*options); !status.ok()) {
+            print_error("tune", status, options->json);
+            exit_code = kExitFailed;
+        }
+    });
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Every variant of every kind of product computes what the shipped one does, on the device; and so
+// does a program that was compiled with them.
+
+#include "compile/compile.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/ops.hpp>
+#include <hearth/tuning.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+namespace hearth::test {
+namespace {
+
+class TuningTest : public VulkanTest {
+  protected:
+    CompileOptions options() {
+        CompileOptions options;
+        auto caps = device().caps();
+        EXPECT_TRUE(caps.ok());
+        options.caps = *caps;
+        options.driver = "as installed";
+        if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+            options.binding_model = BindingModel::kDescriptor;
+        return options;
+    }
+
+    Result<NamedTensors> run_program(const Compiled& compiled, const char* entry,
+                                     const NamedTensors& inputs) {
+        HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> runner,
+                      standalone::ProgramRunner::create(device(), compiled.bytes));
+        return runner->run(entry, 1, inputs);
+    }
+};
+
+/// Products of all kinds of operands, with odd extents among them, and something that follows.
+Compiled compile_products(const CompileOptions& options) {
+    Trace trace("main");
+    const Tensor x = trace.input("x", {20, 72}), wide = trace.input("wide", {24, 72});
+    trace.output("layer", relu(matmul(x, wide, false, true)));
+    trace.output("columns", matmul(x, x, true, false));
+    const Tensor odd = trace.input("odd", {2, 19, 33});
+    trace.output("odd products", matmul(odd, transpose(odd, {0, 2, 1})));
+    const Tensor half = cast(trace.input("half", {33, 72}), DType::kF16);
+    trace.output("halves", cast(matmul(half, half, false, true), DType::kF32));
+    trace.output("row", matmul(trace.input("one", {1, 72}), wide, false, true));
+    auto compiled = compile({&trace}, options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    return compiled.ok() ? std::move(*compiled) : Compiled();
+}
+
+HostTensor random_tensor(const char* name, const Shape& shape) {
+    return Init::uniform(-1, 1).make(name, DType::kF32, shape);
+}
+
+TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
+    CompileOptions settings = options();
+    const Compiled shipped = compile_products(settings);
+    EXPECT_GE(shipped.tunable.size(), 4u);
+    Tuner tuner(shipped.tunable, settings);
+    // As if each were faster than the one before, so that the last one wins.
+    double us = 1e6;
+    ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
+                    TuningResult result{us *= 0.9, {}};
+                    HEARTH_ASSIGN(result.outputs,
+                                  run_program(trial.program, "trial", trial.inputs));
+                    return result;
+                }).ok());
+    for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
+    EXPECT_GE(tuner.trials_done(), 2 * shipped.tunable.size());
+
+    settings.tuning = tuner.save();
+    const Compiled tuned = compile_products(settings);
+    EXPECT_TRUE(tuned.notes.empty());
+    EXPECT_NE(tuned.hash, shipped.hash);
+    const NamedTensors inputs = {{"x", random_tensor("x", {20, 72})},
+                                 {"wide", random_tensor("wide", {24, 72})},
+                                 {"odd", random_tensor("odd", {2, 19, 33})},
+                                 {"half", random_tensor("half", {33, 72})},
+                                 {"one", random_tensor("one", {1, 72})}};
+    const auto expected = run_program(shipped, "main", inputs);
+    const auto found = run_program(tuned, "main", inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (const auto& [name, tensor] : *expected) {
+        const HostTensor& other = found->at(name);
+        // The results of f16 may round to neighbours, 2^-7 apart below 16.
+        const double tolerance = name == "halves" ? 0x1p-7 : 1e-4;
+        for (int64_t i = 0; i < tensor.element_count(); ++i)
+            ASSERT_NEAR(other.get(i), tensor.get(i), tolerance) << name << " " << i;
+    }
+}
+
+}  // namespace
+}  // namespace hearth::test

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Tuning without a device: what is believed of measurements and of files.
+
+#include "codegen/matmul_tiles.hpp"
+#include "compile/compile.hpp"
+#include "compile/tuning_data.hpp"
+
+#include <hearth/ops.hpp>
+#include <hearth/tuning.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+namespace hearth {
+namespace {
+
+CompileOptions device_options() {
+    CompileOptions options;
+    options.caps.name = "a device";
+    options.caps.max_workgroup_invocations = options.caps.max_workgroup_size_x = 1024;
+    options.caps.shared_memory_bytes = 48 << 10;
+    options.driver = "1.2";
+    return options;
+}
+
+Compiled compile_product(const CompileOptions& options) {
+    Trace trace("main");
+    trace.output("y", relu(matmul(trace.input("a", {96, 64}), trace.input("b", {64, 128}))));
+    Result<Compiled> compiled = compile({&trace}, options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    return compiled.ok() ? std::move(*compiled) : Compiled();
+}
+
+HostTensor filled(double value) {
+    HostTensor c(DType::kF32, {96, 128});
+    for (int64_t i = 0; i < c.element_count(); ++i) c.set(i, value);
+    return c;
+}
+
+/// Tunes with a device that takes `us(variant number)` and computes `value(variant number)`.
+struct Rehearsal {
+    std::function<double(size_t)> us;
+    std::function<double(size_t)> value = [](size_t) { return 1.0; };
+    size_t count = 0;
+    std::vector<std::string> variants;
+
+    Tuner run(const CompileOptions& options) {
+        Tuner tuner(compile_product(options).tunable, options);
+        const Status status = tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
+            variants.push_back(trial.variant);
+            EXPECT_EQ(trial.inputs.size(), 2u);
+            const size_t i = count++;
+            if (us(i) < 0) return internal_error("the pipeline does not build");
+            return TuningResult{us(i), {{"c", filled(value(i))}}};
+        });
+        EXPECT_TRUE(status.ok()) << status.message();
+        EXPECT_TRUE(tuner.is_done());
+        EXPECT_EQ(tuner.trials_done(), tuner.trial_count());
+        return tuner;
+    }
+};
+
+Tuning parsed(const Tuner& tuner) {
+    Result<Tuning> tuning = parse_tuning(tuner.save());
+    EXPECT_TRUE(tuning.ok()) << tuning.status().message();
+    return *tuning;
+}
+
+TEST(Tuning, TheFastestVariantWinsAndIsCompiled) {
+    CompileOptions options = device_options();
+    Rehearsal rehearsal{[](size_t i) { return i == 1 ? 5.0 : 10.0; }};
+    const Tuner tuner = rehearsal.run(options);
+    ASSERT_GE(rehearsal.count, 3u);
+    const Tuning tuning = parsed(tuner);
+    ASSERT_EQ(tuning.variants.size(), 1u);
+    EXPECT_EQ(tuning.variants.begin()->second, rehearsal.variants[1]);
+    const uint64_t shipped = compile_product(options).hash;
+    options.tuning = tuner.save();
+    const Compiled tuned = compile_product(options);
+    EXPECT_NE(tuned.hash, shipped);
+    EXPECT_TRUE(tuned.notes.empty());
+    EXPECT_EQ(compile_product(options).hash, tuned.hash);
+}
+
+TEST(Tuning, AVariantThatComputesSomethingElseDoesNotWin) {
+    Rehearsal rehearsal{[](size_t i) { return i == 1 ? 1.0 : 10.0; },
+                        [](size_t i) { return i == 1 ? 1.001 : 1.0; }};
+    const Tuner tuner = rehearsal.run(device_options());
+    EXPECT_TRUE(parsed(tuner).variants.empty());
+    ASSERT_EQ(tuner.notes().size(), 1u);
+    EXPECT_NE(tuner.notes()[0].find("differs from the shipped variant"), std::string::npos);
+}
+
+TEST(Tuning, AVariantThatGivesNaNDoesNotWin) {
+    Rehearsal rehearsal{[](size_t i) { return i == 1 ? 1.0 : 10.0; },
+                        [](size_t i) { return i == 1 ? std::nan("") : 1.0; }};
+    EXPECT_TRUE(parsed(rehearsal.run(device_options())).variants.empty());
+}
+
+TEST(Tuning, AVariantThatDoesNotRunIsPassedOver) {
+    Rehearsal rehearsal{[](size_t i) { return i == 1 ? -1.0 : i == 2 ? 5.0 : 10.0; }};
+    const Tuner tuner = rehearsal.run(device_options());
+    const Tuning tuning = parsed(tuner);
+    ASSERT_EQ(tuning.variants.size(), 1u);
+    EXPECT_EQ(tuning.variants.begin()->second, rehearsal.variants[2]);
+    ASSERT_EQ(tuner.notes().size(), 1u);
+    EXPECT_NE(tuner.notes()[0].find("the pipeline does not build"), std::string::npos);
+}
+
+TEST(Tuning, WithoutTheShippedVariantThereIsNoWinner) {
+    Rehearsal rehearsal{[](size_t i) { return i == 0 ? -1.0 : 5.0; }};
+    EXPECT_TRUE(parsed(rehearsal.run(device_options())).variants.empty());
+    EXPECT_EQ(rehearsal.count, 1u);
+}
+
+TEST(Tuning, AChangeWithinTheNoiseIsNone) {
+    Rehearsal rehearsal{[](size_t i) { return i == 0 ? 10.0 : 9.9; }};
+    EXPECT_TRUE(parsed(rehearsal.run(device_options())).variants.empty());
+}
+
+TEST(Tuning, ProgressMayStopIt) {
+    const CompileOptions options = device_options();
+    Tuner tuner(compile_product(options).tunable, options);
+    size_t runs = 0;
+    const Status status = tune(
+        tuner,
+        [&](const TuningTrial&) -> Result<TuningResult> {
+            ++runs;
+            return TuningResult{1, {{"c", filled(1)}}};
+        },
+        [](size_t done, size_t count) { return done < 2 && count > 2; });
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(runs, 2u);
+    EXPECT_FALSE(tuner.is_done());
+}
+
+TEST(Tuning, ABudgetOfNothingRunsOneTrial) {
+    const CompileOptions options = device_options();
+    Tuner tuner(compile_product(options).tunable, options);
+    const RunTrial run = [&](const TuningTrial&) -> Result<TuningResult> {
+        return TuningResult{1, {{"c", filled(1)}}};
+    };
+    ASSERT_TRUE(tune_within(tuner, run, std::chrono::microseconds(0)).ok());
+    EXPECT_EQ(tuner.trials_done(), 1u);
+    ASSERT_TRUE(tune_within(tuner, run, std::chrono::hours(1)).ok());
+    EXPECT_TRUE(tuner.is_done());
+}
+
+TEST(Tuning, OfAnotherDeviceDriverOrVersionIsIgnoredWithANote) {
+    CompileOptions options = device_options();
+    Rehearsal rehearsal{[](size_t i) { return i == 1 ? 5.0 : 10.0; }};
+    const std::string text = rehearsal.run(options).save();
+    const uint64_t shipped = compile_product(options).hash;
+    const auto replaced = [&](const std::string& from, const std::string& to) {
+        std::string other = text;
+        EXPECT_NE(other.find(from), std::string::npos);
+        return other.replace(other.find(from), from.size(), to);
+    };
+    const std::pair<std::string, std::string> cases[] = {
+        {replaced("device a device", "device another"), "it is of device 'another'"},
+        {replaced("driver 1.2", "driver 1.3"), "it is of driver '1.3', not '1.2'"},
+        {replaced("version 0", "version 99"), "it is of Hearth '99"},
+        {replaced("hearth tuning 1", "hearth tuning 2"), "line 1"},
+        {"", ""},
+    };
+    for (const auto& [tuning, note] : cases) {
+        options.tuning = tuning;
+        const Compiled compiled = compile_product(options);
+        EXPECT_EQ(compiled.hash, shipped) << note;
+        if (note.empty()) continue;
+        ASSERT_EQ(compiled.notes.size(), 1u) << note;
+        EXPECT_NE(compiled.notes[0].find(note), std::string::npos) << compiled.notes[0];
+    }
+}
+
+TEST(Tuning, OnlyVariantsThatTheProductHasAreTrusted) {
+    CompileOptions options = device_options();
+    const Compiled shipped = compile_product(options);
+    ASSERT_EQ(shipped.tunable.size(), 1u);
+    Tuning tuning = tuning_for(options);
+    for (const char* variant :
+         {"", "matrix", "vector 4096x4096x8 of 8x8, 1 stages, 0 threads",
+          "tiled 64x64x16 of 0x0, 1 stages, 0 threads", "row 1x4x8 of 1x4, 1 stages, 9 threads"}) {
+        tuning.variants[shipped.tunable[0]] = variant;
+        options.tuning = print_tuning(tuning);
+        EXPECT_EQ(compile_product(options).hash, shipped.hash) << variant;
+    }
+}
+
+TEST(Tuning, ATextIsWhatItWasPrintedFrom) {
+    Tuning tuning = tuning_for(device_options());
+    tuning.variants = {{"one", "x"}, {"two", "y"}};
+    tuning.remarks = {{"two", "5 us"}};
+    const Result<Tuning> read = parse_tuning(print_tuning(tuning));
+    ASSERT_TRUE(read.ok()) << read.status().message();
+    EXPECT_EQ(read->variants, tuning.variants);
+    EXPECT_EQ(read->remarks, tuning.remarks);
+    EXPECT_EQ(print_tuning(*read), print_tuning(tuning));
+    EXPECT_FALSE(parse_tuning("").ok());
+    EXPECT_FALSE(parse_tuning(print_tuning(tuning) + "one = z\n").ok());
+    EXPECT_FALSE(parse_tuning(print_tuning(tuning) + "nonsense\n").ok());
+}
+
+TEST(MatmulTiles, EachTileIsReadBackFromItsText) {
+    DeviceCaps caps = device_options().caps;
+    caps.matrix_cores = MatrixCores::kKhr;
+    MatmulProblem problem{.m = 16, .n = 512, .k = 512};
+    problem.can_use_matrices = problem.can_load_fours = true;
+    problem.a_form = "f16";
+    problem.b_form = std::string(kCastForm);
+    const std::vector<MatmulTile> tiles = matmul_candidates(problem, caps);
+    EXPECT_GT(tiles.size(), 8u);
+    for (const MatmulTile& tile : tiles) {
+        EXPECT_EQ(parse_matmul_tile(to_string(tile)), tile) << to_string(tile);
+        EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.shared_memory_bytes);
+        EXPECT_LE(threads_of(tile, caps), 1024);
+    }
+    const std::optional<MatmulProblem> read = parse_matmul_problem(problem.key());
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->key(), problem.key());
+    EXPECT_FALSE(parse_matmul_problem(problem.key() + " and more"));
+    EXPECT_FALSE(parse_matmul_problem("matmul 0x1x1 b1 a f32/k b f32/n"));
+}
+
+}  // namespace
+}  // namespace hearth
