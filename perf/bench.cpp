@@ -3,6 +3,8 @@
 
 #include "bench.hpp"
 
+#include <hearth/tuning.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <ctime>
@@ -47,12 +49,14 @@ Bench::~Bench() {
     if (queries_) device_.vk().DestroyQueryPool(device_.handle(), queries_, nullptr);
 }
 
-Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision precision) {
+Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision precision,
+                                           const QuantizeOptions& quantize) {
     HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
     return compile({&entry}, {.caps = caps,
                               .rows_capacity = static_cast<uint64_t>(rows),
                               .fuse = settings_.fuse,
                               .keep_source = false,
+                              .quantize = quantize,
                               .precision = precision});
 }
 
@@ -143,6 +147,31 @@ Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& r
     row.wall_us = statistics_of(wall);
     row.state = Row::State::kOk;
     return {};
+}
+
+Status Bench::time_variants(const Compiled& compiled, Row& row) {
+    CompileOptions options;
+    HEARTH_ASSIGN(options.caps, device_.caps());
+    Tuner tuner(compiled.tunable, options);
+    const RunTrial run = [&](const TuningTrial& trial) -> Result<TuningResult> {
+        TuningResult result;
+        HEARTH_ASSIGN(const std::unique_ptr<Workload> workload,
+                      Workload::create(device_, trial.program, 1));
+        for (const auto& [name, tensor] : trial.inputs)
+            HEARTH_TRY(workload->set_input(name.c_str(), tensor));
+        HEARTH_ASSIGN(Sample least, sample(*workload, 1, 1));
+        for (int i = 0; i < 5; ++i) {
+            HEARTH_ASSIGN(const Sample again, sample(*workload, 1, 5));
+            if (again.gpu_us < least.gpu_us) least = again;
+        }
+        result.us = least.gpu_us;
+        HEARTH_ASSIGN(HostTensor c, workload->read_output("c", 1));
+        result.outputs.emplace("c", std::move(c));
+        row.details.emplace_back(trial.kernel + ", " + trial.variant + ", us", result.us);
+        return result;
+    };
+    HEARTH_TRY(tune(tuner, run));
+    return tuner.notes().empty() ? Status() : internal_error(tuner.notes()[0]);
 }
 
 Result<std::vector<StepTime>> Bench::step_times(const Compiled& compiled, int64_t rows,

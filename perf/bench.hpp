@@ -60,7 +60,8 @@ struct Row {
 struct Settings {
     double budget_s = 0;  ///< to time each row for, about
     bool wants_steps = false;
-    bool fuse = true;  ///< off: one kernel for each operator
+    bool wants_tuning = false;  ///< of rows that are one kernel: all its variants
+    bool fuse = true;           ///< off: one kernel for each operator
 };
 
 /// One device, what it can do, and how much time may be spent.
@@ -76,7 +77,8 @@ class Bench {
 
     /// Compiles an entry for this device, with room for `rows` rows.
     Result<Compiled> compile_for_device(Trace& entry, int64_t rows,
-                                        Precision precision = Precision::kF32);
+                                        Precision precision = Precision::kF32,
+                                        const QuantizeOptions& quantize = {});
 
     /// `repetitions` recordings in one submission: for one of them the GPU time, the CPU time of
     /// recording and that of the whole process; for all the wall time.
@@ -89,6 +91,10 @@ class Bench {
     /// first  what a run has already shown: if that and perhaps one more are beyond the budget, the
     ///        row is marked so and gets no other figures.
     Status time(Workload& workload, int64_t rows, const Sample& first, Row& row);
+
+    /// Times every variant of the kernels in `compiled`, each checked against the shipped one
+    /// (hearth/tuning.hpp), and adds the times to the row's details.
+    Status time_variants(const Compiled& compiled, Row& row);
 
     /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
     /// prepare  gives the workload its inputs.

@@ -19,7 +19,7 @@ struct Arguments {
     std::string json_path;
     int device_index = -1;
     double budget_s = 0;
-    bool wants_steps = false, wants_list = false, unfused = false;
+    bool wants_steps = false, wants_tuning = false, wants_list = false, unfused = false;
 };
 
 std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
@@ -49,6 +49,7 @@ Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
     const Settings settings{
         .budget_s = arguments.budget_s > 0 ? arguments.budget_s : usual_budget_s,
         .wants_steps = arguments.wants_steps,
+        .wants_tuning = arguments.wants_tuning,
         .fuse = !arguments.unfused};
     HEARTH_ASSIGN(const Roof roof, measure_roof(*device));
     Bench bench(*device, roof, settings);
@@ -81,6 +82,8 @@ int main(int argc, char** argv) {
     app.add_option("--budget", arguments.budget_s,
                    "Seconds to time each row for, about (2, or 5 with a software driver).");
     app.add_option("--json", arguments.json_path, "Also write the results to this file.");
+    app.add_flag("--variants", arguments.wants_tuning,
+                 "Also time all variants of the kernel, in rows that are one product.");
     app.add_flag("--steps", arguments.wants_steps, "Also time each step of each program.");
     app.add_flag("--unfused", arguments.unfused,
                  "Compile one kernel for each operator, to see what fusion does.");
