@@ -12,6 +12,7 @@
 //          AHEAD   the next tile's x is loaded before this one is worked on
 //          LOOP    a loop over the layers, instead of code for each
 //          BIAS    0: none is added
+//          DEPTH   5; another number of layers computes nothing useful, but tells what one costs
 
 #extension GL_GOOGLE_include_directive : require
 #include "common.glsl"
@@ -76,7 +77,8 @@ void main() {
 #if AHEAD
         if (tile + step < tiles) LOAD_X(next, tile + step)
 #endif
-        LAYERS for (uint l = 0; l < kLayers; ++l) {
+        LAYERS for (uint depth = 0; depth < DEPTH; ++depth) {
+            const uint l = depth % kLayers;
             Sum acc[MT][kWide];
             [[unroll]] for (uint n = 0; n < kWide; ++n) {
 #if BIAS
@@ -94,7 +96,7 @@ void main() {
                     [[unroll]] for (uint m = 0; m < MT; ++m)
                         acc[m][n] = MULTIPLY_ADD(a[m][k], b, acc[m][n]);
                 }
-            const float16_t least = l + 1 < kLayers ? float16_t(0) : float16_t(-65504);
+            const float16_t least = depth + 1 < DEPTH ? float16_t(0) : float16_t(-65504);
             [[unroll]] for (uint m = 0; m < MT; ++m)
                 [[unroll]] for (uint n = 0; n < kWide; ++n) {
                     a[m][n] = MatrixA(acc[m][n]);

@@ -136,8 +136,8 @@ uvec4 weights_at(uint layer, uint j) {
 #endif
 }
 #else
-#define HOLD(layer)
-#define PUT(layer)
+#define HOLD(layer) {}
+#define PUT(layer) {}
 #endif
 
 #if XS

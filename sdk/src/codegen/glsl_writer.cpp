@@ -216,6 +216,7 @@ std::string BufferTable::name_of(uint32_t value) {
 
 std::string BufferTable::load(uint32_t value, const std::string& element, ScalarType type) {
     if (value == kShared) return shared_element(element, type);
+    if (value == kSharedHalf) return "SHARED_HALF(" + element + ")";
     return name_of(value) + "_load(" + element + ")";
 }
 

@@ -29,6 +29,8 @@ struct BufferTable {
 
     /// Loads of this value are of elements of shared memory.
     static constexpr uint32_t kShared = 0xfffffffeu;
+    /// The same of shared memory that holds f16.
+    static constexpr uint32_t kSharedHalf = 0xfffffffdu;
 
     std::string name_of(uint32_t value);
     /// The value's element as the number that kernels compute with, whatever its buffer holds; see

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 namespace hearth {
@@ -25,11 +26,18 @@ int padded_stride(int floats) {
     return 4 * (quads % 2 == 0 ? quads + 1 : quads);
 }
 
+/// The same in floats for f16, a multiple of 16.
+int padded_half_stride(int halfs) {
+    return (halfs + 8) / 2;
+}
+
 class RowPlanner {
   public:
     RowPlanner(const Graph& graph, const RowRegion& region, std::span<const Group* const> groups,
-               const std::vector<bool>& inlined, const LowerOptions& options)
-        : graph_(graph), region_(region), groups_(groups), inlined_(inlined), options_(options) {}
+               const std::vector<bool>& inlined, const LowerOptions& options, int edge)
+        : graph_(graph), region_(region), groups_(groups), inlined_(inlined), options_(options) {
+        plan_.edge = edge;
+    }
 
     Result<RowPlan> run() {
         HEARTH_TRY(check_row_layers(graph_, region_, options_.rows_capacity, options_.caps));
@@ -39,8 +47,13 @@ class RowPlanner {
         for (RowStage& stage : plan_.stages) plan_.levels = std::max(plan_.levels, stage.level + 1);
         std::stable_sort(plan_.stages.begin(), plan_.stages.end(),
                          [](const RowStage& a, const RowStage& b) { return a.level < b.level; });
-        for (RowTile& tile : plan_.tiles)
-            tile.stride = tile.is_factor ? padded_stride(tile.width) : tile.width;
+        for (RowTile& tile : plan_.tiles) {
+            if (tile.is_factor) tile.half_edge = plan_.edge;
+            tile.stride = tile.is_half()   ? padded_half_stride(tile.padded())
+                          : tile.is_factor ? padded_stride(tile.width)
+                                           : tile.width;
+        }
+        HEARTH_TRY(check_half_tiles());
         HEARTH_TRY(place());
         return std::move(plan_);
     }
@@ -70,7 +83,10 @@ class RowPlanner {
             plan_.granule = granule;
         }
         const auto index = static_cast<uint32_t>(plan_.stages.size());
-        for (ValueId v : group.stores) stage_of_[v] = index;
+        for (ValueId v : group.stores) {
+            stage_of_[v] = index;
+            if (stage.kind == RowStageKind::kRowwise) rowwise_.insert(v);
+        }
         if (stage.weight >= 0) plan_.weights[static_cast<size_t>(stage.weight)].level = stage.level;
         for (ValueId v : group.stores)
             if (RowTile* tile = find_tile(v)) extend(*tile, stage.level);
@@ -82,6 +98,16 @@ class RowPlanner {
                 std::find(reads_.begin(), reads_.end(), tile.value) != reads_.end())
                 extend(tile, stage.level);
         reads_.clear();
+        return {};
+    }
+
+    /// Reductions store elements one by one, not in the pairs that f16 in shared memory needs.
+    Status check_half_tiles() const {
+        for (const RowTile& tile : plan_.tiles) {
+            const auto maker = stage_of_.find(tile.value);
+            if (tile.is_half() && maker != stage_of_.end() && rowwise_.contains(tile.value))
+                return unsupported("a factor of a product is made by a reduction");
+        }
         return {};
     }
 
@@ -174,7 +200,10 @@ class RowPlanner {
     bool is_multiplied(ValueId v) const {
         return std::any_of(region_.nodes.begin(), region_.nodes.end(), [&](NodeId n) {
             const Node& node = graph_.nodes[n];
-            return node.op->op_class == OpClass::kMatmul && node.inputs[1] == v;
+            if (node.op->op_class != OpClass::kMatmul) return false;
+            const Node* maker = graph_.producer(node.inputs[1]);
+            return node.inputs[1] == v ||
+                   (maker != nullptr && maker->op->name == "cast" && maker->inputs[0] == v);
         });
     }
 
@@ -228,6 +257,9 @@ class RowPlanner {
         const Dim inner = shape[is_dot ? 1 : 0], outer = shape[is_dot ? 0 : 1];
         weight.inner = static_cast<int>(inner.count);
         weight.outer = static_cast<int>(outer.count);
+        weight.half_edge = plan_.edge;
+        for (size_t w = 0; w < plan_.weights.size() && plan_.edge != 0 && weight.same_as < 0; ++w)
+            if (plan_.weights[w].value == weight.value) weight.same_as = static_cast<int>(w);
         stage.weight = static_cast<int>(plan_.weights.size());
         plan_.weights.push_back(weight);
     }
@@ -237,11 +269,12 @@ class RowPlanner {
     Status place() {
         const auto capacity = static_cast<int64_t>(options_.rows_capacity);
         const int64_t rows = region_.rows.at(capacity);
+        const int least = std::max(plan_.edge, 1);
         const int wanted = plan_.parts != 0    ? plan_.granule
-                           : rows <= kFewRows  ? 8
+                           : rows <= kFewRows  ? std::max(8, plan_.edge)
                            : rows <= kSomeRows ? 32
                                                : 64;
-        for (int tile_rows = wanted; tile_rows >= 1; tile_rows /= 2) {
+        for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) {
             if (plan_.granule % tile_rows != 0 && plan_.parts != 0) continue;
             for (RowWeights mode : {RowWeights::kOnce, RowWeights::kAhead, RowWeights::kChunked})
                 if (place_with(tile_rows, mode)) {
@@ -266,9 +299,16 @@ class RowPlanner {
         plan_.mode = mode;
         const uint32_t most = options_.caps.max_workgroup_invocations;
         plan_.threads = static_cast<int>(std::min<uint32_t>(tile_rows <= 8 ? 128 : 256, most));
+        if (plan_.edge != 0) {
+            // A matrix of a 64 wide layer for each subgroup.
+            const auto size = static_cast<int>(options_.caps.subgroup_size);
+            plan_.subgroups = tile_rows <= plan_.edge ? 4 : 8;
+            while (plan_.subgroups * size > static_cast<int>(most)) plan_.subgroups /= 2;
+            plan_.threads = plan_.subgroups * size;
+        }
         if (mode != RowWeights::kChunked) return place_chunks(kMaxWidth);
-        for (int chunk : {kMaxWidth, 128, 64, 32, kLeastChunk})
-            if (place_chunks(chunk)) return true;
+        for (int chunk : {kMaxWidth, 128, 64, 32, 16, kLeastChunk})
+            if (chunk >= plan_.edge && place_chunks(chunk)) return true;
         return false;
     }
 
@@ -281,14 +321,23 @@ class RowPlanner {
         std::vector<Block> blocks;
         const uint32_t end = plan_.levels;
         blocks.push_back({round_up(plan_.threads, 4), 0, end, &plan_.scratch_offset});
+        if (plan_.edge != 0) {
+            plan_.matrix_stride = static_cast<int>(options_.caps.matrix.n) + 4;
+            blocks.push_back(
+                {plan_.subgroups * plan_.matrix_stride * static_cast<int>(options_.caps.matrix.m),
+                 0, end, &plan_.matrix_offset});
+        }
         for (RowVector& v : plan_.vectors)
             blocks.push_back({round_up(v.count, 4), 0, end, &v.offset});
         for (RowTile& t : plan_.tiles)
             blocks.push_back(
                 {round_up(t.stride * plan_.tile_rows, 4), t.first_level, t.last_level, &t.offset});
         for (RowWeight& w : plan_.weights) {
-            w.chunk = std::min(chunk, round_up(w.inner, 4));
-            w.stride = w.is_dot ? padded_stride(w.chunk) : round_up(w.outer, 4);
+            w.chunk = std::min(chunk, round_up(w.inner, w.edge()));
+            w.stride = w.half_edge != 0 ? padded_half_stride(w.line_width())
+                       : w.is_dot       ? padded_stride(w.chunk)
+                                        : w.padded_outer();
+            if (plan_.mode == RowWeights::kOnce && w.same_as >= 0) continue;
             const uint32_t first = plan_.mode == RowWeights::kOnce    ? 0
                                    : plan_.mode == RowWeights::kAhead ? w.level - 1
                                                                       : w.level;
@@ -316,6 +365,9 @@ class RowPlanner {
             plan_.shared_floats = std::max(plan_.shared_floats, offset + blocks[b].size);
             if (plan_.shared_floats > limit) return false;
         }
+        for (RowWeight& w : plan_.weights)
+            if (plan_.mode == RowWeights::kOnce && w.same_as >= 0)
+                w.offset = plan_.weights[static_cast<size_t>(w.same_as)].offset;
         return true;
     }
 
@@ -329,6 +381,7 @@ class RowPlanner {
     RowPlan plan_;
     std::map<ValueId, uint32_t> stage_of_;  ///< of values that the region's groups store
     std::map<ValueId, uint32_t> filled_;    ///< level of the fill of other values
+    std::set<ValueId> rowwise_;             ///< values that reductions store
     std::vector<ValueId> reads_;            ///< of the stage being added
 };
 
@@ -350,7 +403,12 @@ const RowTile* RowPlan::tile_for(ValueId value) const {
 Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
                           std::span<const Group* const> groups, const std::vector<bool>& inlined,
                           const LowerOptions& options) {
-    return RowPlanner(graph, region, groups, inlined, options).run();
+    if (fits_matrix_cores(graph, region, options.caps)) {
+        const auto edge = static_cast<int>(matrix_edge(options.caps));
+        Result<RowPlan> plan = RowPlanner(graph, region, groups, inlined, options, edge).run();
+        if (plan.ok()) return plan;
+    }
+    return RowPlanner(graph, region, groups, inlined, options, 0).run();
 }
 
 }  // namespace hearth

@@ -16,16 +16,22 @@
 
 namespace hearth {
 
-/// A tile's rows of one value in shared memory.  Sizes and offsets are in floats.
+/// A tile's rows of one value in shared memory.  Sizes and offsets are in floats; a width counts
+/// elements.
 struct RowTile {
     ValueId value = kNone;
     int width = 0;           ///< elements of one row
     int stride = 0;          ///< of its place; what is beyond the width is zero up to `padded()`
-    bool is_factor = false;  ///< read four elements at a time, so padded with zeros
+    bool is_factor = false;  ///< read several elements at a time, so padded with zeros
+    int half_edge = 0;       ///< not 0: elements are f16, padded to multiples of this
     uint32_t first_level = kNone, last_level = 0;
     int offset = 0;
 
-    int padded() const { return is_factor ? (width + 3) / 4 * 4 : width; }
+    bool is_half() const { return half_edge != 0; }
+    int padded() const {
+        const int to = is_half() ? half_edge : is_factor ? 4 : 1;
+        return (width + to - 1) / to * to;
+    }
 };
 
 /// A small tensor that is the same for all rows (a bias), in shared memory from the start.
@@ -41,15 +47,19 @@ struct RowWeight {
     bool is_dot = false;  ///< the last axis is summed over
     int inner = 0;        ///< extent that is summed over
     int outer = 0;        ///< extent of the result
-    int chunk = 0;        ///< of `inner`, in shared memory at a time; a multiple of 4
+    int half_edge = 0;    ///< as RowTile's
+    int same_as = -1;     ///< the weights before it that are the same, if any
+    int chunk = 0;        ///< of `inner`, in shared memory at a time; a multiple of edge()
     int stride = 0;       ///< of a line
     uint32_t level = 0;   ///< of the product
     int offset = 0;
 
-    int lines() const { return is_dot ? outer : chunk; }
-    int line_floats() const { return is_dot ? chunk : (outer + 3) / 4 * 4; }
+    int edge() const { return half_edge != 0 ? half_edge : 4; }
+    int padded_outer() const { return (outer + edge() - 1) / edge() * edge(); }
+    /// Elements of a line.
+    int line_width() const { return is_dot ? chunk : padded_outer(); }
     /// Lines that a product may touch, whatever is in them.
-    int padded_lines() const { return is_dot ? (outer + 3) / 4 * 4 : chunk; }
+    int padded_lines() const { return is_dot ? padded_outer() : chunk; }
     bool is_whole() const { return chunk >= inner; }
 };
 
@@ -90,6 +100,10 @@ struct RowPlan {
     std::vector<RowStage> stages;    ///< by level
     uint32_t levels = 0;
     RowWeights mode = RowWeights::kOnce;
+    int edge = 0;  ///< of matrices, on matrix cores; 0: products are the threads' own
+    int subgroups = 0;
+    int matrix_offset = 0;   ///< on matrix cores, for each subgroup the sums of one matrix
+    int matrix_stride = 0;   ///< of a line of it
     int scratch_offset = 0;  ///< a float for each thread
     int shared_floats = 0;
 

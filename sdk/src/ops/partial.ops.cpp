@@ -159,7 +159,7 @@ constinit const OpDef kOps[] = {
             HEARTH_TRY(check_parts(call.attrs));
             const std::vector<int64_t>& axes = call.attrs.integers("axes");
             if (axes.empty() || axes[0] != 0) return invalid_argument("axes must begin with 0");
-            return call.one(call.dtype(0), partial_shape(call.shape(0), call.attrs));
+            return call.one(sum_type(call.dtype(0)), partial_shape(call.shape(0), call.attrs));
         },
         .at = at_float([](auto& c) {
             const auto& axes = c.attrs().integers("axes");

@@ -201,15 +201,33 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
                (graph.value(node.inputs[0]).dtype == DType::kF32 || node.attrs.flag("wide")) &&
                has_rows(node.inputs[0]) && has_rows(node.inputs[1]) &&
                node.attrs.flag("transpose_a") && !node.attrs.flag("transpose_b");
-    if (!is_sum(node) || graph.value(node.inputs[0]).dtype != DType::kF32) return false;
+    // In parts, sums of f16 are f32.
+    const DType dtype = graph.value(node.inputs[0]).dtype;
+    const bool is_exact =
+        dtype == DType::kF32 || (dtype == DType::kF16 && node.op->name == "partial_row_sum");
+    if (!is_sum(node) || !is_exact) return false;
     const std::vector<int64_t>& axes = node.attrs.integers("axes");
     return has_rows(node.inputs[0]) && std::find(axes.begin(), axes.end(), 0) != axes.end();
+}
+
+bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
+    constexpr int64_t kWidestEdge = 32;
+    if (caps.matrix_cores == MatrixCores::kNone || !caps.fp16_storage ||
+        matrix_edge(caps) > kWidestEdge || caps.matrix.n % 8 != 0 || caps.matrix.m % 8 != 0 ||
+        caps.matrix.k % 8 != 0 || caps.subgroup_size < 8)
+        return false;
+    return std::all_of(region.nodes.begin(), region.nodes.end(), [&](NodeId n) {
+        const Node& node = graph.nodes[n];
+        return node.op->op_class != OpClass::kMatmul ||
+               (node.attrs.flag("wide") && graph.value(node.inputs[0]).dtype == DType::kF16 &&
+                graph.value(node.inputs[1]).dtype == DType::kF16);
+    });
 }
 
 namespace {
 
 /// Bytes of one row of all that a training region keeps from forward to backward, at its peak.
-int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
+int64_t kept_bytes(const Graph& graph, const RowRegion& region, int64_t size_bytes) {
     std::vector<ValueId> factors;
     int64_t sum = 0, widest = 0;
     for (NodeId n : region.nodes) {
@@ -222,7 +240,8 @@ int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
         factors.push_back(kept);
         sum += graph.value(kept).shape[1].count;
     }
-    return 4 * (sum + 2 * widest);  // what comes back through a layer, before and behind it
+    return size_bytes *
+           (sum + 2 * widest);  // what comes back through a layer, before and behind it
 }
 
 }  // namespace
@@ -233,7 +252,7 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
     // shared memory is used, which few rows at a time make too seldom (0007-row-programs.md).
     constexpr int64_t kManyRows = 16384, kLeastRows = 32;
     const int64_t rows = region.rows.at(static_cast<int64_t>(rows_capacity));
-    const int64_t bytes = kept_bytes(graph, region);
+    const int64_t bytes = kept_bytes(graph, region, fits_matrix_cores(graph, region, caps) ? 2 : 4);
     if (rows > kManyRows && bytes * kLeastRows > int64_t{caps.shared_memory_bytes})
         return unsupported("of " + std::to_string(rows) + " rows with " + std::to_string(bytes) +
                            " bytes each " + std::to_string(kLeastRows) +

@@ -13,6 +13,7 @@
 
 #include <hearth/op/op_def.hpp>
 
+#include <algorithm>
 #include <vector>
 
 namespace hearth {
@@ -34,6 +35,14 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows);
 
 /// The largest such region, or an empty one.  The graph must hold no composites.
 RowRegion find_row_region(const Graph& graph);
+
+/// Whether all products of the region can run on the device's matrix cores: f16 operands, f32 sums.
+bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const DeviceCaps& caps);
+
+/// Rows and widths of tiles in a row program on matrix cores are multiples of this.
+inline int64_t matrix_edge(const DeviceCaps& caps) {
+    return std::max({caps.matrix.m, caps.matrix.n, caps.matrix.k});
+}
 
 /// Whether the layers of a region are narrow enough for a row program, which reads all weights in
 /// every workgroup, and whether enough rows fit a workgroup to make that worth while.

@@ -11,6 +11,8 @@
 #include "passes/row_region.hpp"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace hearth {
 
@@ -71,6 +73,62 @@ constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a
 int64_t granule_for(int64_t rows) {
     return rows <= 1024 ? 8 : rows <= 16384 ? 32 : 64;
 }
+/// The same on matrix cores: with few rows the least, for many workgroups.
+int64_t matrix_granule_for(int64_t rows, const DeviceCaps& caps) {
+    return rows <= 2048 ? matrix_edge(caps) : 2 * matrix_edge(caps);
+}
+
+/// The tensors of a region that products read rounded to f16.  Whatever else reads such a tensor
+/// once a product has, on the way back above all, reads the rounded one too: of the two, that is the
+/// one a row program on matrix cores then keeps (mixed precision keeps activations in f16).
+class RoundedRows {
+  public:
+    RoundedRows(const Graph& graph, const RowRegion& region) : graph_(graph), region_(region) {}
+
+    /// `node` of the region, reading what is rounded; null if it reads nothing of the kind.
+    std::optional<std::vector<Tensor>> narrowed(const Node& node, std::span<const Tensor> inputs) {
+        if (is_rounding(node)) {
+            const Tensor rounded = apply(*node.op, inputs, node.attrs)[0];
+            rounded_.insert_or_assign(node.inputs[0], rounded);
+            return std::vector<Tensor>{rounded};
+        }
+        std::vector<Tensor> read(inputs.begin(), inputs.end());
+        bool is_any = false;
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            const auto known = rounded_.find(node.inputs[i]);
+            if (known == rounded_.end() || !multiplied_.contains(node.inputs[i])) continue;
+            read[i] = apply_one(op("cast"), {known->second}, {{"to", DType::kF32}});
+            is_any = true;
+        }
+        if (node.op->op_class == OpClass::kMatmul) note_product(node);
+        if (!is_any) return std::nullopt;
+        return apply(*node.op, read, node.attrs);
+    }
+
+    /// What a sum over rows of `v` should add up.
+    Tensor summand(ValueId v, const Tensor& x) const {
+        const auto known = rounded_.find(v);
+        return known == rounded_.end() || !multiplied_.contains(v) ? x : known->second;
+    }
+
+    void note_product(const Node& node) {
+        for (ValueId v : node.inputs)
+            if (const Node* maker = graph_.producer(v); maker != nullptr && is_rounding(*maker))
+                multiplied_.insert(maker->inputs[0]);
+    }
+
+  private:
+    bool is_rounding(const Node& node) const {
+        const auto n = static_cast<NodeId>(&node - graph_.nodes.data());
+        return region_.has(n) && node.op->name == "cast" && node.attrs.dtype("to") == DType::kF16 &&
+               graph_.value(node.inputs[0]).dtype == DType::kF32;
+    }
+
+    const Graph& graph_;
+    const RowRegion& region_;
+    std::map<ValueId, Tensor> rounded_;
+    std::set<ValueId> multiplied_;
+};
 
 }  // namespace
 
@@ -81,14 +139,18 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
         !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
         return graph;
     const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
-    const int64_t granule = granule_for(rows);
+    const bool on_matrix_cores = fits_matrix_cores(graph, region, options.caps);
+    const int64_t granule =
+        on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
     const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
+    RoundedRows rounded(graph, region);
     return rewrite(graph,
                    [&](Trace&, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
                        const auto n = static_cast<NodeId>(&node - graph.nodes.data());
-                       if (!region.has(n) || !sums_rows(graph, node, region.rows))
-                           return std::nullopt;
+                       if (!region.has(n)) return std::nullopt;
+                       if (!sums_rows(graph, node, region.rows))
+                           return on_matrix_cores ? rounded.narrowed(node, inputs) : std::nullopt;
                        const bool is_product = node.op->op_class == OpClass::kMatmul;
                        Attrs attrs{{"parts", parts}, {"granule", granule}};
                        if (is_product) {
@@ -97,8 +159,12 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
                        } else {
                            attrs.set("axes", node.attrs.integers("axes"));
                        }
+                       std::vector<Tensor> terms(inputs.begin(), inputs.end());
+                       if (on_matrix_cores && is_product) rounded.note_product(node);
+                       if (on_matrix_cores && !is_product)
+                           terms[0] = rounded.summand(node.inputs[0], terms[0]);
                        const Tensor partial = apply(
-                           op(is_product ? "matmul_partial" : "partial_row_sum"), inputs, attrs)[0];
+                           op(is_product ? "matmul_partial" : "partial_row_sum"), terms, attrs)[0];
                        const Value& sum = graph.value(node.outputs[0]);
                        return std::vector<Tensor>{sum_of_parts(partial, sum.shape, sum.dtype)};
                    });
