@@ -155,10 +155,9 @@ TEST(Budget, OfEnoughChangesNothing) {
 }
 
 TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
-    const auto result = compile_graphs({learner([] { return nn::Layer(block); })},
-                                       {.rows_capacity = kBatch,
-                                        .arena_budget_bytes = 1000,
-                                        .row_programs = RowPrograms::kNever});
+    const auto result = compile_graphs(
+        {learner([] { return nn::Layer(block); })},
+        {.rows_capacity = kBatch, .arena_budget_bytes = 1000, .row_programs = RowPrograms::kNever});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfRange);
     EXPECT_NE(result.status().message().find("; the budget is 1000"), std::string::npos);

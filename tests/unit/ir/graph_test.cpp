@@ -40,7 +40,7 @@ TEST(PrintGraph, ShowsLeavesNodesOutputsAndUpdates) {
               "  param @w : f32[2, 3]\n"
               "  state @count : f32[]\n"
               "  constant %7 : f32[] = 1\n"
-              "  %2 : f32[rows, 2] = matmul(@x, @w) {transpose_a=0 transpose_b=1}\n"
+              "  %2 : f32[rows, 2] = matmul(@x, @w) {transpose_a=0 transpose_b=1 wide=0}\n"
               "  %3 : f32[rows, 2] = relu(%2)\n"
               "  %4 : f32[rows, 1] = reduce_sum(%3) {axes=(1)}\n"
               "  %5 : f32[rows] = reshape(%4) {shape=[rows]}\n"
