@@ -40,14 +40,17 @@ class TuningTest : public VulkanTest {
 /// Products of all kinds of operands, with odd extents among them, and something that follows.
 Compiled compile_products(const CompileOptions& options) {
     Trace trace("main");
-    const Tensor x = trace.input("x", {20, 72}), wide = trace.input("wide", {24, 72});
+    const Tensor x = trace.input("x", {40, 72}), wide = trace.input("wide", {24, 72});
     trace.output("layer", relu(matmul(x, wide, false, true)));
-    trace.output("columns", matmul(x, x, true, false));
-    const Tensor odd = trace.input("odd", {2, 19, 33});
-    trace.output("odd products", matmul(odd, transpose(odd, {0, 2, 1})));
-    const Tensor half = cast(trace.input("half", {33, 72}), DType::kF16);
-    trace.output("halves", cast(matmul(half, half, false, true), DType::kF32));
-    trace.output("row", matmul(trace.input("one", {1, 72}), wide, false, true));
+    // A software driver takes a third of a second for each variant.
+    if (options.caps.subgroup_size > 8) {
+        trace.output("columns", matmul(x, x, true, false));
+        const Tensor odd = trace.input("odd", {2, 19, 33});
+        trace.output("odd products", matmul(odd, transpose(odd, {0, 2, 1})));
+        const Tensor half = cast(trace.input("half", {33, 72}), DType::kF16);
+        trace.output("halves", cast(matmul(half, half, false, true), DType::kF32));
+        trace.output("row", matmul(trace.input("one", {1, 72}), wide, false, true));
+    }
     auto compiled = compile({&trace}, options);
     EXPECT_TRUE(compiled.ok()) << compiled.status().message();
     return compiled.ok() ? std::move(*compiled) : Compiled();
@@ -60,7 +63,7 @@ HostTensor random_tensor(const char* name, const Shape& shape) {
 TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
     CompileOptions settings = options();
     const Compiled shipped = compile_products(settings);
-    EXPECT_GE(shipped.tunable.size(), 4u);
+    EXPECT_GE(shipped.tunable.size(), settings.caps.subgroup_size > 8 ? 4u : 1u);
     Tuner tuner(shipped.tunable, settings);
     // As if each were faster than the one before, so that the last one wins.
     double us = 1e6;
@@ -77,11 +80,13 @@ TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
     const Compiled tuned = compile_products(settings);
     EXPECT_TRUE(tuned.notes.empty());
     EXPECT_NE(tuned.hash, shipped.hash);
-    const NamedTensors inputs = {{"x", random_tensor("x", {20, 72})},
-                                 {"wide", random_tensor("wide", {24, 72})},
-                                 {"odd", random_tensor("odd", {2, 19, 33})},
-                                 {"half", random_tensor("half", {33, 72})},
-                                 {"one", random_tensor("one", {1, 72})}};
+    NamedTensors inputs = {{"x", random_tensor("x", {40, 72})},
+                           {"wide", random_tensor("wide", {24, 72})},
+                           {"odd", random_tensor("odd", {2, 19, 33})},
+                           {"half", random_tensor("half", {33, 72})},
+                           {"one", random_tensor("one", {1, 72})}};
+    if (settings.caps.subgroup_size <= 8)
+        for (const char* unused : {"odd", "half", "one"}) inputs.erase(unused);
     const auto expected = run_program(shipped, "main", inputs);
     const auto found = run_program(tuned, "main", inputs);
     ASSERT_TRUE(expected.ok()) << expected.status().message();
