@@ -73,8 +73,7 @@ class RowProgramWriter {
         std::string levels;
         for (uint32_t level = 0; level < plan_.levels; ++level) levels += write_level(level);
         if (is_lost_) return unsupported("it reads what it computed where it no longer is");
-        std::string body =
-            "void main() {\n    const int thread = int(gl_LocalInvocationID.x), tid = thread;\n";
+        std::string body = "void main() {\n    const int tid = int(gl_LocalInvocationID.x);\n";
         if (on_matrix_cores())
             body +=
                 "    const int subgroup = int(gl_SubgroupID);\n"
@@ -174,21 +173,8 @@ class RowProgramWriter {
         else
             out += "    for (int first = begin; first < end; first += " + tile +
                    (plan_.parts != 0 ? "" : " * int(gl_NumWorkGroups.x)") + ") {\n";
-        if (!plan_.is_single && !is_software_) out += fresh_numbers();
         out += "        const int count = clamp(end - first, 0, " + tile + ");\n" + levels;
         return out + "    }\n";
-    }
-
-    /// The thread's numbers again, as if they depended on the tile: or compilers work out the
-    /// addresses of all levels ahead of the loop, and have no registers to keep them in.
-    std::string fresh_numbers() const {
-        std::string out = "        const int zero = first < 0 ? 1 : 0;\n";
-        out += "        const int tid = thread + zero;\n";
-        if (on_matrix_cores())
-            out +=
-                "        const int subgroup = int(gl_SubgroupID) + zero;\n"
-                "        const int subgroup_lane = int(gl_SubgroupInvocationID) + zero;\n";
-        return out;
     }
 
     std::string write_level(uint32_t level) {

@@ -227,7 +227,7 @@ bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const Device
 namespace {
 
 /// Bytes of one row of all that a training region keeps from forward to backward, at its peak.
-int64_t kept_bytes(const Graph& graph, const RowRegion& region, int64_t size_bytes) {
+int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
     std::vector<ValueId> factors;
     int64_t sum = 0, widest = 0;
     for (NodeId n : region.nodes) {
@@ -240,8 +240,9 @@ int64_t kept_bytes(const Graph& graph, const RowRegion& region, int64_t size_byt
         factors.push_back(kept);
         sum += graph.value(kept).shape[1].count;
     }
-    return size_bytes *
-           (sum + 2 * widest);  // what comes back through a layer, before and behind it
+    // The widest twice: what comes back through a layer, before and behind it.  All as f32, also on
+    // matrix cores, which take longer for many rows so far (docs/design/0008-row-programs.md).
+    return 4 * (sum + 2 * widest);
 }
 
 }  // namespace
@@ -252,7 +253,7 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
     // shared memory is used, which few rows at a time make too seldom (0007-row-programs.md).
     constexpr int64_t kManyRows = 16384, kLeastRows = 32;
     const int64_t rows = region.rows.at(static_cast<int64_t>(rows_capacity));
-    const int64_t bytes = kept_bytes(graph, region, fits_matrix_cores(graph, region, caps) ? 2 : 4);
+    const int64_t bytes = kept_bytes(graph, region);
     if (rows > kManyRows && bytes * kLeastRows > int64_t{caps.shared_memory_bytes})
         return unsupported("of " + std::to_string(rows) + " rows with " + std::to_string(bytes) +
                            " bytes each " + std::to_string(kLeastRows) +
