@@ -18,7 +18,7 @@
 // beyond the counts.  They are of type FetchA and FetchB: uvec4, the words of f16, or Eight, floats
 // that are rounded only after the present slice has been multiplied, so that nothing waits for them.
 //
-// Tiles tried: docs/design/0009-matrix-cores.md.
+// Tiles tried: docs/design/0010-matrix-cores.md.
 
 #ifndef PAD
 #define PAD 1

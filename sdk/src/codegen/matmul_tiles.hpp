@@ -71,7 +71,7 @@ uint32_t shared_bytes_of(const MatmulTile& tile, const MatmulProblem& problem,
 /// Every variant that computes this product on this device, the shipped choice first.
 std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const DeviceCaps& caps);
 
-/// The shipped choice: from measurements on one NVIDIA H200 and on lavapipe (docs/design/0009).
+/// The shipped choice: from measurements on one NVIDIA H200 and on lavapipe (docs/design/0010).
 MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& caps);
 
 /// An estimate of time, comparable among the tiles of one problem.
