@@ -125,6 +125,7 @@ std::span<const Scene> convolution_scenes();
 std::span<const Scene> image_network_scenes();
 std::span<const Scene> transformer_scenes();
 std::span<const Scene> digits_scenes();
+std::span<const Scene> elementwise_scenes();
 
 /// Fills in the row's dispatches, copies and barriers.
 void count_steps(const hearth_entry_info& entry, Row& row);

@@ -50,6 +50,7 @@ class ManyProducts : public VulkanTest {
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile_graphs({graph}, options);
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+        if (!compiled.ok()) return HUGE_VAL;
         for (const Step& step : compiled->program.steps)
             for (size_t axis = 1; axis < 3; ++axis)
                 EXPECT_LE(step.grid[axis].groups(options.rows_capacity), 65535u);
@@ -74,7 +75,8 @@ class ManyProducts : public VulkanTest {
 TEST_F(ManyProducts, MoreMatricesThanAGridIsDeep) {
     EXPECT_LE(error_of({kRows, 2, 3}, {kRows, 3, 2}, 100, 140000), 1e-6);
     EXPECT_LE(error_of({kRows, 2, 3}, {kRows, 3, 2}, 100, 140000, true), 1e-6);
-    EXPECT_LE(error_of({kRows, 20, 24}, {kRows, 24, 20}, 10, 140000, true), 1e-5);
+    // At capacity each operand is just within what every host can bind.
+    EXPECT_LE(error_of({kRows, 20, 24}, {kRows, 24, 20}, 10, 66000, true), 1e-5);
 }
 
 TEST_F(ManyProducts, MoreRowsThanAGridIsHigh) {
