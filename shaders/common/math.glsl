@@ -18,8 +18,44 @@ float hearth_tanh(float x) {
     return isnan(x) ? x : (x < 0.0 ? -y : y);
 }
 
-// x reduced to [-pi/4, pi/4] and the quadrant, with pi/2 in three parts (Cody and Waite).
+// The same as hearth_reduce for any finite x beyond 2^-7: x times the bits of 2 / pi that matter to
+// the product modulo 4 (Payne and Hanek, "Radian reduction for trigonometric functions", 1983).
+float hearth_reduce_far(float x, out int quadrant) {
+    // A word of zeros, then 2 / pi after the binary point.
+    const uint two_over_pi[8] = uint[](0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u,
+                                       0xdb629599u, 0x3c439041u, 0xfe5163abu);
+    const uint bits = floatBitsToUint(abs(x));
+    const uint mantissa = (bits & 0x7fffffu) | 0x800000u;
+    // Of the product's bits, those from the place of 2 on: 96 bits of 2 / pi make 94 after the point.
+    const uint start = (bits >> 23) - 120u;
+    const uint word = start >> 5, shift = start & 31u;
+    uint w[3];
+    for (uint i = 0u; i < 3u; ++i) {
+        const uint next = shift == 0u ? 0u : two_over_pi[word + i + 1u] >> (32u - shift);
+        w[i] = two_over_pi[word + i] << shift | next;
+    }
+    uint low, middle, carry_low, carry_middle, carry;
+    umulExtended(mantissa, w[2], carry_low, low);
+    umulExtended(mantissa, w[1], carry_middle, middle);
+    middle = uaddCarry(middle, carry_low, carry);
+    const uint high = mantissa * w[0] + carry_middle + carry;
+    // 64 bits after the point, as a number in [-1/2, 1/2).
+    uint a = high << 2 | middle >> 30, b = middle << 2 | low >> 30;
+    const bool is_above = a >= 0x80000000u;
+    if (is_above) {
+        b = ~b + 1u;
+        a = ~a + (b == 0u ? 1u : 0u);
+    }
+    const float turn = float(a) * 2.3283064365386963e-10 + float(b) * 5.421010862427522e-20;
+    const float r = (is_above ? -turn : turn) * 1.5707963267948966;
+    const int q = int(high >> 30) + (is_above ? 1 : 0);
+    quadrant = (x < 0.0 ? -q : q) & 3;
+    return x < 0.0 ? -r : r;
+}
+// x reduced to [-pi/4, pi/4] and the quadrant, with pi/2 in three parts (Cody and Waite), whose
+// products with j are exact up to here.
 float hearth_reduce(float x, out int quadrant) {
+    if (abs(x) > 8192.0 && !isinf(x)) return hearth_reduce_far(x, quadrant);
     float j = roundEven(x * 0.636619772367581343);
     quadrant = int(j) & 3;
     precise float r = x - j * 1.5703125;

@@ -11,6 +11,17 @@ namespace hearth {
 
 namespace {
 
+void angle_samples(Samples& s) {
+    unary_samples(s, -3, 3);
+    // Many turns: what is left of them depends on every bit.
+    for (double far : {1e5, 1e37}) {
+        Sample& sample = s.add({{257}});
+        sample.low = -far;
+        sample.high = far;
+        sample.gradient = false;
+    }
+}
+
 constinit const OpDef kOps[] = {
     {
         .name = "exp",
@@ -40,7 +51,7 @@ constinit const OpDef kOps[] = {
         .at = at_float([](auto& c) { return sin(c.x(0)); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent() * cos(v.in(0))}; },
         .onnx = {{"Sin", 7}},
-        .samples = [](Samples& s) { unary_samples(s, -3, 3); },
+        .samples = angle_samples,
     },
     {
         .name = "cos",
@@ -52,7 +63,7 @@ constinit const OpDef kOps[] = {
             return {neg(v.cotangent() * sin(v.in(0)))};
         },
         .onnx = {{"Cos", 7}},
-        .samples = [](Samples& s) { unary_samples(s, -3, 3); },
+        .samples = angle_samples,
     },
     {
         .name = "tan",
