@@ -28,10 +28,14 @@ std::vector<OpCase> usable_cases() {
         return is_small(type.shape) && !has_multiples && type.shape.element_count(3) > 0 &&
                type.dtype != DType::kF64;
     };
+    // The rounding of numbers so large is more than the operator's own period.
+    auto is_moderate = [](const OpCase& c) {
+        return c.sample.high < 1e5 || !is_floating(c.sample.inputs[0].dtype);
+    };
     std::vector<OpCase> cases;
     for (const OpDef* op : all_ops())
         for (const OpCase& c : cases_of(*op))
-            if (runs_on_device(c) &&
+            if (runs_on_device(c) && is_moderate(c) &&
                 std::all_of(c.sample.inputs.begin(), c.sample.inputs.end(), usable_type))
                 cases.push_back(c);
     return cases;
