@@ -94,12 +94,12 @@ std::vector<VkExtensionProperties> device_extensions(const VulkanApi& vk,
 
 void leave_out_khr_matrices(hearth_requirements& requirements) {
     requirements.optional_features &= ~HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR;
-    const auto names =
-        std::span(requirements.optional_extensions).first(requirements.optional_extension_count);
-    const auto rest = std::ranges::remove_if(names, [](const char* name) {
+    const char** const names = requirements.optional_extensions;
+    const char** const end = names + requirements.optional_extension_count;
+    const char** const rest = std::remove_if(names, end, [](const char* name) {
         return std::string_view(name) == "VK_KHR_cooperative_matrix";
     });
-    requirements.optional_extension_count -= static_cast<uint32_t>(rest.size());
+    requirements.optional_extension_count = static_cast<uint32_t>(rest - names);
 }
 
 }  // namespace
