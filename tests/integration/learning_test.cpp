@@ -6,9 +6,9 @@
 
 #include "compile/compile.hpp"
 #include "cpu/interpreter.hpp"
+#include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -53,21 +53,6 @@ CompiledProgram compile_learner(const DeviceCaps& caps) {
     return std::move(compiled).value();
 }
 
-NamedTensors batch(int step, int64_t rows) {
-    HostTensor x(DType::kF32, {rows, 2}), y(DType::kF32, {rows, 2});
-    for (int64_t r = 0; r < rows; ++r) {
-        double in[2];
-        for (int64_t i = 0; i < 2; ++i) {
-            const auto element = static_cast<uint32_t>(2 * r + i);
-            in[i] = 2 * uniform_from_bits(philox_bits(1, static_cast<uint32_t>(step), element)) - 1;
-            x.set(2 * r + i, in[i]);
-        }
-        y.set(2 * r, std::sin(3 * in[0]));
-        y.set(2 * r + 1, in[0] * in[1]);
-    }
-    return {{"x", x}, {"y", y}};
-}
-
 class LearningTest : public VulkanTest {
   protected:
     std::unique_ptr<standalone::ProgramRunner> make_runner(const CompiledProgram& compiled) {
@@ -84,7 +69,7 @@ class LearningTest : public VulkanTest {
 
     static double learn(standalone::ProgramRunner& runner, int step, int64_t rows = kCapacity,
                         uint32_t max_dispatches = 0) {
-        auto outputs = runner.run("learn", rows, batch(step, rows), max_dispatches);
+        auto outputs = runner.run("learn", rows, regression_batch(step, rows), max_dispatches);
         EXPECT_TRUE(outputs.ok()) << outputs.status().message();
         return outputs.ok() ? outputs->at("loss").get(0) : NAN;
     }
@@ -109,7 +94,7 @@ TEST_F(LearningTest, WeightsFollowTheCpuReferenceForTwentySteps) {
     for (int step = 0; step < 20; ++step) {
         // The number of rows changes from step to step, without compiling anew.
         const int64_t rows = 1 + (step * 13) % static_cast<int64_t>(kCapacity);
-        auto expected = interpret(compiled.graphs[1], batch(step, rows), weights, rows);
+        auto expected = interpret(compiled.graphs[1], regression_batch(step, rows), weights, rows);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
         EXPECT_NEAR(learn(*runner, step, rows), expected->at("loss").get(0), 1e-5);
     }
@@ -145,7 +130,7 @@ TEST_F(LearningTest, ActingUsesWhatWasLearned) {
     const CompiledProgram compiled = compile_learner(caps());
     auto runner = make_runner(compiled);
     ASSERT_NE(runner, nullptr);
-    const NamedTensors inputs = {{"observation", batch(99, 5).at("x")}};
+    const NamedTensors inputs = {{"observation", regression_batch(99, 5).at("x")}};
     auto before = runner->run("act", 5, inputs);
     for (int step = 0; step < 5; ++step) learn(*runner, step);
     auto after = runner->run("act", 5, inputs);

@@ -6,9 +6,9 @@
 
 #include "compile/compile.hpp"
 #include "cpu/interpreter.hpp"
+#include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"
 
-#include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
@@ -26,22 +26,6 @@ namespace hearth::test {
 namespace {
 
 constexpr int64_t kBatch = 32;
-
-/// Points of y = (sin 3a, a b).
-NamedTensors batch(int step) {
-    HostTensor x(DType::kF32, {kBatch, 2}), y(DType::kF32, {kBatch, 2});
-    for (int64_t r = 0; r < kBatch; ++r) {
-        double in[2];
-        for (int64_t i = 0; i < 2; ++i) {
-            const auto element = static_cast<uint32_t>(2 * r + i);
-            in[i] = 2 * uniform_from_bits(philox_bits(1, static_cast<uint32_t>(step), element)) - 1;
-            x.set(2 * r + i, in[i]);
-        }
-        y.set(2 * r, std::sin(3 * in[0]));
-        y.set(2 * r + 1, in[0] * in[1]);
-    }
-    return {{"x", x}, {"y", y}};
-}
 
 using Rule = void (*)(std::span<const Tensor> params, std::span<const Tensor> gradients);
 
@@ -92,8 +76,9 @@ class Learner {
     }
 
     NamedTensors run(int step) {
-        auto outputs = runner_ ? runner_->run("learn", kBatch, batch(step))
-                               : interpret(graph_, batch(step), weights_, kBatch);
+        auto outputs = runner_
+                           ? runner_->run("learn", kBatch, regression_batch(step, kBatch))
+                           : interpret(graph_, regression_batch(step, kBatch), weights_, kBatch);
         EXPECT_TRUE(outputs.ok()) << outputs.status().message();
         return outputs.ok() ? *outputs : NamedTensors();
     }

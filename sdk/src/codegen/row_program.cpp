@@ -926,6 +926,15 @@ class RowProgramWriter {
         return Deal(plan_.tile_rows, width, lines, plan_.threads);
     }
 
+    /// The loop over chunks of a product's weights that come into shared memory one by one.
+    std::string open_chunks(size_t weight) {
+        const RowWeight& w = plan_.weights[weight];
+        std::string out = "            for (int k0 = 0; k0 < " + text(w.inner) +
+                          "; k0 += " + text(w.chunk) + ") {\n";
+        if (!w.is_whole()) out += "            barrier();\n";
+        return out + load_weight(weight, "k0") + "            barrier();\n";
+    }
+
     std::string write_product(const RowStage& stage, int& lane) {
         if (on_matrix_cores()) return write_matrix_product(stage, lane);
         const auto index = static_cast<size_t>(stage.weight);
@@ -937,12 +946,7 @@ class RowProgramWriter {
         out += "            UNROLL for (int i = 0; i < " + text(deal.rounds * deal.lines) +
                "; ++i) acc[i] = vec4(0);\n";
         const bool in_chunks = plan_.mode == RowWeights::kChunked;
-        if (in_chunks) {
-            out += "            for (int k0 = 0; k0 < " + text(w.inner) +
-                   "; k0 += " + text(w.chunk) + ") {\n";
-            if (!w.is_whole()) out += "            barrier();\n";
-            out += load_weight(index, "k0") + "            barrier();\n";
-        }
+        if (in_chunks) out += open_chunks(index);
         out += open_tasks(deal);
         const int quads = std::min(w.chunk, ceil_div(w.inner, 4) * 4) / 4;
         // The last chunk may be shorter than the others.
@@ -1056,12 +1060,7 @@ class RowProgramWriter {
         out += "            UNROLL for (int i = 0; i < " + sums +
                "; ++i) acc[i] = hearth_matrix_sum(0.0);\n";
         const bool in_chunks = plan_.mode == RowWeights::kChunked;
-        if (in_chunks) {
-            out += "            for (int k0 = 0; k0 < " + text(w.inner) +
-                   "; k0 += " + text(w.chunk) + ") {\n";
-            if (!w.is_whole()) out += "            barrier();\n";
-            out += load_weight(index, "k0") + "            barrier();\n";
-        }
+        if (in_chunks) out += open_chunks(index);
         out += open_matrix_tasks(tasks, columns, "cr");
         const int steps = std::min(w.chunk, x.padded()) / matrix_k();
         const std::string end = w.is_whole() ? text(steps)
