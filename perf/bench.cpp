@@ -174,6 +174,18 @@ Status Bench::time_variants(const Compiled& compiled, Row& row) {
     return tuner.notes().empty() ? Status() : internal_error(tuner.notes()[0]);
 }
 
+Status Bench::profile(const Compiled& compiled, int64_t rows,
+                      const std::function<Status(Workload&)>& prepare, Row& row) {
+    if (row.state != Row::State::kOk) return {};
+    if (settings_.wants_steps) {
+        HEARTH_ASSIGN(row.steps, step_times(compiled, rows, prepare));
+    }
+    if (settings_.wants_statistics) {
+        HEARTH_ASSIGN(row.pipelines, pipeline_statistics(device_, compiled));
+    }
+    return {};
+}
+
 Result<std::vector<StepTime>> Bench::step_times(const Compiled& compiled, int64_t rows,
                                                 const std::function<Status(Workload&)>& prepare) {
     constexpr int kWarm = 20, kRuns = 11;

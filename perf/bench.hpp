@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "pipeline_statistics.hpp"
 #include "statistics.hpp"
 #include "workload.hpp"
 
@@ -55,13 +56,15 @@ struct Row {
     bool is_memory_bound = false;
     std::vector<std::pair<std::string, double>> details;  ///< figures that only this row has
     std::vector<StepTime> steps;                          ///< if asked for
+    std::vector<PipelineStatistics> pipelines;            ///< likewise
 };
 
 struct Settings {
     double budget_s = 0;  ///< to time each row for, about
     bool wants_steps = false;
-    bool wants_tuning = false;  ///< of rows that are one kernel: all its variants
-    bool fuse = true;           ///< off: one kernel for each operator
+    bool wants_statistics = false;  ///< of the driver, of each pipeline
+    bool wants_tuning = false;      ///< of rows that are one kernel: all its variants
+    bool fuse = true;               ///< off: one kernel for each operator
 };
 
 /// One device, what it can do, and how much time may be spent.
@@ -96,12 +99,17 @@ class Bench {
     /// (hearth/tuning.hpp), and adds the times to the row's details.
     Status time_variants(const Compiled& compiled, Row& row);
 
+    /// Adds to a row that has been timed what the settings ask for: times of steps, and what the
+    /// driver tells of pipelines.
+    /// prepare  gives a workload its inputs.
+    Status profile(const Compiled& compiled, int64_t rows,
+                   const std::function<Status(Workload&)>& prepare, Row& row);
+
+  private:
     /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
-    /// prepare  gives the workload its inputs.
     Result<std::vector<StepTime>> step_times(const Compiled& compiled, int64_t rows,
                                              const std::function<Status(Workload&)>& prepare);
 
-  private:
     standalone::Device& device_;
     Roof roof_;
     Settings settings_;

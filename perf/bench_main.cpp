@@ -19,7 +19,8 @@ struct Arguments {
     std::string json_path;
     int device_index = -1;
     double budget_s = 0;
-    bool wants_steps = false, wants_tuning = false, wants_list = false, unfused = false;
+    bool wants_steps = false, wants_statistics = false, wants_tuning = false;
+    bool wants_list = false, unfused = false;
 };
 
 std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
@@ -39,8 +40,10 @@ std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
 Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
     HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
                   standalone::Instance::create());
-    HEARTH_ASSIGN(const std::unique_ptr<standalone::Device> device,
-                  standalone::Device::create(*instance, {.index = arguments.device_index}));
+    HEARTH_ASSIGN(
+        const std::unique_ptr<standalone::Device> device,
+        standalone::Device::create(*instance, {.index = arguments.device_index,
+                                               .pipeline_statistics = arguments.wants_statistics}));
     if (device->timestamp_valid_bits() == 0)
         return unsupported(std::string(device->properties().deviceName) +
                            " has no timestamps on its compute queue");
@@ -49,6 +52,7 @@ Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
     const Settings settings{
         .budget_s = arguments.budget_s > 0 ? arguments.budget_s : usual_budget_s,
         .wants_steps = arguments.wants_steps,
+        .wants_statistics = arguments.wants_statistics,
         .wants_tuning = arguments.wants_tuning,
         .fuse = !arguments.unfused};
     HEARTH_ASSIGN(const Roof roof, measure_roof(*device));
@@ -85,6 +89,8 @@ int main(int argc, char** argv) {
     app.add_flag("--variants", arguments.wants_tuning,
                  "Also time all variants of the kernel, in rows that are one product.");
     app.add_flag("--steps", arguments.wants_steps, "Also time each step of each program.");
+    app.add_flag("--statistics", arguments.wants_statistics,
+                 "Also tell what the driver tells of each pipeline: registers, stack, code.");
     app.add_flag("--unfused", arguments.unfused,
                  "Compile one kernel for each operator, to see what fusion does.");
     app.add_flag("--list", arguments.wants_list, "List the rows and stop.");

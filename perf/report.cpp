@@ -65,6 +65,8 @@ nlohmann::ordered_json to_json(const Row& row) {
     for (const auto& [name, value] : row.details) json["details"][name] = value;
     for (const StepTime& step : row.steps)
         json["steps"].push_back({{"label", step.label}, {"us", step.us}});
+    for (const PipelineStatistics& pipeline : row.pipelines)
+        json["pipelines"].push_back({{"kernel", pipeline.kernel}, {"figures", pipeline.figures}});
     return json;
 }
 
@@ -114,6 +116,8 @@ void Report::add(Row row) {
             fmt::print("    {:>10} {}\n", number(value), name);
         for (const StepTime& step : row.steps)
             fmt::print("    {:>10} us  {}\n", number(step.us), step.label);
+        for (const PipelineStatistics& pipeline : row.pipelines)
+            fmt::print("    {}: {}\n", pipeline.kernel, pipeline.figures);
     }
     std::fflush(stdout);
     rows_.push_back(std::move(row));

@@ -47,8 +47,10 @@ Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
     std::unique_ptr<Workload> self(new Workload(device));
     hearth_host_info host = device.host_info();
     const std::vector<const char*> extensions = without_labels(host);
-    host.instance_extensions = extensions.data();
-    host.instance_extension_count = static_cast<uint32_t>(extensions.size());
+    if (!options.has_labels) {
+        host.instance_extensions = extensions.data();
+        host.instance_extension_count = static_cast<uint32_t>(extensions.size());
+    }
     if (options.get_device_proc_addr) host.get_device_proc_addr = options.get_device_proc_addr;
     HEARTH_ASSIGN(self->context_, Context::create(host));
     HEARTH_ASSIGN(self->program_, LoadedProgram::load(self->context_, compiled.bytes));

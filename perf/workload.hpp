@@ -20,6 +20,8 @@ namespace hearth::perf {
 
 struct WorkloadOptions {
     hearth_session_flags session_flags = 0;
+    /// Whether objects get their names and recordings their labels, which costs recording time.
+    bool has_labels = false;
     /// Where the runtime gets its functions from, instead of the driver.
     hearth_get_device_proc get_device_proc_addr = nullptr;
 };

@@ -113,10 +113,7 @@ Status run_conv(Bench& bench, Row& row) {
     HEARTH_TRY(check());
     HEARTH_TRY(bench.time(*workload, 1, first, row));
     HEARTH_TRY(check());
-    if (bench.settings().wants_steps && row.state == Row::State::kOk) {
-        HEARTH_ASSIGN(row.steps, bench.step_times(compiled, 1, set_inputs));
-    }
-    return {};
+    return bench.profile(compiled, 1, set_inputs, row);
 }
 
 constexpr Case kConv3To64{32, 3, 64, 224, 224}, kConv3To16{32, 3, 16, 224, 224};

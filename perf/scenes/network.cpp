@@ -91,12 +91,8 @@ Status run_network(Bench& bench, Row& row, const NetworkRun& network) {
     if (!(e <= network.tolerance)) return internal_error(row.note);
     HEARTH_TRY(bench.time(*workload, network.rows, first, row));
     HEARTH_TRY(check_after(*workload, network, expected, row));
-    if (bench.settings().wants_steps && row.state == Row::State::kOk) {
-        HEARTH_ASSIGN(row.steps, bench.step_times(compiled, network.rows, [&](Workload& w) {
-            return set_inputs(w, network);
-        }));
-    }
-    return {};
+    return bench.profile(
+        compiled, network.rows, [&](Workload& w) { return set_inputs(w, network); }, row);
 }
 
 }  // namespace hearth::perf

@@ -148,6 +148,8 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
                      requirements.optional_extensions + requirements.optional_extension_count);
     }
     names.insert(names.end(), options.extensions.begin(), options.extensions.end());
+    if (options.pipeline_statistics)
+        names.emplace_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
     const std::vector<VkExtensionProperties> available = device_extensions(vk, physical_device);
     for (const std::string& name : names) {
         if (std::ranges::none_of(available, [&](const VkExtensionProperties& extension) {
@@ -173,6 +175,11 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
     HEARTH_TRY(to_status(hearth_patch_features(self->features_, self->api_version_, &features,
                                                storage.data(), &storage_bytes)));
 
+    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics{
+        VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR};
+    statistics.pipelineExecutableInfo = VK_TRUE;
+    statistics.pNext = &features;
+
     const float priority = 1.0f;
     std::vector<VkDeviceQueueCreateInfo> queues;
     for (const uint32_t family : {self->queue_.family, self->compute_queue_.family}) {
@@ -184,7 +191,7 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
         queue.pQueuePriorities = &priority;
     }
     VkDeviceCreateInfo info{VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO};
-    info.pNext = &features;
+    info.pNext = options.pipeline_statistics ? static_cast<const void*>(&statistics) : &features;
     info.queueCreateInfoCount = static_cast<uint32_t>(queues.size());
     info.pQueueCreateInfos = queues.data();
     info.enabledExtensionCount = static_cast<uint32_t>(self->extension_names_.size());

@@ -29,6 +29,9 @@ struct DeviceOptions {
     hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
     /// Device extensions of the caller's own, all of them needed (VK_KHR_swapchain, say).
     std::vector<std::string> extensions;
+    /// Let pipelines be asked for the driver's statistics.  Needs
+    /// VK_KHR_pipeline_executable_properties.
+    bool pipeline_statistics = false;
     /// Give Hearth a queue of its own, of a family that computes but does not draw.
     bool async_compute = false;
 };
