@@ -95,7 +95,9 @@ Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& r
     count_steps(workload.entry(), row);
     row.arena_bytes = workload.arena_bytes();
     const double memory_us = row.bytes / roof_.bytes_per_s * 1e6;
-    const double arithmetic_us = row.flops / roof_.flops_per_s * 1e6;
+    const bool on_matrix_cores = row.operands == DType::kF16 && roof_.matrix_flops_per_s > 0;
+    const double arithmetic_us =
+        row.flops / (on_matrix_cores ? roof_.matrix_flops_per_s : roof_.flops_per_s) * 1e6;
     row.is_memory_bound = memory_us > arithmetic_us;
     row.roof_us = std::max(memory_us, arithmetic_us);
 

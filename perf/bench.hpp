@@ -22,8 +22,9 @@ namespace hearth::perf {
 
 /// What the device can do at most, as measured by two small kernels of our own.
 struct Roof {
-    double bytes_per_s = 0;  ///< read and written, copying memory larger than any cache
-    double flops_per_s = 0;  ///< f32 multiply-adds in registers, each counting two
+    double bytes_per_s = 0;         ///< read and written, copying memory larger than any cache
+    double flops_per_s = 0;         ///< f32 multiply-adds in registers, each counting two
+    double matrix_flops_per_s = 0;  ///< f16 products with f32 sums on matrix cores; 0: it has none
 };
 
 Result<Roof> measure_roof(standalone::Device& device);
@@ -40,9 +41,10 @@ struct Row {
 
     std::string name;
     State state = State::kFailed;
-    std::string note;  ///< what was checked and the error found, or why it failed
-    double flops = 0;  ///< that one repetition cannot do without
-    double bytes = 0;  ///< likewise: inputs, outputs and weights, each once
+    std::string note;              ///< what was checked and the error found, or why it failed
+    DType operands = DType::kF32;  ///< of the products: which roof is theirs
+    double flops = 0;              ///< that one repetition cannot do without
+    double bytes = 0;              ///< likewise: inputs, outputs and weights, each once
     uint32_t dispatches = 0, copies = 0, barriers = 0;
     uint64_t arena_bytes = 0;
     int repetitions = 0;     ///< in one command buffer, each after a full barrier

@@ -82,8 +82,11 @@ Report::Report(const standalone::Device& device, const Roof& roof, const Setting
     const uint32_t version = device.properties().apiVersion;
     api_version_ = fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version),
                                VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
-    fmt::print("{}, {}, Vulkan {}\nroof: {:.4g} GB/s, {:.4g} GFLOP/s (f32)\n\n", device_, driver_,
+    fmt::print("{}, {}, Vulkan {}\nroof: {:.4g} GB/s, {:.4g} GFLOP/s (f32)", device_, driver_,
                api_version_, roof_.bytes_per_s * 1e-9, roof_.flops_per_s * 1e-9);
+    if (roof_.matrix_flops_per_s > 0)
+        fmt::print(", {:.4g} GFLOP/s (f16 on matrix cores)", roof_.matrix_flops_per_s * 1e-9);
+    fmt::print("\n\n");
     fmt::print(
         "{:<21}{:>10}{:>10}{:>10}{:>10}{:>10}{:>10}{:>5}{:>10}{:>10}{:>10}{:>11}{:>5}{:>5}{:>6}{:>"
         "10}"
@@ -129,14 +132,16 @@ bool Report::is_ok() const {
 }
 
 bool Report::write_json(const std::string& path) const {
-    nlohmann::ordered_json document = {
-        {"program", "hearth_perf"},
-        {"device", device_},
-        {"driver", driver_},
-        {"api_version", api_version_},
-        {"budget_s", settings_.budget_s},
-        {"fused", settings_.fuse},
-        {"roof", {{"bytes_per_s", roof_.bytes_per_s}, {"flops_per_s", roof_.flops_per_s}}}};
+    nlohmann::ordered_json document = {{"program", "hearth_perf"},
+                                       {"device", device_},
+                                       {"driver", driver_},
+                                       {"api_version", api_version_},
+                                       {"budget_s", settings_.budget_s},
+                                       {"fused", settings_.fuse},
+                                       {"roof",
+                                        {{"bytes_per_s", roof_.bytes_per_s},
+                                         {"flops_per_s", roof_.flops_per_s},
+                                         {"matrix_flops_per_s", roof_.matrix_flops_per_s}}}};
     document["rows"] = nlohmann::ordered_json::array();
     for (const Row& row : rows_) document["rows"].push_back(to_json(row));
     std::ofstream file(path);

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Measures the roof of the roofline: a copy and a loop of multiply-adds, each grown until it takes
+// Measures the roof of the roofline: a copy and loops of multiply-adds, each grown until it takes
 // long enough to be timed, and then the best of some runs.
 
 #include "bench.hpp"
+#include "codegen/khr_matrices.hpp"
 #include "roof_shaders.gen.hpp"
 
 #include <algorithm>
@@ -89,7 +90,8 @@ class Probe {
     Probe(const Probe&) = delete;
     Probe& operator=(const Probe&) = delete;
 
-    Status build(std::span<const uint32_t> spirv) {
+    /// constants  by their ids: 0, 1, ...
+    Status build(std::span<const uint32_t> spirv, std::span<const uint32_t> constants = {}) {
         VkShaderModuleCreateInfo module{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
         module.codeSize = spirv.size_bytes();
         module.pCode = spirv.data();
@@ -108,6 +110,11 @@ class Probe {
         pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
         pipeline.stage.module = module_;
         pipeline.stage.pName = "main";
+        std::vector<VkSpecializationMapEntry> entries;
+        for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({i, 4 * i, 4});
+        const VkSpecializationInfo values{static_cast<uint32_t>(entries.size()), entries.data(),
+                                          constants.size_bytes(), constants.data()};
+        pipeline.stage.pSpecializationInfo = &values;
         pipeline.layout = layout_;
         return check_vulkan(vk_.CreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1,
                                                        &pipeline, nullptr, &pipeline_),
@@ -127,6 +134,30 @@ class Probe {
     VkPipelineLayout layout_ = VK_NULL_HANDLE;
     VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
+
+/// How many rounds of its loop each thread of a probe does in a second.
+Result<double> rounds_per_s(Stopwatch& stopwatch, const Probe& probe, Push push, uint32_t groups) {
+    constexpr double kLongEnough = 5e-3;
+    const auto multiply = [&](VkCommandBuffer commands) { probe.record(commands, push, groups); };
+    double seconds = 0;
+    for (push.count = 16; push.count < (1u << 20); push.count *= 2) {
+        HEARTH_ASSIGN(seconds, stopwatch.seconds(multiply));
+        if (seconds > kLongEnough) break;
+    }
+    HEARTH_ASSIGN(seconds, stopwatch.best_seconds(multiply));
+    return push.count / seconds;
+}
+
+constexpr uint32_t kSubgroups = 4;  // of a workgroup that multiplies matrices
+
+Status build_matrices(Probe& probe, const DeviceCaps& caps) {
+    const uint32_t constants[] = {caps.matrix.m, caps.matrix.n, caps.matrix.k,
+                                  kSubgroups * caps.subgroup_size};
+    if (caps.matrix_cores == MatrixCores::kNv)
+        return probe.build(k_multiply_add_matrices_nv, constants);
+    HEARTH_ASSIGN(const std::vector<uint32_t> spirv, to_khr_matrices(k_multiply_add_matrices_khr));
+    return probe.build(spirv, constants);
+}
 
 }  // namespace
 
@@ -159,17 +190,15 @@ Result<Roof> measure_roof(standalone::Device& device) {
     }));
     roof.bytes_per_s = 2 * static_cast<double>(bytes) / std::min(kernel_s, copy_s);
 
-    constexpr double kLongEnough = 5e-3;
-    const auto multiply = [&](VkCommandBuffer commands) {
-        multiply_add.record(commands, push, groups);
-    };
-    double seconds = 0;
-    for (push.count = 16; push.count < (1u << 20); push.count *= 2) {
-        HEARTH_ASSIGN(seconds, stopwatch.seconds(multiply));
-        if (seconds > kLongEnough) break;
-    }
-    HEARTH_ASSIGN(seconds, stopwatch.best_seconds(multiply));
-    roof.flops_per_s = 32.0 * push.count * groups * 256 / seconds;
+    HEARTH_ASSIGN(const double multiply_adds, rounds_per_s(stopwatch, multiply_add, push, groups));
+    roof.flops_per_s = 32.0 * multiply_adds * groups * 256;
+    HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
+    if (caps.matrix_cores == MatrixCores::kNone) return roof;
+    Probe matrices(device);
+    HEARTH_TRY(build_matrices(matrices, caps));
+    HEARTH_ASSIGN(const double products, rounds_per_s(stopwatch, matrices, push, groups));
+    roof.matrix_flops_per_s =
+        16.0 * caps.matrix.m * caps.matrix.n * caps.matrix.k * products * groups * kSubgroups;
     return roof;
 }
 

@@ -86,6 +86,7 @@ template <const Case& c>
 Status run_conv(Bench& bench, Row& row) {
     const double element_bytes = size_bytes(c.dtype);
     const auto places = static_cast<double>(c.images * c.height * c.width);
+    row.operands = c.dtype;
     row.flops = 2 * places * static_cast<double>(c.out * c.in * 9);
     row.bytes = places * static_cast<double>(c.in + c.out) * element_bytes;
     Trace trace("conv");

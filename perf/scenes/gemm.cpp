@@ -98,6 +98,7 @@ Status run_product(Bench& bench, Row& row, const Product& p) {
                                                               : bytes;
     const auto m = static_cast<double>(p.m), n = static_cast<double>(p.n),
                k = static_cast<double>(p.k);
+    row.operands = p.dtype;
     row.flops = 2 * m * n * k;
     row.bytes = (m * k + m * n) * bytes + n * k * b_bytes;
     const HostTensor a = rounded(random_tensor("a", a_shape), p.dtype);

@@ -142,6 +142,7 @@ template <Tensor (*network)(NetworkBuilder&, const Tensor&), int64_t kSize, DTyp
 Status run_image(Bench& bench, Row& row) {
     NetworkRun run{.trace = std::make_unique<Trace>("classify"),
                    .tolerance = kType == DType::kF16 ? kToleranceF16 : kTolerance};
+    row.operands = kType;
     const Shape shape{1, 3, kSize, kSize};
     NetworkBuilder net(*run.trace, row, kType);
     const Tensor image = run.trace->input("image", shape, kType);

@@ -64,6 +64,7 @@ constexpr double kToleranceF16 = 5e-3, kTrainingToleranceF16 = 4e-2;
 constexpr int kCheckedSteps = 2;
 
 void set_costs(Row& row, const Case& c) {
+    row.operands = c.dtype;
     const double params = kMlpLayers * (kMlpWidth * kMlpWidth + (c.has_biases ? kMlpWidth : 0));
     const double rows_bytes = static_cast<double>(c.rows * kMlpWidth) * size_bytes(c.dtype);
     // Training: each product three times, but no gradient of the input.

@@ -32,6 +32,7 @@ void set_costs(Row& row, const GptShape& g, DType dtype, bool is_training) {
     const double weights = 12 * width * width, others = 13 * width;  // of a block
     // Scores and their sums of values: each query sees half of the tokens.
     const double products = tokens * weights + tokens * tokens * width;
+    row.operands = dtype;
     row.flops = 2 * products * g.blocks * (is_training ? 3 : 1);
     row.bytes = ((weights + others) * g.blocks * (is_training ? 6 : 1) + 2 * tokens * width) *
                 static_cast<double>(size_bytes(dtype));
