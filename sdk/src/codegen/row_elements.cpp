@@ -43,8 +43,7 @@ std::string RowProgramWriter::fill_by_four(const RowTile& tile, int& lane) {
     const int quads = tile.width / 4;
     const int tasks = plan_.tile_rows * quads;
     std::string out = "            " + lane_line(lane, tasks) + "\n";
-    out += "            for (int e = lane; e < " + text(tasks) + "; e += " + text(plan_.threads) +
-           ")\n";
+    out += "            " + each_task(tasks) + "\n";
     out += "                pool[e / " + text(quads) + " * " + text(tile.stride / 4) + " + e % " +
            text(quads) + " + " + text(tile.offset / 4) + "] = " + by_four(tile.value) +
            ".at[min(first + e / " + text(quads) + ", last_row) * " + text(quads) + " + e % " +
@@ -81,8 +80,7 @@ std::string RowProgramWriter::write_elements(const RowStage& stage, std::span<co
     }
     const int tasks = plan_.tile_rows * padded;
     writer.line(lane_line(lane, tasks));
-    writer.open_scope("for (int e = lane; e < " + text(tasks) + "; e += " + text(plan_.threads) +
-                      ")");
+    writer.open_scope(each_task(tasks));
     writer.line("const int r = e / " + text(padded) + ", j = e % " + text(padded) + ";");
     scope.open_row();
     const Scalar inner = scope.arena.variable(ScalarType::kI32);

@@ -4,6 +4,7 @@
 #include "codegen/row_plan.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <string>
@@ -63,6 +64,7 @@ class RowPlanner {
         RowStage stage{.group = &group};
         HEARTH_TRY(classify(group, stage));
         for (ValueId v : loads_of(graph_, group, inlined_)) {
+            bring(v);
             read(v, stage);
             add_vector(v);
         }
@@ -169,7 +171,9 @@ class RowPlanner {
         const auto maker = stage_of_.find(v);
         if (maker == stage_of_.end()) {
             // Not computed here; but a fill may have brought its rows.
-            if (find_tile(v) != nullptr) reads_.push_back(v);
+            if (find_tile(v) == nullptr) return;
+            stage.level = std::max(stage.level, filled_[v] + 1);
+            reads_.push_back(v);
             return;
         }
         const uint32_t made = plan_.stages[maker->second].level;
@@ -178,14 +182,34 @@ class RowPlanner {
         reads_.push_back(v);
     }
 
+    /// Rows of an input with few columns come into shared memory at the start: a stage that read them
+    /// where it needs them would wait for memory.
+    void bring(ValueId v) {
+        constexpr int64_t kMostColumns = 8;
+        const Value& value = graph_.value(v);
+        if (plan_.edge != 0 || value.kind != ValueKind::kInput || value.shape.rank() == 0 ||
+            value.shape[0] != region_.rows || size_bytes(value.dtype) != sizeof(float) ||
+            row_width(v) > kMostColumns || find_tile(v) != nullptr)
+            return;
+        add_fill(v, 0);
+    }
+
+    void add_fill(ValueId v, uint32_t level) {
+        extend(tile_for(v), level);
+        filled_[v] = level;
+        plan_.stages.push_back({.kind = RowStageKind::kFill, .left = index_of(v), .level = level});
+    }
+
     /// Small weights are read from shared memory, unless they are a product's.
     void add_vector(ValueId v) {
         constexpr int64_t kMostElements = 1024, kMostInAll = 2048;
         const Value& value = graph_.value(v);
-        const bool is_weight = value.kind == ValueKind::kParam || value.kind == ValueKind::kState ||
-                               value.kind == ValueKind::kConstant;
+        const bool is_weight =
+            value.kind == ValueKind::kParam || value.kind == ValueKind::kState ||
+            value.kind == ValueKind::kConstant ||
+            (value.kind == ValueKind::kNode && !region_.has(value.node) && plan_.edge == 0);
         const Dim count = value.shape.element_count();
-        if (!is_weight || value.dtype != DType::kF32 || count.per_row || count.count < 2 ||
+        if (!is_weight || value.dtype != DType::kF32 || count.per_row || count.count < 1 ||
             count.count > kMostElements || is_multiplied(v))
             return;
         int64_t in_all = count.count;
@@ -212,18 +236,15 @@ class RowPlanner {
         const bool is_made = stage_of_.contains(v);
         RowTile* known = find_tile(v);
         if (!is_made && known == nullptr) {
-            RowStage fill{.kind = RowStageKind::kFill};
+            uint32_t level = 0;
             for (ValueId in : inputs_behind(v))
                 if (const auto maker = stage_of_.find(in); maker != stage_of_.end()) {
                     const uint32_t made = plan_.stages[maker->second].level;
-                    fill.level = std::max(fill.level, made + 1);
+                    level = std::max(level, made + 1);
                     extend(tile_for(in), made);
-                    extend(tile_for(in), fill.level);
+                    extend(tile_for(in), level);
                 }
-            extend(tile_for(v), fill.level);
-            fill.left = index_of(v);
-            filled_[v] = fill.level;
-            plan_.stages.push_back(fill);
+            add_fill(v, level);
         }
         if (is_made)
             read(v, stage);
@@ -276,7 +297,8 @@ class RowPlanner {
                                                : 64;
         for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) {
             if (plan_.granule % tile_rows != 0 && plan_.parts != 0) continue;
-            for (RowWeights mode : {RowWeights::kOnce, RowWeights::kAhead, RowWeights::kChunked})
+            for (RowWeights mode :
+                 {RowWeights::kHeld, RowWeights::kOnce, RowWeights::kAhead, RowWeights::kChunked})
                 if (place_with(tile_rows, mode)) {
                     const int64_t most = plan_.parts != 0 ? chunk_of(rows) : tile_rows;
                     plan_.is_single = plan_.parts != 0 && most <= tile_rows;
@@ -306,10 +328,46 @@ class RowPlanner {
             while (plan_.subgroups * size > static_cast<int>(most)) plan_.subgroups /= 2;
             plan_.threads = plan_.subgroups * size;
         }
+        if (mode == RowWeights::kHeld && !hold_weights()) return false;
         if (mode != RowWeights::kChunked) return place_chunks(kMaxWidth);
         for (int chunk : {kMaxWidth, 128, 64, 32, 16, kLeastChunk})
             if (chunk >= plan_.edge && place_chunks(chunk)) return true;
         return false;
+    }
+
+    /// Divides the weights among the registers of threads.  Few rows leave a thread little to do
+    /// with a weight, so that shared memory would be busy with bringing weights; and there are the
+    /// more threads to hold them.
+    bool hold_weights() {
+        constexpr int kMostRows = 8, kMostHeldFloats = 128, kWideWeights = 8192;
+        if (plan_.edge != 0 || plan_.tile_rows > kMostRows) return false;
+        int widest = 0;
+        for (const RowWeight& w : plan_.weights) widest = std::max(widest, w.inner * w.outer);
+        const int wanted = widest > kWideWeights ? 512 : 256;
+        plan_.threads = static_cast<int>(
+            std::min<uint32_t>(static_cast<uint32_t>(wanted),
+                               std::bit_floor(options_.caps.max_workgroup_invocations)));
+        for (RowWeight& w : plan_.weights) {
+            w.slices = 1;
+            while (2 * w.slices * w.outer <= plan_.threads && 2 * w.slices <= w.inner_quads())
+                w.slices *= 2;
+            w.held_quads = (w.inner_quads() + w.slices - 1) / w.slices;
+        }
+        for (uint32_t ahead : {2u, 1u, 0u})
+            if (most_held_floats(ahead) <= kMostHeldFloats) return true;
+        return false;
+    }
+
+    /// Registers of a thread if weights are fetched so many levels ahead.
+    int most_held_floats(uint32_t ahead) {
+        std::vector<int> at_level(plan_.levels, 0);
+        for (RowWeight& w : plan_.weights) {
+            w.fetch_level = w.level - std::min(w.level, ahead);
+            const int rounds = (w.outer * w.slices + plan_.threads - 1) / plan_.threads;
+            for (uint32_t l = w.fetch_level; l <= w.level; ++l)
+                at_level[l] += 4 * rounds * w.held_quads;
+        }
+        return *std::max_element(at_level.begin(), at_level.end());
     }
 
     bool place_chunks(int chunk) {
@@ -333,6 +391,12 @@ class RowPlanner {
             blocks.push_back(
                 {round_up(t.stride * plan_.tile_rows, 4), t.first_level, t.last_level, &t.offset});
         for (RowWeight& w : plan_.weights) {
+            if (plan_.mode == RowWeights::kHeld) {
+                if (w.slices > 1)
+                    blocks.push_back({round_up(plan_.tile_rows * w.outer * w.slices, 4), w.level,
+                                      w.level, &w.offset});
+                continue;
+            }
             w.chunk = std::min(chunk, round_up(w.inner, w.edge()));
             w.stride = w.half_edge != 0 ? padded_half_stride(w.line_width())
                        : w.is_dot       ? padded_stride(w.chunk)

@@ -44,15 +44,18 @@ struct RowVector {
 /// The weights of one product in shared memory, as they lie in the tensor: lines of its last axis.
 struct RowWeight {
     ValueId value = kNone;
-    bool is_dot = false;  ///< the last axis is summed over
-    int inner = 0;        ///< extent that is summed over
-    int outer = 0;        ///< extent of the result
-    int half_edge = 0;    ///< as RowTile's
-    int same_as = -1;     ///< the weights before it that are the same, if any
-    int chunk = 0;        ///< of `inner`, in shared memory at a time; a multiple of edge()
-    int stride = 0;       ///< of a line
-    uint32_t level = 0;   ///< of the product
-    int offset = 0;
+    bool is_dot = false;       ///< the last axis is summed over
+    int inner = 0;             ///< extent that is summed over
+    int outer = 0;             ///< extent of the result
+    int half_edge = 0;         ///< as RowTile's
+    int same_as = -1;          ///< the weights before it that are the same, if any
+    int chunk = 0;             ///< of `inner`, in shared memory at a time; a multiple of edge()
+    int stride = 0;            ///< of a line
+    uint32_t level = 0;        ///< of the product
+    int offset = 0;            ///< held weights: of the sums of slices
+    int slices = 1;            ///< held weights: threads that share the inner extent of a column
+    int held_quads = 0;        ///< held weights: of each thread, for each round
+    uint32_t fetch_level = 0;  ///< held weights: when they are fetched
 
     int edge() const { return half_edge != 0 ? half_edge : 4; }
     int padded_outer() const { return (outer + edge() - 1) / edge() * edge(); }
@@ -61,6 +64,7 @@ struct RowWeight {
     /// Lines that a product may touch, whatever is in them.
     int padded_lines() const { return is_dot ? padded_outer() : chunk; }
     bool is_whole() const { return chunk >= inner; }
+    int inner_quads() const { return (inner + 3) / 4; }
 };
 
 enum class RowStageKind : uint8_t {
@@ -83,6 +87,7 @@ struct RowStage {
 
 /// When weights come into shared memory.
 enum class RowWeights : uint8_t {
+    kHeld,     ///< never: each thread holds those that it multiplies by in registers
     kOnce,     ///< all of them, before the first tile
     kAhead,    ///< each during the level before its product
     kChunked,  ///< each, or some of it at a time, within its product

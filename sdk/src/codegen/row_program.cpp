@@ -118,6 +118,7 @@ std::string RowProgramWriter::write_level(uint32_t level) {
             ahead.push_back(w);
     for (size_t w : ahead)
         if (can_hold(w)) out += fetch_weight(w);
+    if (holds_weights()) return out + write_held_level(level);
     int lane = 0;
     for (RowStage& stage : plan_.stages) {
         if (stage.level != level) continue;
@@ -129,13 +130,44 @@ std::string RowProgramWriter::write_level(uint32_t level) {
     return out;
 }
 
-std::string RowProgramWriter::load_vectors() {
+std::string RowProgramWriter::write_held_level(uint32_t level) {
     std::string out;
-    for (const RowVector& v : plan_.vectors)
+    for (size_t w = 0; w < plan_.weights.size(); ++w)
+        if (plan_.weights[w].fetch_level == level) out += fetch_held(w);
+    for (const RowStage& stage : plan_.stages)
+        if (stage.level == level && stage.kind == RowStageKind::kProduct)
+            out += write_held_product(stage);
+    int lane = 0;
+    for (const bool is_product : {false, true}) {
+        if (is_product && has_slices(level)) out += "        barrier();\n";
+        for (const RowStage& stage : plan_.stages) {
+            if (stage.level != level || (stage.kind == RowStageKind::kProduct) != is_product)
+                continue;
+            out += "        {  // " + label_of(stage) + "\n";
+            out += write_stage(stage, lane);
+            out += "        }\n";
+        }
+    }
+    return out;
+}
+
+std::string RowProgramWriter::load_vectors() {
+    std::string out, puts;
+    for (const RowVector& v : plan_.vectors) {
+        if (holds_weights() && v.count <= plan_.threads) {
+            const std::string name = "vector" + text(v.value);
+            const std::string inside = "tid < " + text(v.count);
+            out += "    const float " + name + " = " + kernel_.buffers.name_of(v.value) +
+                   ".at[min(tid, " + text(v.count - 1) + ")];\n";
+            puts +=
+                "    if (" + inside + ") PUT_SHARED(tid + " + text(v.offset) + ", " + name + ");\n";
+            continue;
+        }
         out += "    for (int e = tid; e < " + text(v.count) + "; e += " + text(plan_.threads) +
                ") PUT_SHARED(e + " + text(v.offset) + ", " + kernel_.buffers.name_of(v.value) +
                ".at[e]);\n";
-    return out;
+    }
+    return out + puts;
 }
 
 std::string RowProgramWriter::label_of(const RowStage& stage) const {
@@ -155,6 +187,14 @@ std::string RowProgramWriter::lane_line(int& lane, int tasks) const {
     return line;
 }
 
+std::string RowProgramWriter::each_task(int tasks) const {
+    const std::string end = text(tasks);
+    // One round, which compilers see; "if" would not do where "e" is to be declared.
+    if (tasks <= plan_.threads)
+        return "UNROLL for (int e = lane, round = 0; round < 1; ++round) if (e < " + end + ")";
+    return "for (int e = lane; e < " + end + "; e += " + text(plan_.threads) + ")";
+}
+
 std::string RowProgramWriter::write_stage(const RowStage& stage, int& lane) {
     switch (stage.kind) {
         case RowStageKind::kFill:
@@ -164,7 +204,7 @@ std::string RowProgramWriter::write_stage(const RowStage& stage, int& lane) {
         case RowStageKind::kRowwise:
             return write_rowwise(stage);
         case RowStageKind::kProduct:
-            return write_product(stage, lane);
+            return holds_weights() ? write_held_epilogue(stage, lane) : write_product(stage, lane);
         case RowStageKind::kGradient:
             return write_gradient(stage, lane);
         case RowStageKind::kRowSum:

@@ -51,17 +51,25 @@ std::string RowProgramWriter::write_gradient(const RowStage& stage, int& lane) {
         out += clear;
     const int lines4 = deal.lines / 4;
     out += open_tasks(deal);
-    out += "                for (int r = 0; r < count; ++r) {\n";
-    out += "                    const vec4 right = pool[r * " + text(b.stride / 4) + " + c + " +
+    std::string row;
+    row += "                    const vec4 right = pool[r * " + text(b.stride / 4) + " + c + " +
            text(b.offset / 4) + "];\n";
-    out += "                    UNROLL for (int q = 0; q < " + text(lines4) + "; ++q) {\n";
-    out += "                        const vec4 left = pool[r * " + text(a.stride / 4) +
+    row += "                    UNROLL for (int q = 0; q < " + text(lines4) + "; ++q) {\n";
+    row += "                        const vec4 left = pool[r * " + text(a.stride / 4) +
            " + min(r0 / 4 + q, " + text(ceil_div(a.width, 4) - 1) + ") + " + text(a.offset / 4) +
            "];\n";
-    out += "                        UNROLL for (int t = 0; t < 4; ++t)\n";
+    row += "                        UNROLL for (int t = 0; t < 4; ++t)\n";
     const std::string at = sums + "[round * " + text(deal.lines) + " + 4 * q + t]";
-    out += "                            " + at + " = fma(vec4(left[t]), right, " + at + ");\n";
-    out += "                    }\n                }\n" + close_tasks();
+    row += "                            " + at + " = fma(vec4(left[t]), right, " + at + ");\n";
+    row += "                    }\n                }\n";
+    const std::string some_rows = "for (int r = 0; r < count; ++r) {\n" + row;
+    if (holds_weights())
+        out += "                if (count == " + text(plan_.tile_rows) +
+               ") UNROLL for (int r = 0; r < " + text(plan_.tile_rows) + "; ++r) {\n" + row +
+               "                else " + some_rows;
+    else
+        out += "                " + some_rows;
+    out += close_tasks();
     std::string stores = store_gradient(stage, deal, sums);
     if (keeps_gradients_)
         sums_ += "    {\n" + lane_text + stores + "    }\n";
@@ -121,8 +129,10 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
     const int length = static_cast<int>(reduced.element_count().count);
     const int rounds = ceil_div(columns, plan_.threads);
     // Rows are dealt to as many threads as there are, in turns.
+    const bool is_alone = sums_alone(length);
     int slices = 1;
-    while (columns > 1 && 2 * slices * columns <= plan_.threads && 2 * slices <= plan_.tile_rows)
+    while (!is_alone && columns > 1 && 2 * slices * columns <= plan_.threads &&
+           2 * slices <= plan_.tile_rows)
         slices *= 2;
     const std::string name = "total" + text(v);
     declarations_ += "    float " + name + "[" + text(rounds) +
@@ -134,7 +144,7 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
     GlslWriter& writer = scope.writer;
     const Scalar column = scope.arena.variable(ScalarType::kI32);
     const Scalar k = scope.arena.variable(ScalarType::kI32);
-    const bool is_single = columns == 1;
+    const bool is_single = columns == 1 && !is_alone;
     const std::string lane_text = lane_line(lane, is_single ? plan_.threads : columns * slices);
     writer.line(lane_text);
     if (is_single) {
@@ -152,7 +162,9 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
                         ", slice = 0;");
         writer.open_scope(slices > 1 ? "if (slice < " + text(slices) + ")"
                                      : "if (column < " + text(columns) + ")");
-        writer.open_scope("for (int r = slice; r < count; r += " + text(slices) + ")");
+        writer.open_scope(is_alone
+                              ? "UNROLL for (int r = 0; r < " + text(plan_.tile_rows) + "; ++r)"
+                              : "for (int r = slice; r < count; r += " + text(slices) + ")");
         writer.open_scope("for (int k = 0; k < " + text(length) + "; ++k)");
     }
     scope.open_row();
@@ -169,14 +181,19 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
         place.coords->axis.push_back(is_reduced ? reduced_at[next_reduced++]
                                                 : kept_at[next_kept++]);
     }
-    writer.line(name + "[round] += " +
-                writer.emit(scope.expressions.read(stage.node->inputs[0], place)) + ";");
+    const std::string term = writer.emit(scope.expressions.read(stage.node->inputs[0], place));
+    writer.line(name + "[round] += " + (is_alone ? "r < count ? " + term + " : 0.0" : term) + ";");
     for (int i = 0; i < (is_single ? 1 : 4); ++i) writer.close_scope();
     if (slices > 1)
         store_sliced_sum(v, name, columns, slices, lane_text);
     else
-        store_row_sum(v, name, columns, rounds, lane_text);
+        store_row_sum(v, name, columns, rounds, is_single, lane_text);
     return indented(writer.text());
+}
+
+bool RowProgramWriter::sums_alone(int length) const {
+    constexpr int kFewTerms = 64;
+    return holds_weights() && plan_.is_single && plan_.tile_rows * length <= kFewTerms;
 }
 
 bool RowProgramWriter::sums_by_eight(const RowStage& stage, const RowTile& tile) const {
@@ -231,10 +248,10 @@ void RowProgramWriter::store_sliced_sum(ValueId v, const std::string& name, int 
 }
 
 void RowProgramWriter::store_row_sum(ValueId v, const std::string& name, int columns, int rounds,
-                                     const std::string& lane_text) {
+                                     bool in_turns, const std::string& lane_text) {
     const std::string buffer = kernel_.buffers.name_of(v);
     note_store(v);
-    if (columns > 1) {
+    if (!in_turns) {
         sums_ += "    {\n    " + lane_text + "\n    UNROLL for (int round = 0; round < " +
                  text(rounds) + "; ++round) {\n        const int column = lane + round * " +
                  text(plan_.threads) + ";\n        if (column < " + text(columns) + ") " + buffer +

@@ -86,12 +86,16 @@ class RowProgramWriter {
     int tiles_each() const;
     std::string tile_loop(const std::string& levels) const;
     std::string write_level(uint32_t level);
+    std::string write_held_level(uint32_t level);
     std::string load_vectors();
     std::string label_of(const RowStage& stage) const;
 
     /// Work of one stage begins with the thread after the last one that the stage before used, so
     /// that small stages of one level run side by side.
     std::string lane_line(int& lane, int tasks) const;
+    /// The head of a loop over tasks "e"; where no thread has two of them, one that compilers see to
+    /// be none, so that they begin loads of one stage before those of another have come.
+    std::string each_task(int tasks) const;
     std::string write_stage(const RowStage& stage, int& lane);
 
     // Expressions:
@@ -254,6 +258,18 @@ class RowProgramWriter {
 
     std::string write_epilogue(const RowStage& stage, const RowWeight& w, const Deal& deal);
 
+    // Products by held weights (row_held_products.cpp):
+
+    bool holds_weights() const { return plan_.mode == RowWeights::kHeld; }
+    std::string fetch_held(size_t index);
+    /// An element of the weights that a thread holds, four of the inner extent at a time.
+    std::string held_value(size_t index);
+    /// Opens the loop over a thread's columns "n" and slices "s" of the inner extent.
+    std::string open_held(const RowWeight& w) const;
+    std::string write_held_product(const RowStage& stage);
+    std::string write_held_epilogue(const RowStage& stage, int& lane);
+    bool has_slices(uint32_t level) const;
+
     // On matrix cores:
 
     /// Sizes of one matrix product.
@@ -299,8 +315,10 @@ class RowProgramWriter {
     std::string write_sum_by_eight(const RowTile& tile, ValueId v, int& lane);
     void store_sliced_sum(ValueId v, const std::string& name, int columns, int slices,
                           const std::string& lane_text);
-    void store_row_sum(ValueId v, const std::string& name, int columns, int rounds,
+    void store_row_sum(ValueId v, const std::string& name, int columns, int rounds, bool in_turns,
                        const std::string& lane_text);
+    /// Whether a thread adds up all terms of a column: without a barrier.
+    bool sums_alone(int length) const;
     std::string write_sums() const { return sums_; }
 
     static std::string indented(const std::string& lines);

@@ -69,9 +69,9 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
 constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a large GPU
 
 /// Rows that the parts of a sum over `rows` rows are multiples of: what a workgroup carries at a
-/// time (docs/design/0002-row-programs.md).
+/// time (docs/design/0002-row-programs.md, 0008-row-programs.md).
 int64_t granule_for(int64_t rows) {
-    return rows <= 1024 ? 8 : rows <= 16384 ? 32 : 64;
+    return rows <= 512 ? 4 : rows <= 1024 ? 8 : rows <= 16384 ? 32 : 64;
 }
 /// The same on matrix cores: with few rows the least, for many workgroups.
 int64_t matrix_granule_for(int64_t rows, const DeviceCaps& caps) {
