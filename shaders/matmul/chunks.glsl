@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Elements that follow each other in memory, loaded as 16 bytes where they lie so: 4 of f32 as vec4,
-// 8 of f16 as uvec4, 16 and 32 of packed integers with their scale.  Eight: of anything else.
+// 8 of f16 as uvec4, 16 and 32 of packed integers with their scale.  4 of f16 are a uvec2.  Eight: of
+// anything else.
 // four_of(chunk, i) gives elements 4 i to 4 i + 3 as floats.
 
 struct Eight {
@@ -23,8 +24,21 @@ vec4 four_of(vec4 chunk, int i) {
 vec4 four_of(uvec4 chunk, int i) {
     return vec4(unpackHalf2x16(chunk[2 * i]), unpackHalf2x16(chunk[2 * i + 1]));
 }
+vec4 four_of(uvec2 halves) {
+    return vec4(unpackHalf2x16(halves.x), unpackHalf2x16(halves.y));
+}
 vec4 four_of(Eight chunk, int i) {
     return i == 0 ? chunk.x : chunk.y;
+}
+
+// As f16 has them; and so in memory.
+vec4 hearth_rounded(vec4 v) {
+    return vec4(hearth_round_f16(v.x), hearth_round_f16(v.y), hearth_round_f16(v.z),
+                hearth_round_f16(v.w));
+}
+uvec2 hearth_halves(vec4 v) {
+    const vec4 exact = hearth_rounded(v);
+    return uvec2(packHalf2x16(exact.xy), packHalf2x16(exact.zw));
 }
 
 // Signed integers, from the lowest bits up (ops/packed.ops.cpp).

@@ -137,14 +137,12 @@ void main() {
             hearth_matrix_store(sum[i][j], tile, out_first + j * (hearth_matrix_n / 4), kStrideOut,
                                 false);
         subgroupBarrier();
-        for (int e = lane; e < hearth_matrix_m * WN; e += SUBGROUP) {
-            const int row = e / WN, column = e % WN;
+        for (int e = lane; e < hearth_matrix_m * (WN / 4); e += SUBGROUP) {
+            const int row = e / (WN / 4), column = e % (WN / 4);
             const int m = first_m + part_m + i * hearth_matrix_m + row;
-            const int n = first_n + part_n + column;
-            const float value =
-                uintBitsToFloat(tile[out_first + row * kStrideOut + column / 4][column % 4]);
+            const int n = first_n + part_n + column * 4;
             if ((M_IS_WHOLE || m < m_count) && (N_IS_WHOLE || n < n_count))
-                store(batch, m, n, value);
+                store4(batch, m, n, uintBitsToFloat(tile[out_first + row * kStrideOut + column]));
         }
         subgroupBarrier();
     }

@@ -92,10 +92,10 @@ void multiply(int first_m, int batch) {
     }
     for (int i = 0; i < TM; ++i) {
         const int m = first_m + (thread_m + i / 4 * kThreadsM) * 4 + i % 4;
-        for (int j = 0; j < TN; ++j) {
-            const int n = first_n + (thread_n + j / 4 * kThreadsN) * 4 + j % 4;
+        for (int j = 0; j < TN / 4; ++j) {
+            const int n = first_n + (thread_n + j * kThreadsN) * 4;
             if ((M_IS_WHOLE || m < m_count) && (N_IS_WHOLE || n < n_count))
-                store(batch, m, n, sum[i][j / 4][j % 4]);
+                store4(batch, m, n, sum[i][j]);
         }
     }
 }

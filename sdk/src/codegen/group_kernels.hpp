@@ -44,6 +44,7 @@ struct GroupKernel {
     std::vector<uint32_t>
         vector_loads;                  ///< values also touched as vec4, from "bKv" for buffer "bK"
     std::vector<uint32_t> word_loads;  ///< likewise as uvec4, 16 bytes, from "bKw"
+    std::vector<uint32_t> pair_loads;  ///< likewise as uvec2, 8 bytes, from "bKp"
     std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
     std::vector<ValueId> stores;       ///< of a row program: the buffers that it writes
     std::array<uint32_t, 3> local_size{1, 1, 1};

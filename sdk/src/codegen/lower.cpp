@@ -59,9 +59,10 @@ std::string buffer_type(std::string_view name, std::string_view element, int ali
            std::string(element) + " at[]; };\n";
 }
 
-/// Another view of a buffer: vectors of 16 bytes.
+/// Another view of a buffer: vectors of so many bytes.
 struct VectorView {
     std::string_view suffix, block, element;
+    int bytes;
     std::vector<uint32_t> GroupKernel::*values;
 
     bool has(const GroupKernel& kernel, uint32_t value) const {
@@ -71,8 +72,9 @@ struct VectorView {
 };
 
 const VectorView kVectorViews[] = {
-    {"v", "F32x4", "vec4", &GroupKernel::vector_loads},
-    {"w", "U32x4", "uvec4", &GroupKernel::word_loads},
+    {"v", "F32x4", "vec4", 16, &GroupKernel::vector_loads},
+    {"w", "U32x4", "uvec4", 16, &GroupKernel::word_loads},
+    {"p", "U32x2", "uvec2", 8, &GroupKernel::pair_loads},
 };
 
 /// The types of all buffers that the kernel names.
@@ -97,7 +99,8 @@ std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
                                  const OperandLayout& layout, NarrowStorage storage) {
     std::string text = buffer_types(graph, kernel, layout, storage);
     for (const VectorView& view : kVectorViews)
-        if (!(kernel.*view.values).empty()) text += buffer_type(view.block, view.element, 16);
+        if (!(kernel.*view.values).empty())
+            text += buffer_type(view.block, view.element, view.bytes);
     std::string push, names;
     if (layout.located_count > 0) push += "    uvec2 arena, weights;\n";
     for (size_t o = 0; o < layout.order.size(); ++o) {

@@ -10,6 +10,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <utility>
 
@@ -55,9 +56,9 @@ class MatmulKernel {
         const MatmulTile tile = choose_tile(problem);
         is_row_ = tile.family == MatmulFamily::kRow;
         std::string text = constants(tile, problem);
-        if (is_row_ || tile.family == MatmulFamily::kMatrix) text += chunk_types(problem);
+        if (tile.family != MatmulFamily::kTiled) text += chunk_types(problem, tile.family);
         for (size_t input = 0; input < 2; ++input) text += load_functions(input, tile.family);
-        text += store_function();
+        text += store_function(tile.family);
         kernel_.body = text + std::string(shader_text(text_of(tile.family)));
         kernel_.local_size = {static_cast<uint32_t>(threads_of(tile, options_.caps)), 1, 1};
         kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
@@ -243,19 +244,34 @@ class MatmulKernel {
                views_[input]->contiguous.count % each == 0;
     }
 
+    bool is_packed_in_blocks_of(size_t input, int64_t each) const {
+        return views_[input]->unpacked->attrs.integer("block") % each == 0;
+    }
+
+    /// Whether four elements are 16 bytes of f32, 8 of f16, or packed in one word.
     bool loads_by_fours(size_t input) const {
-        return loads_vectors(input, 4) && views_[input]->dtype == DType::kF32 &&
-               !views_[input]->is_cast && views_[input]->unpacked == nullptr;
+        if (!loads_vectors(input, 4) || !keeps_vectors(4)) return false;
+        if (views_[input]->unpacked != nullptr) return is_packed_in_blocks_of(input, 4);
+        const DType in_memory = views_[input]->dtype;
+        return in_memory == DType::kF32 ? !views_[input]->is_cast || rounds_to_half(input)
+                                        : in_memory == DType::kF16;
+    }
+
+    /// Whether the operand is f32 in memory and f16 to the product.
+    bool rounds_to_half(size_t input) const {
+        return views_[input]->is_cast && views_[input]->dtype == DType::kF32 &&
+               dtype_of(input) == DType::kF16;
     }
 
     bool keeps_vectors(int64_t each) const {
         return !node_.attrs.has("parts") || node_.attrs.integer("granule") % each == 0;
     }
 
-    /// Whether eight elements are 16 bytes of f16, or 32 of f32 that a cast rounds.
+    /// Whether eight elements are 16 bytes of f16, 32 of f32 that a cast rounds, or packed in one
+    /// block.
     bool loads_by_eights(size_t input) const {
-        if (!loads_vectors(input, 8) || !keeps_vectors(8) || views_[input]->unpacked != nullptr)
-            return false;
+        if (!loads_vectors(input, 8) || !keeps_vectors(8)) return false;
+        if (views_[input]->unpacked != nullptr) return is_packed_in_blocks_of(input, 8);
         return views_[input]->dtype == (views_[input]->is_cast ? DType::kF32 : DType::kF16);
     }
 
@@ -274,7 +290,7 @@ class MatmulKernel {
             const bool is_int4 = unpacked->attrs.integer("bits") == 4;
             // Along n a thread would have too many sums.
             if (along_k) chunk = is_int4 ? Chunk{32, "Int4Chunk"} : Chunk{16, "Int8Chunk"};
-            if (unpacked->attrs.integer("block") % chunk.elements != 0) return kGathered;
+            if (!is_packed_in_blocks_of(input, chunk.elements)) return kGathered;
         } else if (held(views_[input]->dtype) == DType::kF32) {
             chunk = {4, "vec4"};
         } else if (held(views_[input]->dtype) == DType::kF16) {
@@ -287,21 +303,22 @@ class MatmulKernel {
     DType held(DType dtype) const { return device_dtype(dtype, options_.caps.narrow_storage()); }
 
     /// Which types the text's chunks are of.
-    std::string chunk_types(const MatmulProblem& problem) const {
+    std::string chunk_types(const MatmulProblem& problem, MatmulFamily family) const {
         auto define = [](const std::string& name, const std::string& value) {
             return "#define " + name + " " + value + "\n";
         };
         std::string text;
-        if (is_row_) {
+        if (family == MatmulFamily::kRow) {
             const bool along_k = problem.b_k_is_contiguous;
             const Chunk chunk = chunk_of(1, along_k);
             text += define("ALONG_K", along_k ? "1" : "0") + define("ChunkOfB", chunk.type) +
                     define("CHUNK", std::to_string(chunk.elements));
-        } else {
+        } else if (family == MatmulFamily::kMatrix) {
             text += "#define HEARTH_MATRIX_WORDS\n";
             for (size_t input = 0; input < 2; ++input) {
                 const std::string name = input == 0 ? "A" : "B";
-                const bool are_words = loads_by_eights(input) && !views_[input]->is_cast;
+                const bool are_words = loads_by_eights(input) && !views_[input]->is_cast &&
+                                       views_[input]->unpacked == nullptr;
                 text += define("Fetch" + name, are_words ? "uvec4" : "Eight") +
                         define("NO_FETCH_" + name,
                                are_words ? "uvec4(0)" : "Eight(vec4(0.0), vec4(0.0))");
@@ -405,34 +422,60 @@ class MatmulKernel {
     /// unpacked of one.
     std::string vector_at(GlslWriter& writer, Scalar element, size_t input, Load load) {
         if (const Node* unpacked = views_[input]->unpacked)
-            return unpacked_at(writer, element, *unpacked);
+            return unpacked_at(writer, element, *unpacked, load);
         while (arena_.node(element.id).op != ScalarOp::kLoad)
             element = Scalar{&arena_, arena_.node(element.id).a};
         const ScalarNode node = arena_.node(element.id);
         const std::string buffer = kernel_.buffers.name_of(node.bits);
         const std::string index = writer.emit(Scalar{&arena_, node.a});
         if (held(graph_.values[node.bits].dtype) == DType::kF16) {
+            if (load == Load::kFour) {
+                kernel_.pair_loads.push_back(node.bits);
+                return "four_of(" + buffer + "p.at[" + index + " / 4])";
+            }
             kernel_.word_loads.push_back(node.bits);
-            const std::string words = buffer + "w.at[" + index + " / 8]";
-            return load == Load::kFour ? "four_of(" + words + ", " + index + " / 4 % 2)" : words;
+            return buffer + "w.at[" + index + " / 8]";
         }
         kernel_.vector_loads.push_back(node.bits);
         const std::string fours = buffer + "v.at[" + index + " / 4";
-        return load == Load::kFetch ? "Eight(" + fours + "], " + fours + " + 1])" : fours + "]";
+        if (load == Load::kFetch) return "Eight(" + fours + "], " + fours + " + 1])";
+        return rounds_to_half(input) ? "hearth_rounded(" + fours + "])" : fours + "]";
     }
 
-    std::string unpacked_at(GlslWriter& writer, Scalar element, const Node& unpacked) {
+    /// Packed elements: a chunk of 16 bytes of them with their scale, or as numbers.
+    std::string unpacked_at(GlslWriter& writer, Scalar element, const Node& unpacked, Load load) {
         const auto index_of = [&](size_t input) {
             const ScalarNode* node = find_load(element, unpacked.inputs[input]);
             HEARTH_ASSERT(node != nullptr);
-            return writer.emit(Scalar{&arena_, node->a});
+            return Scalar{&arena_, node->a};
         };
+        const bool is_int4 = unpacked.attrs.integer("bits") == 4;
         const ValueId words = unpacked.inputs[0];
-        const std::string word = index_of(0), scale = index_of(1);
-        kernel_.word_loads.push_back(words);
-        return std::string(unpacked.attrs.integer("bits") == 4 ? "Int4Chunk(" : "Int8Chunk(") +
-               kernel_.buffers.name_of(words) + "w.at[" + word + " / 4], " +
-               kernel_.buffers.load(unpacked.inputs[1], scale, ScalarType::kF32) + ")";
+        const Scalar word_index = index_of(0);
+        const std::string word = writer.emit(word_index), scale_index = writer.emit(index_of(1));
+        const std::string scale =
+            kernel_.buffers.load(unpacked.inputs[1], scale_index, ScalarType::kF32);
+        if (load == Load::kChunk) {
+            kernel_.word_loads.push_back(words);
+            return std::string(is_int4 ? "Int4Chunk(" : "Int8Chunk(") +
+                   kernel_.buffers.name_of(words) + "w.at[" + word + " / 4], " + scale + ")";
+        }
+        const auto word_at = [&](const std::string& at) {
+            return kernel_.buffers.load(words, at, ScalarType::kU32);
+        };
+        if (load == Load::kFour) {
+            if (!is_int4) return "hearth_four_int8(" + word_at(word) + ") * " + scale;
+            // The word's index is the element's over eight.
+            const ScalarNode& over_eight = arena_.node(word_index.id);
+            HEARTH_ASSERT(over_eight.op == ScalarOp::kDiv);
+            const std::string at = writer.emit(Scalar{&arena_, over_eight.a});
+            return "hearth_four_int4(" + word_at(word) + ", " + at + " / 4 % 2) * " + scale;
+        }
+        const std::string first = is_int4 ? "hearth_four_int4(" + word_at(word) + ", 0)"
+                                          : "hearth_four_int8(" + word_at(word) + ")";
+        const std::string second = is_int4 ? "hearth_four_int4(" + word_at(word) + ", 1)"
+                                           : "hearth_four_int8(" + word_at(word + " + 1") + ")";
+        return "Eight(" + first + " * " + scale + ", " + second + " * " + scale + ")";
     }
 
     /// "Eight load_a8(...)" or "vec4 load_a4(...)": elements one by one, none beyond the counts.
@@ -458,7 +501,9 @@ class MatmulKernel {
         return text + "    }\n    return " + (is_eight ? "eight" : "four") + ";\n}\n";
     }
 
-    std::string store_function() {
+    /// "void store(...)" of one element of the product, with what follows it; and "void store4(...)"
+    /// of four along n, which are one store where they lie so.
+    std::string store_function(MatmulFamily family) {
         GlslWriter writer(arena_, kernel_.buffers);
         const Scalar batch = arena_.variable(ScalarType::kI32);
         const Scalar m = arena_.variable(ScalarType::kI32);
@@ -479,9 +524,67 @@ class MatmulKernel {
             place.coords->axis.push_back(n);
         }
         place.linear = (batch * extent(arena_, m_) + m) * extent(arena_, n_) + n;
-        store_all(writer, kernel_.buffers, expressions_, group_.stores, place, *place.linear);
+        // All results before the first store: a stored buffer may have taken over the bytes of one
+        // that is loaded.
+        std::string outs, locals, names, stores;
+        for (size_t i = 0; i < group_.stores.size(); ++i) {
+            const std::string name = "r" + std::to_string(i);
+            const Scalar value = expressions_.read(group_.stores[i], place);
+            const std::string type(glsl_type(arena_.node(value.id).type));
+            writer.line(name + " = " + writer.emit(value) + ";");
+            outs += ", out " + type + " " + name;
+            locals += "    " + type + " " + name + ";\n";
+            names += ", " + name;
+            stores += "    " + kernel_.buffers.store(group_.stores[i], "at", name) + "\n";
+        }
+        const bool stores_vectors =
+            family == MatmulFamily::kVector || family == MatmulFamily::kMatrix;
+        const std::string linear = writer.emit(*place.linear);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
-        return "void store(int batch, int m, int n, float sum) {\n" + writer.text() + "}\n";
+        return "int results(int batch, int m, int n, float sum" + outs + ") {\n" + writer.text() +
+               "    return " + linear + ";\n}\n" +
+               "void store(int batch, int m, int n, float sum) {\n" + locals +
+               "    const int at = results(batch, m, n, sum" + names + ");\n" + stores + "}\n" +
+               (stores_vectors ? store4_function() : "");
+    }
+
+    /// Whether four elements along n that begin at a multiple of four are one vector of each value
+    /// that is stored.
+    bool stores_by_fours() const {
+        if (n_.per_row || n_.count % 4 != 0) return false;
+        return std::all_of(group_.stores.begin(), group_.stores.end(), [&](ValueId v) {
+            const DType dtype = graph_.values[v].dtype;
+            return dtype == DType::kF32 || (dtype == DType::kF16 && held(dtype) == DType::kF16);
+        });
+    }
+
+    /// "void store4(...)": store() of elements n to n + 3, less those beyond N; n is a multiple of
+    /// four.
+    std::string store4_function() {
+        const std::string head = "void store4(int batch, int m, int n, vec4 sum) {\n";
+        if (!stores_by_fours())
+            return head +
+                   "    for (int j = 0; j < 4; ++j)\n"
+                   "        if (n + j < N) store(batch, m, n + j, sum[j]);\n}\n";
+        std::string locals, stores;
+        std::array<std::string, 4> names;
+        for (size_t i = 0; i < group_.stores.size(); ++i) {
+            const ValueId v = group_.stores[i];
+            const std::string four = "r" + std::to_string(i);
+            const std::string buffer = kernel_.buffers.name_of(v);
+            locals += "    vec4 " + four + ";\n";
+            for (size_t j = 0; j < 4; ++j) names[j] += ", " + four + "[" + std::to_string(j) + "]";
+            const bool is_half = graph_.values[v].dtype == DType::kF16;
+            (is_half ? kernel_.pair_loads : kernel_.vector_loads).push_back(v);
+            stores += "    " + buffer + (is_half ? "p" : "v") +
+                      ".at[at / 4] = " + (is_half ? "hearth_halves(" + four + ")" : four) + ";\n";
+        }
+        std::string text = head + locals;
+        for (size_t j = 0; j < 4; ++j)
+            text += "    " + std::string(j == 0 ? "const int at = " : "") +
+                    "results(batch, m, n + " + std::to_string(j) + ", sum[" + std::to_string(j) +
+                    "]" + names[j] + ");\n";
+        return text + stores + "}\n";
     }
 
     const Graph& graph_;
