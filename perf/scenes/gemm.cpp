@@ -146,6 +146,11 @@ constexpr Product layer(int64_t rows, DType dtype, WeightFormat weights = Weight
     return {rows, 4096, 4096, dtype, true, weights};
 }
 
+/// A layer of a small transformer.
+constexpr Product small_layer(int64_t inner, int64_t columns) {
+    return {128, columns, inner, DType::kF16, true};
+}
+
 constexpr Scene kScenes[] = {
     {"gemm_f32_1024", "product of two 1,024 x 1,024 matrices", run_gemm<square(1024, DType::kF32)>},
     {"gemm_f32_4096", "product of two 4,096 x 4,096 matrices", run_gemm<square(4096, DType::kF32)>},
@@ -163,6 +168,10 @@ constexpr Scene kScenes[] = {
      run_gemm<layer(8, DType::kF32, WeightFormat::kInt8)>},
     {"layer_32_f32", "32 rows times 4,096 x 4,096 weights", run_gemm<layer(32, DType::kF32)>},
     {"layer_32_f16", "the same of f16", run_gemm<layer(32, DType::kF16)>},
+    {"block_256_256_f16", "128 rows times 256 x 256 weights", run_gemm<small_layer(256, 256)>},
+    {"block_256_768_f16", "128 rows times 256 x 768 weights", run_gemm<small_layer(256, 768)>},
+    {"block_256_1024_f16", "128 rows times 256 x 1,024 weights", run_gemm<small_layer(256, 1024)>},
+    {"block_1024_256_f16", "128 rows times 1,024 x 256 weights", run_gemm<small_layer(1024, 256)>},
 };
 
 }  // namespace

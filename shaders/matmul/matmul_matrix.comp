@@ -5,14 +5,16 @@
 // f16 operands and f32 sums (shaders/common/coopmat.glsl).
 //
 // Each workgroup computes a BM x BN tile in slices of BK; each subgroup a WM x WN part of it, in
-// matrices of sums that stay in registers.  Slices pass through shared memory as they lie in memory,
+// matrices of sums that stay in registers.  Where there are few tiles, SPLIT subgroups share each
+// part: each multiplies its stretch of every slice, and they add up on the way out, in the order of
+// the stretches.  Slices pass through shared memory as they lie in memory,
 // eight elements at a time, each row followed by PAD vectors so that rows begin in different banks;
 // the next slice is on its way while this one is multiplied.  With two STAGES it is written beside
 // this one, which saves a barrier and takes twice the memory.  At the end the sums pass through the
 // same memory to get known places.  The order of sums is fixed: deterministic.
 // Bytes moved: (M*K*ceil(N/BN) + K*N*ceil(M/BM)) * 2 + M*N * (2 or 4) per batch.
 //
-// Code generation completes this text with BM BN BK WM WN STAGES SUBGROUP, and what
+// Code generation completes this text with BM BN BK WM WN STAGES SPLIT SUBGROUP, and what
 // matmul_vector.comp has, but load_a8(b, m, k, m_count, k_count) and load_b8(b, k, n, k_count,
 // n_count) give eight elements: along k where X_K_IS_CONTIGUOUS, else along m or n, with zeros
 // beyond the counts.  They are of type FetchA and FetchB: uvec4, the words of f16, or Eight, floats
@@ -29,7 +31,9 @@
 
 const int kSubgroupsM = BM / WM;
 const int kSubgroupsN = BN / WN;
-const int kThreads = kSubgroupsM * kSubgroupsN * SUBGROUP;
+const int kParts = kSubgroupsM * kSubgroupsN;
+const int kThreads = kParts * SPLIT * SUBGROUP;
+const int kStretch = BK / SPLIT;
 const int kMatricesM = WM / hearth_matrix_m;
 const int kMatricesN = WN / hearth_matrix_n;
 
@@ -42,7 +46,7 @@ const bool kFillsA = kRowA * kRowsA % kThreads == 0, kFillsB = kRowB * kRowsB % 
 const int kSizeA = kRowsA * kStrideA, kStage = kSizeA + kRowsB * kStrideB;
 // One row of matrices of sums for each subgroup, on the way out.
 const int kStrideOut = WN / 4 + 1;
-const int kSizeOut = kSubgroupsM * kSubgroupsN * hearth_matrix_m * kStrideOut;
+const int kSizeOut = kParts * SPLIT * hearth_matrix_m * kStrideOut;
 
 shared uvec4 tile[STAGES * kStage > kSizeOut ? STAGES * kStage : kSizeOut];
 
@@ -60,7 +64,8 @@ void main() {
     const int m_count = M, n_count = N;
     const int k_first = K_FIRST, k_count = K_END;
     if (first_m >= m_count || first_n >= n_count) return;
-    const int part_m = subgroup / kSubgroupsN * WM, part_n = subgroup % kSubgroupsN * WN;
+    const int part = subgroup % kParts, stretch = subgroup / kParts;
+    const int part_m = part / kSubgroupsN * WM, part_n = part % kSubgroupsN * WN;
 
     hearth_matrix_sum sum[kMatricesM][kMatricesN];
     [[unroll]] for (int i = 0; i < kMatricesM; ++i)
@@ -94,7 +99,8 @@ void main() {
         // This one, from shared memory; there is none yet the first time.
         if (k0 >= k_first) {
             const int from_a = stage * kStage, from_b = from_a + kSizeA;
-            [[unroll]] for (int k = 0; k < BK; k += hearth_matrix_k) {
+            [[unroll]] for (int step = 0; step < kStretch; step += hearth_matrix_k) {
+                const int k = stretch * kStretch + step;
                 hearth_matrix_a a[kMatricesM];
                 [[unroll]] for (int i = 0; i < kMatricesM; ++i) {
                     const int m = part_m + i * hearth_matrix_m;
@@ -116,6 +122,7 @@ void main() {
             }
             if (STAGES == 1) barrier();
         }
+        if (SPLIT > 1 && !has_next) break;
         if (STAGES == 2) stage = 1 - stage;
         const int to_a = stage * kStage, to_b = to_a + kSizeA;
         [[unroll]] for (int i = 0; i < kLoadsA; ++i) {
@@ -131,19 +138,32 @@ void main() {
         barrier();
     }
 
+    if (SPLIT > 1 && STAGES > 1) barrier();
     const int out_first = subgroup * hearth_matrix_m * kStrideOut;
+    const int part_first = part * hearth_matrix_m * kStrideOut;
     [[unroll]] for (int i = 0; i < kMatricesM; ++i) {
         [[unroll]] for (int j = 0; j < kMatricesN; ++j)
             hearth_matrix_store(sum[i][j], tile, out_first + j * (hearth_matrix_n / 4), kStrideOut,
                                 false);
-        subgroupBarrier();
-        for (int e = lane; e < hearth_matrix_m * (WN / 4); e += SUBGROUP) {
+        if (SPLIT > 1)
+            barrier();
+        else
+            subgroupBarrier();
+        for (int e = lane + stretch * SUBGROUP; e < hearth_matrix_m * (WN / 4);
+             e += SPLIT * SUBGROUP) {
             const int row = e / (WN / 4), column = e % (WN / 4);
             const int m = first_m + part_m + i * hearth_matrix_m + row;
             const int n = first_n + part_n + column * 4;
+            const int place = part_first + row * kStrideOut + column;
+            vec4 value = uintBitsToFloat(tile[place]);
+            [[unroll]] for (int s = 1; s < SPLIT; ++s)
+                value += uintBitsToFloat(tile[place + s * kParts * hearth_matrix_m * kStrideOut]);
             if ((M_IS_WHOLE || m < m_count) && (N_IS_WHOLE || n < n_count))
-                store4(batch, m, n, uintBitsToFloat(tile[out_first + row * kStrideOut + column]));
+                store4(batch, m, n, value);
         }
-        subgroupBarrier();
+        if (SPLIT > 1)
+            barrier();
+        else
+            subgroupBarrier();
     }
 }

@@ -192,16 +192,18 @@ TEST_P(MatmulKernel, EqualsTheReferenceWithWhateverFollows) {
     expect_reference(product, as_on_gpu, GetParam().mark);
 }
 
-/// Options by which a product on matrix cores gets the smallest tile of a kind; null if it has none.
+/// Options by which a product on matrix cores gets the smallest tile of a kind, with or without
+/// subgroups that share it; null if it has none.
 std::optional<CompileOptions> with_tile(const Graph& graph, CompileOptions options,
-                                        MatmulFamily family) {
+                                        MatmulFamily family, bool is_split = false) {
     const auto compiled = compile_graphs({graph}, options);
     if (!compiled.ok() || compiled->tunable.empty()) return std::nullopt;
     const std::optional<MatmulProblem> problem = parse_matmul_problem(compiled->tunable[0]);
     if (!problem) return std::nullopt;
     std::optional<MatmulTile> chosen;
     for (const MatmulTile& tile : matmul_candidates(*problem, options.caps))
-        if (tile.family == family && (!chosen || tile.bm * tile.bn < chosen->bm * chosen->bn))
+        if (tile.family == family && (tile.split > 1) == is_split &&
+            (!chosen || tile.bm * tile.bn * tile.bk < chosen->bm * chosen->bn * chosen->bk))
             chosen = tile;
     if (!chosen) return std::nullopt;
     Tuning tuning = tuning_for(options);
@@ -216,9 +218,11 @@ TEST_P(MatmulKernel, EqualsTheReferenceOnMatrixCores) {
     if (options().caps.matrix_cores == MatrixCores::kNone)
         GTEST_SKIP() << "the device has no matrix cores for f16 with f32 sums";
     const Product product = build(c);
-    const auto forced = with_tile(product.graph, options(), MatmulFamily::kMatrix);
-    ASSERT_TRUE(forced);
-    expect_reference(product, *forced, "shared uvec4 tile");
+    for (const bool is_split : {false, true}) {
+        const auto forced = with_tile(product.graph, options(), MatmulFamily::kMatrix, is_split);
+        ASSERT_TRUE(forced);
+        expect_reference(product, *forced, "shared uvec4 tile");
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Products, MatmulKernel, testing::ValuesIn(kCases),

@@ -162,7 +162,7 @@ class MatmulKernel {
                            number(is_matrix ? "WM" : "TM", t.tm) +
                            number(is_matrix ? "WN" : "TN", t.tn);
         if (is_matrix)
-            text += number("STAGES", t.stages) +
+            text += number("STAGES", t.stages) + number("SPLIT", t.split) +
                     number("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
         if (is_row) text += number("THREADS", t.threads);
         return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +

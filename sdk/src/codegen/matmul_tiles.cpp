@@ -21,8 +21,8 @@ constexpr MatmulTile tiled(int bm, int bn, int bk, int tm, int tn, bool stores_i
 constexpr MatmulTile vector(int bm, int bn, int bk, int tm, int tn) {
     return {MatmulFamily::kVector, bm, bn, bk, tm, tn, 1, 0, false};
 }
-constexpr MatmulTile matrix(int bm, int bn, int bk, int tm, int tn, int stages) {
-    return {MatmulFamily::kMatrix, bm, bn, bk, tm, tn, stages, 0, false};
+constexpr MatmulTile matrix(int bm, int bn, int bk, int tm, int tn, int stages, int split = 1) {
+    return {MatmulFamily::kMatrix, bm, bn, bk, tm, tn, stages, 0, false, split};
 }
 constexpr MatmulTile row(int bm, int bn, int threads) {
     return {MatmulFamily::kRow, bm, bn, 8, bm, bn, 1, threads, false};
@@ -60,6 +60,19 @@ constexpr MatmulTile kMoreMatrix[] = {
     matrix(64, 64, 64, 32, 16, 1),   matrix(64, 64, 32, 32, 32, 2),
     matrix(32, 64, 64, 16, 32, 1),   matrix(64, 32, 64, 32, 16, 1),
     matrix(32, 32, 32, 16, 16, 2),
+};
+// For products with few tiles: subgroups that share a tile make up for them.  Long slices first.
+constexpr MatmulTile kSplitMatrix[] = {
+    matrix(32, 32, 256, 16, 16, 1, 2), matrix(32, 32, 128, 16, 16, 1, 2),
+    matrix(32, 32, 64, 16, 16, 1, 2),  matrix(16, 16, 256, 16, 16, 1, 8),
+    matrix(16, 16, 128, 16, 16, 1, 4), matrix(16, 16, 64, 16, 16, 1, 2),
+};
+// For tuning.
+constexpr MatmulTile kMoreSplitMatrix[] = {
+    matrix(16, 16, 256, 16, 16, 1, 4),
+    matrix(16, 32, 256, 16, 32, 1, 8),
+    matrix(32, 16, 256, 16, 16, 1, 4),
+    matrix(32, 32, 128, 32, 32, 1, 4),
 };
 constexpr MatmulTile kMoreVector[] = {
     vector(128, 64, 8, 8, 8), vector(128, 64, 16, 8, 4), vector(64, 128, 8, 8, 8),
@@ -99,7 +112,7 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
     };
     if (t.family == MatmulFamily::kMatrix &&
         !(divides(t.tm, caps.matrix.m) && divides(t.tn, caps.matrix.n) &&
-          divides(t.bk, caps.matrix.k)))
+          divides(t.bk, static_cast<uint32_t>(t.split) * caps.matrix.k)))
         return false;
     const int threads = threads_of(t, caps);
     // Each thread loads equally much of a slice.
@@ -124,6 +137,24 @@ std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const De
         if (t.bm >= problem.m) break;
     }
     return chosen;
+}
+
+/// Whether tiles of 32x32, one for each workgroup, leave a large GPU idle.
+bool has_few_tiles(const MatmulProblem& problem) {
+    constexpr int64_t kFewTiles = 256;
+    return groups_of(kSplitMatrix[0], problem) < kFewTiles;
+}
+
+/// Of the least tiles that are still few, the one with the longest slices that are no longer than
+/// the sums.
+std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
+    constexpr int64_t kEnoughTiles = 64, kShortSlice = 64;
+    if (is_cpu(caps) || !problem.can_use_matrices || !has_few_tiles(problem)) return std::nullopt;
+    const int edge = groups_of(kSplitMatrix[0], problem) >= kEnoughTiles ? 32 : 16;
+    for (const MatmulTile& t : kSplitMatrix)
+        if (t.bm == edge && (t.bk < 2 * problem.k || t.bk == kShortSlice) && fits(t, problem, caps))
+            return t;
+    return std::nullopt;
 }
 
 constexpr const char* kFamilyNames[] = {"tiled", "vector", "matrix", "row"};
@@ -164,7 +195,9 @@ std::optional<MatmulProblem> parse_matmul_problem(const std::string& key) {
 int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
     if (t.family == MatmulFamily::kRow) return t.threads;
     const int parts = (t.bm / t.tm) * (t.bn / t.tn);
-    return t.family == MatmulFamily::kMatrix ? parts * static_cast<int>(caps.subgroup_size) : parts;
+    return t.family == MatmulFamily::kMatrix
+               ? parts * t.split * static_cast<int>(caps.subgroup_size)
+               : parts;
 }
 
 uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
@@ -184,12 +217,13 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
     const int slices = t.stages * (slice(problem.a_k_is_contiguous, t.bm) +
                                    slice(problem.b_k_is_contiguous, t.bn));
     const int out =
-        (t.bm / t.tm) * (t.bn / t.tn) * static_cast<int>(caps.matrix.m) * (t.tn / 4 + 1);
+        (t.bm / t.tm) * (t.bn / t.tn) * t.split * static_cast<int>(caps.matrix.m) * (t.tn / 4 + 1);
     return static_cast<uint32_t>(std::max(slices, out) * 16);
 }
 
 MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
     if (const std::optional<MatmulTile> row = choose_row_tile(problem, caps)) return *row;
+    if (const std::optional<MatmulTile> split = choose_split_tile(problem, caps)) return *split;
     const std::span<const MatmulTile> tiles = table_for(problem, caps);
     // The largest that is not mostly empty and still makes work for a whole GPU: about a workgroup
     // for each multiprocessor of a large one.
@@ -210,7 +244,8 @@ double matmul_cost(const MatmulTile& t, const MatmulProblem& p) {
     constexpr double kSlots = 128, kLoad = 16;
     const auto groups = static_cast<double>(groups_of(t, p));
     const double area = static_cast<double>(t.bm) * t.bn;
-    return std::ceil(groups / kSlots) * (area + kLoad * (t.bm + t.bn)) * static_cast<double>(p.k);
+    return std::ceil(groups / kSlots) * (area + kLoad * (t.bm + t.bn)) * static_cast<double>(p.k) /
+           t.split;
 }
 
 std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const DeviceCaps& caps) {
@@ -224,6 +259,10 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
     if (problem.can_use_matrices) {
         if (is_cpu(caps)) add(kMatrix);
         add(kMoreMatrix);
+        if (has_few_tiles(problem)) {
+            add(kSplitMatrix);
+            add(kMoreSplitMatrix);
+        }
     }
     if (problem.m <= 2 * kMostRows && problem.fits_grid) add(row_table(problem));
     return candidates;
@@ -234,7 +273,7 @@ std::string to_string(const MatmulTile& t) {
     std::snprintf(text, sizeof text, "%s %dx%dx%d of %dx%d, %d stages, %d threads%s",
                   kFamilyNames[static_cast<int>(t.family)], t.bm, t.bn, t.bk, t.tm, t.tn, t.stages,
                   t.threads, t.stores_in_loop ? ", stores in loop" : "");
-    return text;
+    return t.split == 1 ? text : text + (", " + std::to_string(t.split) + " along k");
 }
 
 std::optional<MatmulTile> parse_matmul_tile(std::string_view text) {
@@ -248,6 +287,8 @@ std::optional<MatmulTile> parse_matmul_tile(std::string_view text) {
                         &t.threads) != 7)
             continue;
         t.stores_in_loop = line.find(", stores in loop") != std::string::npos;
+        if (const size_t at = line.rfind(", "); line.ends_with(" along k"))
+            (void)std::sscanf(line.c_str() + at, ", %d along k", &t.split);
         if (to_string(t) == line) return t;
     }
     return std::nullopt;

@@ -31,6 +31,7 @@ struct MatmulTile {
     int stages = 1;              ///< kMatrix: slices in shared memory
     int threads = 0;             ///< kRow only
     bool stores_in_loop = false;
+    int split = 1;  ///< kMatrix: subgroups that share a part, each with its stretch of k
 
     friend bool operator==(const MatmulTile&, const MatmulTile&) = default;
 };
@@ -77,7 +78,7 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
 /// An estimate of time, comparable among the tiles of one problem.
 double matmul_cost(const MatmulTile& tile, const MatmulProblem& problem);
 
-/// "matrix 128x128x32 of 64x64, 2 stages, 0 threads"; and the other way.
+/// "matrix 128x128x32 of 64x64, 2 stages, 0 threads, 4 along k"; and the other way.
 std::string to_string(const MatmulTile& tile);
 std::optional<MatmulTile> parse_matmul_tile(std::string_view text);
 

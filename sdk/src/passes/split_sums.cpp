@@ -45,8 +45,19 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
     return std::vector<Tensor>{sum_of_parts(partial, result, x.dtype())};
 }
 
+/// Whether subgroups of one workgroup share the terms (shaders/matmul/matmul_matrix.comp, SPLIT):
+/// up to so many that costs less than a dispatch that adds up parts.
+bool is_split_inside(std::span<const Tensor> inputs, int64_t m, int64_t n, int64_t terms,
+                     const DeviceCaps& caps) {
+    constexpr int64_t kMostTerms = 2048;
+    return caps.matrix_cores != MatrixCores::kNone && terms <= kMostTerms &&
+           inputs[0].dtype() == DType::kF16 && inputs[1].dtype() == DType::kF16 &&
+           m >= caps.matrix.m && n >= caps.matrix.n;
+}
+
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
-                                                 const Value& product, int64_t rows) {
+                                                 const Value& product, const PassOptions& options) {
+    const auto rows = static_cast<int64_t>(options.rows_capacity);
     const Shape& result = product.shape;
     if (node.op->name != "matmul" || inputs[0].rank() != 2 || inputs[1].rank() != 2)
         return std::nullopt;
@@ -56,7 +67,9 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     const int64_t columns = m <= kFewRows ? 4 : kTile;
     const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
-    if (terms <= kShortProduct || 4 * tiles > kManyGroups) return std::nullopt;
+    if (terms <= kShortProduct || 4 * tiles > kManyGroups ||
+        is_split_inside(inputs, m, n, terms, options.caps))
+        return std::nullopt;
     const int64_t parts = std::min(kManyGroups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
     if (parts < 2) return std::nullopt;
     Attrs attrs = node.attrs;
@@ -187,7 +200,7 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
                        if (node.op->op_class == OpClass::kReduce)
                            return split_sum(node, inputs[0], result.shape, rows);
                        if (node.op->op_class == OpClass::kMatmul)
-                           return split_product(node, inputs, result, rows);
+                           return split_product(node, inputs, result, options);
                        return std::nullopt;
                    });
 }
