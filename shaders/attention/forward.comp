@@ -11,62 +11,99 @@
 // out0: [B, HEADS, QUERIES, DV], out1: log of the sum of exp(scores) [B, HEADS, QUERIES]; both 0
 // for a query that sees no key
 //
-// Thread: row (query) = index / LANES; it computes the scores of every LANES-th key of a tile, and
-// every LANES-th column of the result.
+// Thread: row (query) = index / LANES.  Of a tile it computes the scores of every LANES-th key; of
+// the result four columns, or more where there are few lanes, over every kKeyLanes-th key.
 
-const int kColumns = (DV + LANES - 1) / LANES;
+const int kWide = (D + 3) / 4, kWideValues = (DV + 3) / 4;  // vectors of a row
+const int kKeysEach = (TILE_K + LANES - 1) / LANES;
+const int kColumnLanes = LANES < kWideValues ? LANES : kWideValues;
+const int kKeyLanes = LANES / kColumnLanes;
+const int kColumns = (kWideValues + kColumnLanes - 1) / kColumnLanes;
 
-shared float queries[TILE_Q * (D + 1)];
-shared float keys[TILE_K * (D + 1)];
-shared float values[TILE_K * (DV + 1)];
-shared float scores[TILE_Q * (TILE_K + 1)];
+shared vec4 queries[TILE_Q * (kWide + 1)];
+shared vec4 keys[TILE_K * (kWide + 1)];
+shared vec4 values[TILE_K * (kWideValues + 1)];
+shared float weights[TILE_Q * (TILE_K + 1)];
+shared float of_lane[THREADS];
+shared vec4 sum_of_lane[kKeyLanes > 1 ? THREADS : 1];
+
+#define QUERY_FOUR(i) in0_four(i)
+#define KEY_FOUR(i) in1_four(i)
+#define VALUE_FOUR(i) in2_four(i)
 
 void attend(int pair, int first_query) {
     const Sequence s = sequence_of(pair);
     const int key_base = (s.batch * KEY_HEADS + s.head / (HEADS / KEY_HEADS)) * KEYS;
-    const int row = int(gl_LocalInvocationIndex) / LANES;
-    const int lane = int(gl_LocalInvocationIndex) % LANES;
+    const int thread = int(gl_LocalInvocationIndex);
+    const int row = thread / LANES, lane = thread % LANES;
+    const int column_lane = lane % kColumnLanes, key_lane = lane / kColumnLanes;
     const int query = first_query + row;
-    LOAD_ROWS(queries, TILE_Q, D, in0, pair * QUERIES, first_query, QUERIES);
-    float sums[kColumns];
-    for (int c = 0; c < kColumns; ++c) sums[c] = 0.0;
-    float largest = kHidden, total = 0.0;
+    LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, pair * QUERIES, first_query, QUERIES);
+    vec4 sums[kColumns];
+    for (int c = 0; c < kColumns; ++c) sums[c] = vec4(0.0);
+    float largest = kHidden, total = 0.0;  // the total of the lane's keys alone
 
-    const int last_query = min(first_query + TILE_Q, QUERIES) - 1;
-    const int end = last_key(s, last_query);
+    const int end = last_key(s, min(first_query + TILE_Q, QUERIES) - 1);
     for (int first = first_key(s, first_query) / TILE_K * TILE_K; first < end; first += TILE_K) {
+        const int count = min(TILE_K, end - first);
         barrier();
-        LOAD_ROWS(keys, TILE_K, D, in1, key_base, first, KEYS);
-        LOAD_ROWS(values, TILE_K, DV, in2, key_base, first, KEYS);
+        LOAD_FOURS(keys, TILE_K, D, in1, KEY_FOUR, key_base, first, end);
+        LOAD_FOURS(values, TILE_K, DV, in2, VALUE_FOUR, key_base, first, end);
         barrier();
-        for (int k = lane; k < TILE_K; k += LANES) {
-            float product = 0.0;
-            for (int d = 0; d < D; ++d)
-                product += queries[row * (D + 1) + d] * keys[k * (D + 1) + d];
-            float slope;
-            scores[row * (TILE_K + 1) + k] = score_of(s, query, first + k, product, slope);
+        float score[kKeysEach], tile_largest = kHidden;
+        UNROLL for (int u = 0; u < kKeysEach; ++u) {
+            const int k = lane + u * LANES;
+            score[u] = kHidden;
+            if (k < count) {
+                vec4 product = vec4(0.0);
+                for (int d = 0; d < kWide; ++d)
+                    product += queries[row * (kWide + 1) + d] * keys[k * (kWide + 1) + d];
+                float slope;
+                score[u] = score_of(s, query, first + k,
+                                    product.x + product.y + (product.z + product.w), slope);
+            }
+            tile_largest = max(tile_largest, score[u]);
         }
+        of_lane[thread] = tile_largest;
         barrier();
         float now = largest;
-        for (int k = 0; k < TILE_K; ++k) now = max(now, scores[row * (TILE_K + 1) + k]);
+        for (int l = 0; l < LANES; ++l) now = max(now, of_lane[row * LANES + l]);
         const float kept = weight_of(largest, now);
         largest = now;
         total *= kept;
         for (int c = 0; c < kColumns; ++c) sums[c] *= kept;
-        for (int k = 0; k < TILE_K; ++k) {
-            const float w = weight_of(scores[row * (TILE_K + 1) + k], now);
+        UNROLL for (int u = 0; u < kKeysEach; ++u) {
+            const float w = weight_of(score[u], now);
             total += w;
-            for (int c = 0; c < kColumns; ++c)
-                if (lane + c * LANES < DV && w != 0.0)
-                    sums[c] += w * values[k * (DV + 1) + lane + c * LANES];
+            if (lane + u * LANES < count) weights[row * (TILE_K + 1) + lane + u * LANES] = w;
         }
+        barrier();
+        if (key_lane < kKeyLanes)
+            for (int k = key_lane; k < count; k += kKeyLanes) {
+                const float w = weights[row * (TILE_K + 1) + k];
+                if (w == 0.0) continue;
+                for (int c = 0; c < kColumns; ++c)
+                    if (column_lane + c * kColumnLanes < kWideValues)
+                        sums[c] += w * values[k * (kWideValues + 1) + column_lane +
+                                              c * kColumnLanes];
+            }
     }
     barrier();
-    if (query >= QUERIES) return;
+    of_lane[thread] = total;
+    if (kKeyLanes > 1) sum_of_lane[thread] = sums[0];
+    barrier();
+    total = 0.0;
+    for (int l = 0; l < LANES; ++l) total += of_lane[row * LANES + l];
+    for (int l = 1; l < kKeyLanes; ++l)
+        sums[0] += sum_of_lane[row * LANES + column_lane + l * kColumnLanes];
+    barrier();
+    if (query >= QUERIES || key_lane > 0) return;
     for (int c = 0; c < kColumns; ++c)
-        if (lane + c * LANES < DV)
-            out0((pair * QUERIES + query) * DV + lane + c * LANES,
-                 total == 0.0 ? 0.0 : sums[c] / total);
+        for (int j = 0; j < 4; ++j) {
+            const int column = 4 * (column_lane + c * kColumnLanes) + j;
+            if (column < DV)
+                out0((pair * QUERIES + query) * DV + column, total == 0.0 ? 0.0 : sums[c][j] / total);
+        }
     if (lane == 0) out1(pair * QUERIES + query, total == 0.0 ? 0.0 : largest + log(total));
 }
 

@@ -28,6 +28,32 @@
         }                                                                                          \
     }
 
+// The same as vectors, `four(i)` being elements i to i + 3, zeros beyond the width; rows lie a vector
+// apart more than they are long.
+#define LOAD_FOURS(tile, rows, width, source, four, base, first, end)                              \
+    {                                                                                              \
+        const int kVectors = ((width) + 3) / 4;                                                    \
+        const int kEach = ((rows) * kVectors + THREADS - 1) / THREADS;                             \
+        vec4 held[kEach];                                                                          \
+        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
+            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
+            const int i = (first) + n / kVectors, column = n % kVectors * 4;                       \
+            held[u] = vec4(0.0);                                                                   \
+            if (n < (rows) * kVectors && i < (end)) {                                              \
+                const int at = ((base) + i) * (width) + column;                                    \
+                if ((width) % 4 == 0)                                                              \
+                    held[u] = four(at);                                                            \
+                else                                                                               \
+                    for (int j = 0; j < min(4, (width) - column); ++j) held[u][j] = source(at + j);\
+            }                                                                                      \
+        }                                                                                          \
+        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
+            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
+            if (n < (rows) * kVectors)                                                             \
+                tile[n / kVectors * (kVectors + 1) + n % kVectors] = held[u];                      \
+        }                                                                                          \
+    }
+
 // The score, -inf, of a key that is not to be seen.
 #define kHidden uintBitsToFloat(0xff800000u)
 

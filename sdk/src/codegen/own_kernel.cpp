@@ -5,6 +5,7 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/steps.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -120,21 +121,28 @@ class OwnKernel {
     std::string load_four_function(const std::string& name, ValueId value) {
         const std::string head = "vec4 " + name + "_four(int i) {\n";
         const Scalar i = arena_.variable(ScalarType::kI32);
-        const ScalarNode load = arena_.node(expressions_.read(value, {i, {}}).id);
-        const bool is_plain = load.op == ScalarOp::kLoad && load.a == i.id;
-        const DType held =
-            is_plain ? device_dtype(graph_.values[load.bits].dtype, options_.caps.narrow_storage())
-                     : DType::kBool;
-        if (held == DType::kF32) {
-            kernel_.vector_loads.push_back(load.bits);
-            return head + "    return " + kernel_.buffers.name_of(load.bits) + "v.at[i / 4];\n}\n";
-        }
-        const Dim count = graph_.values[value].shape.element_count();
-        if (held == DType::kF16 && !count.per_row && count.count % 8 == 0) {
-            kernel_.word_loads.push_back(load.bits);
-            return head + "    const uvec4 eight = " + kernel_.buffers.name_of(load.bits) +
-                   "w.at[i / 8];\n    const uvec2 four = (i & 4) == 0 ? eight.xy : eight.zw;\n"
-                   "    return vec4(unpackHalf2x16(four.x), unpackHalf2x16(four.y));\n}\n";
+        const Scalar element = expressions_.read(value, {i, {}});
+        const ScalarNode load = element.node();
+        const Scalar index{&arena_, load.a};
+        const Steps steps(arena_, i, i, 4);
+        if (load.op == ScalarOp::kLoad && steps.step(index) == 1 && steps.is_aligned(index)) {
+            GlslWriter writer(arena_, kernel_.buffers);
+            writer.bind(i, "i");
+            const std::string buffer = kernel_.buffers.name_of(load.bits);
+            const std::string at = writer.emit(index) + " / 4]";
+            switch (device_dtype(graph_.values[load.bits].dtype, options_.caps.narrow_storage())) {
+                case DType::kF32:
+                    kernel_.vector_loads.push_back(load.bits);
+                    return head + writer.text() + "    return " + buffer + "v.at[" + at + ";\n}\n";
+                case DType::kF16:
+                    kernel_.pair_loads.push_back(load.bits);
+                    return head + writer.text() + "    const uvec2 four = " + buffer + "p.at[" +
+                           at +
+                           ";\n    return vec4(unpackHalf2x16(four.x), "
+                           "unpackHalf2x16(four.y));\n}\n";
+                default:
+                    break;
+            }
         }
         return head + "    return vec4(" + name + "(i), " + name + "(i + 1), " + name +
                "(i + 2), " + name + "(i + 3));\n}\n";

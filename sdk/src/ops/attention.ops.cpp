@@ -264,23 +264,29 @@ struct Tiles {
     int64_t queries = 0, keys = 0, lanes = 0;
 };
 
+/// Rows and columns, the best first if there is work enough.  Tall tiles read the columns less often;
+/// wide ones wait less often for all threads.
+using TileSizes = std::array<std::array<int64_t, 2>, 10>;
+constexpr TileSizes kSizes{
+    {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {8, 32}, {8, 16}, {8, 8}, {4, 32}, {8, 4}, {4, 4}}};
+/// For the forward kernel on a GPU, which has the scores of a tile in registers.
+constexpr TileSizes kWideSizes{{{32, 128},
+                                {32, 64},
+                                {16, 128},
+                                {16, 64},
+                                {8, 128},
+                                {8, 64},
+                                {8, 32},
+                                {8, 16},
+                                {4, 16},
+                                {4, 4}}};
+
 /// The largest tiles whose floats, as `count` has it, fit in shared memory and that make work for a
 /// whole device; the least that fit if none do; nothing if none fit.
 /// rows: the operand, queries or keys, of whose sequence each workgroup has a tile.
 template <class F>
-std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows, F count) {
-    // Tall tiles read the columns less often; wide ones wait less often for all threads, but 64 took
-    // half as long again as 32 (8 rows, an H200).
-    constexpr std::array<std::array<int64_t, 2>, 10> kSizes{{{32, 32},
-                                                             {32, 16},
-                                                             {16, 32},
-                                                             {16, 16},
-                                                             {8, 32},
-                                                             {8, 16},
-                                                             {8, 8},
-                                                             {4, 32},
-                                                             {8, 4},
-                                                             {4, 4}}};
+std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
+                                  std::span<const std::array<int64_t, 2>> sizes, F count) {
     if (call.caps.max_workgroup_invocations < kThreads) return {};
     // About one for each multiprocessor of a large GPU, or core of a CPU.
     const int64_t enough_groups = call.caps.subgroup_size <= 8 ? 4 : 128;
@@ -289,7 +295,7 @@ std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows, F count)
     const int64_t pairs = s[0].at(live_rows) * s[1].at(live_rows), length = s[2].at(live_rows);
     std::optional<Tiles> chosen;
     int64_t most_groups = 0;
-    for (const auto& [tall, wide] : kSizes) {
+    for (const auto& [tall, wide] : sizes) {
         const Tiles tiles =
             rows == kKey ? Tiles{wide, tall, kThreads / tall} : Tiles{tall, wide, kThreads / tall};
         if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.shared_memory_bytes)
@@ -377,16 +383,20 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
 
 std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
     const int64_t d = call.shape(kQuery)[3].count, dv = call.shape(kValue)[3].count;
-    const auto tiles = choose_tiles(call, kQuery, [&](const Tiles& t) {
-        return t.queries * (d + 1) + t.keys * (d + dv + 2) + t.queries * (t.keys + 1);
-    });
+    const auto row_floats = [](int64_t width) { return (width + 3) / 4 * 4 + 4; };
+    const auto floats = [&](const Tiles& t) {
+        return (t.queries + t.keys) * row_floats(d) + t.keys * row_floats(dv) +
+               t.queries * (t.keys + 1) + 5 * kThreads;
+    };
+    const auto tiles =
+        choose_tiles(call, kQuery, call.caps.subgroup_size <= 8 ? kSizes : kWideSizes, floats);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kForwardCount, kQuery, "forward");
 }
 
 std::optional<Tiles> backward_tiles(const KernelRuleCall& call, int rows) {
     const int64_t width = call.shape(kQuery)[3].count + call.shape(kValue)[3].count + 2;
-    return choose_tiles(call, rows, [&](const Tiles& t) {
+    return choose_tiles(call, rows, kSizes, [&](const Tiles& t) {
         const int64_t scores =
             rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
         return (t.queries + t.keys) * width + scores;
