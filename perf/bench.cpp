@@ -60,17 +60,32 @@ Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision
                               .precision = precision});
 }
 
+namespace {
+
+Bench::Job job_of(Workload& workload, int64_t rows) {
+    return {[&workload, rows](VkCommandBuffer commands) { return workload.record(commands, rows); },
+            [&workload](const std::function<Status(VkCommandBuffer)>& record) {
+                return workload.submit(record);
+            }};
+}
+
+}  // namespace
+
 Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repetitions) {
+    return sample(job_of(workload, rows), repetitions);
+}
+
+Result<Bench::Sample> Bench::sample(const Job& job, int repetitions) {
     if (!queries_) return unsupported("no pool of timestamps");
     const standalone::VulkanApi& vk = device_.vk();
     Sample sample;
     const double start_us = now_us(), process_start_us = process_now_us();
-    const Status submitted = workload.submit([&](VkCommandBuffer commands) -> Status {
+    const Status submitted = job.submit([&](VkCommandBuffer commands) -> Status {
         constexpr auto kEnd = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
         vk.CmdResetQueryPool(commands, queries_, 0, 2);
         vk.CmdWriteTimestamp(commands, kEnd, queries_, 0);
         const double begin_us = now_us();
-        for (int i = 0; i < repetitions; ++i) HEARTH_TRY(workload.record(commands, rows));
+        for (int i = 0; i < repetitions; ++i) HEARTH_TRY(job.record(commands));
         sample.record_us = (now_us() - begin_us) / repetitions;
         vk.CmdWriteTimestamp(commands, kEnd, queries_, 1);
         return {};
@@ -94,6 +109,10 @@ Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repeti
 Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& row) {
     count_steps(workload.entry(), row);
     row.arena_bytes = workload.arena_bytes();
+    return time(job_of(workload, rows), first, row);
+}
+
+Status Bench::time(const Job& job, const Sample& first, Row& row) {
     const double memory_us = row.bytes / roof_.bytes_per_s * 1e6;
     const bool on_matrix_cores = row.operands == DType::kF16 && roof_.matrix_flops_per_s > 0;
     const double arithmetic_us =
@@ -112,14 +131,14 @@ Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& r
     if (first.gpu_us > 4 * budget_us) return mark_over_budget(first);
     if (first.gpu_us > budget_us) {
         // Once more: in the first run a software driver also translates the kernels.
-        HEARTH_ASSIGN(const Sample again, sample(workload, rows, 1));
+        HEARTH_ASSIGN(const Sample again, sample(job, 1));
         if (again.gpu_us > budget_us) return mark_over_budget(again);
     }
     // An idle GPU needs a few tenths of a second to raise its clock.
     const double warm_start_us = now_us();
     double one_us = 0;
     do {
-        HEARTH_ASSIGN(const Sample warm, sample(workload, rows, 1));
+        HEARTH_ASSIGN(const Sample warm, sample(job, 1));
         one_us = std::max(warm.wall_us, 1.0);
     } while (now_us() - warm_start_us < 0.25 * budget_us);
 
@@ -131,14 +150,14 @@ Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& r
     std::vector<double> repeated, record, process, single, wall;
     const int repeated_count = affordable(0.5, one_us * row.repetitions, kMostSamples);
     for (int i = 0; i < repeated_count; ++i) {
-        HEARTH_ASSIGN(const Sample s, sample(workload, rows, row.repetitions));
+        HEARTH_ASSIGN(const Sample s, sample(job, row.repetitions));
         repeated.push_back(s.gpu_us);
         record.push_back(s.record_us);
         process.push_back(s.process_us);
     }
     const int single_count = affordable(0.25, one_us, kMostSamples);
     for (int i = 0; i < single_count; ++i) {
-        HEARTH_ASSIGN(const Sample s, sample(workload, rows, 1));
+        HEARTH_ASSIGN(const Sample s, sample(job, 1));
         single.push_back(s.gpu_us);
         wall.push_back(s.wall_us);
     }
@@ -163,7 +182,7 @@ Status Bench::time_variants(const Compiled& compiled, Row& row) {
             HEARTH_TRY(workload->set_input(name.c_str(), tensor));
         HEARTH_ASSIGN(Sample least, sample(*workload, 1, 1));
         for (int i = 0; i < 5; ++i) {
-            HEARTH_ASSIGN(const Sample again, sample(*workload, 1, 5));
+            HEARTH_ASSIGN(const Sample again, sample(*workload, 1, kMostRepetitions));
             if (again.gpu_us < least.gpu_us) least = again;
         }
         result.us = least.gpu_us;

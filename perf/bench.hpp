@@ -92,10 +92,19 @@ class Bench {
     };
     Result<Sample> sample(Workload& workload, int64_t rows, int repetitions);
 
+    /// What can be recorded any number of times in one submission.
+    struct Job {
+        std::function<Status(VkCommandBuffer)> record;
+        /// Submits what its argument records, and waits for it.
+        std::function<Status(const std::function<Status(VkCommandBuffer)>&)> submit;
+    };
+    Result<Sample> sample(const Job& job, int repetitions);
+
     /// Times `workload` at `rows` rows and fills in the row's figures.
     /// first  what a run has already shown: if that and perhaps one more are beyond the budget, the
     ///        row is marked so and gets no other figures.
     Status time(Workload& workload, int64_t rows, const Sample& first, Row& row);
+    Status time(const Job& job, const Sample& first, Row& row);
 
     /// Times every variant of the kernels in `compiled`, each checked against the shipped one
     /// (hearth/tuning.hpp), and adds the times to the row's details.

@@ -6,7 +6,8 @@
 
 #include "bench.hpp"
 #include "codegen/khr_matrices.hpp"
-#include "roof_shaders.gen.hpp"
+#include "probe.hpp"
+#include "probe_shaders.gen.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -17,12 +18,6 @@ namespace {
 
 using standalone::Buffer;
 using standalone::check_vulkan;
-
-struct Push {
-    VkDeviceAddress from, to;
-    uint32_t count;
-    float factor;
-};
 
 /// Two timestamps around something.
 class Stopwatch {
@@ -76,63 +71,6 @@ class Stopwatch {
     standalone::Device& device_;
     const standalone::VulkanApi& vk_;
     VkQueryPool queries_ = VK_NULL_HANDLE;
-};
-
-/// One kernel with Push as its only argument.
-class Probe {
-  public:
-    explicit Probe(standalone::Device& device) : device_(device), vk_(device.vk()) {}
-    ~Probe() {
-        vk_.DestroyPipeline(device_.handle(), pipeline_, nullptr);
-        vk_.DestroyPipelineLayout(device_.handle(), layout_, nullptr);
-        vk_.DestroyShaderModule(device_.handle(), module_, nullptr);
-    }
-    Probe(const Probe&) = delete;
-    Probe& operator=(const Probe&) = delete;
-
-    /// constants  by their ids: 0, 1, ...
-    Status build(std::span<const uint32_t> spirv, std::span<const uint32_t> constants = {}) {
-        VkShaderModuleCreateInfo module{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
-        module.codeSize = spirv.size_bytes();
-        module.pCode = spirv.data();
-        HEARTH_TRY(
-            check_vulkan(vk_.CreateShaderModule(device_.handle(), &module, nullptr, &module_),
-                         "vkCreateShaderModule"));
-        const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
-        VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
-        layout.pushConstantRangeCount = 1;
-        layout.pPushConstantRanges = &range;
-        HEARTH_TRY(
-            check_vulkan(vk_.CreatePipelineLayout(device_.handle(), &layout, nullptr, &layout_),
-                         "vkCreatePipelineLayout"));
-        VkComputePipelineCreateInfo pipeline{VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO};
-        pipeline.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-        pipeline.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-        pipeline.stage.module = module_;
-        pipeline.stage.pName = "main";
-        std::vector<VkSpecializationMapEntry> entries;
-        for (uint32_t i = 0; i < constants.size(); ++i) entries.push_back({i, 4 * i, 4});
-        const VkSpecializationInfo values{static_cast<uint32_t>(entries.size()), entries.data(),
-                                          constants.size_bytes(), constants.data()};
-        pipeline.stage.pSpecializationInfo = &values;
-        pipeline.layout = layout_;
-        return check_vulkan(vk_.CreateComputePipelines(device_.handle(), VK_NULL_HANDLE, 1,
-                                                       &pipeline, nullptr, &pipeline_),
-                            "vkCreateComputePipelines");
-    }
-
-    void record(VkCommandBuffer commands, const Push& push, uint32_t groups) const {
-        vk_.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
-        vk_.CmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
-        vk_.CmdDispatch(commands, groups, 1, 1);
-    }
-
-  private:
-    standalone::Device& device_;
-    const standalone::VulkanApi& vk_;
-    VkShaderModule module_ = VK_NULL_HANDLE;
-    VkPipelineLayout layout_ = VK_NULL_HANDLE;
-    VkPipeline pipeline_ = VK_NULL_HANDLE;
 };
 
 /// How many rounds of its loop each thread of a probe does in a second.

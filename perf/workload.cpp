@@ -29,7 +29,8 @@ std::vector<const char*> without_labels(const hearth_host_info& info) {
     return names;
 }
 
-/// Everything before is finished and visible to everything after, copies included.
+}  // namespace
+
 void record_full_barrier(const standalone::VulkanApi& vk, VkCommandBuffer commands) {
     VkMemoryBarrier all{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     all.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
@@ -38,8 +39,6 @@ void record_full_barrier(const standalone::VulkanApi& vk, VkCommandBuffer comman
                           VK_PIPELINE_STAGE_ALL_COMMANDS_BIT | VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
                           &all, 0, nullptr, 0, nullptr);
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Workload>> Workload::create(standalone::Device& device,
                                                    const Compiled& compiled, int64_t rows_capacity,

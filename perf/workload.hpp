@@ -18,6 +18,9 @@
 
 namespace hearth::perf {
 
+/// Everything before is finished and visible to everything after, copies included.
+void record_full_barrier(const standalone::VulkanApi& vk, VkCommandBuffer commands);
+
 struct WorkloadOptions {
     hearth_session_flags session_flags = 0;
     /// Whether objects get their names and recordings their labels, which costs recording time.

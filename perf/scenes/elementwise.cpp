@@ -5,9 +5,15 @@
 
 #include "data.hpp"
 #include "network.hpp"
+#include "probe.hpp"
+#include "probe_shaders.gen.hpp"
 
 #include <hearth/ops.hpp>
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
 #include <numbers>
 
 namespace hearth::perf {
@@ -27,8 +33,66 @@ Status run_gelu(Bench& bench, Row& row) {
     return run_network(bench, row, run);
 }
 
+/// The same kernel by hand (shaders/gelu.comp), each thread taking `kEach` vectors.
+template <uint32_t kEach>
+Status run_gelu_by_hand(Bench& bench, Row& row) {
+    constexpr uint64_t kBytes = sizeof(float) * kWidth * kRowsOf64Mb;
+    constexpr uint32_t kVectors = kBytes / 16, kThreads = 256;
+    standalone::Device& device = bench.device();
+    using standalone::Buffer, standalone::MemoryKind;
+    HEARTH_ASSIGN(const Buffer from, Buffer::create(device, kBytes, MemoryKind::kDevice));
+    HEARTH_ASSIGN(const Buffer to, Buffer::create(device, kBytes, MemoryKind::kDevice));
+    HEARTH_ASSIGN(Buffer staging, Buffer::create(device, kBytes, MemoryKind::kUpload));
+    HEARTH_ASSIGN(Buffer result, Buffer::create(device, kBytes, MemoryKind::kReadback));
+    const HostTensor pattern = random_tensor("x", {64, kWidth});
+    const HostTensor x = repeat_rows(pattern, kRowsOf64Mb);
+    std::memcpy(staging.data(), x.bytes().data(), kBytes);
+    const standalone::VulkanApi& vk = device.vk();
+    const VkBufferCopy all{0, 0, kBytes};
+    HEARTH_TRY(device.run([&](VkCommandBuffer commands) {
+        vk.CmdCopyBuffer(commands, staging.handle(), from.handle(), 1, &all);
+    }));
+    Probe probe(device);
+    const uint32_t constants[] = {kEach};
+    HEARTH_TRY(probe.build(k_gelu, constants));
+    const Push push{from.address(), to.address(), kVectors, 0};
+    const Bench::Job job{[&](VkCommandBuffer commands) -> Status {
+                             record_full_barrier(vk, commands);
+                             probe.record(commands, push, kVectors / (kThreads * kEach));
+                             return {};
+                         },
+                         [&](const std::function<Status(VkCommandBuffer)>& record) {
+                             Status recorded;
+                             const Status status = device.run(
+                                 [&](VkCommandBuffer commands) { recorded = record(commands); });
+                             return status.ok() ? recorded : status;
+                         }};
+    HEARTH_ASSIGN(const Bench::Sample first, bench.sample(job, 1));
+    row.bytes = 2.0 * kBytes;
+    row.dispatches = 1;
+    HEARTH_TRY(bench.time(job, first, row));
+    HEARTH_TRY(device.run([&](VkCommandBuffer commands) {
+        record_full_barrier(vk, commands);
+        vk.CmdCopyBuffer(commands, to.handle(), result.handle(), 1, &all);
+        record_full_barrier(vk, commands);
+    }));
+    HostTensor y(DType::kF32, x.shape()), expected(DType::kF32, pattern.shape());
+    std::memcpy(y.bytes().data(), result.data(), kBytes);
+    for (int64_t i = 0; i < pattern.element_count(); ++i) {
+        const double v = pattern.get(i);
+        expected.set(i, v * (std::erf(v / std::numbers::sqrt2) + 1) / 2);
+    }
+    const double e = relative_error(y, expected);
+    row.note = fmt::format("differs by {:.1e} from double precision", e);
+    constexpr double kTolerance = 1e-6;
+    return e <= kTolerance ? Status() : internal_error(row.note);
+}
+
 constexpr Scene kScenes[] = {
     {"gelu_custom", "x * (erf(x / sqrt 2) + 1) / 2 of 64 MB", run_gelu},
+    {"gelu_by_hand", "the same by a kernel written by hand", run_gelu_by_hand<1>},
+
+
 };
 
 }  // namespace

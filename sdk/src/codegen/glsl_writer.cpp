@@ -241,6 +241,10 @@ void GlslWriter::bind(Scalar variable, std::string name) {
     scopes_.back().names[variable.id] = std::move(name);
 }
 
+void GlslWriter::define(Scalar value, std::string name) {
+    remember(value.id, scopes_.size() - 1, std::move(name));
+}
+
 void GlslWriter::open_scope(std::string header) {
     scopes_.emplace_back();
     scopes_.back().header = std::move(header);

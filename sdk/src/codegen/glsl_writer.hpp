@@ -53,6 +53,9 @@ class GlslWriter {
     /// Declares that `variable` is written as `name` from the current scope inward.
     void bind(Scalar variable, std::string name);
 
+    /// Declares that the expression's value is written as `name` from the current scope inward.
+    void define(Scalar value, std::string name);
+
     /// Opens `header {`; close_scope() ends it.  What is emitted between lands inside unless it can
     /// stand outside.
     void open_scope(std::string header);

@@ -49,9 +49,6 @@ void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expre
         writer.line(buffers.store(values[i], where, contents[i]));
 }
 
-namespace {
-
-/// A rough count of arithmetic: one operation for each element of each node.
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows) {
     uint64_t flops = 0;
     for (NodeId n : group.nodes) {
@@ -73,39 +70,6 @@ void set_body(GroupKernel& kernel, std::vector<std::string> declarations,
     if (!can_be_part) return;
     kernel.declarations = std::move(declarations);
     kernel.statements = statements;
-}
-
-}  // namespace
-
-GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options, BufferTable buffers) {
-    constexpr uint32_t kThreads = kPartThreads;
-    GroupKernel kernel;
-    kernel.name = "map";
-    kernel.buffers = std::move(buffers);
-    GroupExpressions expressions(graph, group, inlined);
-    ScalarArena& arena = expressions.arena();
-    GlslWriter writer(arena, kernel.buffers);
-    const Dim count = group.space.element_count();
-    const uint64_t most_threads = uint64_t{kThreads} * options.caps.max_workgroup_count_x;
-    const uint32_t each = items_each(count, options.rows_capacity, most_threads);
-    const std::string total = glsl_count(count, kernel.buffers);
-    const Scalar element = arena.variable(ScalarType::kI32);
-    const std::string start = "group * 256 + int(gl_LocalInvocationID.x)";
-    if (each == 1)
-        writer.line("const int i = " + start + "; if (i >= " + total + ") return;");
-    else
-        writer.open_scope("for (int i = " + start + "; i < " + total +
-                          "; i += int(gl_NumWorkGroups.x) * " + std::to_string(kThreads) + ")");
-    writer.bind(element, "i");
-    store_all(writer, kernel.buffers, expressions, group.stores, {element, {}}, element);
-    if (each > 1) writer.close_scope();
-    set_body(kernel, {}, writer.text(), each == 1);
-    kernel.is_elementwise = elementwise_buffers(arena, kernel.buffers, element);
-    kernel.local_size = {kThreads, 1, 1};
-    kernel.grid[0] = {work_of(count), kThreads * each};
-    kernel.flops = flops_of(graph, group, group.space, options.rows_capacity);
-    return kernel;
 }
 
 std::string fold_identity(Fold fold, ScalarType type) {
@@ -413,6 +377,10 @@ std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Grou
         touched.insert(touched.end(), group.stores.begin(), group.stores.end());
         note_part(whole, part, static_cast<uint32_t>(g + 1), touched);
         whole.buffers = std::move(part.buffers);
+        whole.word_loads.insert(whole.word_loads.end(), part.word_loads.begin(),
+                                part.word_loads.end());
+        whole.pair_loads.insert(whole.pair_loads.end(), part.pair_loads.begin(),
+                                part.pair_loads.end());
         whole.flops += part.flops;
     }
     if (first > options.caps.max_workgroup_count_x) return std::nullopt;

@@ -3,7 +3,8 @@
 
 // Kernels of the four kinds of groups, as GLSL.
 //
-//   map      one thread for each element (several in turn when there are more than the grid holds)
+//   map      one thread for each element, or for some that follow each other in memory (several in
+//            turn when there are more than the grid holds)
 //   rows     each row belongs to one thread (short rows) or one workgroup (long ones).  For each
 //            reduction: a loop over the row, then a tree through shared memory; then one more loop
 //            writes what has the row's full length.  Trees are fixed: results are deterministic.
@@ -72,6 +73,13 @@ GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vec
 
 GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                        const LowerOptions& options);
+
+/// A rough count of arithmetic: one operation for each element of each node.
+uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows);
+
+/// can_be_part: the statements may stand in a function of a larger kernel.
+void set_body(GroupKernel& kernel, std::vector<std::string> declarations,
+              const std::string& statements, bool can_be_part);
 
 /// What a fold starts with, as a literal; and one step of it.
 std::string fold_identity(Fold fold, ScalarType type);

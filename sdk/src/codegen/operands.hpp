@@ -27,6 +27,15 @@ const HeldType& held_type(DType dtype, NarrowStorage storage);
 ///     b0_store(i, value)  a statement that rounds (floats) or wraps (integers) and stores one
 std::string access_macros(const Graph& graph, const BufferTable& buffers, NarrowStorage storage);
 
+/// The element of such a type in part `lane` ("0" or a name) of `words`, a vector of words of
+/// memory; for types of 2 and 4 bytes.
+std::string element_of_words(const HeldType& held, const std::string& words,
+                             const std::string& lane);
+
+/// Word `index` of some that hold the elements `values`[0], [1], ... of a tensor of `dtype`.
+std::string word_of_elements(const HeldType& held, DType dtype, const std::string& values,
+                             int index);
+
 /// Whether any of the buffers has elements of so many bytes.
 bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage, uint32_t bytes);
 

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Kernels written by hand (shaders/), beside which what is compiled is measured.
+
+#pragma once
+
+#include <hearth/status.hpp>
+
+#include <standalone/device.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace hearth::perf {
+
+/// All that such a kernel is given.
+struct Push {
+    VkDeviceAddress from, to;
+    uint32_t count;
+    float factor;
+};
+
+/// One kernel with Push as its only argument.
+class Probe {
+  public:
+    explicit Probe(standalone::Device& device) : device_(device), vk_(device.vk()) {}
+    ~Probe();
+    Probe(const Probe&) = delete;
+    Probe& operator=(const Probe&) = delete;
+
+    /// constants  by their ids: 0, 1, ...
+    Status build(std::span<const uint32_t> spirv, std::span<const uint32_t> constants = {});
+
+    void record(VkCommandBuffer commands, const Push& push, uint32_t groups) const;
+
+  private:
+    standalone::Device& device_;
+    const standalone::VulkanApi& vk_;
+    VkShaderModule module_ = VK_NULL_HANDLE;
+    VkPipelineLayout layout_ = VK_NULL_HANDLE;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+};
+
+}  // namespace hearth::perf
