@@ -50,14 +50,16 @@ Bench::~Bench() {
 }
 
 Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision precision,
-                                           const QuantizeOptions& quantize) {
+                                           const QuantizeOptions& quantize,
+                                           const std::string& tuning) {
     HEARTH_ASSIGN(const DeviceCaps caps, device_.caps());
     return compile({&entry}, {.caps = caps,
                               .rows_capacity = static_cast<uint64_t>(rows),
                               .fuse = settings_.fuse,
                               .keep_source = false,
                               .quantize = quantize,
-                              .precision = precision});
+                              .precision = precision,
+                              .tuning = tuning});
 }
 
 namespace {
@@ -170,7 +172,7 @@ Status Bench::time(const Job& job, const Sample& first, Row& row) {
     return {};
 }
 
-Status Bench::time_variants(const Compiled& compiled, Row& row) {
+Result<std::string> Bench::time_variants(const Compiled& compiled, Row& row) {
     CompileOptions options;
     HEARTH_ASSIGN(options.caps, device_.caps());
     Tuner tuner(compiled.tunable, options);
@@ -192,7 +194,8 @@ Status Bench::time_variants(const Compiled& compiled, Row& row) {
         return result;
     };
     HEARTH_TRY(tune(tuner, run));
-    return tuner.notes().empty() ? Status() : internal_error(tuner.notes()[0]);
+    if (!tuner.notes().empty()) return internal_error(tuner.notes()[0]);
+    return tuner.save();
 }
 
 Status Bench::profile(const Compiled& compiled, int64_t rows,

@@ -83,7 +83,8 @@ class Bench {
     /// Compiles an entry for this device, with room for `rows` rows.
     Result<Compiled> compile_for_device(Trace& entry, int64_t rows,
                                         Precision precision = Precision::kF32,
-                                        const QuantizeOptions& quantize = {});
+                                        const QuantizeOptions& quantize = {},
+                                        const std::string& tuning = {});
 
     /// `repetitions` recordings in one submission: for one of them the GPU time, the CPU time of
     /// recording and that of the whole process; for all the wall time.
@@ -107,8 +108,9 @@ class Bench {
     Status time(const Job& job, const Sample& first, Row& row);
 
     /// Times every variant of the kernels in `compiled`, each checked against the shipped one
-    /// (hearth/tuning.hpp), and adds the times to the row's details.
-    Status time_variants(const Compiled& compiled, Row& row);
+    /// (hearth/tuning.hpp), and adds the times to the row's details.  Returns what won, for
+    /// compile_for_device.
+    Result<std::string> time_variants(const Compiled& compiled, Row& row);
 
     /// Adds to a row that has been timed what the settings ask for: times of steps, and what the
     /// driver tells of pipelines.

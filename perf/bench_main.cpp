@@ -86,8 +86,9 @@ int main(int argc, char** argv) {
     app.add_option("--budget", arguments.budget_s,
                    "Seconds to time each row for, about (2, or 5 with a software driver).");
     app.add_option("--json", arguments.json_path, "Also write the results to this file.");
-    app.add_flag("--variants", arguments.wants_tuning,
-                 "Also time all variants of the kernel, in rows that are one product.");
+    app.add_flag(
+        "--variants", arguments.wants_tuning,
+        "Also time all variants of the kernel, in rows that are one product or convolution.");
     app.add_flag("--steps", arguments.wants_steps, "Also time each step of each program.");
     app.add_flag("--statistics", arguments.wants_statistics,
                  "Also tell what the driver tells of each pipeline: registers, stack, code.");

@@ -39,8 +39,8 @@ std::string number(double value) {
 }
 
 nlohmann::ordered_json to_json(const Statistics& s) {
-    return {{"median", s.median}, {"min", s.min},           {"p10", s.p10},    {"p90", s.p90},
-            {"mean", s.mean},     {"variance", s.variance}, {"count", s.count}};
+    return {{"median", s.median}, {"min", s.min},   {"p10", s.p10},           {"p90", s.p90},
+            {"max", s.max},       {"mean", s.mean}, {"variance", s.variance}, {"count", s.count}};
 }
 
 nlohmann::ordered_json to_json(const Row& row) {

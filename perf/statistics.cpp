@@ -23,6 +23,7 @@ Statistics statistics_of(std::vector<double> samples) {
     s.p10 = at(0.1);
     s.median = at(0.5);
     s.p90 = at(0.9);
+    s.max = samples.back();
     s.count = static_cast<int>(samples.size());
     s.mean = std::accumulate(samples.begin(), samples.end(), 0.0) / s.count;
     for (double x : samples) s.variance += (x - s.mean) * (x - s.mean) / std::max(1, s.count - 1);

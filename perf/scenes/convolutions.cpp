@@ -82,29 +82,31 @@ double freivalds_error(const Case& c, const HostTensor& x, const HostTensor& w,
 // An element that is off by its own size, sqrt(depth) / 3, gives 1 / sqrt(out): at least 0.125.
 constexpr double kTolerance = 1e-5, kToleranceF16 = 5e-3;
 
-template <const Case& c>
-Status run_conv(Bench& bench, Row& row) {
-    const double element_bytes = size_bytes(c.dtype);
-    const auto places = static_cast<double>(c.images * c.height * c.width);
-    row.operands = c.dtype;
-    row.flops = 2 * places * static_cast<double>(c.out * c.in * 9);
-    row.bytes = places * static_cast<double>(c.in + c.out) * element_bytes;
+struct Operands {
+    HostTensor x, w;
+
+    Status set(Workload& workload) const {
+        HEARTH_TRY(workload.set_input("x", x));
+        return workload.set_input("w", w);
+    }
+};
+
+Result<Compiled> compile_conv(Bench& bench, const Case& c, const std::string& tuning) {
     Trace trace("conv");
     trace.output("y", conv(trace.input("x", c.x(), c.dtype), trace.input("w", c.w(), c.dtype), {},
                            {.low = {1}}));
-    HEARTH_ASSIGN(const Compiled compiled, bench.compile_for_device(trace, 1));
-    const HostTensor x = random_tensor("x", c.x()).cast(c.dtype);
-    const HostTensor w = random_tensor("w", c.w()).cast(c.dtype);
-    const auto set_inputs = [&](Workload& workload) -> Status {
-        HEARTH_TRY(workload.set_input("x", x));
-        return workload.set_input("w", w);
-    };
+    return bench.compile_for_device(trace, 1, Precision::kF32, {}, tuning);
+}
+
+/// Times a program, checked before and after.
+Status time_conv(Bench& bench, const Case& c, const Compiled& compiled, const Operands& operands,
+                 Row& row) {
     HEARTH_ASSIGN(std::unique_ptr<Workload> workload,
                   Workload::create(bench.device(), compiled, 1));
-    HEARTH_TRY(set_inputs(*workload));
+    HEARTH_TRY(operands.set(*workload));
     const auto check = [&]() -> Status {
         HEARTH_ASSIGN(const HostTensor y, workload->read_output("y", 1));
-        const double e = freivalds_error(c, x, w, y);
+        const double e = freivalds_error(c, operands.x, operands.w, y);
         row.note = fmt::format("sums of channels differ by {:.1e} from double precision", e);
         return e <= (c.dtype == DType::kF16 ? kToleranceF16 : kTolerance)
                    ? Status()
@@ -113,11 +115,49 @@ Status run_conv(Bench& bench, Row& row) {
     HEARTH_ASSIGN(const Bench::Sample first, bench.sample(*workload, 1, 1));
     HEARTH_TRY(check());
     HEARTH_TRY(bench.time(*workload, 1, first, row));
-    HEARTH_TRY(check());
-    return bench.profile(compiled, 1, set_inputs, row);
+    return check();
+}
+
+/// Tunes the kernel, times the program again and adds its figures to the row's details.
+Status add_tuned(Bench& bench, const Case& c, const Compiled& shipped, const Operands& operands,
+                 Row& row) {
+    HEARTH_ASSIGN(const std::string tuning, bench.time_variants(shipped, row));
+    HEARTH_ASSIGN(const Compiled compiled, compile_conv(bench, c, tuning));
+    Row tuned;
+    HEARTH_TRY(time_conv(bench, c, compiled, operands, tuned));
+    const auto add = [&](const std::string& which, const Statistics& s) {
+        const std::pair<const char*, double> figures[] = {{"mean", s.mean},
+                                                          {"variance", s.variance},
+                                                          {"median", s.median},
+                                                          {"min", s.min},
+                                                          {"max", s.max}};
+        for (const auto& [name, value] : figures)
+            row.details.emplace_back(which + ", us, " + name, value);
+    };
+    add("default", row.repeated_us);
+    add("tuned", tuned.repeated_us);
+    return {};
+}
+
+template <const Case& c>
+Status run_conv(Bench& bench, Row& row) {
+    const double element_bytes = size_bytes(c.dtype);
+    const auto places = static_cast<double>(c.images * c.height * c.width);
+    row.operands = c.dtype;
+    row.flops = 2 * places * static_cast<double>(c.out * c.in * 9);
+    row.bytes = places * static_cast<double>(c.in + c.out) * element_bytes;
+    const Operands operands{random_tensor("x", c.x()).cast(c.dtype),
+                            random_tensor("w", c.w()).cast(c.dtype)};
+    HEARTH_ASSIGN(const Compiled compiled, compile_conv(bench, c, ""));
+    HEARTH_TRY(time_conv(bench, c, compiled, operands, row));
+    if (bench.settings().wants_tuning) HEARTH_TRY(add_tuned(bench, c, compiled, operands, row));
+    return bench.profile(
+        compiled, 1, [&](Workload& workload) { return operands.set(workload); }, row);
 }
 
 constexpr Case kConv3To64{32, 3, 64, 224, 224}, kConv3To16{32, 3, 16, 224, 224};
+template <int64_t images, int64_t out>
+constexpr Case kConvOfBatch{images, 3, out, 224, 224};
 constexpr Case kFrame{1, 16, 16, 1080, 1920}, kFrameF16{1, 16, 16, 1080, 1920, DType::kF16};
 constexpr Case kConv3To64Small{2, 3, 64, 64, 64}, kConv3To16Small{2, 3, 16, 64, 64};
 constexpr Case kFrameSmall{1, 16, 16, 135, 240};
@@ -125,6 +165,12 @@ constexpr Case kFrameSmall{1, 16, 16, 135, 240};
 constexpr Scene kScenes[] = {
     {"conv_3_64_f32", "32 images of 224 x 224, 3 to 64 channels", run_conv<kConv3To64>},
     {"conv_3_16_f32", "the same, 3 to 16 channels", run_conv<kConv3To16>},
+    {"conv_3_64_f32_b8", "8 images, 3 to 64 channels", run_conv<kConvOfBatch<8, 64>>},
+    {"conv_3_64_f32_b10", "10 images", run_conv<kConvOfBatch<10, 64>>},
+    {"conv_3_64_f32_b12", "12 images", run_conv<kConvOfBatch<12, 64>>},
+    {"conv_3_16_f32_b8", "8 images, 3 to 16 channels", run_conv<kConvOfBatch<8, 16>>},
+    {"conv_3_16_f32_b10", "10 images", run_conv<kConvOfBatch<10, 16>>},
+    {"conv_3_16_f32_b12", "12 images", run_conv<kConvOfBatch<12, 16>>},
     {"conv_16_16_1080p_f32", "1,920 x 1,080, 16 to 16 channels", run_conv<kFrame>},
     {"conv_16_16_1080p_f16", "the same, f16", run_conv<kFrameF16>},
     {"conv_3_64_small", "2 images of 64 x 64, 3 to 64 channels", run_conv<kConv3To64Small>},

@@ -129,7 +129,7 @@ Status run_product(Bench& bench, Row& row, const Product& p) {
     HEARTH_TRY(check());
     HEARTH_TRY(bench.time(*workload, 1, first, row));
     HEARTH_TRY(check());
-    if (bench.settings().wants_tuning) HEARTH_TRY(bench.time_variants(compiled, row));
+    if (bench.settings().wants_tuning) HEARTH_TRY(bench.time_variants(compiled, row).status());
     return bench.profile(compiled, 1, set_inputs, row);
 }
 

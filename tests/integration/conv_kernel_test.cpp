@@ -4,7 +4,9 @@
 // The kernels that GPUs have for convolutions, at odd shapes and compiled for GPUs of several sizes,
 // against the reference; alone and with bias, residual and activation behind them.
 
+#include "codegen/kernel_problem.hpp"
 #include "compile/compile.hpp"
+#include "compile/tuning_data.hpp"
 #include "cpu/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -49,6 +51,16 @@ const ConvCase kCases[] = {
     {"OneAxis", kRows, 7, 19, {30}, {5}, {.strides = {2}, .low = {2}}},
     {"Grouped", 1, 8, 12, {9, 9}, {3, 3}, {.low = {1}, .groups = 2}},
     {"Depthwise", 2, 9, 9, {11, 10}, {3, 3}, {.strides = {2}, .low = {1}, .groups = 9}},
+    {"DepthwiseOfManyPixels", kRows, 5, 5, {61, 50}, {3, 3}, {.low = {1}, .groups = 5}},
+    {"DepthwiseOfMoreResults",
+     2,
+     6,
+     18,
+     {13, 9},
+     {5, 3},
+     {.strides = {1, 2}, .dilations = {2, 1}, .low = {3, 1}, .groups = 6},
+     DType::kF16},
+    {"DepthwiseOneAxis", 1, 4, 4, {17}, {4}, {.low = {2}, .groups = 4}},
     {"ThreeAxes", 1, 3, 5, {4, 5, 6}, {2, 2, 2}},
     {"FewChannelsOfManyImages", kRows, 3, 21, {25, 33}, {3, 3}, {.low = {1}}, DType::kF32, 400},
     {"TwoChannelsOfManyImages",
@@ -61,7 +73,9 @@ const ConvCase kCases[] = {
      DType::kF32,
      400},
     {"HalfPrecisionOfManyPixels", 1, 5, 20, {140, 70}, {3, 3}, {.low = {1}}, DType::kF16},
-    {"HalfPrecisionStrided", 2, 21, 40, {90, 131}, {5, 3}, {.strides = {1, 2}}, DType::kF16},
+    {"HalfPrecisionStrided", 2, 8, 24, {50, 131}, {5, 3}, {.strides = {1, 2}}, DType::kF16},
+    {"HalfPrecisionDeep", 1, 40, 21, {7, 6}, {3, 3}, {.low = {1}}, DType::kF16},
+    {"HalfPrecisionOneTap", kRows, 72, 40, {5, 9}, {1, 1}, {}, DType::kF16},
     {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.low = {1}}, DType::kF16},
 };
 
@@ -100,7 +114,9 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
                   {"skipped", random(alone.shape(), 4, c.dtype)}};
     }
 
-    void expect_reference(const DeviceCaps& caps) {
+    /// What the convolution gives on such a device, with each of so many variants of its kernels, at
+    /// most; against the reference.
+    void expect_reference(const DeviceCaps& caps, size_t most_variants = 1) {
         Trace trace("run");
         NamedTensors inputs, weights;
         build(trace, inputs);
@@ -111,10 +127,33 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
         CompileOptions options{.caps = caps, .rows_capacity = GetParam().capacity};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
-        const auto compiled = compile_graphs({*graph}, options);
-        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-        const auto runner =
-            standalone::ProgramRunner::create(device(), save_program(compiled->program));
+        const auto shipped = compile_graphs({*graph}, options);
+        ASSERT_TRUE(shipped.ok()) << shipped.status().message();
+        expect_result(shipped->program, inputs, *expected);
+        if (shipped->tunable.empty() || most_variants == 1) return;
+        ASSERT_EQ(shipped->tunable.size(), 1u);
+        const auto problem = parse_kernel_problem(shipped->tunable[0]);
+        ASSERT_TRUE(problem.has_value()) << shipped->tunable[0];
+        EXPECT_EQ(problem->key(), shipped->tunable[0]);
+        const std::vector<std::string> variants = variants_of(*problem, caps);
+        ASSERT_GT(variants.size(), 1u);
+        Tuning tuning = tuning_for(options);
+        const size_t step = std::max<size_t>(1, (variants.size() - 1) / (most_variants - 1));
+        for (size_t i = 1; i < variants.size(); i += step) {
+            SCOPED_TRACE(variants[i]);
+            tuning.variants[shipped->tunable[0]] = variants[i];
+            options.tuning = print_tuning(tuning);
+            const auto compiled = compile_graphs({*graph}, options);
+            ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+            EXPECT_TRUE(compiled->notes.empty());
+            EXPECT_NE(save_program(compiled->program), save_program(shipped->program));
+            expect_result(compiled->program, inputs, *expected);
+        }
+    }
+
+    void expect_result(const Program& program, const NamedTensors& inputs,
+                       const NamedTensors& expected) {
+        const auto runner = standalone::ProgramRunner::create(device(), save_program(program));
         ASSERT_TRUE(runner.ok()) << runner.status().message();
         const auto found = (*runner)->run("run", kLiveRows, inputs);
         ASSERT_TRUE(found.ok()) << found.status().message();
@@ -122,7 +161,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
         EXPECT_EQ(*found, *again) << "differs from run to run";
         const double depth = static_cast<double>(GetParam().channels) * 9;
         const double tolerance = (GetParam().dtype == DType::kF16 ? 2e-3 : 2e-6) * std::sqrt(depth);
-        for (const auto& [name, value] : *expected)
+        for (const auto& [name, value] : expected)
             for (int64_t i = 0; i < value.element_count(); ++i)
                 ASSERT_NEAR(found->at(name).get(i), value.get(i), tolerance) << name << " " << i;
     }
@@ -137,6 +176,11 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
 
 TEST_P(ConvKernel, EqualsTheReferenceOnALargeGpu) {
     expect_reference(gpu_caps());
+}
+
+TEST_P(ConvKernel, EqualsTheReferenceInOtherVariants) {
+    constexpr size_t kMost = 4;
+    expect_reference(gpu_caps(), kMost);
 }
 
 TEST_P(ConvKernel, EqualsTheReferenceWhereWorkgroupsAreSmall) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "codegen/kernel_problem.hpp"
 #include "codegen/matmul_tiles.hpp"
 #include "compile/compile.hpp"
 #include "compile/tuning_data.hpp"
@@ -23,6 +24,13 @@ constexpr double kWorthTrying = 3;       // times the least estimate
 constexpr double kWorthChanging = 0.97;  // of the shipped variant's time
 // Of two orders of summing: f32 sums of a thousand products differ by 1e-6 of their size.
 constexpr double kTolerance = 1e-4;
+// Results of f16, a few times the root mean square at most, that round to neighbours.
+constexpr double kToleranceF16 = 8e-3;
+
+Result<std::vector<Graph>> finished(Trace& trace) {
+    Trace* const entries[] = {&trace};
+    return finish_all(entries);
+}
 
 /// One product alone, as the programs have it: operands where and how they lie in memory.
 Result<std::vector<Graph>> trial_graph(const MatmulProblem& p) {
@@ -42,8 +50,18 @@ Result<std::vector<Graph>> trial_graph(const MatmulProblem& p) {
                                 {{"transpose_a", int64_t{!p.a_k_is_contiguous}},
                                  {"transpose_b", int64_t{p.b_k_is_contiguous}},
                                  {"wide", int64_t{p.a_form != "f32"}}}));
-    Trace* const entries[] = {&trace};
-    return finish_all(entries);
+    return finished(trace);
+}
+
+/// One operator alone.
+Result<std::vector<Graph>> trial_graph(const KernelProblem& p) {
+    Trace trace("trial");
+    std::vector<Tensor> inputs;
+    for (size_t k = 0; k < p.inputs.size(); ++k)
+        inputs.push_back(
+            trace.input("in" + std::to_string(k), p.inputs[k].shape, p.inputs[k].dtype));
+    trace.output("c", apply(*p.op, inputs, p.attrs)[0]);
+    return finished(trace);
 }
 
 NamedTensors random_inputs(const Graph& graph) {
@@ -72,9 +90,34 @@ double difference(const HostTensor& found, const HostTensor& expected) {
 /// A kernel and the variants worth a trial, the shipped one first.
 struct Candidates {
     std::string kernel;
-    MatmulProblem problem;
-    std::vector<MatmulTile> tiles;
+    std::vector<std::string> variants;
+    std::vector<double> estimates;  ///< TuningTrial::estimated
+    std::function<Result<std::vector<Graph>>()> trial_graph;
 };
+
+Candidates candidates_of(const std::string& kernel, const MatmulProblem& problem,
+                         const DeviceCaps& caps) {
+    Candidates found{kernel, {}, {}, [problem] { return trial_graph(problem); }};
+    const std::vector<MatmulTile> all = matmul_candidates(problem, caps);
+    double least = INFINITY;
+    for (const MatmulTile& t : all) least = std::min(least, matmul_cost(t, problem));
+    for (size_t i = 0; i < all.size(); ++i) {
+        const double cost = matmul_cost(all[i], problem);
+        if (i > 0 && cost > kWorthTrying * least) continue;
+        found.variants.push_back(to_string(all[i]));
+        found.estimates.push_back(cost / matmul_cost(all[0], problem));
+    }
+    return found;
+}
+
+/// Of an operator's own kernel, whose rule names what is worth a trial.
+Candidates candidates_of(const std::string& kernel, const KernelProblem& problem,
+                         const DeviceCaps& caps) {
+    Candidates found{
+        kernel, variants_of(problem, caps), {}, [problem] { return trial_graph(problem); }};
+    found.estimates.assign(found.variants.size(), 1.0);
+    return found;
+}
 
 }  // namespace
 
@@ -95,7 +138,7 @@ struct Tuner::State {
     }
 
     void skip_kernel() {
-        done += kernels[kernel].tiles.size() - variant;
+        done += kernels[kernel].variants.size() - variant;
         ++kernel;
         variant = 0;
         is_prepared = false;
@@ -104,21 +147,20 @@ struct Tuner::State {
     void step() {
         ++done;
         is_prepared = false;
-        if (++variant < kernels[kernel].tiles.size()) return;
+        if (++variant < kernels[kernel].variants.size()) return;
         ++kernel;
         variant = 0;
     }
 
     Status prepare() {
         const Candidates& candidates = kernels[kernel];
-        const std::string variant_text = to_string(candidates.tiles[variant]);
-        HEARTH_ASSIGN(std::vector<Graph> graphs, trial_graph(candidates.problem));
+        const std::string& variant_text = candidates.variants[variant];
+        HEARTH_ASSIGN(std::vector<Graph> graphs, candidates.trial_graph());
         TuningTrial next;
         next.kernel = candidates.kernel;
         next.variant = variant_text;
         next.inputs = random_inputs(graphs[0]);
-        next.estimated = matmul_cost(candidates.tiles[variant], candidates.problem) /
-                         matmul_cost(candidates.tiles[0], candidates.problem);
+        next.estimated = candidates.estimates[variant];
         CompileOptions with_variant = options;
         Tuning forced = tuning_for(options);
         forced.variants[candidates.kernel] = variant_text;
@@ -156,16 +198,13 @@ Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options)
     s.tuning = tuning_for(options);
     const std::set<std::string> unique(tunable.begin(), tunable.end());
     for (const std::string& kernel : unique) {
-        const std::optional<MatmulProblem> problem = parse_matmul_problem(kernel);
-        if (!problem) continue;
-        Candidates candidates{kernel, *problem, {}};
-        const std::vector<MatmulTile> all = matmul_candidates(*problem, options.caps);
-        double least = INFINITY;
-        for (const MatmulTile& t : all) least = std::min(least, matmul_cost(t, *problem));
-        for (size_t i = 0; i < all.size(); ++i)
-            if (i == 0 || matmul_cost(all[i], *problem) <= kWorthTrying * least)
-                candidates.tiles.push_back(all[i]);
-        s.count += candidates.tiles.size();
+        Candidates candidates;
+        if (const auto product = parse_matmul_problem(kernel))
+            candidates = candidates_of(kernel, *product, options.caps);
+        else if (const auto problem = parse_kernel_problem(kernel))
+            candidates = candidates_of(kernel, *problem, options.caps);
+        if (candidates.variants.empty()) continue;
+        s.count += candidates.variants.size();
         s.kernels.push_back(std::move(candidates));
     }
 }
@@ -209,7 +248,8 @@ void Tuner::report(const TuningResult& result) {
         return s.step();
     }
     const double error = difference(*found, s.expected);
-    if (!(error <= kTolerance)) {
+    const double tolerance = found->dtype() == DType::kF16 ? kToleranceF16 : kTolerance;
+    if (!(error <= tolerance)) {
         s.note("differs from the shipped variant by " + std::to_string(error) + " of its size");
     } else if (result.us < s.best_us && result.us < kWorthChanging * s.shipped_us) {
         s.accept(result.us);

@@ -11,9 +11,8 @@
 
 namespace hearth {
 
-/// For one group of channels and one or two spatial axes: shaders/conv/conv_matrix.comp for f16,
-/// where the device has matrix cores and there is work for all of it; conv_shallow.comp for few
-/// channels of large images; else conv_tiled.comp.  Nothing for other operands, and for devices
+/// For one group of channels, or one channel for each group, and one or two spatial axes: one of the
+/// texts of shaders/conv, as ops/conv_tiles.hpp chooses.  Nothing for other operands, and for devices
 /// that run on the CPU, where products of patches are faster.
 std::optional<KernelText> conv_kernel(const KernelRuleCall& call);
 

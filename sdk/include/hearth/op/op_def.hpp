@@ -105,6 +105,7 @@ struct KernelRuleCall {
     std::span<const TensorType> inputs, outputs;
     const DeviceCaps& caps;
     uint64_t rows_capacity = 1;
+    std::string_view variant = {};  ///< which of KernelText::variants; unknown: the first
 
     const Shape& shape(int k) const { return inputs[static_cast<size_t>(k)].shape; }
 };
@@ -115,7 +116,13 @@ struct KernelRuleCall {
 ///     void outk(int i, T v)     stores element i; may fold what follows element by element, so
 ///                               each element is stored once and by one thread
 ///     vec4 ink_four(int i)      of a float input, elements i to i + 3, i being a multiple of four
+///     float16_t ink_half(int i) of an f16 input, element i; only in texts with matrices
+///     uvec4 ink_eight(int i)    of an f16 input, elements i to i + 7 as they lie in memory, i being
+///                               a multiple of eight
 ///     void outk_at(int c0, int c1, ..., T v)    the same as outk, by coordinates
+///     void outk_four_at(int c0, int c1, ..., vec4 v)    likewise, of a float output, four along the
+///                               last axis, whose extent and place are multiples of four
+///     void outk_eight_at(..., vec4 v, vec4 after)       likewise, eight
 ///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: the product of all
 ///     rows                      the live rows, if any extent depends on them
 ///
@@ -140,6 +147,9 @@ struct KernelText {
     /// block, in this order; needs reads_buffers.
     std::vector<uint32_t> spirv;
     bool spirv_reads_rows = false;
+    /// All that compute the same on this device, for tuning; the one that is shipped first.  The
+    /// attributes must be integers and lists of them.
+    std::vector<std::string> variants;
 };
 
 /// How code generation treats a node.
