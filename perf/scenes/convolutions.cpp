@@ -159,6 +159,7 @@ constexpr Case kConv3To64{32, 3, 64, 224, 224}, kConv3To16{32, 3, 16, 224, 224};
 template <int64_t images, int64_t out>
 constexpr Case kConvOfBatch{images, 3, out, 224, 224};
 constexpr Case kFrame{1, 16, 16, 1080, 1920}, kFrameF16{1, 16, 16, 1080, 1920, DType::kF16};
+constexpr Case kDeep{32, 64, 64, 56, 56}, kDeepF16{32, 64, 64, 56, 56, DType::kF16};
 constexpr Case kConv3To64Small{2, 3, 64, 64, 64}, kConv3To16Small{2, 3, 16, 64, 64};
 constexpr Case kFrameSmall{1, 16, 16, 135, 240};
 
@@ -173,6 +174,8 @@ constexpr Scene kScenes[] = {
     {"conv_3_16_f32_b12", "12 images", run_conv<kConvOfBatch<12, 16>>},
     {"conv_16_16_1080p_f32", "1,920 x 1,080, 16 to 16 channels", run_conv<kFrame>},
     {"conv_16_16_1080p_f16", "the same, f16", run_conv<kFrameF16>},
+    {"conv_64_64_f32", "32 images of 56 x 56, 64 to 64 channels", run_conv<kDeep>},
+    {"conv_64_64_f16", "the same, f16", run_conv<kDeepF16>},
     {"conv_3_64_small", "2 images of 64 x 64, 3 to 64 channels", run_conv<kConv3To64Small>},
     {"conv_3_16_small", "the same, 3 to 16 channels", run_conv<kConv3To16Small>},
     {"conv_16_16_small", "240 x 135, 16 to 16 channels", run_conv<kFrameSmall>},

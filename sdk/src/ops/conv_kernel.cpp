@@ -156,6 +156,19 @@ KernelText slices_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     return kernel;
 }
 
+KernelText winograd_kernel(const KernelRuleCall& call, const ConvProblem& p) {
+    Defines d = constants(p);
+    d.number("CHUNK", kWinogradChunk);
+    KernelText kernel;
+    kernel.name = "conv_winograd";
+    kernel.glsl = d.all() + std::string(shader_text("conv/conv_winograd.comp"));
+    kernel.local_size[0] = static_cast<uint32_t>(kWinogradThreads);
+    kernel.grid[0] =
+        tiles_axis(call, parts_of(p.count[0], 2) * parts_of(p.count[1], 2), kWinogradBlocks);
+    kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(kWinogradOuts)};
+    return kernel;
+}
+
 KernelText depthwise_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
     Defines d = constants(p);
     d.number("MULTIPLE", p.multiple);
@@ -180,6 +193,8 @@ KernelText kernel_of(const KernelRuleCall& call, const ConvProblem& p, const Con
             return matrix_kernel(call, p, tile);
         case ConvFamily::kSlices:
             return slices_kernel(call, p, tile);
+        case ConvFamily::kWinograd:
+            return winograd_kernel(call, p);
         case ConvFamily::kDepthwise:
             return depthwise_kernel(call, p, tile);
     }

@@ -151,7 +151,7 @@ void add_tiled(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTil
 
 /// Whether x and the weights fit, and there are enough tiles for a whole GPU.
 bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t) {
-    constexpr int64_t kMostTaps = 25, kMostLoads = 24, kMostHeld = 64;
+    constexpr int64_t kMostTaps = 25, kMostLoads = 32, kMostHeld = 64;
     const int64_t rows = t.strips * t.px, columns = t.lanes * 4, outs = t.groups * t.turns * t.oc;
     const int64_t patch =
         p.channels * p.patch_extent(0, rows) * parts_of(p.patch_extent(1, columns), 4) * 4;
@@ -165,18 +165,29 @@ bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& 
 }
 
 void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    // Lanes, strips, groups, rows, channels, turns: the fastest first, on an H200.
-    constexpr int64_t kTiles[][6] = {{8, 4, 4, 4, 8, 2}, {8, 8, 2, 4, 8, 1}, {8, 8, 1, 4, 4, 1}};
-    for (const auto& k : kTiles) {
-        const ConvTile t{.family = ConvFamily::kStrips,
-                         .lanes = k[0],
-                         .strips = k[1],
-                         .groups = k[2],
-                         .px = k[3],
-                         .oc = k[4],
-                         .turns = k[5]};
-        if (suits_strips(p, caps, t)) all.push_back(t);
+    constexpr int64_t kManyOut = 16, kMostTurns = 16, kMostRepeats = 4;
+    // Lanes, strips, groups, rows, channels: the fastest of many channels first, on an H200; then
+    // that of few.
+    constexpr int64_t kTiles[][5] = {
+        {8, 8, 2, 4, 4}, {8, 16, 1, 2, 4}, {8, 8, 2, 4, 8}, {8, 8, 2, 2, 8}, {8, 8, 1, 4, 4}};
+    constexpr size_t kOfFew = 3;
+    std::vector<ConvTile> found;
+    for (size_t i = 0; i < std::size(kTiles); ++i) {
+        const auto& k = kTiles[i];
+        ConvTile t{.family = ConvFamily::kStrips,
+                   .lanes = k[0],
+                   .strips = k[1],
+                   .groups = k[2],
+                   .px = k[3],
+                   .oc = k[4]};
+        t.turns = std::clamp<int64_t>(parts_of(p.out, t.groups * t.oc), 1, kMostTurns);
+        if (!suits_strips(p, caps, t)) continue;
+        const int64_t tiles =
+            p.images * parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
+        t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 2), 1, kMostRepeats);
+        found.insert(i == kOfFew && p.out <= kManyOut ? found.begin() : found.end(), t);
     }
+    all.insert(all.end(), found.begin(), found.end());
 }
 
 // --- conv_matrix.comp ---
@@ -215,44 +226,67 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
 
 /// Whole channels and whole matrices; 0 where that is too much for the registers.
 int64_t slices_chunk(const ConvProblem& p) {
-    constexpr int64_t kMost = 144, kGood = 64;
+    constexpr int64_t kMost = 144, kGood = 32;
     const int64_t least = std::lcm(int64_t{16}, p.taps());
     const int64_t all = parts_of(p.depth(), least) * least;
     if (least > kMost) return 0;
-    for (int64_t chunk = kGood / least * least; chunk > least; chunk -= least)
-        if (all % chunk == 0) return chunk;
-    return least;
+    return least < kGood && all % kGood == 0 && kGood % least == 0 ? kGood : least;
+}
+
+/// Every tile of so many slices and channels that fits; the least memory last.
+void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
+                   std::vector<ConvTile>& all) {
+    const int64_t shared = std::min<int64_t>(caps.shared_memory_bytes, 49152);
+    if (t.slices * caps.subgroup_size > most_threads(caps) ||
+        (t.slices > 1 && t.slices * t.chunk > p.depth()) || (t.oc > 16 && p.out <= 16))
+        return;
+    for (t.stage = t.chunk; t.stage >= 16; t.stage -= 16) {
+        const int64_t staged = (t.lanes + t.oc) * (t.stage / 8 + 1) * 16;
+        if (t.chunk % t.stage == 0 && t.slices * std::max(staged, t.oc * t.lanes * 4) <= shared)
+            all.push_back(t);
+    }
 }
 
 void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
+    constexpr int64_t kManySubgroups = 1600;  // twelve for each multiprocessor
+    constexpr int64_t kGroupsAtOnce = 264;    // with the registers of long chunks
+    constexpr int64_t kGoodStage = 48;
     const MatrixShape& m = caps.matrix;
     const int64_t chunk = slices_chunk(p);
     if (!has_matrices(p, caps) || chunk == 0 || p.depth() % 8 != 0 || p.depth() < 16) return;
     if (16 % m.m != 0 || 16 % m.n != 0 || 16 % m.k != 0) return;
-    const int64_t lanes = std::max<int64_t>(32, caps.subgroup_size);
-    const int64_t shared = std::min<int64_t>(caps.shared_memory_bytes, 49152);
+    ConvTile t{.family = ConvFamily::kSlices, .chunk = chunk};
+    t.lanes = std::max<int64_t>(32, caps.subgroup_size);
     std::vector<ConvTile> found;
-    for (const int64_t slices : {8, 16, 4, 2, 1}) {
-        if (slices * caps.subgroup_size > most_threads(caps) ||
-            (slices > 1 && slices * chunk > p.depth()))
-            continue;
-        for (const int64_t oc : {16, 32}) {
-            if (oc == 32 && p.out <= 16) continue;
-            for (int64_t stage = chunk; stage >= 16; stage -= 16) {
-                const int64_t staged = (lanes + oc) * (stage / 8 + 1) * 16;
-                if (chunk % stage != 0 || slices * std::max(staged, oc * lanes * 4) > shared)
-                    continue;
-                found.push_back({.family = ConvFamily::kSlices,
-                                 .lanes = lanes,
-                                 .slices = slices,
-                                 .oc = oc,
-                                 .chunk = chunk,
-                                 .stage = stage});
-                break;  // the most that fits
-            }
-        }
-    }
+    for (t.oc = 16; t.oc <= 32; t.oc *= 2)
+        for (t.slices = 16; t.slices >= 1; t.slices /= 2) add_slices_of(p, caps, t, found);
+    const int64_t groups = parts_of(p.pixels, t.lanes) * parts_of(p.out, 16);
+    const auto shipped = std::find_if(found.begin(), found.end(), [&](const ConvTile& f) {
+        const bool is_last = f.slices == 1;
+        return is_last ||
+               (f.slices <= 8 && groups * f.slices < kManySubgroups &&
+                f.stage <= (groups > kGroupsAtOnce && chunk > kGoodStage ? 16 : kGoodStage));
+    });
+    if (shipped == found.end()) return;
+    std::rotate(found.begin(), shipped, shipped + 1);
     all.insert(all.end(), found.begin(), found.end());
+}
+
+// --- conv_winograd.comp ---
+
+void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
+    constexpr int64_t kLeastChannels = 16, kShared = 32768;
+    const auto is_all = [](const List& list, int64_t value) {
+        return std::ranges::all_of(list, [&](int64_t v) { return v == value; });
+    };
+    const bool has_windows = !p.has_one_axis && is_all(p.window.kernel, 3) &&
+                             is_all(p.window.strides, 1) && is_all(p.window.dilations, 1);
+    // Sums of f16 products keep more of themselves without the transforms' differences.
+    if (!has_windows || p.is_narrow || p.channels < kLeastChannels || p.out < kLeastChannels ||
+        p.pixels < kWinogradBlocks * 4 || caps.max_workgroup_invocations < kWinogradThreads ||
+        caps.shared_memory_bytes < kShared)
+        return;
+    all.push_back({.family = ConvFamily::kWinograd});
 }
 
 // --- conv_depthwise.comp ---
@@ -277,7 +311,8 @@ void add_depthwise(const ConvProblem& p, std::vector<ConvTile>& all) {
 }
 
 std::string_view name_of(ConvFamily family) {
-    constexpr std::string_view kNames[] = {"tiled", "strips", "matrix", "slices", "depthwise"};
+    constexpr std::string_view kNames[] = {"tiled",  "strips",   "matrix",
+                                           "slices", "winograd", "depthwise"};
     return kNames[static_cast<size_t>(family)];
 }
 
@@ -304,6 +339,7 @@ std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& ca
     if (p.pixels < kManyPixels) add_matrix(p, caps, all);
     add_strips(p, caps, all);
     add_tiled(p, caps, all);
+    add_winograd(p, caps, all);
     // Different choices may come to the same tile.
     std::vector<ConvTile> unique;
     for (const ConvTile& t : all)

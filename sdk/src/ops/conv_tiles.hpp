@@ -49,11 +49,17 @@ enum class ConvFamily : uint8_t {
     kStrips,     ///< few channels, large images
     kMatrix,     ///< f16 on matrix cores, large images
     kSlices,     ///< f16 on matrix cores, small images
+    kWinograd,   ///< 3 x 3 windows, one apart, many channels
     kDepthwise,  ///< one channel for each group
 };
 
 /// Input channels that conv_matrix.comp stages at a time.
 inline constexpr int64_t kConvMatrixChunk = 16;
+
+/// Of conv_winograd.comp: threads, blocks of 2 x 2 results and output channels of a workgroup, and
+/// input channels at a time.
+inline constexpr int64_t kWinogradThreads = 256, kWinogradBlocks = 32, kWinogradOuts = 32,
+                         kWinogradChunk = 8;
 
 /// One variant of a kernel.
 struct ConvTile {
