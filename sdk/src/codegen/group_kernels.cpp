@@ -62,14 +62,34 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
     return flops;
 }
 
-void set_body(GroupKernel& kernel, std::vector<std::string> declarations,
-              const std::string& statements, bool can_be_part) {
-    for (const std::string& text : declarations) kernel.body += text;
-    kernel.body +=
-        "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" + statements + "}\n";
+void set_body(GroupKernel& kernel, NumberText numbers, const std::string& statements,
+              bool can_be_part) {
+    for (const std::string& text : numbers.declarations) kernel.body += text;
+    kernel.body += "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" + numbers.calls +
+                   statements + "}\n";
     if (!can_be_part) return;
-    kernel.declarations = std::move(declarations);
+    kernel.declarations = std::move(numbers.declarations);
+    kernel.calls = std::move(numbers.calls);
     kernel.statements = statements;
+}
+
+void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
+                    GlslWriter& writer) {
+    for (const std::shared_ptr<const Group>& number : group.numbers)
+        for (ValueId v : number->stores) {
+            const Scalar variable =
+                expressions.arena().variable(scalar_type(graph.values[v].dtype));
+            writer.bind(variable, "number" + std::to_string(v));
+            expressions.define(v, variable);
+        }
+}
+
+void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       GroupKernel& kernel) {
+    for (const std::shared_ptr<const Group>& number : group.numbers)
+        for (ValueId v : loads_of(graph, *number, inlined))
+            for (size_t b = 0; b < kernel.buffers.values.size(); ++b)
+                if (kernel.buffers.values[b] == v) kernel.is_elementwise[b] = false;
 }
 
 std::string fold_identity(Fold fold, ScalarType type) {
@@ -106,6 +126,10 @@ std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const
 
 namespace {
 
+std::string number_name(ValueId v) {
+    return "number" + std::to_string(v);
+}
+
 /// Emits one kernel of kind `rows`.
 class RowsKernel {
   public:
@@ -117,59 +141,74 @@ class RowsKernel {
           kernel_{.buffers = std::move(buffers)},
           expressions_(graph, group, inlined),
           arena_(expressions_.arena()),
+          inlined_(inlined),
           writer_(arena_, kernel_.buffers) {
-        for (int i = 0; i < group.space.rank(); ++i) {
-            const bool is_reduced =
-                std::find(group.axes.begin(), group.axes.end(), i) != group.axes.end();
-            (is_reduced ? row_ : outer_).push_back(group.space[i]);
-        }
-        choose_lanes();
+        RowsLayout layout = rows_layout(group, options);
+        outer_ = std::move(layout.outer);
+        row_ = std::move(layout.row);
+        lanes_ = layout.lanes;
+        columns_ = layout.columns;
+        is_looped_ = layout.is_looped;
+        for (NodeId n : group.nodes)
+            if (is_block_fold(graph.nodes[n])) folds_.push_back(n);
+        // Where threads fold numbers together, all of them stay.
+        all_stay_ = !is_looped_ && columns_ > 1 && (lanes_ > 1 || !folds_.empty());
     }
 
     GroupKernel run() {
         kernel_.name = "rows";
         outer_index_ = arena_.variable(ScalarType::kI32);
         open_outer();
-        for (NodeId n : group_.nodes)
-            if (graph_.nodes[n].op->op_class == OpClass::kReduce) reduce(graph_.nodes[n]);
+        fold_rows();
         store_results();
         if (is_looped_) writer_.close_scope();
+        NumberText numbers = number_text(graph_, group_.numbers, inlined_, options_,
+                                         columns_ * lanes_, kernel_.buffers);
+        for (const std::string& text : numbers.declarations) declare(text);
         // A row's own numbers are stored by one lane, after the last tree: every lane has long
         // used what it loaded of them.
         kernel_.is_elementwise =
             elementwise_buffers(arena_, kernel_.buffers, full_element_.value_or(outer_index_));
-        set_body(kernel_, declarations_, writer_.text(), !is_looped_);
+        note_number_loads(graph_, group_, inlined_, kernel_);
+        numbers.declarations = declarations_;
+        set_body(kernel_, std::move(numbers), writer_.text(), !is_looped_);
         kernel_.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
         return std::move(kernel_);
     }
 
+    /// Adds what lets each workgroup work out the group's one result, with so many threads.
+    void add_as_number(uint32_t threads, NumberText& text, BufferTable& buffers) {
+        constexpr int64_t kFewTerms = 8;
+        const std::string function = "work_out_" + number_name(group_.stores[0]);
+        buffers = kernel_.buffers;
+        if (text.calls.find(function + "(") != std::string::npos) return;
+        const Dim terms = row_.element_count();
+        lanes_ = terms.per_row || terms.count > kFewTerms ? threads : 1;
+        columns_ = 1;
+        outer_index_ = arena_.variable(ScalarType::kI32);
+        writer_.line("const int row = 0, lane = int(gl_LocalInvocationID.x);");
+        writer_.bind(outer_index_, "row");
+        fold_rows();
+        for (ValueId v : group_.stores) {
+            const ScalarType type = scalar_type(graph_.values[v].dtype);
+            declare(std::string(glsl_type(type)) + " " + number_name(v) + ";\n");
+            writer_.line(number_name(v) + " = " +
+                         writer_.emit(expressions_.read(v, {outer_index_, {}})) + ";");
+        }
+        declare("void " + function + "() {\n" + writer_.text() + "}\n");
+        for (const std::string& declaration : declarations_)
+            if (std::find(text.declarations.begin(), text.declarations.end(), declaration) ==
+                text.declarations.end())
+                text.declarations.push_back(declaration);
+        text.calls += "    " + function + "();\n";
+        buffers = std::move(kernel_.buffers);
+    }
+
   private:
-    /// Short rows get a thread each, so that a workgroup has many; long ones a workgroup.  Rows that
-    /// lie across the memory get some threads each, side by side, so that neighbouring threads read
-    /// neighbouring elements.
-    void choose_lanes() {
-        constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
-        constexpr int64_t kLeastAcross = 8, kMostAcross = 65536;
-        const Dim row = row_.element_count(), outer = outer_.element_count();
-        const auto most_rows = static_cast<int64_t>(options_.rows_capacity);
-        const bool is_across = std::find(group_.axes.begin(), group_.axes.end(),
-                                         group_.space.rank() - 1) == group_.axes.end();
-        if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
-            outer.count > 1 && outer.count <= kMostAcross) {
-            lanes_ = 8;
-            columns_ = kPartThreads / 8;
-            return;
-        }
-        const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
-        if (!row.per_row && row.count <= (is_wide ? kShortAcross : kShortRow)) {
-            lanes_ = 1;
-            columns_ = kPartThreads;
-            return;
-        }
-        lanes_ = 64;
-        const int64_t length = row.at(most_rows);
-        while (lanes_ < 256 && lanes_ < length / 2) lanes_ *= 2;
-        if (outer.at(most_rows) <= kFewRows) lanes_ = kPartThreads;
+    void fold_rows() {
+        define_numbers(graph_, group_, expressions_, writer_);
+        for (NodeId n : group_.nodes)
+            if (graph_.nodes[n].op->op_class == OpClass::kReduce) reduce(graph_.nodes[n]);
     }
 
     void open_outer() {
@@ -182,13 +221,10 @@ class RowsKernel {
         const std::string start = width == 1 ? "group"
                                              : "group * " + columns + " + " + thread +
                                                    (lanes_ == 1 ? "" : " % " + columns);
-        is_looped_ = each > 1;
-        // Where threads fold numbers together, all of them stay.
-        const bool all_stay = lanes_ > 1 && width > 1;
         if (is_looped_)
             writer_.open_scope("for (int row = " + start + "; row < " + total +
                                "; row += int(gl_NumWorkGroups.x) * " + columns + ")");
-        else if (all_stay)
+        else if (all_stay_)
             writer_.line("const bool is_mine = " + start + " < " + total +
                          "; const int row = min(" + start + ", " + total + " - 1);");
         else
@@ -272,8 +308,7 @@ class RowsKernel {
     }
 
     std::string guarded(const std::string& condition) const {
-        const bool all_stay = lanes_ > 1 && columns_ > 1 && !is_looped_;
-        if (!all_stay) return condition;
+        if (!all_stay_) return condition;
         return condition.empty() ? "is_mine" : "is_mine && " + condition;
     }
 
@@ -281,6 +316,7 @@ class RowsKernel {
         std::vector<ValueId> full, single;
         const Dim outer = outer_.element_count();
         for (ValueId v : group_.stores) {
+            if (is_folded_in_blocks(v)) continue;
             // With rows of one element both are the same and either place is right.
             const bool is_single = graph_.values[v].shape.element_count() == outer;
             (is_single ? single : full).push_back(v);
@@ -295,10 +331,52 @@ class RowsKernel {
             if (is_guarded) writer_.close_scope();
             writer_.close_scope();
         }
-        if (single.empty()) return;
-        if (lanes_ > 1) writer_.open_scope("if (" + guarded("lane == 0") + ")");
-        store_all(writer_, kernel_.buffers, expressions_, single, {outer_index_, {}}, outer_index_);
-        if (lanes_ > 1) writer_.close_scope();
+        std::vector<std::string> terms;
+        for (NodeId n : folds_)
+            terms.push_back(
+                writer_.emit(expressions_.read(graph_.nodes[n].inputs[0], {outer_index_, {}})));
+        if (!single.empty()) {
+            const std::string condition = guarded(lanes_ > 1 ? "lane == 0" : "");
+            if (!condition.empty()) writer_.open_scope("if (" + condition + ")");
+            store_all(writer_, kernel_.buffers, expressions_, single, {outer_index_, {}},
+                      outer_index_);
+            if (!condition.empty()) writer_.close_scope();
+        }
+        for (size_t i = 0; i < folds_.size(); ++i) fold_blocks(graph_.nodes[folds_[i]], terms[i]);
+    }
+
+    bool is_folded_in_blocks(ValueId v) const {
+        return std::any_of(folds_.begin(), folds_.end(),
+                           [&](NodeId n) { return graph_.nodes[n].outputs[0] == v; });
+    }
+
+    /// Folds the results of neighbouring threads.  term: this thread's.
+    void fold_blocks(const Node& node, const std::string& term) {
+        const ValueId out = node.outputs[0];
+        const Fold fold = node.op->fold;
+        const std::string thread = "int(gl_LocalInvocationID.x)";
+        if (outer_.element_count() == Dim(1)) {
+            writer_.line("if (" + thread + " == 0) " + kernel_.buffers.store(out, "0", term));
+            return;
+        }
+        const int64_t block = node.attrs.integer("block");
+        HEARTH_ASSERT(all_stay_ && columns_ % block == 0);
+        const std::string scratch = "block_scratch", size = std::to_string(columns_ * lanes_);
+        declare("shared float " + scratch + "[" + std::to_string(kPartThreads) + "];\n");
+        const std::string mine = scratch + "[" + thread + "]";
+        writer_.line(mine + " = is_mine ? " + term + " : " + fold_identity(fold, ScalarType::kF32) +
+                     ";");
+        writer_.line("barrier();");
+        writer_.open_scope("for (int width = " + std::to_string(block / 2) +
+                           "; width > 0; width /= 2)");
+        writer_.line(
+            "if (" + thread + " % " + std::to_string(block) + " < width) " + mine + " = " +
+            fold_combine(fold, ScalarType::kF32, mine, scratch + "[" + thread + " + width]") + ";");
+        writer_.line("barrier();");
+        writer_.close_scope();
+        writer_.line("if (is_mine && " + thread + " < " + std::to_string(columns_) + " && " +
+                     thread + " % " + std::to_string(block) + " == 0) " +
+                     kernel_.buffers.store(out, "row / " + std::to_string(block), mine));
     }
 
     const Graph& graph_;
@@ -307,7 +385,10 @@ class RowsKernel {
     GroupKernel kernel_;
     GroupExpressions expressions_;
     ScalarArena& arena_;
+    const std::vector<bool>& inlined_;
     GlslWriter writer_;
+    std::vector<NodeId> folds_;  ///< of blocks of the results
+    bool all_stay_ = false;      ///< threads without a result do not return
     Shape outer_, row_;
     Scalar outer_index_;
     std::optional<Scalar> full_element_;
@@ -319,75 +400,65 @@ class RowsKernel {
 
 }  // namespace
 
+RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
+    constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
+    constexpr int64_t kLeastAcross = 8, kMostAcross = 65536;
+    RowsLayout layout;
+    for (int i = 0; i < group.space.rank(); ++i) {
+        const bool is_reduced =
+            std::find(group.axes.begin(), group.axes.end(), i) != group.axes.end();
+        (is_reduced ? layout.row : layout.outer).push_back(group.space[i]);
+    }
+    const Dim row = layout.row.element_count(), outer = layout.outer.element_count();
+    const auto most_rows = static_cast<int64_t>(options.rows_capacity);
+    const bool is_across =
+        std::find(group.axes.begin(), group.axes.end(), group.space.rank() - 1) == group.axes.end();
+    const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
+    if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
+        outer.count > 1 && outer.count <= kMostAcross) {
+        layout.lanes = 8;
+        layout.columns = kPartThreads / 8;
+    } else if (!row.per_row && row.count <= (is_wide ? kShortAcross : kShortRow)) {
+        layout.lanes = 1;
+        layout.columns = kPartThreads;
+    } else {
+        layout.lanes = 64;
+        const int64_t length = row.at(most_rows);
+        while (layout.lanes < 256 && layout.lanes < length / 2) layout.lanes *= 2;
+        if (outer.at(most_rows) <= kFewRows) layout.lanes = kPartThreads;
+    }
+    layout.is_looped =
+        items_each(outer, options.rows_capacity,
+                   uint64_t{options.caps.max_workgroup_count_x} * layout.columns) > 1;
+    return layout;
+}
+
+NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
+                       const std::vector<bool>& inlined, const LowerOptions& options,
+                       uint32_t threads, BufferTable& buffers) {
+    NumberText text;
+    for (const std::shared_ptr<const Group>& number : numbers) {
+        // A number that this one needs may be needed elsewhere too.
+        NumberText inner = number_text(graph, number->numbers, inlined, options, threads, buffers);
+        for (std::string& declaration : inner.declarations)
+            if (std::find(text.declarations.begin(), text.declarations.end(), declaration) ==
+                text.declarations.end())
+                text.declarations.push_back(std::move(declaration));
+        for (size_t at = 0; at < inner.calls.size();) {
+            const size_t end = inner.calls.find('\n', at) + 1;
+            const std::string call = inner.calls.substr(at, end - at);
+            if (text.calls.find(call) == std::string::npos) text.calls += call;
+            at = end;
+        }
+        RowsKernel(graph, *number, inlined, options, std::move(buffers))
+            .add_as_number(threads, text, buffers);
+    }
+    return text;
+}
+
 GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                         const LowerOptions& options, BufferTable buffers) {
     return RowsKernel(graph, group, inlined, options, std::move(buffers)).run();
-}
-
-namespace {
-
-/// Which part touches each buffer, and whether element by element: only what one part alone
-/// touches can be.
-void note_part(GroupKernel& whole, const GroupKernel& part, uint32_t index,
-               std::span<const ValueId> touched) {
-    constexpr uint32_t kNobody = 0xffffffffu;
-    whole.part_of.resize(part.buffers.values.size(), kNobody);
-    whole.is_elementwise.resize(part.buffers.values.size(), false);
-    for (size_t b = 0; b < part.buffers.values.size(); ++b) {
-        if (std::find(touched.begin(), touched.end(), part.buffers.values[b]) == touched.end())
-            continue;
-        const bool is_first = whole.part_of[b] == kNobody;
-        whole.part_of[b] = is_first ? index : 0;
-        whole.is_elementwise[b] = is_first && part.is_elementwise[b];
-    }
-}
-
-}  // namespace
-
-std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Group* const> groups,
-                                        const std::vector<bool>& inlined,
-                                        const LowerOptions& options) {
-    GroupKernel whole;
-    whole.name = "parts";
-    whole.local_size = {kPartThreads, 1, 1};
-    std::vector<std::string> declared;
-    std::string functions, choice;
-    uint64_t first = 0;
-    for (size_t g = 0; g < groups.size(); ++g) {
-        const Group& group = *groups[g];
-        if (group.kind != GroupKind::kMap && group.kind != GroupKind::kRowwise) return std::nullopt;
-        GroupKernel part = group.kind == GroupKind::kMap
-                               ? map_kernel(graph, group, inlined, options, whole.buffers)
-                               : rows_kernel(graph, group, inlined, options, whole.buffers);
-        const GridAxis& axis = part.grid[0];
-        if (part.statements.empty() || axis.work.per_row != 0 || part.local_size[0] != kPartThreads)
-            return std::nullopt;
-        for (const std::string& text : part.declarations) {
-            if (std::find(declared.begin(), declared.end(), text) != declared.end()) continue;
-            declared.push_back(text);
-            whole.body += text;
-        }
-        const std::string number = std::to_string(g);
-        functions += "void part" + number + "(int group) {\n" + part.statements + "}\n";
-        const uint64_t count = axis.groups(1), end = first + count;
-        choice += (g == 0 ? "    if (group < " : "    else if (group < ") + std::to_string(end) +
-                  ") part" + number + "(group - " + std::to_string(first) + ");\n";
-        first = end;
-        std::vector<ValueId> touched = loads_of(graph, group, inlined);
-        touched.insert(touched.end(), group.stores.begin(), group.stores.end());
-        note_part(whole, part, static_cast<uint32_t>(g + 1), touched);
-        whole.buffers = std::move(part.buffers);
-        whole.word_loads.insert(whole.word_loads.end(), part.word_loads.begin(),
-                                part.word_loads.end());
-        whole.pair_loads.insert(whole.pair_loads.end(), part.pair_loads.begin(),
-                                part.pair_loads.end());
-        whole.flops += part.flops;
-    }
-    if (first > options.caps.max_workgroup_count_x) return std::nullopt;
-    whole.body += functions + "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" +
-                  choice + "}\n";
-    whole.grid[0] = {{first, 0}, 1};
-    return whole;
 }
 
 }  // namespace hearth

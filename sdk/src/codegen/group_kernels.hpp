@@ -39,6 +39,7 @@ struct GroupKernel {
     /// statements of main() behind `group`, the workgroup's number.
     std::vector<std::string> declarations;
     std::string statements;
+    std::string calls;              ///< what works out Group::numbers, ahead of the statements
     std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;
@@ -60,6 +61,33 @@ GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector
 GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                         const LowerOptions& options, BufferTable buffers = {});
 
+/// How a kernel of kind `rows` deals out its work: short rows get a thread each, so that a workgroup
+/// has many; long ones a workgroup.  Rows that lie across the memory get some threads each, side by
+/// side, so that neighbouring threads read neighbouring elements.
+struct RowsLayout {
+    Shape outer, row;      ///< extents that stay, and those that are reduced
+    uint32_t lanes = 1;    ///< threads of each result
+    uint32_t columns = 1;  ///< results of a workgroup, at a time
+    bool is_looped = false;
+};
+RowsLayout rows_layout(const Group& group, const LowerOptions& options);
+
+/// The numbers that a kernel's workgroups work out themselves (Group::numbers).
+struct NumberText {
+    std::vector<std::string> declarations;  ///< functions, and globals "numberV" for value V
+    std::string calls;                      ///< for all threads, before anything else
+};
+NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
+                       const std::vector<bool>& inlined, const LowerOptions& options,
+                       uint32_t threads, BufferTable& buffers);
+
+/// What reads of numbers that the group's kernel works out itself are.
+void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
+                    GlslWriter& writer);
+/// Every workgroup reads all of what numbers are made of: none of it element by element.
+void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       GroupKernel& kernel);
+
 /// Threads of a workgroup of every kernel that can be a part of a larger one.
 inline constexpr uint32_t kPartThreads = 256;
 
@@ -78,8 +106,8 @@ GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows);
 
 /// can_be_part: the statements may stand in a function of a larger kernel.
-void set_body(GroupKernel& kernel, std::vector<std::string> declarations,
-              const std::string& statements, bool can_be_part);
+void set_body(GroupKernel& kernel, NumberText numbers, const std::string& statements,
+              bool can_be_part);
 
 /// What a fold starts with, as a literal; and one step of it.
 std::string fold_identity(Fold fold, ScalarType type);

@@ -6,6 +6,7 @@
 #include "codegen/glsl_compiler.hpp"
 #include "codegen/group_kernels.hpp"
 #include "codegen/khr_matrices.hpp"
+#include "codegen/numbers.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "kernels/library.hpp"
@@ -214,11 +215,45 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     return text + kernel.body;
 }
 
+/// The group's numbers, and those within them.
+std::vector<const Group*> with_numbers_within(const Group& group) {
+    std::vector<const Group*> all;
+    for (const std::shared_ptr<const Group>& number : group.numbers) {
+        all.push_back(number.get());
+        const std::vector<const Group*> inner = with_numbers_within(*number);
+        all.insert(all.end(), inner.begin(), inner.end());
+    }
+    return all;
+}
+
+/// Groups as one that computes, stores and reads all that they do.
+template <class Groups>
+Group union_of(const Groups& groups) {
+    Group whole;
+    for (const Group* group : groups) {
+        whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
+        whole.stores.insert(whole.stores.end(), group->stores.begin(), group->stores.end());
+        for (const std::shared_ptr<const Group>& number : group->numbers)
+            if (std::find(whole.numbers.begin(), whole.numbers.end(), number) ==
+                whole.numbers.end())
+                whole.numbers.push_back(number);
+    }
+    std::sort(whole.nodes.begin(), whole.nodes.end());
+    return whole;
+}
+
 /// Every value that the group's kernel works out, recomputed views included, in data-flow order.
 std::vector<uint32_t> computed_values(const Graph& graph, const Group& group,
                                       const std::vector<bool>& inlined) {
     std::vector<bool> wanted(graph.nodes.size());
     std::vector<NodeId> stack(group.nodes);
+    const std::vector<const Group*> numbers = with_numbers_within(group);
+    const auto is_number = [&](ValueId v) {
+        return std::any_of(numbers.begin(), numbers.end(), [&](const Group* number) {
+            return std::binary_search(number->nodes.begin(), number->nodes.end(),
+                                      graph.values[v].node);
+        });
+    };
     while (!stack.empty()) {
         const NodeId n = stack.back();
         stack.pop_back();
@@ -226,7 +261,8 @@ std::vector<uint32_t> computed_values(const Graph& graph, const Group& group,
         wanted[n] = true;
         if (graph.nodes[n].op->reads_buffers) continue;
         for (ValueId v : graph.nodes[n].inputs)
-            if (const Value& in = graph.values[v]; in.kind == ValueKind::kNode && inlined[in.node])
+            if (const Value& in = graph.values[v];
+                in.kind == ValueKind::kNode && (inlined[in.node] || is_number(v)))
                 stack.push_back(in.node);
     }
     std::vector<uint32_t> values;
@@ -259,9 +295,10 @@ class Lowerer {
         // A row program keeps all of a small net's values at hand: there is nothing to spare.
         const bool spares = options_.spare_memory || spares_memory(graph);
         if (spares || !add_with_region(graph, entry)) {
-            const FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
-                                                 .spare_memory = options_.spare_memory,
-                                                 .store_windows = is_cpu(options_.caps)});
+            FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
+                                           .spare_memory = options_.spare_memory,
+                                           .store_windows = is_cpu(options_.caps)});
+            if (options_.row_programs && !spares) fold_numbers(graph, plan, options_);
             std::vector<PlannedCall> calls;
             for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});
             HEARTH_TRY(add_calls(graph, plan, std::move(calls), !spares, entry));
@@ -279,7 +316,8 @@ class Lowerer {
         if (!options_.row_programs) return false;
         const RowRegion region = find_row_region(graph);
         if (region.empty()) return false;
-        const FusionPlan plan = fuse(graph, {.region = region});
+        FusionPlan plan = fuse(graph, {.region = region});
+        fold_numbers(graph, plan, options_);
         std::vector<const Group*> members;
         for (const Group& group : plan.groups)
             if (group.in_region) members.push_back(&group);
@@ -300,10 +338,7 @@ class Lowerer {
         for (const Group* group : members) HEARTH_TRY(check_lowerable(graph, *group));
         HEARTH_ASSIGN(GroupKernel kernel,
                       row_program(graph, region, members, plan.inlined, options_));
-        Group whole;
-        for (const Group* group : members)
-            whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
-        std::sort(whole.nodes.begin(), whole.nodes.end());
+        Group whole = union_of(members);
         whole.stores = kernel.stores;
         std::vector<PlannedCall> calls;
         calls.push_back({{&whole}, std::move(kernel), 0, "row program"});
@@ -339,13 +374,7 @@ class Lowerer {
                 HEARTH_TRY(add_group(graph, *call.groups[0], plan.inlined, entry));
                 continue;
             }
-            Group whole;
-            for (const Group* group : call.groups) {
-                whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
-                whole.stores.insert(whole.stores.end(), group->stores.begin(), group->stores.end());
-            }
-            std::sort(whole.nodes.begin(), whole.nodes.end());
-            HEARTH_TRY(add_call(graph, whole, plan.inlined, std::move(*call.kernel),
+            HEARTH_TRY(add_call(graph, union_of(call.groups), plan.inlined, std::move(*call.kernel),
                                 std::move(call.label), entry));
         }
         return {};
@@ -371,7 +400,24 @@ class Lowerer {
                     changed = true;
                 }
         }
+        postpone(graph, plan, maker, calls);
         return is_followed;
+    }
+
+    /// Lets calls that wait for nothing run just ahead of those that wait for them, where there are
+    /// more to be parts of one with.
+    static void postpone(const Graph& graph, const FusionPlan& plan,
+                         const std::vector<size_t>& maker, std::vector<PlannedCall>& calls) {
+        std::vector<uint32_t> latest(calls.size(), kNone);
+        std::vector<bool> waits(calls.size(), false);
+        for (size_t c = 0; c < calls.size(); ++c)
+            for (ValueId v : loads_of(graph, *calls[c].groups[0], plan.inlined)) {
+                waits[c] = waits[c] || graph.value(v).kind == ValueKind::kNode;
+                if (maker[v] != calls.size() && maker[v] != c)
+                    latest[maker[v]] = std::min(latest[maker[v]], calls[c].depth - 1);
+            }
+        for (size_t c = 0; c < calls.size(); ++c)
+            if (!calls[c].kernel && !waits[c] && latest[c] != kNone) calls[c].depth = latest[c];
     }
 
     /// Calls at the end of the entry may write params in place, so they are no parts of others.
@@ -380,9 +426,13 @@ class Lowerer {
                      std::vector<PlannedCall>& merged) const {
         constexpr size_t kMostParts = 48;  // of one kernel's text
         std::map<std::pair<uint32_t, bool>, std::vector<size_t>> alike;
+        // What nothing waits for may as well run with the last of its kind.
+        uint32_t last = 0;
+        for (size_t c = 0; c < calls.size(); ++c)
+            if (!is_followed[c]) last = std::max(last, calls[c].depth);
         for (size_t c = 0; c < calls.size(); ++c) {
             if (!calls[c].kernel && can_be_part(graph, *calls[c].groups[0], plan.inlined))
-                alike[{calls[c].depth, is_followed[c]}].push_back(c);
+                alike[{is_followed[c] ? calls[c].depth : last, is_followed[c]}].push_back(c);
             else
                 merged.push_back(std::move(calls[c]));
         }

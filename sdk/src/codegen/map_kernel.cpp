@@ -22,6 +22,7 @@ class MapKernel {
               const LowerOptions& options, BufferTable buffers)
         : graph_(graph),
           group_(group),
+          inlined_(inlined),
           options_(options),
           kernel_{.buffers = std::move(buffers)},
           expressions_(graph, group, inlined),
@@ -32,6 +33,7 @@ class MapKernel {
         kernel_.name = "map";
         element_ = arena_.variable(ScalarType::kI32);
         first_ = arena_.variable(ScalarType::kI32);
+        define_numbers(graph_, group_, expressions_, writer_);
         for (ValueId v : group_.stores) contents_.push_back(expressions_.read(v, {element_, {}}));
         choose_width();
         const Dim count = group_.space.element_count();
@@ -51,8 +53,14 @@ class MapKernel {
         else
             store_vector(total, each == 1 ? "return;" : "continue;");
         if (each > 1) writer_.close_scope();
-        set_body(kernel_, {}, writer_.text(), each == 1);
+        set_body(
+            kernel_,
+            number_text(graph_, group_.numbers, inlined_, options_, kPartThreads, kernel_.buffers),
+            writer_.text(), each == 1);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, element_);
+        // One thread reads all before it stores anything.
+        if (count == Dim(1)) kernel_.is_elementwise.assign(kernel_.buffers.values.size(), true);
+        note_number_loads(graph_, group_, inlined_, kernel_);
         kernel_.local_size = {kPartThreads, 1, 1};
         kernel_.grid[0] = {work_of(count), kPartThreads * width_ * each};
         kernel_.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
@@ -193,6 +201,7 @@ class MapKernel {
 
     const Graph& graph_;
     const Group& group_;
+    const std::vector<bool>& inlined_;
     const LowerOptions& options_;
     GroupKernel kernel_;
     GroupExpressions expressions_;

@@ -13,6 +13,13 @@ namespace hearth {
 
 std::optional<Scalar> RowProgramWriter::resident(Scope& scope, uint32_t level, ValueId v,
                                                  const ScalarPlace& place) {
+    for (const std::shared_ptr<const Group>& number : numbers_) {
+        if (std::find(number->stores.begin(), number->stores.end(), v) == number->stores.end())
+            continue;
+        const Scalar variable = scope.arena.variable(scalar_type(graph_.value(v).dtype));
+        scope.writer.bind(variable, "number" + text(v));
+        return variable;
+    }
     if (scope.eight)
         if (const std::optional<Scalar> read = read_by_eight(scope, level, v, place)) return read;
     for (const RowVector& vector : plan_.vectors)

@@ -292,7 +292,7 @@ class RowPlanner {
         const int64_t rows = region_.rows.at(capacity);
         const int least = std::max(plan_.edge, 1);
         const int wanted = plan_.parts != 0    ? plan_.granule
-                           : rows <= kFewRows  ? std::max(8, plan_.edge)
+                           : rows <= kFewRows  ? std::max(few_rows(rows), plan_.edge)
                            : rows <= kSomeRows ? 32
                                                : 64;
         for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) {
@@ -310,6 +310,9 @@ class RowPlanner {
                            std::to_string(options_.caps.shared_memory_bytes) +
                            " bytes of shared memory");
     }
+
+    /// Enough workgroups for a large GPU, where rows are few.
+    static int few_rows(int64_t rows) { return rows <= 256 ? 2 : rows <= 512 ? 4 : 8; }
 
     int64_t chunk_of(int64_t rows) const {
         const int64_t least = (rows + plan_.parts - 1) / plan_.parts;
@@ -410,7 +413,12 @@ class RowPlanner {
         }
         std::stable_sort(blocks.begin(), blocks.end(),
                          [](const Block& a, const Block& b) { return a.size > b.size; });
-        const auto limit = static_cast<int>(options_.caps.shared_memory_bytes / 4);
+        // Numbers are folded in memory of their own.
+        const bool has_numbers =
+            std::any_of(groups_.begin(), groups_.end(),
+                        [](const Group* group) { return !group->numbers.empty(); });
+        const auto limit = static_cast<int>(options_.caps.shared_memory_bytes / 4) -
+                           (has_numbers ? plan_.threads : 0);
         plan_.shared_floats = 0;
         for (size_t b = 0; b < blocks.size(); ++b) {
             int offset = 0;

@@ -22,7 +22,10 @@ Result<GroupKernel> RowProgramWriter::run() {
             "    const int subgroup = int(gl_SubgroupID);\n"
             "    const int subgroup_lane = int(gl_SubgroupInvocationID);\n";
     body += declarations_;
-    body += load_vectors();
+    NumberText numbers = number_text(graph_, numbers_, inlined_, options_,
+                                     static_cast<uint32_t>(plan_.threads), kernel_.buffers);
+    for (const std::string& declaration : numbers.declarations) functions_ += declaration;
+    body += load_vectors() + numbers.calls;
     if (plan_.mode == RowWeights::kOnce)
         for (size_t w = 0; w < plan_.weights.size(); ++w)
             if (plan_.weights[w].same_as < 0)

@@ -51,25 +51,17 @@ std::string RowProgramWriter::write_gradient(const RowStage& stage, int& lane) {
         out += clear;
     const int lines4 = deal.lines / 4;
     out += open_tasks(deal);
-    std::string row;
-    row += "                    const vec4 right = pool[r * " + text(b.stride / 4) + " + c + " +
+    out += "                for (int r = 0; r < count; ++r) {\n";
+    out += "                    const vec4 right = pool[r * " + text(b.stride / 4) + " + c + " +
            text(b.offset / 4) + "];\n";
-    row += "                    UNROLL for (int q = 0; q < " + text(lines4) + "; ++q) {\n";
-    row += "                        const vec4 left = pool[r * " + text(a.stride / 4) +
+    out += "                    UNROLL for (int q = 0; q < " + text(lines4) + "; ++q) {\n";
+    out += "                        const vec4 left = pool[r * " + text(a.stride / 4) +
            " + min(r0 / 4 + q, " + text(ceil_div(a.width, 4) - 1) + ") + " + text(a.offset / 4) +
            "];\n";
-    row += "                        UNROLL for (int t = 0; t < 4; ++t)\n";
+    out += "                        UNROLL for (int t = 0; t < 4; ++t)\n";
     const std::string at = sums + "[round * " + text(deal.lines) + " + 4 * q + t]";
-    row += "                            " + at + " = fma(vec4(left[t]), right, " + at + ");\n";
-    row += "                    }\n                }\n";
-    const std::string some_rows = "for (int r = 0; r < count; ++r) {\n" + row;
-    if (holds_weights())
-        out += "                if (count == " + text(plan_.tile_rows) +
-               ") UNROLL for (int r = 0; r < " + text(plan_.tile_rows) + "; ++r) {\n" + row +
-               "                else " + some_rows;
-    else
-        out += "                " + some_rows;
-    out += close_tasks();
+    out += "                            " + at + " = fma(vec4(left[t]), right, " + at + ");\n";
+    out += "                    }\n                }\n" + close_tasks();
     std::string stores = store_gradient(stage, deal, sums);
     if (keeps_gradients_)
         sums_ += "    {\n" + lane_text + stores + "    }\n";

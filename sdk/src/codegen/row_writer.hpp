@@ -10,6 +10,7 @@
 #include "codegen/group_kernels.hpp"
 #include "codegen/row_plan.hpp"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -60,6 +61,11 @@ class RowProgramWriter {
           leaves_(leaves_graph(graph)),
           is_software_(is_cpu(options.caps)),
           is_made_(graph.values.size(), false) {
+        for (const RowStage& stage : plan_.stages)
+            for (size_t i = 0; stage.group != nullptr && i < stage.group->numbers.size(); ++i)
+                if (std::find(numbers_.begin(), numbers_.end(), stage.group->numbers[i]) ==
+                    numbers_.end())
+                    numbers_.push_back(stage.group->numbers[i]);
         for (const RowStage& stage : plan_.stages)
             for (size_t i = 0; stage.group != nullptr && i < stage.group->stores.size(); ++i)
                 is_made_[stage.group->stores[i]] = true;
@@ -333,6 +339,7 @@ class RowProgramWriter {
     /// A software driver compiles long code for seconds, and gains little by it.
     bool is_software_;
     std::vector<bool> is_made_;  ///< per value: by one of the groups, rather than filled in
+    std::vector<std::shared_ptr<const Group>> numbers_;  ///< that each workgroup works out
     GroupKernel kernel_;
     std::string rows_;
     std::string functions_;

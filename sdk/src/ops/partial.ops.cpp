@@ -6,6 +6,8 @@
 // them.  Made by that pass alone, after gradients were taken; the number of parts is a constant of
 // the program, so results are deterministic.  Partial results of f16 and bf16 are f32: only the sum
 // is rounded.
+//
+// Sums and largest elements of blocks are made by passes/split_norms.cpp.
 
 #include "ops/rules.hpp"
 #include "ops/sum_type.hpp"
@@ -67,7 +69,71 @@ void reference_matmul_partial(ReferenceCall& call) {
     }
 }
 
+Status infer_blocks(InferCall& call) {
+    const int64_t block = call.attrs.integer("block");
+    if (block < 1) return invalid_argument("block must be at least 1");
+    Shape shape = call.shape(0);
+    if (shape.rank() < 1 || shape[shape.rank() - 1].per_row || shape[shape.rank() - 1].count < 1)
+        return invalid_argument("x must have a last axis, of a fixed extent");
+    Dim& last = shape[shape.rank() - 1];
+    last = Dim((last.count + block - 1) / block);
+    return call.one(call.dtype(0), shape);
+}
+
+void block_samples(Samples& s) {
+    s.add({{7}}, {{"block", int64_t{3}}}).gradient = false;
+    s.add({{2, 8}}, {{"block", int64_t{4}}}).gradient = false;
+    s.add({{kRows, 5}}, {{"block", int64_t{32}}}).gradient = false;
+    s.add({{100}}, {{"block", int64_t{32}}}).gradient = false;
+}
+
+/// The element at `at` on the last axis, or the last one if there is none.
+template <class Context, class Index>
+auto element_of_block(Context& c, Index at) {
+    auto place = c.coords();
+    const int axis = place.rank() - 1;
+    place[axis] = min(at, c.in_dim(0, axis) - 1);
+    return c.in(0, place);
+}
+
 constinit const OpDef kOps[] = {
+    {
+        .name = "block_sum",
+        .summary = "sums of `block` neighbours on the last axis each; the last of what is left",
+        .inputs = {{"x"}},
+        .attrs = {{"block"}},
+        .op_class = OpClass::kIndexed,
+        .reads_once = true,
+        .fold = Fold::kSum,
+        .infer = infer_blocks,
+        .at = at_float([](auto& c) {
+            const auto block = c.index(c.attrs().integer("block"));
+            const int axis = c.coords().rank() - 1;
+            const auto first = c.coords()[axis] * block;
+            return c.sum(block, [&](auto j) {
+                return select(first + j < c.in_dim(0, axis), element_of_block(c, first + j),
+                              c.value(0));
+            });
+        }),
+        .samples = block_samples,
+    },
+    {
+        .name = "block_max",
+        .summary = "the largest of `block` neighbours on the last axis each; NaN if there is one",
+        .inputs = {{"x"}},
+        .attrs = {{"block"}},
+        .op_class = OpClass::kIndexed,
+        .reads_once = true,
+        .fold = Fold::kMax,
+        .infer = infer_blocks,
+        .at = at_float([](auto& c) {
+            const auto block = c.index(c.attrs().integer("block"));
+            const auto first = c.coords()[0] * block;
+            const auto last = c.in_dim(0, 0) - 1;
+            return c.largest(block, [&](auto j) { return c.in_linear(0, min(first + j, last)); });
+        }),
+        .samples = block_samples,
+    },
     {
         .name = "partial_sum",
         .summary = "sums over every parts-th element along `axes`, from each of the first `parts`",

@@ -110,7 +110,8 @@ class Fuser {
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
                 plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
                                     !has_stored_windows(n)) ||
-                                   feeds_one_reader(n) || is_read_as_parts(n);
+                                   feeds_one_reader(n) || is_read_as_parts(n) || joins_blocks(n) ||
+                                   is_ahead_of_rows(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)) place(n);
         finish();
@@ -125,11 +126,77 @@ class Fuser {
         if (node.op->op_class != OpClass::kElementwise || leaves(n)) return false;
         const std::vector<NodeId>& readers = readers_[node.outputs[0]];
         if (readers.size() != 1) return false;
+        if (feeds_blocks(node.outputs[0])) return true;
         if (options_.region.has(readers[0]) != options_.region.has(n)) return false;
         const Node& reader = graph_.nodes[readers[0]];
         if (reader.op->reads_once) return true;
         return reader.op->op_class == OpClass::kElementwise && plan_.inlined[readers[0]] &&
                output_shape(graph_, reader) == output_shape(graph_, node);
+    }
+
+    /// Whether the node is arithmetic ahead of the region, on few columns, that the region reads:
+    /// again for each row is cheaper than waiting for another kernel.
+    bool is_ahead_of_rows(NodeId n) const {
+        if (options_.region.empty() || leaves(n) || !is_arithmetic_ahead(n)) return false;
+        const Dim count = output_shape(graph_, graph_.nodes[n]).element_count();
+        bool is_read_by_rows = false;
+        for (NodeId r : readers_[graph_.nodes[n].outputs[0]]) {
+            const Node& reader = graph_.nodes[r];
+            const bool is_by_rows = options_.region.has(r) || is_ahead_of_rows(r);
+            is_read_by_rows = is_read_by_rows || is_by_rows;
+            const bool is_number_of_it = reader.op->op_class == OpClass::kReduce &&
+                                         is_single_number(output_shape(graph_, reader));
+            const bool is_alike = reader.op->op_class == OpClass::kElementwise &&
+                                  output_shape(graph_, reader).element_count() == count;
+            if (!is_by_rows && !is_number_of_it && !is_alike) return false;
+        }
+        return is_read_by_rows;
+    }
+
+    /// On params, inputs, and numbers that something else has made of them.
+    bool is_arithmetic_ahead(NodeId n, int depth = 0) const {
+        constexpr int64_t kMostElements = 1024, kMostColumns = 8;
+        constexpr int kMostDepth = 8;
+        const Node& node = graph_.nodes[n];
+        const bool is_view = is_reshape(node);
+        if (options_.region.has(n) || (node.op->op_class != OpClass::kElementwise && !is_view) ||
+            node.outputs.size() != 1 || depth == kMostDepth)
+            return false;
+        const Dim count = output_shape(graph_, node).element_count();
+        if (count.count > (count.per_row ? kMostColumns : kMostElements)) return false;
+        return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+            const Value& in = graph_.values[v];
+            return in.kind != ValueKind::kNode || is_single_number(in.shape) ||
+                   is_arithmetic_ahead(in.node, depth + 1);
+        });
+    }
+
+    /// Whether nothing but a fold of blocks reads the value.
+    bool feeds_blocks(ValueId v) const {
+        if (readers_[v].size() != 1 || leaves_[v]) return false;
+        const Node& reader = graph_.nodes[readers_[v][0]];
+        return is_block_fold(reader) || (is_reshape(reader) && feeds_blocks(reader.outputs[0]));
+    }
+
+    /// Whether the node joins folded blocks, of which a fold makes one number.
+    bool joins_blocks(NodeId n) const {
+        const Node& node = graph_.nodes[n];
+        return node.op->name == "concat" && !leaves(n) &&
+               std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+                   const Node* maker = graph_.producer(v);
+                   return maker != nullptr && is_block_fold(*maker);
+               });
+    }
+
+    /// Whether the group makes a number of blocks.  It may touch any number of buffers: programs
+    /// with block folds use addresses.
+    bool folds_blocks(const Group& group) const {
+        return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
+            const Node& node = graph_.nodes[n];
+            const Node* maker =
+                node.op->op_class == OpClass::kReduce ? graph_.producer(node.inputs[0]) : nullptr;
+            return maker != nullptr && joins_blocks(graph_.values[node.inputs[0]].node);
+        });
     }
 
     /// Whether the node joins a few tensors that follow each other in memory (channels of one image)
@@ -247,12 +314,14 @@ class Fuser {
     bool join(NodeId n, uint32_t g) {
         const Node& node = graph_.nodes[n];
         Group merged = plan_.groups[g];
-        if (merged.in_region != options_.region.has(n)) return false;
+        if (merged.in_region != options_.region.has(n) || is_block_fold(node)) return false;
         if (!reshape_group(node, merged)) return false;
         if (!all_reads_aligned(n, g) || reaches(n, g)) return false;
         merged.nodes.insert(merged.nodes.begin(), n);
         find_stores(merged);
-        if (!merged.in_region && operand_count(merged) > options_.max_operands) return false;
+        if (!merged.in_region && !folds_blocks(merged) &&
+            operand_count(merged) > options_.max_operands)
+            return false;
         if (options_.spare_memory && folds_into_update(node, merged)) return false;
         if (stores_along_few_rows(node, merged)) return false;
         plan_.groups[g] = std::move(merged);
@@ -493,6 +562,16 @@ class Fuser {
 
 }  // namespace
 
+bool is_block_fold(const Node& node) {
+    return node.op->name == "block_sum" || node.op->name == "block_max";
+}
+
+const Group* Group::number(ValueId v) const {
+    for (const std::shared_ptr<const Group>& g : numbers)
+        if (std::find(g->stores.begin(), g->stores.end(), v) != g->stores.end()) return g.get();
+    return nullptr;
+}
+
 bool spares_memory(const Graph& graph) {
     return std::any_of(graph.nodes.begin(), graph.nodes.end(),
                        [](const Node& node) { return node.op->name == "compute_after"; });
@@ -522,6 +601,11 @@ std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
                 if (!is_literal) loads.push_back(v);
             } else if (inlined[value.node]) {
                 stack.push_back(value.node);
+            } else if (const Group* number = group.number(v)) {
+                for (ValueId in : loads_of(graph, *number, inlined)) {
+                    if (!seen[in]) loads.push_back(in);
+                    seen[in] = true;
+                }
             } else if (!std::binary_search(group.nodes.begin(), group.nodes.end(), value.node)) {
                 loads.push_back(v);
             }

@@ -19,6 +19,7 @@
 
 #include <hearth/op/op_def.hpp>
 
+#include <memory>
 #include <vector>
 
 namespace hearth {
@@ -33,6 +34,13 @@ struct Group {
     std::vector<NodeId> nodes;    ///< in the graph's order
     std::vector<ValueId> stores;  ///< values read by others, in the graph's order
     bool in_region = false;       ///< of FusionOptions::region
+    /// Groups of which each store is a single number, which every workgroup of this one's kernel
+    /// works out itself instead of waiting for a kernel that does; in data-flow order
+    /// (codegen/numbers.hpp).
+    std::vector<std::shared_ptr<const Group>> numbers;
+
+    /// The group among `numbers` that stores `v`, or null.
+    const Group* number(ValueId v) const;
 };
 
 struct FusionOptions {
@@ -55,13 +63,17 @@ struct FusionPlan {
     std::vector<bool> inlined;  ///< per node: computed again by each reader
 };
 
+/// Whether the node folds blocks of neighbouring elements (ops/partial.ops.cpp).
+bool is_block_fold(const Node& node);
+
 /// Whether something in the graph is computed again in order to spare memory.
 bool spares_memory(const Graph& graph);
 
 /// The graph must hold no composites.
 FusionPlan fuse(const Graph& graph, const FusionOptions& options);
 
-/// Values that a group's kernel reads from memory, in a deterministic order.
+/// Values that a group's kernel reads from memory, in a deterministic order; those that it reads to
+/// work out numbers included.
 std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined);
 

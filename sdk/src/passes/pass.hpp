@@ -55,6 +55,10 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options = {});
 /// stretches of rows, and a short sum of those; see passes/row_region.hpp.
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options = {});
 
+/// Rewrites folds of gradients that come in parts so that most of each is done where the gradient is
+/// made; see passes/split_norms.cpp.
+Result<Graph> split_norms(const Graph& graph, const PassOptions& options = {});
+
 /// Lets equal nodes on equal inputs be one node.
 Result<Graph> share_common(const Graph& graph, const PassOptions& options = {});
 

@@ -8,12 +8,13 @@
 namespace hearth {
 
 std::span<const Pass> passes() {
-    static constexpr std::array<Pass, 6> kPasses = {{
+    static constexpr std::array<Pass, 7> kPasses = {{
         {"decompose", decompose},
         {"fold_constants", fold_constants},
         {"mix_precision", mix_precision},
         {"share_common", share_common},
         {"split_rows", split_rows},
+        {"split_norms", split_norms},
         {"split_sums", split_sums},
     }};
     return kPasses;

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How many dispatches of a training step wait for each other: three for whatever fits a row
+// program, whatever the network, the loss and the optimizer.
+
+#include "compile/compile.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/loss.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hearth::test {
+namespace {
+
+std::vector<Tensor> clipped(const Tensor& loss) {
+    return clip_by_global_norm(grad(loss, loss.trace()->params()), 0.5);
+}
+
+Tensor regression(Trace& t, const std::vector<int64_t>& widths,
+                  Tensor (*activation)(const Tensor&)) {
+    const int64_t results = widths.back();
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 8}), widths, activation);
+    return mse_loss(y, t.input("target", {kRows, results}));
+}
+
+void plain(Trace& t) {
+    const Tensor loss = regression(t, {64, 64, 3}, relu);
+    minimize(loss, t.params(), AdamOptions{});
+}
+
+void narrow(Trace& t) {
+    const Tensor loss = regression(t, {8}, silu);
+    adam(t.params(), clipped(loss), {});
+}
+
+void four_hidden_layers(Trace& t) {
+    const Tensor loss = regression(t, {64, 64, 64, 64, 4}, gelu);
+    adam(t.params(), clipped(loss), {});
+}
+
+void eight_layers(Trace& t) {
+    const Tensor loss = regression(t, {32, 32, 32, 32, 32, 32, 32, 2}, tanh);
+    adam(t.params(), clipped(loss), {.weight_decay = 0.01});
+}
+
+void wide(Trace& t) {
+    const Tensor loss = regression(t, {256, 5}, relu);
+    sgd(t.params(), clipped(loss), {.momentum = 0.9});
+}
+
+/// normalized: advantages are brought to mean 0 and deviation 1 within the batch.
+void ppo(Trace& t, bool normalized) {
+    const Tensor x = t.input("x", {kRows, 8}), action = t.input("action", {kRows, 2});
+    Tensor advantage = t.input("advantage", {kRows});
+    if (normalized) {
+        const Tensor centered = advantage - mean(advantage);
+        advantage = centered / (sqrt(mean(square(centered))) + 1e-8);
+    }
+    const Tensor policy = nn::mlp(t, "actor", x, {64, 64, 2}, tanh);
+    const Tensor log_deviation = t.param("log_deviation", {2}, Init::zeros());
+    const Tensor value = nn::mlp(t, "critic", x, {64, 64, 1}, tanh);
+    const Tensor log_p = normal_log_probability(action, policy, log_deviation);
+    const Tensor surrogate =
+        ppo_clip_loss(log_p, t.input("old_log_probability", {kRows}), advantage);
+    const Tensor value_loss = mse_loss(reshape(value, {kRows}), t.input("returns", {kRows}));
+    const Tensor loss = surrogate + value_loss * 0.5 - normal_entropy(log_deviation) * 0.01;
+    adam(t.params(), clipped(loss), {});
+    t.output("loss", loss);
+    t.output("value loss", value_loss);
+}
+void ppo_as_is(Trace& t) {
+    ppo(t, false);
+}
+void ppo_normalized(Trace& t) {
+    ppo(t, true);
+}
+
+/// Three heads on one body, and a loss of the user's own that weighs rows by what they predict.
+void heads(Trace& t) {
+    const Tensor body = nn::mlp(t, "body", t.input("x", {kRows, 12}), {48, 48}, gelu);
+    const Tensor classes = nn::mlp(t, "classes", body, {24, 5}, relu);
+    const Tensor steer = nn::mlp(t, "steer", body, {2}, tanh);
+    const Tensor doubt = nn::mlp(t, "doubt", body, {1}, tanh);
+    const Tensor error = sum(square(steer - t.input("target", {kRows, 2})), {-1}, true);
+    const Tensor weighed = error * exp(neg(doubt)) + doubt;
+    const Tensor loss = mean(log(cosh(weighed))) +
+                        cross_entropy(classes, t.input("labels", {kRows}, DType::kI32)) * 0.3;
+    adam(t.params(), clipped(loss), {});
+    t.output("loss", loss);
+}
+
+void scaled(Trace& t) {
+    const Tensor loss = regression(t, {64, 64, 3}, relu);
+    LossScale scale(t);
+    const std::vector<Tensor> params = t.params();
+    adam(params, clip_by_global_norm(scale.grad(loss, params), 1), {});
+    (void)scale.finish();
+}
+
+struct LevelsCase {
+    const char* name;
+    void (*build)(Trace&);
+    uint64_t rows = 128;
+};
+
+void PrintTo(const LevelsCase& c, std::ostream* out) {
+    *out << c.name;
+}
+
+constexpr LevelsCase kCases[] = {
+    {"Plain", plain},
+    {"OfOneRow", plain, 1},
+    {"OfManyRows", plain, 8192},
+    {"Narrow", narrow},
+    {"FourHiddenLayers", four_hidden_layers},
+    {"EightLayers", eight_layers},
+    {"Wide", wide},
+    {"Ppo", ppo_as_is},
+    {"PpoWithNormalizedAdvantages", ppo_normalized},
+    {"Heads", heads},
+    {"LossScale", scaled},
+};
+
+class TrainingLevels : public testing::TestWithParam<LevelsCase> {
+  protected:
+    static CompiledProgram compile_for(uint32_t shared_memory_bytes) {
+        Trace trace("learn");
+        GetParam().build(trace);
+        CompileOptions options;
+        options.caps.shared_memory_bytes = shared_memory_bytes;
+        options.rows_capacity = GetParam().rows;
+        auto graph = trace.finish();
+        EXPECT_TRUE(graph.ok()) << graph.status().message();
+        std::vector<Graph> graphs;
+        graphs.push_back(std::move(graph).value());
+        auto compiled = compile_graphs(std::move(graphs), options);
+        EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+        return std::move(compiled).value();
+    }
+
+    static int count(const Program& program, StepKind kind) {
+        return static_cast<int>(std::count_if(program.steps.begin(), program.steps.end(),
+                                              [&](const Step& step) { return step.kind == kind; }));
+    }
+};
+
+TEST_P(TrainingLevels, AreThreeAtMost) {
+    for (const uint32_t shared : {32768u, 49152u}) {
+        const CompiledProgram compiled = compile_for(shared);
+        EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
+        EXPECT_GE(count(compiled.program, StepKind::kBarrier), 1);
+        EXPECT_LE(count(compiled.program, StepKind::kBarrier), 2) << dump(compiled.program);
+        EXPECT_LE(count(compiled.program, StepKind::kDispatch), 3) << dump(compiled.program);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, TrainingLevels, testing::ValuesIn(kCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace hearth::test
