@@ -19,6 +19,7 @@ const int kKeysEach = (TILE_K + LANES - 1) / LANES;
 const int kColumnLanes = LANES < kWideValues ? LANES : kWideValues;
 const int kKeyLanes = LANES / kColumnLanes;
 const int kColumns = (kWideValues + kColumnLanes - 1) / kColumnLanes;
+const int kAhead = 8;  // keys of which all are read before the first is waited for
 
 shared vec4 queries[TILE_Q * (kWide + 1)];
 shared vec4 keys[TILE_K * (kWide + 1)];
@@ -75,18 +76,22 @@ void attend(int pair, int first_query) {
         UNROLL for (int u = 0; u < kKeysEach; ++u) {
             const float w = weight_of(score[u], now);
             total += w;
-            if (lane + u * LANES < count) weights[row * (TILE_K + 1) + lane + u * LANES] = w;
+            if (lane + u * LANES < TILE_K) weights[row * (TILE_K + 1) + lane + u * LANES] = w;
         }
         barrier();
+        // A key that is not to be seen adds nothing, whatever its values are.
         if (key_lane < kKeyLanes)
-            for (int k = key_lane; k < count; k += kKeyLanes) {
-                const float w = weights[row * (TILE_K + 1) + k];
-                if (w == 0.0) continue;
-                for (int c = 0; c < kColumns; ++c)
-                    if (column_lane + c * kColumnLanes < kWideValues)
-                        sums[c] += w * values[k * (kWideValues + 1) + column_lane +
-                                              c * kColumnLanes];
-            }
+            for (int k = key_lane; k < count; k += kKeyLanes * kAhead)
+                UNROLL for (int u = 0; u < kAhead; ++u) {
+                    const int key = min(k + u * kKeyLanes, TILE_K - 1);
+                    const float w =
+                        k + u * kKeyLanes < TILE_K ? weights[row * (TILE_K + 1) + key] : 0.0;
+                    for (int c = 0; c < kColumns; ++c) {
+                        const int column = min(column_lane + c * kColumnLanes, kWideValues - 1);
+                        const vec4 four = values[key * (kWideValues + 1) + column];
+                        sums[c] += w == 0.0 ? vec4(0.0) : w * four;
+                    }
+                }
     }
     barrier();
     of_lane[thread] = total;

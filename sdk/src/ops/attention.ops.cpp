@@ -257,11 +257,14 @@ Tensors attention_vjp(VjpCall& v) {
 
 // --- Kernels ---
 
-constexpr int64_t kThreads = 128;  // of a workgroup
+constexpr int64_t kThreads = 128;      // of a workgroup
+constexpr int64_t kWideThreads = 256;  // of one with wide tiles
 
 /// How many queries and keys a workgroup holds at a time.
 struct Tiles {
     int64_t queries = 0, keys = 0, lanes = 0;
+
+    int64_t threads(int rows) const { return lanes * (rows == kKey ? keys : queries); }
 };
 
 /// Rows and columns, the best first if there is work enough.  Tall tiles read the columns less often;
@@ -286,8 +289,9 @@ constexpr TileSizes kWideSizes{{{32, 128},
 /// rows: the operand, queries or keys, of whose sequence each workgroup has a tile.
 template <class F>
 std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
-                                  std::span<const std::array<int64_t, 2>> sizes, F count) {
-    if (call.caps.max_workgroup_invocations < kThreads) return {};
+                                  std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
+                                  F count) {
+    if (call.caps.max_workgroup_invocations < threads) return {};
     // About one for each multiprocessor of a large GPU, or core of a CPU.
     const int64_t enough_groups = call.caps.subgroup_size <= 8 ? 4 : 128;
     const Shape& s = call.shape(rows);
@@ -297,7 +301,7 @@ std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
     int64_t most_groups = 0;
     for (const auto& [tall, wide] : sizes) {
         const Tiles tiles =
-            rows == kKey ? Tiles{wide, tall, kThreads / tall} : Tiles{tall, wide, kThreads / tall};
+            rows == kKey ? Tiles{wide, tall, threads / tall} : Tiles{tall, wide, threads / tall};
         if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.shared_memory_bytes)
             continue;
         const int64_t groups = pairs * ((length + tall - 1) / tall);
@@ -325,14 +329,15 @@ std::string literal(double value) {
     return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
 }
 
-std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count) {
+std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count,
+                      int rows) {
     const Shape &q = call.shape(kQuery), &k = call.shape(kKey), &v = call.shape(kValue);
     const Attrs& a = call.attrs;
     std::string text =
         "#extension GL_EXT_control_flow_attributes : require\n" + define("HEADS", q[1].count) +
         define("KEY_HEADS", k[1].count) + define("D", q[3].count) + define("DV", v[3].count) +
         define("TILE_Q", tiles.queries) + define("TILE_K", tiles.keys) +
-        define("LANES", tiles.lanes) + define("THREADS", kThreads) +
+        define("LANES", tiles.lanes) + define("THREADS", tiles.threads(rows)) +
         define("UNROLL", std::string(call.caps.subgroup_size <= 8 ? "" : "[[unroll]]")) +
         define("SCALE", literal(a.real("scale"))) + define("SOFTCAP", literal(a.real("softcap"))) +
         define("CAUSAL", a.integer("causal")) +
@@ -368,7 +373,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
     const int64_t tile = rows == kQuery ? tiles.queries : tiles.keys;
     KernelText kernel;
     kernel.name = "attention_" + std::string(name);
-    kernel.glsl = constants(call, tiles, fixed_count) +
+    kernel.glsl = constants(call, tiles, fixed_count, rows) +
                   std::string(shader_text("attention/" + std::string(name) + ".comp"));
     kernel.local_size = {static_cast<uint32_t>(tile * tiles.lanes), 1, 1};
     kernel.grid[0] = {Dim(s[0].count * s[1].count, s[0].per_row), 1};
@@ -386,17 +391,19 @@ std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
     const auto row_floats = [](int64_t width) { return (width + 3) / 4 * 4 + 4; };
     const auto floats = [&](const Tiles& t) {
         return (t.queries + t.keys) * row_floats(d) + t.keys * row_floats(dv) +
-               t.queries * (t.keys + 1) + 5 * kThreads;
+               t.queries * (t.keys + 1) + 5 * t.threads(kQuery);
     };
-    const auto tiles =
-        choose_tiles(call, kQuery, call.caps.subgroup_size <= 8 ? kSizes : kWideSizes, floats);
+    const bool is_narrow =
+        call.caps.subgroup_size <= 8 || call.caps.max_workgroup_invocations < kWideThreads;
+    const auto tiles = choose_tiles(call, kQuery, is_narrow ? kSizes : kWideSizes,
+                                    is_narrow ? kThreads : kWideThreads, floats);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kForwardCount, kQuery, "forward");
 }
 
 std::optional<Tiles> backward_tiles(const KernelRuleCall& call, int rows) {
     const int64_t width = call.shape(kQuery)[3].count + call.shape(kValue)[3].count + 2;
-    return choose_tiles(call, rows, kSizes, [&](const Tiles& t) {
+    return choose_tiles(call, rows, kSizes, kThreads, [&](const Tiles& t) {
         const int64_t scores =
             rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
         return (t.queries + t.keys) * width + scores;

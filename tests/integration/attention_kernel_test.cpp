@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The kernels of attention with the tiles that a GPU gets: sequences that no tile divides, longer
+// than one, with heads that are views of a joint product.
+
+#include "compile/compile.hpp"
+#include "cpu/interpreter.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/core/philox.hpp>
+#include <hearth/grad.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+#include <string>
+
+namespace hearth::test {
+namespace {
+
+struct AttentionCase {
+    const char* name;
+    int64_t heads, key_heads, queries, keys, width, value_width;
+    AttentionOptions options;
+    DType dtype = DType::kF32;
+};
+
+const AttentionCase kCases[] = {
+    {"OneTile", 8, 8, 40, 40, 32, 32, {.causal = true}},
+    {"SeveralTiles", 3, 3, 37, 300, 24, 20, {}},
+    {"OddWidths", 2, 1, 19, 140, 10, 7, {.causal = true}},
+    {"WideHeads", 1, 1, 9, 70, 128, 96, {.softcap = 5}},
+    {"Windows", 2, 2, 150, 150, 16, 16, {.causal = true, .left_window = 20}},
+    {"Halves", 4, 2, 33, 130, 32, 32, {.causal = true}, DType::kF16},
+};
+
+class AttentionKernel : public VulkanTest, public testing::WithParamInterface<AttentionCase> {};
+
+TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
+    const AttentionCase& c = GetParam();
+    Trace trace("run");
+    const Dim widths = c.heads * c.width;
+    // Queries beside something else, as a joint product has them.
+    const Tensor joint = trace.input("joint", {2, c.queries, widths.count + 8}, c.dtype);
+    const Tensor q =
+        transpose(reshape(slice(joint, 2, 4, 4 + widths.count), {2, c.queries, c.heads, c.width}),
+                  {0, 2, 1, 3});
+    const Tensor k = trace.input("k", {2, c.key_heads, c.keys, c.width}, c.dtype);
+    const Tensor v = trace.input("v", {2, c.key_heads, c.keys, c.value_width}, c.dtype);
+    trace.output("y", attention(q, k, v, {}, c.options));
+    const Graph graph = trace.finish().value();
+
+    CompileOptions options{.caps = device().caps().value(), .row_programs = RowPrograms::kNever};
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    options.caps.subgroup_size = 32;
+    options.caps.matrix_cores = MatrixCores::kNone;
+    const auto compiled = compile_graphs({graph}, options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    ASSERT_EQ(compiled->program.kernels.size(), 1u);
+    EXPECT_EQ(compiled->program.kernels[0].local_size[0], 256u);
+    NamedTensors inputs, weights;
+    for (ValueId id : graph.inputs) {
+        const Value& value = graph.value(id);
+        HostTensor x(value.dtype, value.shape);
+        for (int64_t i = 0; i < x.element_count(); ++i)
+            x.set(i, 4 * uniform_from_bits(
+                             philox_bits(inputs.size() + 1, 0, static_cast<uint32_t>(i))) -
+                         2);
+        inputs.emplace(value.name, std::move(x));
+    }
+    const auto expected = interpret(graph, inputs, weights, 1);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    const auto runner =
+        standalone::ProgramRunner::create(device(), save_program(compiled->program));
+    ASSERT_TRUE(runner.ok()) << runner.status().message();
+    const auto found = (*runner)->run("run", 1, inputs);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    const HostTensor &y = expected->at("y"), &is = found->at("y");
+    // Results are means of values up to 2.
+    const double tolerance = c.dtype == DType::kF16 ? 0x1p-9 : 1e-5;
+    for (int64_t i = 0; i < y.element_count(); ++i)
+        ASSERT_NEAR(is.get(i), y.get(i), tolerance) << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(Attention, AttentionKernel, testing::ValuesIn(kCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace hearth::test
