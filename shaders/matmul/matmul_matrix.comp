@@ -20,6 +20,10 @@
 // beyond the counts.  They are of type FetchA and FetchB: uvec4, the words of f16, or Eight, floats
 // that are rounded only after the present slice has been multiplied, so that nothing waits for them.
 //
+// Where FOLDS_ROWS is defined there is no load_a8: rows of a, whole slices, are made of those of a
+// tensor that is read once.  load_raw(batch, m, k) gives eight elements of it, of type Raw; ROW_LANES
+// invocations hold a row; FOLD_ROWS is statements that turn `row` into the operand's elements.
+//
 // Tiles tried: docs/design/0010-matrix-cores.md.
 
 #ifndef PAD
@@ -50,6 +54,42 @@ const int kSizeOut = kParts * SPLIT * hearth_matrix_m * kStrideOut;
 
 shared uvec4 tile[STAGES * kStage > kSizeOut ? STAGES * kStage : kSizeOut];
 
+#ifdef FOLDS_ROWS
+shared float of_lane[kThreads];
+const int kRowChunks = (BK / 8 + ROW_LANES - 1) / ROW_LANES;  // of an invocation
+
+// Calls `statement` with row[u][j], element k of row m, for each of the invocation's elements.
+#define FOR_EACH_OF_ROW(statement)                                                \
+    [[unroll]] for (int u = 0; u < 2 * kRowChunks; ++u) {                         \
+        const int k_of_four = (u / 2 * ROW_LANES + lane) * 8 + u % 2 * 4;         \
+        if (k_of_four < k_count)                                                  \
+            [[unroll]] for (int j = 0; j < 4; ++j) {                              \
+                const int k = k_of_four + j;                                      \
+                statement;                                                        \
+            }                                                                     \
+    }
+
+void make_rows(int batch, int first_m, int m_count, int k_count) {
+    const int thread = int(gl_LocalInvocationID.x), lane = thread % ROW_LANES;
+    const int first = thread - lane;
+    const int m = min(first_m + thread / ROW_LANES, m_count - 1);
+    vec4 row[2 * kRowChunks];
+    [[unroll]] for (int u = 0; u < kRowChunks; ++u) {
+        const int k = (u * ROW_LANES + lane) * 8;
+        const Raw eight = k < k_count ? load_raw(batch, m, k) : NO_RAW;
+        row[2 * u] = four_of(eight, 0);
+        row[2 * u + 1] = four_of(eight, 1);
+    }
+    FOLD_ROWS
+    [[unroll]] for (int u = 0; u < kRowChunks; ++u) {
+        const int chunk = u * ROW_LANES + lane;
+        if (chunk < BK / 8)
+            tile[thread / ROW_LANES * kStrideA + chunk] =
+                hearth_words(Eight(row[2 * u], row[2 * u + 1]));
+    }
+}
+#endif
+
 void main() {
     const int thread = int(gl_LocalInvocationID.x);
     const int lane = int(gl_SubgroupInvocationID), subgroup = int(gl_SubgroupID);
@@ -71,13 +111,16 @@ void main() {
     [[unroll]] for (int i = 0; i < kMatricesM; ++i)
         [[unroll]] for (int j = 0; j < kMatricesN; ++j) sum[i][j] = hearth_matrix_sum(0.0);
 
+#ifndef FOLDS_ROWS
     FetchA next_a[kLoadsA];
+#endif
     FetchB next_b[kLoadsB];
     int stage = 0;
     for (int k0 = k_first - BK; k0 < k_count; k0 += BK) {
         // The slice after this one, into registers.
         const int k1 = k0 + BK;
         const bool has_next = k1 < k_count;
+#ifndef FOLDS_ROWS
         [[unroll]] for (int i = 0; i < kLoadsA; ++i) {
             const int e = thread + i * kThreads;
             const int k = k1 + (A_K_IS_CONTIGUOUS ? e % kRowA * 8 : e / kRowA);
@@ -87,6 +130,7 @@ void main() {
             next_a[i] =
                 inside && has_next ? load_a8(batch, m, k, m_count, k_count) : NO_FETCH_A;
         }
+#endif
         [[unroll]] for (int i = 0; i < kLoadsB; ++i) {
             const int e = thread + i * kThreads;
             const int k = k1 + (B_K_IS_CONTIGUOUS ? e % kRowB * 8 : e / kRowB);
@@ -125,11 +169,15 @@ void main() {
         if (SPLIT > 1 && !has_next) break;
         if (STAGES == 2) stage = 1 - stage;
         const int to_a = stage * kStage, to_b = to_a + kSizeA;
+#ifdef FOLDS_ROWS
+        make_rows(batch, first_m, m_count, k_count);
+#else
         [[unroll]] for (int i = 0; i < kLoadsA; ++i) {
             const int e = thread + i * kThreads;
             if (kFillsA || e < kRowA * kRowsA)
                 tile[to_a + e / kRowA * kStrideA + e % kRowA] = hearth_words(next_a[i]);
         }
+#endif
         [[unroll]] for (int i = 0; i < kLoadsB; ++i) {
             const int e = thread + i * kThreads;
             if (kFillsB || e < kRowB * kRowsB)

@@ -99,6 +99,9 @@ std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Grou
 GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
 
+/// Whether that kernel can have a RowPrologue.
+bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
+
 GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                        const LowerOptions& options);
 

@@ -173,7 +173,8 @@ std::string matrix_head(const DeviceCaps& caps) {
         "#extension GL_NV_cooperative_matrix : require\n"
         "#extension GL_KHR_memory_scope_semantics : require\n"
         "#extension GL_KHR_shader_subgroup_basic : require\n"
-        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
+        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
+        "#define HEARTH_MATRICES\n";
     if (caps.matrix_cores == MatrixCores::kKhr)
         text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
     const auto size = [&](const char* name, uint32_t value) {
@@ -297,7 +298,10 @@ class Lowerer {
         if (spares || !add_with_region(graph, entry)) {
             FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
                                            .spare_memory = options_.spare_memory,
-                                           .store_windows = is_cpu(options_.caps)});
+                                           .store_windows = is_cpu(options_.caps),
+                                           .folds_rows = [&](const Node& product) {
+                                               return folds_rows(graph, product, options_);
+                                           }});
             if (options_.row_programs && !spares) fold_numbers(graph, plan, options_);
             std::vector<PlannedCall> calls;
             for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});

@@ -5,6 +5,7 @@
 #include "codegen/group_kernels.hpp"
 #include "codegen/matmul_tiles.hpp"
 #include "kernels/library.hpp"
+#include "passes/row_prologue.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -47,6 +48,10 @@ class MatmulKernel {
         n_ = out[out.rank() - 1];
         const Shape& a = graph.values[node_.inputs[0]].shape;
         k_ = a[a.rank() - (node_.attrs.flag("transpose_a") ? 2 : 1)];
+        const bool folds_rows = std::ranges::any_of(
+            group.nodes, [&](NodeId n) { return graph.nodes[n].op->op_class == OpClass::kReduce; });
+        if (folds_rows)
+            prologue_ = find_row_prologue(graph, static_cast<NodeId>(&node_ - graph.nodes.data()));
     }
 
     GroupKernel run() {
@@ -57,7 +62,9 @@ class MatmulKernel {
         is_row_ = tile.family == MatmulFamily::kRow;
         std::string text = constants(tile, problem);
         if (tile.family != MatmulFamily::kTiled) text += chunk_types(problem, tile.family);
-        for (size_t input = 0; input < 2; ++input) text += load_functions(input, tile.family);
+        if (prologue_) text += prologue_functions(tile);
+        for (size_t input = prologue_ ? 1 : 0; input < 2; ++input)
+            text += load_functions(input, tile.family);
         text += store_function(tile.family);
         kernel_.body = text + std::string(shader_text(text_of(tile.family)));
         kernel_.local_size = {static_cast<uint32_t>(threads_of(tile, options_.caps)), 1, 1};
@@ -69,9 +76,19 @@ class MatmulKernel {
         return std::move(kernel_);
     }
 
+    bool can_fold_rows() {
+        const MatmulProblem problem = describe(static_cast<int64_t>(options_.rows_capacity));
+        return choose_folding_tile(problem, options_.caps).has_value();
+    }
+
   private:
     /// The measured choice if there is one, else the shipped one.
     MatmulTile choose_tile(const MatmulProblem& problem) {
+        if (prologue_) {
+            const std::optional<MatmulTile> tile = choose_folding_tile(problem, options_.caps);
+            HEARTH_ASSERT(tile);  // else the prologue would not be in the group
+            return *tile;
+        }
         if (!problem.can_be_tuned()) return choose_matmul_tile(problem, options_.caps);
         const std::vector<MatmulTile> all = matmul_candidates(problem, options_.caps);
         if (all.size() > 1) kernel_.tunable = problem.key();
@@ -372,17 +389,8 @@ class MatmulKernel {
         writer.bind(batch, "batch");
         writer.bind(i, first);
         writer.bind(j, second);
-        const Shape& shape = graph_.values[node_.inputs[input]].shape;
-        const Coords<Scalar> batch_coords = coords_of(arena_, {batch, {}}, batch_);
-        Coords<Scalar> at;
-        for (int axis = 0; axis + 2 < shape.rank(); ++axis) {
-            const int from = axis + batch_.rank() - (shape.rank() - 2);
-            at.axis.push_back(shape[axis].is_one() ? arena_.index(0) : batch_coords[from]);
-        }
-        const bool transposed = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
-        at.axis.push_back(transposed ? j : i);
-        at.axis.push_back(transposed ? i : j);
-        const Scalar element = expressions_.read(node_.inputs[input], {{}, at});
+        const Scalar element =
+            expressions_.read(node_.inputs[input], operand_place(input, batch, i, j));
         const std::string value =
             load == Load::kElement ? writer.emit(element) : vector_at(writer, element, input, load);
         const std::string name = input == 0 ? "a" : "b", upper = input == 0 ? "A" : "B";
@@ -405,6 +413,126 @@ class MatmulKernel {
         return head + "(int batch, int " + first + ", int " + second +
                (has_counts ? ", int " + first + "_count, int " + second + "_count" : "") + ") {\n" +
                writer.text() + "    return " + value + ";\n}\n";
+    }
+
+    /// The place of the operand's element that the product calls (batch, i, j).
+    ScalarPlace operand_place(size_t input, Scalar batch, Scalar i, Scalar j) {
+        const Shape& shape = graph_.values[node_.inputs[input]].shape;
+        const Coords<Scalar> batch_coords = coords_of(arena_, {batch, {}}, batch_);
+        Coords<Scalar> at;
+        for (int axis = 0; axis + 2 < shape.rank(); ++axis) {
+            const int from = axis + batch_.rank() - (shape.rank() - 2);
+            at.axis.push_back(shape[axis].is_one() ? arena_.index(0) : batch_coords[from]);
+        }
+        const bool transposed = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
+        at.axis.push_back(transposed ? j : i);
+        at.axis.push_back(transposed ? i : j);
+        return {{}, at};
+    }
+
+    /// What the prologue's functions are functions of.
+    struct RowVariables {
+        Scalar raw, batch, m, k;
+        std::vector<Scalar> folds;  ///< results of reductions, in order
+    };
+
+    /// "float name(float raw, int batch, int m, int k, float fold0, ...)", with so many folds.
+    std::string row_function(const std::string& name, ValueId value, const ScalarPlace& place,
+                             const RowVariables& variables, size_t fold_count) {
+        GlslWriter writer(arena_, kernel_.buffers);
+        writer.bind(variables.raw, "raw");
+        writer.bind(variables.batch, "batch");
+        writer.bind(variables.m, "m");
+        writer.bind(variables.k, "k");
+        std::string parameters;
+        for (size_t i = 0; i < fold_count; ++i) {
+            writer.bind(variables.folds[i], "fold" + std::to_string(i));
+            parameters += ", float fold" + std::to_string(i);
+        }
+        const std::string result = writer.emit(expressions_.read(value, place));
+        return "float " + name + "(float raw, int batch, int m, int k" + parameters + ") {\n" +
+               writer.text() + "    return " + result + ";\n}\n";
+    }
+
+    /// The place in a tensor of whole rows, or of a number of each, of the operand's element.
+    ScalarPlace row_place(const Shape& shape, const RowVariables& v) {
+        const Scalar row = v.batch * extent(arena_, m_) + v.m;
+        Shape outer = shape;
+        outer[shape.rank() - 1] = Dim(1);
+        ScalarPlace place{row * extent(arena_, k_) + v.k, coords_of(arena_, {row, {}}, outer)};
+        (*place.coords)[shape.rank() - 1] = v.k;
+        return place;
+    }
+
+    /// Eight elements of the tensor whose rows are folded, as chunks.glsl has them.
+    std::string raw_function(const RowVariables& v) {
+        const bool is_half = held(graph_.values[prologue_->raw].dtype) == DType::kF16;
+        const std::string buffer = kernel_.buffers.name_of(prologue_->raw);
+        (is_half ? kernel_.word_loads : kernel_.vector_loads).push_back(prologue_->raw);
+        GlslWriter writer(arena_, kernel_.buffers);
+        writer.bind(v.batch, "batch");
+        writer.bind(v.m, "m");
+        writer.bind(v.k, "k");
+        const std::string index =
+            writer.emit((v.batch * extent(arena_, m_) + v.m) * extent(arena_, k_) + v.k);
+        const std::string four = buffer + "v.at[" + index + " / 4";
+        return std::string("#define NO_RAW ") +
+               (is_half ? "uvec4(0)\nuvec4" : "Eight(vec4(0.0), vec4(0.0))\nEight") +
+               " load_raw(int batch, int m, int k) {\n" + writer.text() + "    return " +
+               (is_half ? buffer + "w.at[" + index + " / 8]"
+                        : "Eight(" + four + "], " + four + " + 1])") +
+               ";\n}\n#define Raw " + (is_half ? "uvec4" : "Eight") + "\n";
+    }
+
+    /// What matmul_matrix.comp wants where FOLDS_ROWS is defined.
+    std::string prologue_functions(const MatmulTile& tile) {
+        const auto variable = [&](ScalarType type) { return arena_.variable(type); };
+        RowVariables v{variable(ScalarType::kF32),
+                       variable(ScalarType::kI32),
+                       variable(ScalarType::kI32),
+                       variable(ScalarType::kI32),
+                       {}};
+        const ValueId raw = prologue_->raw;
+        expressions_.set_resident([raw, v](ValueId value, const ScalarPlace&) {
+            return value == raw ? std::optional<Scalar>(v.raw) : std::nullopt;
+        });
+        const int lanes = threads_of(tile, options_.caps) / tile.bm;
+        std::string text = "#define FOLDS_ROWS\n#define ROW_LANES " + std::to_string(lanes) + "\n" +
+                           raw_function(v),
+                    steps, names;
+        for (NodeId n : prologue_->nodes) {
+            const Node& node = graph_.nodes[n];
+            if (node.op->op_class != OpClass::kReduce) continue;
+            const size_t i = v.folds.size();
+            const std::string number = std::to_string(i), fold = "fold" + number;
+            text += row_function("term" + number, node.inputs[0],
+                                 row_place(graph_.values[node.inputs[0]].shape, v), v, i);
+            steps += "    float " + fold + " = " + fold_identity(node.op->fold, ScalarType::kF32) +
+                     ";\n    FOR_EACH_OF_ROW(" + fold + " = " +
+                     fold_combine(node.op->fold, ScalarType::kF32, fold,
+                                  "term" + number + "(row[u][j], batch, m, k" + names + ")") +
+                     ")\n    of_lane[thread] = " + fold + ";\n    barrier();\n    " + fold +
+                     " = of_lane[first];\n    for (int l = 1; l < ROW_LANES; ++l) " + fold + " = " +
+                     fold_combine(node.op->fold, ScalarType::kF32, fold, "of_lane[first + l]") +
+                     ";\n    barrier();\n";
+            names += ", " + fold;
+            v.folds.push_back(variable(ScalarType::kF32));
+            expressions_.define(node.outputs[0], v.folds.back());
+        }
+        const ValueId operand = node_.inputs[0];
+        text += row_function("operand", operand, operand_place(0, v.batch, v.m, v.k), v,
+                             v.folds.size());
+        expressions_.set_resident({});
+        return text + "#define FOLD_ROWS " +
+               one_line(steps + "    FOR_EACH_OF_ROW(row[u][j] = operand(row[u][j], batch, m, k" +
+                        names + "))\n") +
+               "\n";
+    }
+
+    /// As the text of a macro.
+    static std::string one_line(std::string text) {
+        std::ranges::replace(text, '\n', ' ');
+        return text;
     }
 
     /// The load of this value in an expression.
@@ -597,10 +725,19 @@ class MatmulKernel {
     Shape batch_;
     Dim m_, n_, k_;
     std::optional<MemoryView> views_[2];
+    std::optional<RowPrologue> prologue_;
     bool is_row_ = false;  ///< the text is matmul_row.comp
 };
 
 }  // namespace
+
+bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options) {
+    if (product.attrs.has("parts")) return false;
+    Group alone;
+    alone.nodes = {static_cast<NodeId>(&product - graph.nodes.data())};
+    const std::vector<bool> inlined(graph.nodes.size());
+    return MatmulKernel(graph, alone, inlined, options).can_fold_rows();
+}
 
 GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options) {

@@ -145,14 +145,20 @@ bool has_few_tiles(const MatmulProblem& problem) {
     return groups_of(kSplitMatrix[0], problem) < kFewTiles;
 }
 
+/// Tiles of 32 unless they are too few even so.
+int split_edge(const MatmulProblem& problem) {
+    constexpr int64_t kEnoughTiles = 64;
+    return groups_of(kSplitMatrix[0], problem) >= kEnoughTiles ? 32 : 16;
+}
+
 /// Of the least tiles that are still few, the one with the longest slices that are no longer than
 /// the sums.
 std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
-    constexpr int64_t kEnoughTiles = 64, kShortSlice = 64;
+    constexpr int64_t kShortSlice = 64;
     if (is_cpu(caps) || !problem.can_use_matrices || !has_few_tiles(problem)) return std::nullopt;
-    const int edge = groups_of(kSplitMatrix[0], problem) >= kEnoughTiles ? 32 : 16;
     for (const MatmulTile& t : kSplitMatrix)
-        if (t.bm == edge && (t.bk < 2 * problem.k || t.bk == kShortSlice) && fits(t, problem, caps))
+        if (t.bm == split_edge(problem) && (t.bk < 2 * problem.k || t.bk == kShortSlice) &&
+            fits(t, problem, caps))
             return t;
     return std::nullopt;
 }
@@ -236,6 +242,27 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
         return t;
     }
     return tiles.back();
+}
+
+std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem,
+                                              const DeviceCaps& caps) {
+    if (!problem.can_use_matrices || !problem.a_k_is_contiguous || !has_few_tiles(problem) ||
+        problem.k % 8 != 0)
+        return std::nullopt;
+    // However b lies; and one number for each invocation.
+    MatmulProblem other = problem;
+    other.b_k_is_contiguous = !problem.b_k_is_contiguous;
+    std::optional<MatmulTile> shortest;
+    for (const MatmulTile& t : kSplitMatrix) {
+        const int threads = threads_of(t, caps);
+        const uint32_t bytes =
+            std::max(shared_bytes_of(t, problem, caps), shared_bytes_of(t, other, caps)) +
+            4 * static_cast<uint32_t>(threads);
+        if (t.bm == split_edge(problem) && t.bk >= problem.k && fits(t, problem, caps) &&
+            bytes <= caps.shared_memory_bytes && threads % t.bm == 0)
+            shortest = t;
+    }
+    return shortest;
 }
 
 double matmul_cost(const MatmulTile& t, const MatmulProblem& p) {

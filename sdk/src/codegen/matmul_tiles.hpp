@@ -75,6 +75,10 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
 /// The shipped choice: from measurements on one NVIDIA H200 and on lavapipe (docs/design/0010).
 MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& caps);
 
+/// The tile with which kMatrix folds rows of its left operand before it multiplies: whole rows are
+/// one slice.  Nothing if there is none, or so many tiles that folding once is faster.
+std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem, const DeviceCaps& caps);
+
 /// An estimate of time, comparable among the tiles of one problem.
 double matmul_cost(const MatmulTile& tile, const MatmulProblem& problem);
 

@@ -3,6 +3,8 @@
 
 #include "passes/fuse.hpp"
 
+#include "passes/row_prologue.hpp"
+
 #include <hearth/core/assert.hpp>
 
 #include <algorithm>
@@ -99,6 +101,7 @@ class Fuser {
           leaves_(leaves_graph(graph)),
           group_of_(graph.nodes.size(), kNone) {
         plan_.inlined.resize(graph.nodes.size());
+        is_prologue_.resize(graph.nodes.size());
         is_update_.resize(graph.values.size());
         for (const GraphUpdate& u : graph.updates) is_update_[u.value] = true;
         options_.spare_memory = options_.spare_memory || spares_memory(graph);
@@ -113,7 +116,8 @@ class Fuser {
                                    feeds_one_reader(n) || is_read_as_parts(n) || joins_blocks(n) ||
                                    is_ahead_of_rows(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-            if (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)) place(n);
+            if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
+                place(n);
         finish();
         return std::move(plan_);
     }
@@ -242,11 +246,36 @@ class Fuser {
     }
 
     void place(NodeId n) {
+        choose_group(n);
+        const Node& node = graph_.nodes[n];
+        if (node.op->op_class == OpClass::kMatmul && options_.enabled && options_.folds_rows &&
+            !options_.region.has(n) && options_.folds_rows(node))
+            take_in_prologue(n);
+    }
+
+    void choose_group(NodeId n) {
         if (options_.enabled)
             for (uint32_t g : aligned_reader_groups(n))
                 if (join(n, g)) return;
         group_of_[n] = static_cast<uint32_t>(plan_.groups.size());
         plan_.groups.push_back(new_group(n));
+    }
+
+    /// Puts what makes the product's left operand into its group, where the product can fold rows.
+    void take_in_prologue(NodeId product) {
+        const std::optional<RowPrologue> prologue = find_row_prologue(graph_, product);
+        if (!prologue) return;
+        const Value& raw = graph_.values[prologue->raw];
+        if (raw.kind == ValueKind::kNode && plan_.inlined[raw.node]) return;
+        Group& group = plan_.groups[group_of_[product]];
+        for (NodeId n : prologue->nodes) {
+            is_prologue_[n] = true;
+            if (plan_.inlined[n]) continue;
+            group_of_[n] = group_of_[product];
+            group.nodes.push_back(n);
+        }
+        std::ranges::sort(group.nodes);
+        find_stores(group);
     }
 
     Group new_group(NodeId n) const {
@@ -278,7 +307,7 @@ class Fuser {
 
     void add_aligned(NodeId origin, ValueId v, std::vector<uint32_t>& groups) const {
         for (NodeId r : readers_[v]) {
-            if (group_of_[r] != kNone && reads_aligned(origin, v, r))
+            if (group_of_[r] != kNone && !is_prologue_[r] && reads_aligned(origin, v, r))
                 groups.push_back(group_of_[r]);
             if (is_reshape(graph_.nodes[r]) && plan_.inlined[r])
                 add_aligned(origin, graph_.nodes[r].outputs[0], groups);
@@ -426,7 +455,8 @@ class Fuser {
     bool value_reads_aligned(NodeId origin, ValueId v, uint32_t g) const {
         for (NodeId r : readers_[v]) {
             const Node& reader = graph_.nodes[r];
-            if (group_of_[r] == g && !reads_aligned(origin, v, r)) return false;
+            if (group_of_[r] == g && (is_prologue_[r] || !reads_aligned(origin, v, r)))
+                return false;
             if (!plan_.inlined[r]) continue;
             const bool passes_on = is_reshape(reader)
                                        ? value_reads_aligned(origin, reader.outputs[0], g)
@@ -555,7 +585,8 @@ class Fuser {
     FusionOptions options_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
-    std::vector<bool> is_update_;  ///< per value
+    std::vector<bool> is_update_;    ///< per value
+    std::vector<bool> is_prologue_;  ///< per node: it makes a product's operand
     std::vector<uint32_t> group_of_;
     FusionPlan plan_;
 };
