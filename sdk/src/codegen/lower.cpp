@@ -364,6 +364,7 @@ class Lowerer {
     Status add_calls(const Graph& graph, const FusionPlan& plan, std::vector<PlannedCall> calls,
                      bool in_parts, LoweredEntry& entry) {
         const std::vector<bool> is_followed = set_depths(graph, plan, calls);
+        note_levels(graph, plan, calls);
         std::vector<PlannedCall> merged;
         if (in_parts && options_.fuse && options_.binding_model == BindingModel::kDeviceAddress)
             merge_calls(graph, plan, is_followed, calls, merged);
@@ -406,6 +407,39 @@ class Lowerer {
         }
         postpone(graph, plan, maker, calls);
         return is_followed;
+    }
+
+    /// Tells which calls wait for each other where a training step with a row program needs more
+    /// than the row program, sums, and updates.
+    void note_levels(const Graph& graph, const FusionPlan& plan,
+                     const std::vector<PlannedCall>& calls) {
+        constexpr uint32_t kLevels = 3;
+        const auto last = std::max_element(
+            calls.begin(), calls.end(),
+            [](const PlannedCall& a, const PlannedCall& b) { return a.depth < b.depth; });
+        const bool has_row_program =
+            std::any_of(calls.begin(), calls.end(), [](const auto& call) { return call.kernel; });
+        if (!has_row_program || graph.updates.empty() || last->depth < kLevels) return;
+        std::string chain;
+        for (const PlannedCall* call = &*last; call != nullptr;) {
+            const Group& group = *call->groups[0];
+            std::string label = call->kernel ? call->label : label_of(graph, group);
+            if (group.kind == GroupKind::kRowwise && !call->kernel)
+                label += " of " + to_string(group.space);
+            chain = label + (chain.empty() ? "" : ", then ") + chain;
+            const std::vector<ValueId> loads = loads_of(graph, group, plan.inlined);
+            const auto before = std::find_if(calls.begin(), calls.end(), [&](const auto& c) {
+                const std::vector<ValueId>& stores = c.groups[0]->stores;
+                return c.depth + 1 == call->depth &&
+                       std::any_of(stores.begin(), stores.end(), [&](ValueId v) {
+                           return std::binary_search(loads.begin(), loads.end(), v);
+                       });
+            });
+            call = before == calls.end() ? nullptr : &*before;
+        }
+        out_.notes.push_back("entry '" + graph.name + "' trains in " +
+                             std::to_string(last->depth + 1) + " dependent dispatches, not " +
+                             std::to_string(kLevels) + ": " + chain);
     }
 
     /// Lets calls that wait for nothing run just ahead of those that wait for them, where there are

@@ -128,21 +128,25 @@ constexpr LevelsCase kCases[] = {
     {"LossScale", scaled},
 };
 
-class TrainingLevels : public testing::TestWithParam<LevelsCase> {
+CompiledProgram compile_step(const LevelsCase& step, uint32_t shared_memory_bytes) {
+    Trace trace("learn");
+    step.build(trace);
+    CompileOptions options;
+    options.caps.shared_memory_bytes = shared_memory_bytes;
+    options.rows_capacity = step.rows;
+    auto graph = trace.finish();
+    EXPECT_TRUE(graph.ok()) << graph.status().message();
+    std::vector<Graph> graphs;
+    graphs.push_back(std::move(graph).value());
+    auto compiled = compile_graphs(std::move(graphs), options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    return std::move(compiled).value();
+}
+
+class TrainingStep : public testing::TestWithParam<LevelsCase> {
   protected:
     static CompiledProgram compile_for(uint32_t shared_memory_bytes) {
-        Trace trace("learn");
-        GetParam().build(trace);
-        CompileOptions options;
-        options.caps.shared_memory_bytes = shared_memory_bytes;
-        options.rows_capacity = GetParam().rows;
-        auto graph = trace.finish();
-        EXPECT_TRUE(graph.ok()) << graph.status().message();
-        std::vector<Graph> graphs;
-        graphs.push_back(std::move(graph).value());
-        auto compiled = compile_graphs(std::move(graphs), options);
-        EXPECT_TRUE(compiled.ok()) << compiled.status().message();
-        return std::move(compiled).value();
+        return compile_step(GetParam(), shared_memory_bytes);
     }
 
     static int count(const Program& program, StepKind kind) {
@@ -151,7 +155,7 @@ class TrainingLevels : public testing::TestWithParam<LevelsCase> {
     }
 };
 
-TEST_P(TrainingLevels, AreThreeAtMost) {
+TEST_P(TrainingStep, HasThreeLevelsAtMost) {
     for (const uint32_t shared : {32768u, 49152u}) {
         const CompiledProgram compiled = compile_for(shared);
         EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
@@ -161,7 +165,19 @@ TEST_P(TrainingLevels, AreThreeAtMost) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Nets, TrainingLevels, testing::ValuesIn(kCases),
+TEST(TrainingLevels, AreListedWhereTheyAreMore) {
+    const auto large = [](Trace& t) {
+        const Tensor loss = regression(t, {256, 256, 256, 4}, relu);
+        adam(t.params(), clipped(loss), {});
+    };
+    const CompiledProgram compiled = compile_step({"Large", large}, 49152);
+    ASSERT_EQ(compiled.notes.size(), 1u);
+    EXPECT_NE(compiled.notes[0].find("4 dependent dispatches, not 3: row program, then"),
+              std::string::npos)
+        << compiled.notes[0];
+}
+
+INSTANTIATE_TEST_SUITE_P(Nets, TrainingStep, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
