@@ -353,9 +353,20 @@ class Fuser {
             return false;
         if (options_.spare_memory && folds_into_update(node, merged)) return false;
         if (stores_along_few_rows(node, merged)) return false;
+        if (!merged.in_region && updates_too_early(merged)) return false;
         plan_.groups[g] = std::move(merged);
         group_of_[n] = g;
         return true;
+    }
+
+    /// Whether the group writes an update and something that other groups wait for.  What follows it
+    /// could not run with it in the last interval, so that the update would have to be a copy.
+    bool updates_too_early(const Group& group) const {
+        const auto updates = [this](ValueId v) { return is_update_[v]; };
+        return std::ranges::any_of(group.stores, updates) &&
+               !std::ranges::all_of(group.stores, [&](ValueId v) {
+                   return is_update_[v] || !is_read_outside(v, group.nodes);
+               });
     }
 
     /// Whether the group writes an update, and `node` would make it read more than that.
