@@ -28,18 +28,20 @@ shared float weights[TILE_Q * (TILE_K + 1)];
 shared float of_lane[THREADS];
 shared vec4 sum_of_lane[kKeyLanes > 1 ? THREADS : 1];
 
-#define QUERY_FOUR(i) in0_four(i)
-#define KEY_FOUR(i) in1_four(i)
-#define VALUE_FOUR(i) in2_four(i)
+#define QUERY_FOUR(b, h, i, column) in0_four_at(b, h, i, column)
+#define KEY_FOUR(b, h, i, column) in1_four_at(b, h, i, column)
+#define VALUE_FOUR(b, h, i, column) in2_four_at(b, h, i, column)
 
 void attend(int pair, int first_query) {
     const Sequence s = sequence_of(pair);
-    const int key_base = (s.batch * KEY_HEADS + s.head / (HEADS / KEY_HEADS)) * KEYS;
+    const int key_head = s.head / (HEADS / KEY_HEADS);
+    const int key_base = (s.batch * KEY_HEADS + key_head) * KEYS;
     const int thread = int(gl_LocalInvocationIndex);
     const int row = thread / LANES, lane = thread % LANES;
     const int column_lane = lane % kColumnLanes, key_lane = lane / kColumnLanes;
     const int query = first_query + row;
-    LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, pair * QUERIES, first_query, QUERIES);
+    LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, s.batch, s.head, pair * QUERIES, first_query,
+               QUERIES);
     vec4 sums[kColumns];
     for (int c = 0; c < kColumns; ++c) sums[c] = vec4(0.0);
     float largest = kHidden, total = 0.0;  // the total of the lane's keys alone
@@ -48,8 +50,8 @@ void attend(int pair, int first_query) {
     for (int first = first_key(s, first_query) / TILE_K * TILE_K; first < end; first += TILE_K) {
         const int count = min(TILE_K, end - first);
         barrier();
-        LOAD_FOURS(keys, TILE_K, D, in1, KEY_FOUR, key_base, first, end);
-        LOAD_FOURS(values, TILE_K, DV, in2, VALUE_FOUR, key_base, first, end);
+        LOAD_FOURS(keys, TILE_K, D, in1, KEY_FOUR, s.batch, key_head, key_base, first, end);
+        LOAD_FOURS(values, TILE_K, DV, in2, VALUE_FOUR, s.batch, key_head, key_base, first, end);
         barrier();
         float score[kKeysEach], tile_largest = kHidden;
         UNROLL for (int u = 0; u < kKeysEach; ++u) {

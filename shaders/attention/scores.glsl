@@ -28,9 +28,10 @@
         }                                                                                          \
     }
 
-// The same as vectors, `four(i)` being elements i to i + 3, zeros beyond the width; rows lie a vector
-// apart more than they are long.
-#define LOAD_FOURS(tile, rows, width, source, four, base, first, end)                              \
+// The same as vectors, zeros beyond the width, of the matrix of a head: four(batch, head, row, column)
+// gives elements from `column` on, where the width is a multiple of four.  Rows lie a vector apart more
+// than they are long.
+#define LOAD_FOURS(tile, rows, width, source, four, batch, head, base, first, end)                 \
     {                                                                                              \
         const int kVectors = ((width) + 3) / 4;                                                    \
         const int kEach = ((rows) * kVectors + THREADS - 1) / THREADS;                             \
@@ -40,11 +41,11 @@
             const int i = (first) + n / kVectors, column = n % kVectors * 4;                       \
             held[u] = vec4(0.0);                                                                   \
             if (n < (rows) * kVectors && i < (end)) {                                              \
-                const int at = ((base) + i) * (width) + column;                                    \
                 if ((width) % 4 == 0)                                                              \
-                    held[u] = four(at);                                                            \
+                    held[u] = four(batch, head, i, column);                                        \
                 else                                                                               \
-                    for (int j = 0; j < min(4, (width) - column); ++j) held[u][j] = source(at + j);\
+                    for (int j = 0; j < min(4, (width) - column); ++j)                             \
+                        held[u][j] = source(((base) + i) * (width) + column + j);                  \
             }                                                                                      \
         }                                                                                          \
         UNROLL for (int u = 0; u < kEach; ++u) {                                                   \

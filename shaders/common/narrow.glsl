@@ -5,8 +5,8 @@
 // driver's choice (Vulkan 1.2, "Precision and Operation of SPIR-V Instructions"), so values are
 // made exact in f16 first; the conversion after that changes nothing.
 
-#ifdef HEARTH_MATRICES
-// Where there are matrix cores, conversions round so anyway, and cost a tenth.
+#ifdef HEARTH_CONVERTS_TO_NEAREST
+// Every GPU with matrix cores that we know of rounds so anyway, at a tenth of the cost.
 float hearth_round_f16(float x) {
     return float(float16_t(x));
 }

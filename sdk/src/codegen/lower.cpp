@@ -173,8 +173,7 @@ std::string matrix_head(const DeviceCaps& caps) {
         "#extension GL_NV_cooperative_matrix : require\n"
         "#extension GL_KHR_memory_scope_semantics : require\n"
         "#extension GL_KHR_shader_subgroup_basic : require\n"
-        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n"
-        "#define HEARTH_MATRICES\n";
+        "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
     if (caps.matrix_cores == MatrixCores::kKhr)
         text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
     const auto size = [&](const char* name, uint32_t value) {
@@ -207,8 +206,11 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
                        : descriptor_declarations(graph, kernel, storage);
     const std::string macros = access_macros(graph, kernel.buffers, storage);
     text += macros;
-    if ((macros + kernel.body).find("hearth_round_") != std::string::npos)
+    if ((macros + kernel.body).find("hearth_round_") != std::string::npos) {
+        if (caps.matrix_cores != MatrixCores::kNone && holds(graph, kernel.buffers, storage, 2))
+            text += "#define HEARTH_CONVERTS_TO_NEAREST\n";
         text += shader_text("common/narrow.glsl");
+    }
     if (kernel.body.find("hearth_philox") != std::string::npos)
         text += shader_text("common/philox.glsl");
     if (uses_matrices(kernel)) text += shader_text("common/coopmat.glsl");

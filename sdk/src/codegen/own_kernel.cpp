@@ -86,6 +86,7 @@ class OwnKernel {
             head += node_.op->reads_buffers ? buffer_names(name, node_.inputs[k])
                                             : load_function(name, node_.inputs[k]);
             if (mentions(name + "_four(")) head += load_four_function(name, node_.inputs[k]);
+            if (mentions(name + "_four_at(")) head += load_four_at_function(name, node_.inputs[k]);
             if (mentions(name + "_half(")) head += load_half_function(name, node_.inputs[k]);
             if (mentions(name + "_eight(")) head += load_eight_function(name, node_.inputs[k]);
         }
@@ -149,15 +150,34 @@ class OwnKernel {
 
     /// Four elements from the i-th on, a multiple of four: at once where they lie in memory so.
     std::string load_four_function(const std::string& name, ValueId value) {
-        const std::string head = "vec4 " + name + "_four(int i) {\n";
         const Scalar i = arena_.variable(ScalarType::kI32);
-        const Scalar element = expressions_.read(value, {i, {}});
-        const ScalarNode load = element.node();
+        GlslWriter writer(arena_, kernel_.buffers);
+        writer.bind(i, "i");
+        return load_four(
+            name + "_four(int i", value, writer, {i, {}}, i,
+            "vec4(" + name + "(i), " + name + "(i + 1), " + name + "(i + 2), " + name + "(i + 3))");
+    }
+
+    /// The same by coordinates c0, c1, ..., of which the last is the multiple of four.
+    std::string load_four_at_function(const std::string& name, ValueId value) {
+        GlslWriter writer(arena_, kernel_.buffers);
+        std::string parameters = name + "_four_at(";
+        const Coords<Scalar> at = coordinates(writer, value, parameters);
+        const Scalar last = at[at.rank() - 1];
+        const std::string i = writer.emit(linear_of(arena_, {{}, at}, graph_.values[value].shape));
+        return load_four(parameters, value, writer, {{}, at}, last,
+                         "vec4(" + name + "(" + i + "), " + name + "(" + i + " + 1), " + name +
+                             "(" + i + " + 2), " + name + "(" + i + " + 3))");
+    }
+
+    /// parameters  of the function so far; the elements are at `place`, where `element` moves.
+    std::string load_four(const std::string& parameters, ValueId value, GlslWriter& writer,
+                          const ScalarPlace& place, Scalar element, const std::string& one_by_one) {
+        const std::string head = "vec4 " + parameters + ") {\n";
+        const ScalarNode load = expressions_.read(value, place).node();
         const Scalar index{&arena_, load.a};
-        const Steps steps(arena_, i, i, 4);
+        const Steps steps(arena_, element, element, 4);
         if (load.op == ScalarOp::kLoad && steps.step(index) == 1 && steps.is_aligned(index)) {
-            GlslWriter writer(arena_, kernel_.buffers);
-            writer.bind(i, "i");
             const std::string buffer = kernel_.buffers.name_of(load.bits);
             const std::string at = writer.emit(index) + " / 4]";
             switch (device_dtype(graph_.values[load.bits].dtype, options_.caps.narrow_storage())) {
@@ -174,8 +194,19 @@ class OwnKernel {
                     break;
             }
         }
-        return head + "    return vec4(" + name + "(i), " + name + "(i + 1), " + name +
-               "(i + 2), " + name + "(i + 3));\n}\n";
+        return head + writer.text() + "    return " + one_by_one + ";\n}\n";
+    }
+
+    /// New variables c0, c1, ... for the value's coordinates, added to a function's parameters.
+    Coords<Scalar> coordinates(GlslWriter& writer, ValueId value, std::string& parameters) {
+        Coords<Scalar> at;
+        for (int axis = 0; axis < graph_.values[value].shape.rank(); ++axis) {
+            const std::string c = "c" + std::to_string(axis);
+            at.axis.push_back(arena_.variable(ScalarType::kI32));
+            writer.bind(at[axis], c);
+            parameters += (axis == 0 ? "int " : ", int ") + c;
+        }
+        return at;
     }
 
     std::string load_half_function(const std::string& name, ValueId value) {
