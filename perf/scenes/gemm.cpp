@@ -147,8 +147,8 @@ constexpr Product layer(int64_t rows, DType dtype, WeightFormat weights = Weight
 }
 
 /// A layer of a small transformer.
-constexpr Product small_layer(int64_t inner, int64_t columns) {
-    return {128, columns, inner, DType::kF16, true};
+constexpr Product small_layer(int64_t inner, int64_t columns, DType dtype = DType::kF16) {
+    return {128, columns, inner, dtype, true};
 }
 
 constexpr Scene kScenes[] = {
@@ -171,6 +171,9 @@ constexpr Scene kScenes[] = {
     {"block_256_256_f16", "128 rows times 256 x 256 weights", run_gemm<small_layer(256, 256)>},
     {"block_256_768_f16", "128 rows times 256 x 768 weights", run_gemm<small_layer(256, 768)>},
     {"block_256_1024_f16", "128 rows times 256 x 1,024 weights", run_gemm<small_layer(256, 1024)>},
+    {"block_256_256_f32", "the same of f32", run_gemm<small_layer(256, 256, DType::kF32)>},
+    {"block_256_768_f32", "the same of f32", run_gemm<small_layer(256, 768, DType::kF32)>},
+    {"block_1024_256_f32", "the same of f32", run_gemm<small_layer(1024, 256, DType::kF32)>},
     {"block_1024_256_f16", "128 rows times 1,024 x 256 weights", run_gemm<small_layer(1024, 256)>},
 };
 

@@ -9,7 +9,10 @@
 // blocks of four rows by four columns.  Per slice element a thread reads (TM + TN) / 4 vectors of
 // shared memory for TM * TN multiply-adds.  f32 accumulation in order of k: deterministic.
 //
-// Code generation completes this text with what matmul_tiled.comp has, but load_a4(b, m, k) and
+// Where there are few tiles, SPLIT threads share each one's sums: each takes its stretch of every
+// slice, and they add up through shared memory, in the order of the stretches.
+//
+// Code generation completes this text with SPLIT and what matmul_tiled.comp has, but load_a4(b, m, k) and
 // load_b4(b, k, n) give four elements: along k where X_K_IS_CONTIGUOUS, else along m or n.  The
 // extent that is contiguous is a multiple of four, and so is K_FIRST where it is k.  X_IS_WHOLE
 // says that an extent is a multiple of the tile's, so that nothing need be checked.
@@ -21,16 +24,22 @@
 
 const int kThreadsN = BN / TN;
 const int kThreadsM = BM / TM;
-const int kThreads = kThreadsM * kThreadsN;
+const int kPart = kThreadsM * kThreadsN;
+const int kThreads = kPart * SPLIT;
+const int kStretch = BK / SPLIT;
 const int kLoadsA = BM * BK / 4 / kThreads;
 const int kLoadsB = BN * BK / 4 / kThreads;
 
 shared vec4 tile_a[BK][BM / 4 + 1];  // one column of padding: fewer bank conflicts when transposed
 shared vec4 tile_b[BK][BN / 4 + 1];
+#if SPLIT > 1
+shared vec4 of_stretch[SPLIT][BM * BN / 4];
+#endif
 
 void multiply(int first_m, int batch) {
     const int thread = int(gl_LocalInvocationID.x);
-    const int thread_m = thread / kThreadsN, thread_n = thread % kThreadsN;
+    const int stretch = thread / kPart;
+    const int thread_m = thread % kPart / kThreadsN, thread_n = thread % kThreadsN;
     const int first_n = int(gl_WorkGroupID.x) * BN;
     const int m_count = M, n_count = N;
     const int k_first = K_FIRST, k_count = K_END;
@@ -60,7 +69,8 @@ void multiply(int first_m, int batch) {
         }
         // This one, from shared memory; there is none yet the first time.
         if (k0 >= k_first) {
-            for (int k = 0; k < BK; ++k) {
+            for (int step = 0; step < kStretch; ++step) {
+                const int k = stretch * kStretch + step;
                 vec4 a[TM / 4], b[TN / 4];
                 for (int i = 0; i < TM / 4; ++i) a[i] = tile_a[k][thread_m + i * kThreadsM];
                 for (int j = 0; j < TN / 4; ++j) b[j] = tile_b[k][thread_n + j * kThreadsN];
@@ -90,6 +100,19 @@ void multiply(int first_m, int batch) {
         }
         barrier();
     }
+#if SPLIT > 1
+    for (int i = 0; i < TM; ++i)
+        for (int j = 0; j < TN / 4; ++j)
+            of_stretch[stretch][((thread_m + i / 4 * kThreadsM) * 4 + i % 4) * (BN / 4) + thread_n +
+                                j * kThreadsN] = sum[i][j];
+    barrier();
+    for (int e = thread; e < BM * BN / 4; e += kThreads) {
+        vec4 all = of_stretch[0][e];
+        for (int s = 1; s < SPLIT; ++s) all += of_stretch[s][e];
+        const int m = first_m + e / (BN / 4), n = first_n + e % (BN / 4) * 4;
+        if ((M_IS_WHOLE || m < m_count) && (N_IS_WHOLE || n < n_count)) store4(batch, m, n, all);
+    }
+#else
     for (int i = 0; i < TM; ++i) {
         const int m = first_m + (thread_m + i / 4 * kThreadsM) * 4 + i % 4;
         for (int j = 0; j < TN / 4; ++j) {
@@ -98,6 +121,7 @@ void multiply(int first_m, int batch) {
                 store4(batch, m, n, sum[i][j]);
         }
     }
+#endif
 }
 
 void main() {

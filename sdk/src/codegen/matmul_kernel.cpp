@@ -178,8 +178,9 @@ class MatmulKernel {
         std::string text = number("BM", t.bm) + number("BN", t.bn) + number("BK", t.bk) +
                            number(is_matrix ? "WM" : "TM", t.tm) +
                            number(is_matrix ? "WN" : "TN", t.tn);
+        text += number("SPLIT", t.split);
         if (is_matrix)
-            text += number("STAGES", t.stages) + number("SPLIT", t.split) +
+            text += number("STAGES", t.stages) +
                     number("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
         if (is_row) text += number("THREADS", t.threads);
         return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +

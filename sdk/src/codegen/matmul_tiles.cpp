@@ -18,8 +18,8 @@ namespace {
 constexpr MatmulTile tiled(int bm, int bn, int bk, int tm, int tn, bool stores_in_loop = false) {
     return {MatmulFamily::kTiled, bm, bn, bk, tm, tn, 1, 0, stores_in_loop};
 }
-constexpr MatmulTile vector(int bm, int bn, int bk, int tm, int tn) {
-    return {MatmulFamily::kVector, bm, bn, bk, tm, tn, 1, 0, false};
+constexpr MatmulTile vector(int bm, int bn, int bk, int tm, int tn, int split = 1) {
+    return {MatmulFamily::kVector, bm, bn, bk, tm, tn, 1, 0, false, split};
 }
 constexpr MatmulTile matrix(int bm, int bn, int bk, int tm, int tn, int stages, int split = 1) {
     return {MatmulFamily::kMatrix, bm, bn, bk, tm, tn, stages, 0, false, split};
@@ -73,6 +73,16 @@ constexpr MatmulTile kMoreSplitMatrix[] = {
     matrix(16, 32, 256, 16, 32, 1, 8),
     matrix(32, 16, 256, 16, 16, 1, 4),
     matrix(32, 32, 128, 32, 32, 1, 4),
+};
+constexpr MatmulTile kSplitVector[] = {
+    vector(32, 32, 64, 4, 4, 4),
+    vector(32, 32, 32, 4, 4, 4),
+    vector(16, 16, 128, 4, 4, 16),
+    vector(16, 16, 64, 4, 4, 16),
+};
+constexpr MatmulTile kMoreSplitVector[] = {
+    vector(32, 32, 64, 4, 4, 8), vector(16, 16, 64, 4, 4, 8), vector(16, 32, 64, 4, 4, 8),
+    vector(32, 64, 32, 4, 4, 2), vector(32, 32, 64, 8, 4, 8),
 };
 constexpr MatmulTile kMoreVector[] = {
     vector(128, 64, 8, 8, 8), vector(128, 64, 16, 8, 4), vector(64, 128, 8, 8, 8),
@@ -154,8 +164,14 @@ int split_edge(const MatmulProblem& problem) {
 /// Of the least tiles that are still few, the one with the longest slices that are no longer than
 /// the sums.
 std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
-    constexpr int64_t kShortSlice = 64;
-    if (is_cpu(caps) || !problem.can_use_matrices || !has_few_tiles(problem)) return std::nullopt;
+    constexpr int64_t kShortSlice = 64, kShortProduct = 128;
+    if (is_cpu(caps) || !has_few_tiles(problem)) return std::nullopt;
+    if (!problem.can_use_matrices) {
+        if (!problem.can_load_fours || problem.k < kShortProduct) return std::nullopt;
+        for (const MatmulTile& t : kSplitVector)
+            if (t.bm == split_edge(problem) && fits(t, problem, caps)) return t;
+        return std::nullopt;
+    }
     for (const MatmulTile& t : kSplitMatrix)
         if (t.bm == split_edge(problem) && (t.bk < 2 * problem.k || t.bk == kShortSlice) &&
             fits(t, problem, caps))
@@ -201,9 +217,8 @@ std::optional<MatmulProblem> parse_matmul_problem(const std::string& key) {
 int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
     if (t.family == MatmulFamily::kRow) return t.threads;
     const int parts = (t.bm / t.tm) * (t.bn / t.tn);
-    return t.family == MatmulFamily::kMatrix
-               ? parts * t.split * static_cast<int>(caps.subgroup_size)
-               : parts;
+    return parts * t.split *
+           (t.family == MatmulFamily::kMatrix ? static_cast<int>(caps.subgroup_size) : 1);
 }
 
 uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
@@ -215,7 +230,8 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
     }
     if (t.family != MatmulFamily::kMatrix)
         return static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4 +
-                                     (t.stores_in_loop ? t.bm * t.bn * 4 : 0));
+                                     (t.stores_in_loop ? t.bm * t.bn * 4 : 0) +
+                                     (t.split > 1 ? t.split * t.bm * t.bn * 4 : 0));
     const auto slice = [&](bool k_is_contiguous, int extent) {
         return k_is_contiguous ? extent * (t.bk / 8 + kMatrixPad)
                                : t.bk * (extent / 8 + kMatrixPad);
@@ -283,6 +299,10 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
     };
     add(table_for(problem, caps));
     if (problem.can_load_fours && !is_cpu(caps)) add(kMoreVector);
+    if (problem.can_load_fours && has_few_tiles(problem)) {
+        add(kSplitVector);
+        add(kMoreSplitVector);
+    }
     if (problem.can_use_matrices) {
         if (is_cpu(caps)) add(kMatrix);
         add(kMoreMatrix);

@@ -31,7 +31,8 @@ struct MatmulTile {
     int stages = 1;              ///< kMatrix: slices in shared memory
     int threads = 0;             ///< kRow only
     bool stores_in_loop = false;
-    int split = 1;  ///< kMatrix: subgroups that share a part, each with its stretch of k
+    /// kMatrix, kVector: subgroups or threads that share a part, each with its stretch of k.
+    int split = 1;
 
     friend bool operator==(const MatmulTile&, const MatmulTile&) = default;
 };

@@ -45,14 +45,26 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
     return std::vector<Tensor>{sum_of_parts(partial, result, x.dtype())};
 }
 
-/// Whether subgroups of one workgroup share the terms (shaders/matmul/matmul_matrix.comp, SPLIT):
-/// up to so many that costs less than a dispatch that adds up parts.
-bool is_split_inside(std::span<const Tensor> inputs, int64_t m, int64_t n, int64_t terms,
-                     const DeviceCaps& caps) {
-    constexpr int64_t kMostTerms = 2048;
-    return caps.matrix_cores != MatrixCores::kNone && terms <= kMostTerms &&
-           inputs[0].dtype() == DType::kF16 && inputs[1].dtype() == DType::kF16 &&
-           m >= caps.matrix.m && n >= caps.matrix.n;
+/// Whether one workgroup shares the terms out among its threads (codegen/matmul_tiles.hpp, split): up
+/// to so many, that costs less than a dispatch that adds up parts.
+bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_t terms,
+                     const PassOptions& options) {
+    constexpr int64_t kMostTerms = 2048, kSoftwareLanes = 8;
+    const DeviceCaps& caps = options.caps;
+    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    const int64_t m = result[0].at(rows), n = result[1].at(rows);
+    if (terms > kMostTerms) return false;
+    const auto are = [&](DType dtype) {
+        return inputs[0].dtype() == dtype && inputs[1].dtype() == dtype;
+    };
+    if (caps.matrix_cores != MatrixCores::kNone && are(DType::kF16))
+        return m >= caps.matrix.m && n >= caps.matrix.n;
+    // Operands that are read by fours.
+    const auto has_fours = [](const Tensor& x) {
+        return !x.dim(-1).per_row && x.dim(-1).count % 4 == 0;
+    };
+    return caps.subgroup_size > kSoftwareLanes && are(DType::kF32) && m > 16 && n > 16 &&
+           has_fours(inputs[0]) && has_fours(inputs[1]);
 }
 
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
@@ -68,7 +80,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
     if (terms <= kShortProduct || 4 * tiles > kManyGroups ||
-        is_split_inside(inputs, m, n, terms, options.caps))
+        is_split_inside(inputs, result, terms, options))
         return std::nullopt;
     const int64_t parts = std::min(kManyGroups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
     if (parts < 2) return std::nullopt;
