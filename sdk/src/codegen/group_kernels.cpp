@@ -236,13 +236,33 @@ class RowsKernel {
         kernel_.grid[0] = {work_of(outer), static_cast<uint32_t>(width) * each};
     }
 
+    int64_t turns() const {
+        return (row_.element_count().count + lanes_ - 1) / static_cast<int64_t>(lanes_);
+    }
+    bool is_even() const { return row_.element_count().count % static_cast<int64_t>(lanes_) == 0; }
+
+    /// Whether a GPU had better begin all of a thread's loads at once.
+    bool has_few_turns() const {
+        constexpr int64_t kFewTurns = 8;
+        return !row_.element_count().per_row && row_.element_count().count > 0 &&
+               turns() <= kFewTurns && !is_cpu(options_.caps);
+    }
+
     /// Opens a loop over the row and returns the place of its element in `space`.
-    ScalarPlace open_row() {
+    ScalarPlace open_row(bool is_reduction) {
         const Scalar k = arena_.variable(ScalarType::kI32);
-        const std::string first = lanes_ == 1 ? "0" : "lane";
+        const std::string first = lanes_ == 1 ? "0" : "lane", lanes = std::to_string(lanes_);
         const std::string length = glsl_count(row_.element_count(), kernel_.buffers);
-        writer_.open_scope("for (int k = " + first + "; k < " + length +
-                           "; k += " + std::to_string(lanes_) + ")");
+        if (has_few_turns() && is_reduction) {
+            writer_.open_scope("[[unroll]] for (int turn = 0; turn < " + std::to_string(turns()) +
+                               "; ++turn)");
+            const std::string at = first + " + turn * " + lanes;
+            writer_.line(
+                "const int k = " + (is_even() ? at : "min(" + at + ", " + length + " - 1)") + ";");
+        } else {
+            writer_.open_scope("for (int k = " + first + "; k < " + length + "; k += " + lanes +
+                               ")");
+        }
         writer_.bind(k, "k");
         const Coords<Scalar> outer = coords_of(arena_, {outer_index_, {}}, outer_);
         const Coords<Scalar> inner = coords_of(arena_, {k, {}}, row_);
@@ -267,9 +287,17 @@ class RowsKernel {
         const std::string type_name(glsl_type(type));
         const std::string sum = "r" + std::to_string(reductions_++);
         writer_.line(type_name + " " + sum + " = " + fold_identity(fold, type) + ";");
-        const ScalarPlace place = open_row();
+        const ScalarPlace place = open_row(true);
         const std::string element = writer_.emit(expressions_.read(node.inputs[0], place));
-        writer_.line(sum + " = " + fold_combine(fold, type, sum, element) + ";");
+        const std::string folded = fold_combine(fold, type, sum, element);
+        // Turns beyond the row read its last element and leave the sum as it is.
+        const std::string inside = has_few_turns() && !is_even()
+                                       ? std::string(lanes_ == 1 ? "" : "lane + ") + "turn * " +
+                                             std::to_string(lanes_) + " < " +
+                                             glsl_count(row_.element_count(), kernel_.buffers)
+                                       : "";
+        writer_.line(sum + " = " +
+                     (inside.empty() ? folded : inside + " ? " + folded + " : " + sum) + ";");
         writer_.close_scope();
         if (lanes_ > 1) writer_.line(sum + " = " + tree(fold, type) + "(" + sum + ");");
         const Scalar result = arena_.variable(type);
@@ -322,7 +350,7 @@ class RowsKernel {
             (is_single ? single : full).push_back(v);
         }
         if (!full.empty()) {
-            const ScalarPlace place = open_row();
+            const ScalarPlace place = open_row(false);
             // Reads in earlier loops are safe to overwrite too: a tree's barrier lies between.
             full_element_ = linear_of(arena_, place, group_.space);
             const bool is_guarded = !guarded("").empty();
@@ -402,7 +430,7 @@ class RowsKernel {
 
 RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
     constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
-    constexpr int64_t kLeastAcross = 8, kMostAcross = 65536;
+    constexpr int64_t kLeastAcross = 8, kMostAcross = 65536, kMostAlone = 16384;
     RowsLayout layout;
     for (int i = 0; i < group.space.rank(); ++i) {
         const bool is_reduced =
@@ -414,8 +442,13 @@ RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
     const bool is_across =
         std::find(group.axes.begin(), group.axes.end(), group.space.rank() - 1) == group.axes.end();
     const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
-    if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
-        outer.count > 1 && outer.count <= kMostAcross) {
+    // On a CPU threads that wait for each other cost more than adding up alone.
+    const bool is_alone = is_cpu(options.caps) && row.at(most_rows) <= kMostAlone;
+    if (is_alone) {
+        layout.lanes = 1;
+        layout.columns = kPartThreads;
+    } else if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
+               outer.count > 1 && outer.count <= kMostAcross) {
         layout.lanes = 8;
         layout.columns = kPartThreads / 8;
     } else if (!row.per_row && row.count <= (is_wide ? kShortAcross : kShortRow)) {

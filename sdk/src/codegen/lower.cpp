@@ -298,7 +298,9 @@ class Lowerer {
         // A row program keeps all of a small net's values at hand: there is nothing to spare.
         const bool spares = options_.spare_memory || spares_memory(graph);
         if (spares || !add_with_region(graph, entry)) {
+            const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
             FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
+                                           .any_operands = by_address,
                                            .spare_memory = options_.spare_memory,
                                            .store_windows = is_cpu(options_.caps),
                                            .folds_rows = [&](const Node& product) {
@@ -322,7 +324,7 @@ class Lowerer {
         if (!options_.row_programs) return false;
         const RowRegion region = find_row_region(graph);
         if (region.empty()) return false;
-        FusionPlan plan = fuse(graph, {.region = region});
+        FusionPlan plan = fuse(graph, {.any_operands = true, .region = region});
         fold_numbers(graph, plan, options_);
         std::vector<const Group*> members;
         for (const Group& group : plan.groups)

@@ -21,8 +21,12 @@ uint64_t hash_of_graphs(std::span<const Graph> graphs) {
 
 namespace {
 
+bool may_have_any_operands(const CompileOptions& options) {
+    return options.fuse && options.binding_model == BindingModel::kDeviceAddress;
+}
+
 bool wants_row_programs(const CompileOptions& options) {
-    if (!options.fuse || options.binding_model != BindingModel::kDeviceAddress) return false;
+    if (!may_have_any_operands(options)) return false;
     if (options.row_programs != RowPrograms::kWherePays)
         return options.row_programs == RowPrograms::kAlways;
     return !is_cpu(options.caps);
@@ -119,6 +123,7 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
                                           {.rows_capacity = options.rows_capacity,
                                            .caps = options.caps,
                                            .row_programs = wants_row_programs(options),
+                                           .any_operands = may_have_any_operands(options),
                                            .precision = options.precision},
                                           observe);
         if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");

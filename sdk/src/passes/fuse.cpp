@@ -113,7 +113,7 @@ class Fuser {
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
                 plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
                                     !has_stored_windows(n)) ||
-                                   feeds_one_reader(n) || is_read_as_parts(n) || joins_blocks(n) ||
+                                   feeds_one_reader(n) || is_read_as_parts(n) || joins_numbers(n) ||
                                    is_ahead_of_rows(n);
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
@@ -182,24 +182,27 @@ class Fuser {
         return is_block_fold(reader) || (is_reshape(reader) && feeds_blocks(reader.outputs[0]));
     }
 
-    /// Whether the node joins folded blocks, of which a fold makes one number.
-    bool joins_blocks(NodeId n) const {
+    /// Whether the node joins numbers and folded blocks, of which a fold makes one number.
+    bool joins_numbers(NodeId n) const {
         const Node& node = graph_.nodes[n];
-        return node.op->name == "concat" && !leaves(n) &&
-               std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+        if (!options_.any_operands || node.op->name != "concat" || leaves(n)) return false;
+        const std::vector<NodeId>& readers = readers_[node.outputs[0]];
+        return readers.size() == 1 && graph_.nodes[readers[0]].op->op_class == OpClass::kReduce &&
+               is_single_number(output_shape(graph_, graph_.nodes[readers[0]])) &&
+               std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
                    const Node* maker = graph_.producer(v);
-                   return maker != nullptr && is_block_fold(*maker);
+                   return maker != nullptr &&
+                          (is_block_fold(*maker) || is_single_number(graph_.values[v].shape));
                });
     }
 
-    /// Whether the group makes a number of blocks.  It may touch any number of buffers: programs
-    /// with block folds use addresses.
-    bool folds_blocks(const Group& group) const {
+    /// Whether the group makes a number of others.
+    bool folds_numbers(const Group& group) const {
         return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
             const Node& node = graph_.nodes[n];
             const Node* maker =
                 node.op->op_class == OpClass::kReduce ? graph_.producer(node.inputs[0]) : nullptr;
-            return maker != nullptr && joins_blocks(graph_.values[node.inputs[0]].node);
+            return maker != nullptr && joins_numbers(graph_.values[node.inputs[0]].node);
         });
     }
 
@@ -348,7 +351,7 @@ class Fuser {
         if (!all_reads_aligned(n, g) || reaches(n, g)) return false;
         merged.nodes.insert(merged.nodes.begin(), n);
         find_stores(merged);
-        if (!merged.in_region && !folds_blocks(merged) &&
+        if (!merged.in_region && !folds_numbers(merged) &&
             operand_count(merged) > options_.max_operands)
             return false;
         if (options_.spare_memory && folds_into_update(node, merged)) return false;

@@ -19,6 +19,7 @@ struct PassOptions {
     uint64_t rows_capacity = 1;
     DeviceCaps caps = {};
     bool row_programs = true;  ///< whether code generation will try them
+    bool any_operands = true;  ///< whether a kernel may have more than push constants hold
     Precision precision = Precision::kF32;
 };
 
@@ -55,8 +56,8 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options = {});
 /// stretches of rows, and a short sum of those; see passes/row_region.hpp.
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options = {});
 
-/// Rewrites folds of gradients that come in parts so that most of each is done where the gradient is
-/// made; see passes/split_norms.cpp.
+/// Rewrites folds of many numbers, such as the norm of all gradients, as one, and those of gradients
+/// that come in parts so that most is done where the gradient is made; see passes/split_norms.cpp.
 Result<Graph> split_norms(const Graph& graph, const PassOptions& options = {});
 
 /// Lets equal nodes on equal inputs be one node.

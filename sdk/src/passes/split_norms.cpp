@@ -21,17 +21,21 @@ namespace hearth {
 
 namespace {
 
+// Numbers of which each reader would make one number again, if it were not done once for all.
+constexpr size_t kManyTerms = 4;
 constexpr int64_t kBlock = 32;  // results that one workgroup adds up from many parts
 
 class NormFinder {
   public:
-    explicit NormFinder(const Graph& graph) : graph_(graph), readers_(readers_of(graph)) {
+    NormFinder(const Graph& graph, bool in_blocks)
+        : graph_(graph), readers_(readers_of(graph)), in_blocks_(in_blocks) {
         for (NodeId n = 0; n < graph.nodes.size(); ++n)
             if (const std::optional<Fold> fold = fold_of_numbers(n); fold && is_root(n, *fold)) {
                 std::vector<ValueId> terms;
                 collect(n, *fold, terms);
-                if (std::any_of(terms.begin(), terms.end(),
-                                [&](ValueId v) { return is_norm(v, *fold); }))
+                const bool is_any_norm = std::any_of(terms.begin(), terms.end(),
+                                                     [&](ValueId v) { return is_norm(v, *fold); });
+                if (is_any_norm || terms.size() >= kManyTerms)
                     roots_[n] = {*fold, std::move(terms)};
             }
     }
@@ -48,6 +52,7 @@ class NormFinder {
     /// Whether the number is a fold of all elements of a tensor that is computed, element by
     /// element, of sums of parts.
     bool is_norm(ValueId v, Fold fold) const {
+        if (!in_blocks_) return false;
         const Node* node = graph_.producer(v);
         while (node != nullptr && is_plain_view(*node)) node = graph_.producer(node->inputs[0]);
         return node != nullptr && is_full_fold(*node, fold) &&
@@ -132,6 +137,7 @@ class NormFinder {
 
     const Graph& graph_;
     std::vector<std::vector<NodeId>> readers_;
+    bool in_blocks_;
     std::map<NodeId, Root> roots_;
 };
 
@@ -145,8 +151,8 @@ Tensor in_blocks(const Tensor& x, Fold fold) {
 }  // namespace
 
 Result<Graph> split_norms(const Graph& graph, const PassOptions& options) {
-    if (!options.row_programs) return graph;
-    const NormFinder norms(graph);
+    if (!options.any_operands) return graph;
+    const NormFinder norms(graph, options.row_programs);
     std::map<ValueId, Tensor> now;
     return rewrite(
         graph,
