@@ -2,58 +2,87 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Convolution like conv_tiled.comp, but of f16 with f32 sums, on matrix cores
-// (shaders/common/coopmat.glsl): for each tap, weights [OUT, CHANNELS] times pixels
-// [CHANNELS, pixels], the pixels being those of the tile, shifted.
+// (shaders/common/coopmat.glsl), for images of many pixels: for each tap, weights [OUT, CHANNELS]
+// times pixels [CHANNELS, pixels], the pixels being those of the tile, shifted.
 //
-// Each workgroup computes a tile of TILE_Y x TILE_X pixels for TILE_OUT output channels.  CHUNK
-// input channels at a time, it stages the part of x that the tile's windows cover, channels
-// innermost so that a shift is a step in memory, and the weights, by taps.  Each of its SUBGROUPS
-// takes MATRICES rows of pixels, hearth_matrix_n long.  Pixels and rows of weights lie a vector of
-// eight apart more than they are long, so that they begin in different banks.  The order of sums is
-// fixed.
-// Bytes moved: x (1 + halo) * OUT / TILE_OUT times, w once for each tile, y once; 2 each.
+// Each workgroup computes tiles of DOWN * MATRICES x ACROSS * hearth_matrix_n pixels for TILE_OUT
+// output channels.  CHUNK input channels at a time, it stages the part of x that the tile's windows
+// cover, channels innermost so that a shift is a step in memory, and the weights, by taps.  Each of
+// its DOWN * ACROSS subgroups takes MATRICES pieces of rows, one below the other, so that a matrix of
+// pixels serves all rows of the window.  What comes next of x is on its way while matrices are
+// multiplied.  Pixels and rows of weights lie a vector of eight apart more than they are long, so
+// that they begin in different banks.  The order of sums is fixed.
+// Bytes moved: x (1 + halo) * OUT / TILE_OUT times, w once for each workgroup, y once; 2 each.
 
-const int kPatchY = (TILE_Y - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;
-const int kPatchX = (TILE_X - 1) * STRIDE_X + (TAPS_X - 1) * DILATION_X + 1;
+const int kTileY = DOWN * MATRICES, kTileX = ACROSS * hearth_matrix_n;
+const int kPatchY = (kTileY - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;
+const int kPatchX = (kTileX - 1) * STRIDE_X + (TAPS_X - 1) * DILATION_X + 1;
 const int kPatch = kPatchY * kPatchX;
 const int kTaps = TAPS_Y * TAPS_X;
 const int kPlane = SIZE_Y * SIZE_X;
-const int kTilesX = (COUNT_X + TILE_X - 1) / TILE_X, kTilesY = (COUNT_Y + TILE_Y - 1) / TILE_Y;
-const int kThreads = SUBGROUPS * SUBGROUP;
+const int kChunks = (CHANNELS + CHUNK - 1) / CHUNK;
+const int kTilesX = (COUNT_X + kTileX - 1) / kTileX, kTilesY = (COUNT_Y + kTileY - 1) / kTileY;
+const int kThreads = DOWN * ACROSS * SUBGROUP;
 const int kRowsOut = TILE_OUT / hearth_matrix_m;
 const int kStep = CHUNK / 8 + 1;  // vectors from pixel to pixel, and from weights to weights
-const int kStepOut = hearth_matrix_n / 4;
+const int kStepOut = hearth_matrix_n / 4 + 1;
+const int kResults = hearth_matrix_m * kStepOut;  // vectors of a matrix of sums
+const int kRows = (MATRICES - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;  // of a subgroup
+const int kSteps = CHUNK / hearth_matrix_k;
+
+// A piece of x: of two channels, eight elements of a row where these are 16 bytes of memory, which
+// begin SHIFT before the first window, or one element.
+#if LOADS_EIGHT
+const int kPieces = (SHIFT + kPatchX + 7) / 8;  // of a row
+#define Piece uvec4
+#else
+const int kPieces = kPatchX;
+#define Piece uint
+#endif
+const int kLoads = (kPatchY * kPieces * (CHUNK / 2) + kThreads - 1) / kThreads;
 
 shared uvec4 patch_of_x[kPatch * kStep];
 shared uvec4 weights[kTaps * TILE_OUT * kStep];
-shared uvec4 results[SUBGROUPS * hearth_matrix_m * kStepOut];
+shared uvec4 results[DOWN * ACROSS * MATRICES * kResults];
 
-// Two channels of an element, as they lie in a word.  What is not there is read elsewhere and not
-// used: a load that is skipped is waited for before the next one.
-uint pair_of_x(int image, int c, int y, int x, int e) {
-    const int at = e % kPatch, channel = c + e / kPatch * 2;
-    const int sy = y + at / kPatchX, sx = x + at % kPatchX;
-    const bool inside = uint(sy) < uint(SIZE_Y) && uint(sx) < uint(SIZE_X);
-    const int from = (image * CHANNELS + channel) * kPlane + sy * SIZE_X + sx;
-    const bool has_first = inside && channel < CHANNELS;
-    const bool has_second = inside && channel + 1 < CHANNELS;
-    const int after = from + kPlane;
-    const float first = in0(has_first ? from : 0), second = in0(has_second ? after : 0);
-    return packHalf2x16(vec2(has_first ? first : 0.0, has_second ? second : 0.0));
+// Neighbouring threads have pairs of channels, then rows: words of different banks.
+ivec3 piece_at(int e) {
+    const int pair = e % (CHUNK / 2), row = e / (CHUNK / 2) % kPatchY;
+    return ivec3(pair, row, e / (CHUNK / 2 * kPatchY));
 }
 
-// All loads are on their way before the first is waited for.
-void stage_x(int image, int c, int y, int x) {
-    const int kCount = kPatch * (CHUNK / 2), kEach = (kCount + kThreads - 1) / kThreads;
-    uint held[kEach];
-    [[unroll]] for (int u = 0; u < kEach; ++u) {
-        const int e = int(gl_LocalInvocationIndex) + u * kThreads;
-        held[u] = e < kCount ? pair_of_x(image, c, y, x, e) : 0u;
+// Piece `at` of one of the pair's channels.  What is not there is read elsewhere and not used: a load
+// that is skipped is waited for before the next one.
+Piece piece_of_x(int image, int c, int y, int x, ivec3 at, int which) {
+    const int channel = c + 2 * at.x + which, sy = y + at.y;
+    const bool has_row = uint(sy) < uint(SIZE_Y) && channel < CHANNELS && at.z < kPieces;
+    const int from = (image * CHANNELS + channel) * kPlane + sy * SIZE_X;
+#if LOADS_EIGHT
+    const int sx = x - SHIFT + 8 * at.z;
+    const bool inside = has_row && uint(sx) < uint(SIZE_X);
+    const uvec4 eight = in0_eight(inside ? from + sx : 0);
+    return inside ? eight : uvec4(0u);
+#else
+    const int sx = x + at.z;
+    const bool inside = has_row && uint(sx) < uint(SIZE_X);
+    const float one = in0(inside ? from + sx : 0);
+    return inside ? packHalf2x16(vec2(one, 0.0)) : 0u;
+#endif
+}
+
+void stage_piece(ivec3 at, Piece first, Piece second) {
+    if (at.z >= kPieces) return;
+#if LOADS_EIGHT
+    [[unroll]] for (int k = 0; k < 8; ++k) {
+        const int x = 8 * at.z + k - SHIFT;
+        const uint a = first[k / 2], b = second[k / 2];
+        const uint both = k % 2 == 0 ? (a & 0xffffu) | b << 16 : a >> 16 | (b & 0xffff0000u);
+        if (uint(x) < uint(kPatchX))
+            patch_of_x[(at.y * kPatchX + x) * kStep + at.x / 4][at.x % 4] = both;
     }
-    [[unroll]] for (int u = 0; u < kEach; ++u) {
-        const int e = int(gl_LocalInvocationIndex) + u * kThreads, pair = e / kPatch;
-        if (e < kCount) patch_of_x[e % kPatch * kStep + pair / 4][pair % 4] = held[u];
-    }
+#else
+    patch_of_x[(at.y * kPatchX + at.z) * kStep + at.x / 4][at.x % 4] = first | second << 16;
+#endif
 }
 
 void stage_weights(int c, int first_out) {
@@ -70,63 +99,99 @@ void stage_weights(int c, int first_out) {
     }
 }
 
-void compute(int image, int first_out, int first_y, int first_x, bool has_weights) {
-    const int subgroup = int(gl_SubgroupID), lane = int(gl_SubgroupInvocationID);
-    const int kAcross = TILE_X / hearth_matrix_n;
-    hearth_matrix_sum sum[kRowsOut][MATRICES];
-    [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-        [[unroll]] for (int j = 0; j < MATRICES; ++j) sum[i][j] = hearth_matrix_sum(0.0);
-    for (int c = 0; c < CHANNELS; c += CHUNK) {
-        barrier();
-        stage_x(image, c, first_y * STRIDE_Y - LOW_Y, first_x * STRIDE_X - LOW_X);
-        if (!has_weights) stage_weights(c, first_out);
-        barrier();
-        [[unroll]] for (int tap = 0; tap < kTaps; ++tap) {
-            const int shift =
-                tap / TAPS_X * DILATION_Y * kPatchX + tap % TAPS_X * DILATION_X;
-            [[unroll]] for (int k = 0; k < CHUNK; k += hearth_matrix_k) {
-                hearth_matrix_a a[kRowsOut];
-                [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-                    hearth_matrix_load(
-                        a[i], weights,
-                        (tap * TILE_OUT + i * hearth_matrix_m) * kStep + k / 8, kStep, false);
-                [[unroll]] for (int j = 0; j < MATRICES; ++j) {
-                    const int block = subgroup * MATRICES + j;
-                    const int y = block / kAcross, x = block % kAcross * hearth_matrix_n;
-                    const int from = y * STRIDE_Y * kPatchX + x * STRIDE_X + shift;
-                    hearth_matrix_b b;
-                    hearth_matrix_load(b, patch_of_x, from * kStep + k / 8, STRIDE_X * kStep, true);
-                    [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-                        sum[i][j] = hearth_multiply_add(a[i], b, sum[i][j]);
-                }
-            }
-        }
-    }
-    const int base = subgroup * hearth_matrix_m * kStepOut;
-    [[unroll]] for (int j = 0; j < MATRICES; ++j) {
-        const int block = subgroup * MATRICES + j;
-        const int y = first_y + block / kAcross, x0 = first_x + block % kAcross * hearth_matrix_n;
-        [[unroll]] for (int i = 0; i < kRowsOut; ++i) {
-            hearth_matrix_store(sum[i][j], results, base, kStepOut, false);
-            subgroupBarrier();
-            for (int e = lane; e < hearth_matrix_m * hearth_matrix_n; e += SUBGROUP) {
-                const int column = e % hearth_matrix_n, row = e / hearth_matrix_n;
-                const int o = first_out + i * hearth_matrix_m + row, x = x0 + column;
-                const float value = uintBitsToFloat(
-                    results[base + row * kStepOut + column / 4][column % 4]);
-                if (o < OUT && y < COUNT_Y && x < COUNT_X) STORE(image, o, y, x, value);
-            }
-            subgroupBarrier();
-        }
-    }
+void store_eight(int image, int o, int y, int x, vec4 v, vec4 after) {
+    if (o >= OUT || y >= COUNT_Y || x >= COUNT_X) return;
+#if STORES_EIGHT
+    STORE_EIGHT(image, o, y, x, v, after);
+#else
+    [[unroll]] for (int e = 0; e < 8; ++e)
+        if (x + e < COUNT_X) STORE(image, o, y, x + e, e < 4 ? v[e % 4] : after[e % 4]);
+#endif
 }
 
 void main() {
-    const int tiles = in0_dim0 * kTilesY * kTilesX;
-    const int start = int(gl_WorkGroupID.x);
-    for (int tile = start; tile < tiles; tile += int(gl_NumWorkGroups.x)) {
+    const int thread = int(gl_LocalInvocationIndex);
+    const int subgroup = int(gl_SubgroupID), lane = int(gl_SubgroupInvocationID);
+    const int right = subgroup % ACROSS * hearth_matrix_n, down = subgroup / ACROSS * MATRICES;
+    const int first_out = int(gl_WorkGroupID.y) * TILE_OUT;
+    const int tiles = in0_dim0 * kTilesY * kTilesX, stride = int(gl_NumWorkGroups.x);
+    const int mine = (tiles - int(gl_WorkGroupID.x) + stride - 1) / stride;
+    Piece held[kLoads][2];
+    hearth_matrix_sum sum[kRowsOut][MATRICES];
+    if (kChunks == 1) stage_weights(0, first_out);
+    for (int turn = -1; turn < mine * kChunks; ++turn) {
+        if (turn >= 0) {
+            barrier();
+            [[unroll]] for (int u = 0; u < kLoads; ++u)
+                stage_piece(piece_at(thread + u * kThreads), held[u][0], held[u][1]);
+            if (kChunks > 1) stage_weights(turn % kChunks * CHUNK, first_out);
+            barrier();
+        }
+        if (turn + 1 < mine * kChunks) {
+            const int tile = int(gl_WorkGroupID.x) + (turn + 1) / kChunks * stride;
+            const int image = tile / (kTilesY * kTilesX), at = tile % (kTilesY * kTilesX);
+            const int y = at / kTilesX * kTileY * STRIDE_Y - LOW_Y;
+            const int x = at % kTilesX * kTileX * STRIDE_X - LOW_X;
+            [[unroll]] for (int u = 0; u < kLoads; ++u) {
+                const ivec3 piece = piece_at(thread + u * kThreads);
+                [[unroll]] for (int w = 0; w < 2; ++w)
+                    held[u][w] =
+                        piece_of_x(image, (turn + 1) % kChunks * CHUNK, y, x, piece, w);
+            }
+        }
+        if (turn < 0) continue;
+
+        if (turn % kChunks == 0) {
+            [[unroll]] for (int i = 0; i < kRowsOut; ++i)
+                [[unroll]] for (int m = 0; m < MATRICES; ++m) sum[i][m] = hearth_matrix_sum(0.0);
+        }
+        [[unroll]] for (int kx = 0; kx < TAPS_X; ++kx) {
+            [[unroll]] for (int k = 0; k < kSteps; ++k) {
+                hearth_matrix_a a[kRowsOut][TAPS_Y];
+                [[unroll]] for (int i = 0; i < kRowsOut; ++i)
+                    [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky)
+                        hearth_matrix_load(
+                            a[i][ky], weights,
+                            ((ky * TAPS_X + kx) * TILE_OUT + i * hearth_matrix_m) * kStep +
+                                k * hearth_matrix_k / 8,
+                            kStep, false);
+                [[unroll]] for (int r = 0; r < kRows; ++r) {
+                    const int from = (down * STRIDE_Y + r) * kPatchX + right * STRIDE_X;
+                    hearth_matrix_b b;
+                    hearth_matrix_load(b, patch_of_x,
+                                       (from + kx * DILATION_X) * kStep + k * hearth_matrix_k / 8,
+                                       STRIDE_X * kStep, true);
+                    [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky) {
+                        const int below = r - ky * DILATION_Y, m = below / STRIDE_Y;
+                        if (below >= 0 && below % STRIDE_Y == 0 && m < MATRICES) {
+                            [[unroll]] for (int i = 0; i < kRowsOut; ++i)
+                                sum[i][m] = hearth_multiply_add(a[i][ky], b, sum[i][m]);
+                        }
+                    }
+                }
+            }
+        }
+        if (turn % kChunks != kChunks - 1) continue;
+
+        const int tile = int(gl_WorkGroupID.x) + turn / kChunks * stride;
         const int image = tile / (kTilesY * kTilesX), at = tile % (kTilesY * kTilesX);
-        compute(image, int(gl_WorkGroupID.y) * TILE_OUT, at / kTilesX * TILE_Y,
-                at % kTilesX * TILE_X, CHANNELS <= CHUNK && tile != start);
+        const int y = at / kTilesX * kTileY + down, x = at % kTilesX * kTileX + right;
+        const int base = subgroup * MATRICES * kResults;
+        [[unroll]] for (int i = 0; i < kRowsOut; ++i) {
+            [[unroll]] for (int m = 0; m < MATRICES; ++m)
+                hearth_matrix_store(sum[i][m], results, base + m * kResults, kStepOut, false);
+            subgroupBarrier();
+            const int kEights = hearth_matrix_m * (hearth_matrix_n / 8);
+            [[unroll]] for (int m = 0; m < MATRICES; ++m) {
+                for (int e = lane; e < kEights; e += SUBGROUP) {
+                    const int row = e / (hearth_matrix_n / 8), eight = e % (hearth_matrix_n / 8);
+                    const int from = base + m * kResults + row * kStepOut + 2 * eight;
+                    store_eight(image, first_out + i * hearth_matrix_m + row, y + m,
+                                x + 8 * eight, uintBitsToFloat(results[from]),
+                                uintBitsToFloat(results[from + 1]));
+                }
+            }
+            subgroupBarrier();
+        }
     }
 }

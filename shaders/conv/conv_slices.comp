@@ -6,7 +6,8 @@
 // pixels], depth being channels and taps in the order of memory.
 //
 // Each workgroup computes PIXELS pixels for TILE_OUT output channels; each of its SLICES subgroups
-// takes a part of the input channels, CHUNK of the depth at a time, and adds up sums of its own.  A
+// takes a part of the input channels, CHUNK of the depth at a time (whole channels, or all there are),
+// and adds up sums of its own.  A
 // lane loads the elements of its pixels' windows, all before the first is waited for, and stages
 // them, STAGE of the depth at a time, in shared memory of its subgroup's, beside the weights; so
 // subgroups wait for no other until the end, when the parts are added in a fixed order.
@@ -19,7 +20,7 @@ const int kPlane = SIZE_Y * SIZE_X;
 const int kPlaces = COUNT_Y * COUNT_X;
 const int kTaps = TAPS_Y * TAPS_X;
 const int kDepth = CHANNELS * kTaps;
-const int kChunks = (kDepth + CHUNK - 1) / CHUNK;
+const bool kIsWhole = SLICES * SLICE_CHUNKS * CHUNK == kDepth;
 const int kEach = PIXELS / SUBGROUP;  // pixels of a lane
 const int kThreads = SLICES * SUBGROUP;
 const int kVectors = CHUNK / 8;  // of a row's chunk
@@ -50,7 +51,7 @@ float16_t element(ivec2 window, int c, int k) {
     const int channel = k / kTaps, ky = k % kTaps / TAPS_X, kx = k % TAPS_X;
     const int needed = (1 << ky) | (1 << (TAPS_Y + kx));
     const bool inside = (!IS_PADDED || (window.y & needed) == needed) &&
-                        (kDepth % CHUNK == 0 || c + channel < CHANNELS);
+                        (kIsWhole || c + channel < CHANNELS);
     const int at =
         window.x + (c + channel) * kPlane + ky * DILATION_Y * SIZE_X + kx * DILATION_X;
     return inside ? in0_half(at) : float16_t(0.0);
@@ -66,7 +67,18 @@ uvec4 eight_elements(ivec2 window, int c, int k) {
 
 uvec4 eight_weights(int first_out, int chunk, int e) {
     const int o = min(first_out + e / kVectors, OUT - 1), k = chunk * CHUNK + e % kVectors * 8;
-    return kDepth % CHUNK == 0 || k < kDepth ? in1_eight(o * kDepth + k) : uvec4(0u);
+#if WEIGHTS_BY_EIGHT
+    return kIsWhole || k < kDepth ? in1_eight(o * kDepth + k) : uvec4(0u);
+#else
+    uvec4 words;
+    [[unroll]] for (int i = 0; i < 4; ++i) {
+        f16vec2 pair = f16vec2(0.0);
+        if (k + 2 * i < kDepth) pair.x = in1_half(o * kDepth + k + 2 * i);
+        if (k + 2 * i + 1 < kDepth) pair.y = in1_half(o * kDepth + k + 2 * i + 1);
+        words[i] = packFloat2x16(pair);
+    }
+    return words;
+#endif
 }
 
 void compute(int first, int count) {
@@ -80,8 +92,9 @@ void compute(int first, int count) {
     [[unroll]] for (int i = 0; i < kEach; ++i)
         window[i] = window_of(min(first + lane + i * SUBGROUP, count - 1));
 
-    const int end = min(kChunks, (slice + 1) * SLICE_CHUNKS);
-    for (int chunk = slice * SLICE_CHUNKS; chunk < end; ++chunk) {
+    // All subgroups go round equally often: not every driver lets matrices be used otherwise.
+    for (int turn = 0; turn < SLICE_CHUNKS; ++turn) {
+        const int chunk = slice * SLICE_CHUNKS + turn;
         uvec4 patches[kEach][kVectors], held[kLoads];
         [[unroll]] for (int i = 0; i < kEach; ++i)
             [[unroll]] for (int v = 0; v < kVectors; ++v)

@@ -76,9 +76,18 @@ const ConvCase kCases[] = {
      {.strides = {2, 1}, .dilations = {1, 3}, .low = {0, 2}},
      DType::kF32,
      400},
-    {"HalfPrecisionOfManyPixels", 1, 5, 20, {140, 70}, {3, 3}, {.low = {1}}, DType::kF16},
-    {"HalfPrecisionStrided", 2, 8, 24, {50, 131}, {3, 2}, {.strides = {1, 2}}, DType::kF16},
-    {"HalfPrecisionDeep", 1, 40, 21, {7, 6}, {3, 3}, {.low = {1}}, DType::kF16},
+    {"HalfPrecisionOfManyPixels", 1, 5, 7, {140, 70}, {3, 3}, {.low = {1}}, DType::kF16},
+    {"HalfPrecisionStrided", 2, 8, 9, {50, 131}, {3, 2}, {.strides = {1, 2}}, DType::kF16},
+    {"HalfPrecisionOfEights", kRows, 20, 40, {13, 40}, {3, 3}, {.low = {1}}, DType::kF16, 300},
+    {"HalfPrecisionDeep", 1, 80, 21, {7, 6}, {3, 1}, {.low = {1, 0}}, DType::kF16},
+    {"HalfPrecisionFirstLayer",
+     1,
+     3,
+     8,
+     {12, 9},
+     {5, 5},
+     {.strides = {2}, .low = {2}},
+     DType::kF16},
     {"HalfPrecisionOneTap", kRows, 72, 40, {5, 9}, {1, 1}, {}, DType::kF16},
     {"HalfPrecision", 1, 32, 12, {9, 8}, {2, 1}, {.low = {1}}, DType::kF16},
 };
@@ -172,9 +181,11 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
                 ASSERT_NEAR(found->at(name).get(i), value.get(i), tolerance) << name << " " << i;
     }
 
-    /// This device, as if its subgroups were those of a GPU.
+    /// This device, as if its subgroups were those of a GPU.  Those that share matrices must be the
+    /// device's.
     DeviceCaps gpu_caps() {
         DeviceCaps caps = device().caps().value();
+        if (GetParam().dtype == DType::kF16 && caps.matrix_cores != MatrixCores::kNone) return caps;
         caps.subgroup_size = std::max(32u, caps.subgroup_size);
         return caps;
     }

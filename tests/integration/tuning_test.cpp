@@ -100,5 +100,44 @@ TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
     }
 }
 
+TEST_F(TuningTest, AKernelRulesVariantsAreTunedLikeThoseOfProducts) {
+    CompileOptions settings = options();
+    settings.caps.subgroup_size = std::max(32u, settings.caps.subgroup_size);  // as on a GPU
+    const auto compile_layer = [&] {
+        Trace trace("main");
+        const Tensor x = trace.input("x", {2, 5, 13, 11});
+        const Tensor w = trace.input("w", {5, 1, 3, 3});
+        trace.output("y", relu(conv(x, w, {}, {.low = {1}, .groups = 5})));
+        return compile({&trace}, settings);
+    };
+    const auto shipped = compile_layer();
+    ASSERT_TRUE(shipped.ok()) << shipped.status().message();
+    ASSERT_EQ(shipped->tunable.size(), 1u);
+    Tuner tuner(shipped->tunable, settings);
+    EXPECT_GE(tuner.trial_count(), 4u);
+    double us = 1e6;
+    ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
+                    TuningResult result{us *= 0.9, {}};
+                    HEARTH_ASSIGN(result.outputs,
+                                  run_program(trial.program, "trial", trial.inputs));
+                    return result;
+                }).ok());
+    for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
+    settings.tuning = tuner.save();
+    EXPECT_NE(settings.tuning.find(shipped->tunable[0] + " = "), std::string::npos);
+    const auto tuned = compile_layer();
+    ASSERT_TRUE(tuned.ok()) << tuned.status().message();
+    EXPECT_TRUE(tuned->notes.empty());
+    EXPECT_NE(tuned->hash, shipped->hash);
+    const NamedTensors inputs = {{"x", random_tensor("x", {2, 5, 13, 11})},
+                                 {"w", random_tensor("w", {5, 1, 3, 3})}};
+    const auto expected = run_program(*shipped, "main", inputs);
+    const auto found = run_program(*tuned, "main", inputs);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    const HostTensor &y = expected->at("y"), &other = found->at("y");
+    for (int64_t i = 0; i < y.element_count(); ++i) ASSERT_NEAR(other.get(i), y.get(i), 1e-5) << i;
+}
+
 }  // namespace
 }  // namespace hearth::test

@@ -76,11 +76,13 @@ NamedTensors random_inputs(const Graph& graph) {
 /// The largest difference, over the root mean square of what is expected; NaN if anything is.
 double difference(const HostTensor& found, const HostTensor& expected) {
     if (found.element_count() != expected.element_count()) return NAN;
+    const HostTensor wide_found = found.cast(DType::kF32), wide = expected.cast(DType::kF32);
+    const std::span<const float> is = wide_found.as<float>(), should_be = wide.as<float>();
     double worst = 0, squares = 0;
-    for (int64_t i = 0; i < found.element_count(); ++i) {
-        const double e = std::abs(found.get(i) - expected.get(i));
+    for (size_t i = 0; i < is.size(); ++i) {
+        const double e = std::abs(double{is[i]} - double{should_be[i]});
         if (!(e <= worst)) worst = e;
-        squares += expected.get(i) * expected.get(i);
+        squares += double{should_be[i]} * double{should_be[i]};
     }
     const double size =
         std::sqrt(squares / static_cast<double>(std::max<int64_t>(1, expected.element_count())));

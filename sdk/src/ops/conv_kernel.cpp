@@ -18,7 +18,7 @@ bool suits(const KernelRuleCall& call) {
     const Shape &x = call.shape(0), &w = call.shape(1);
     const int64_t groups = call.attrs.integer("groups");
     if (!is_floating(call.inputs[0].dtype) || (groups != 1 && groups != x[1].count)) return false;
-    if (x.rank() > 4 || call.caps.subgroup_size <= 8) return false;  // vectors of a CPU
+    if (x.rank() > 4) return false;
     const List kernel = spatial_extents(w);
     if (count_of(kernel) > kMostTaps || kernel[0] + kernel.back() > kMostSides) return false;
     const auto rows = static_cast<int64_t>(call.rows_capacity);
@@ -103,6 +103,7 @@ KernelText strips_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     d.number("PY", t.px);
     d.number("OC", t.oc);
     d.number("TURNS", t.turns);
+    d.flag("X_HELD", t.holds_x);
     d.number("SHIFT", ((-p.window.low[1]) % 4 + 4) % 4);
     d.flag("LOADS_FOUR", p.size[1] % 4 == 0);
     d.flag("STORES_FOUR", p.count[1] % 4 == 0);
@@ -119,21 +120,25 @@ KernelText strips_kernel(const KernelRuleCall& call, const ConvProblem& p, const
 }
 
 KernelText matrix_kernel(const KernelRuleCall& call, const ConvProblem& p, const ConvTile& t) {
-    const int64_t rows = t.strips * t.px * call.caps.matrix.n / t.lanes;
+    const int64_t rows = t.strips * t.px, columns = t.lanes * call.caps.matrix.n;
     Defines d = constants(p);
-    d.number("TILE_Y", rows);
-    d.number("TILE_X", t.lanes);
+    d.number("ACROSS", t.lanes);
+    d.number("DOWN", t.strips);
+    d.number("MATRICES", t.px);
     d.number("TILE_OUT", t.oc);
     d.number("CHUNK", kConvMatrixChunk);
-    d.number("SUBGROUPS", t.strips);
     d.number("SUBGROUP", call.caps.subgroup_size);
-    d.number("MATRICES", t.px);
+    d.number("SHIFT", ((-p.window.low[1]) % 8 + 8) % 8);
+    d.flag("LOADS_EIGHT", p.size[1] % 8 == 0 && columns * p.window.strides[1] % 8 == 0);
+    d.flag("STORES_EIGHT", p.count[1] % 8 == 0);
+    d.text("STORE_EIGHT(n, o, y, x, v, w)",
+           p.has_one_axis ? "out0_eight_at(n, o, x, v, w)" : "out0_eight_at(n, o, y, x, v, w)");
     KernelText kernel;
     kernel.name = "conv_matrix";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_matrix.comp"));
-    kernel.local_size[0] = static_cast<uint32_t>(t.strips) * call.caps.subgroup_size;
+    kernel.local_size[0] = static_cast<uint32_t>(t.strips * t.lanes) * call.caps.subgroup_size;
     kernel.grid[0] =
-        tiles_axis(call, parts_of(p.count[0], rows) * parts_of(p.count[1], t.lanes), t.repeat);
+        tiles_axis(call, parts_of(p.count[0], rows) * parts_of(p.count[1], columns), t.repeat);
     kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t.oc)};
     return kernel;
 }
@@ -146,6 +151,7 @@ KernelText slices_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     d.number("SLICE_CHUNKS", parts_of(parts_of(p.depth(), t.chunk), t.slices));
     d.number("CHUNK", t.chunk);
     d.number("STAGE", t.stage);
+    d.flag("WEIGHTS_BY_EIGHT", p.depth() % 8 == 0);
     d.number("SUBGROUP", call.caps.subgroup_size);
     KernelText kernel;
     kernel.name = "conv_slices";
@@ -207,6 +213,7 @@ std::optional<KernelText> conv_kernel(const KernelRuleCall& call) {
     if (!suits(call)) return {};
     const ConvProblem p(call);
     const std::vector<ConvTile> all = conv_candidates(p, call.caps);
+    if (all.empty()) return {};
     std::vector<std::string> variants;
     for (const ConvTile& t : all) variants.push_back(to_string(t));
     const auto known = std::find(variants.begin(), variants.end(), call.variant);

@@ -12,8 +12,8 @@
 namespace hearth {
 
 /// For one group of channels, or one channel for each group, and one or two spatial axes: one of the
-/// texts of shaders/conv, as ops/conv_tiles.hpp chooses.  Nothing for other operands, and for devices
-/// that run on the CPU, where products of patches are faster.
+/// texts of shaders/conv, as ops/conv_tiles.hpp chooses.  Nothing for other operands, nor where it
+/// names none.
 std::optional<KernelText> conv_kernel(const KernelRuleCall& call);
 
 }  // namespace hearth

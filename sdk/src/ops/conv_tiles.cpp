@@ -140,7 +140,9 @@ void add_tiled(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTil
         if (oc > 4 && 4 * p.out < 3 * oc) continue;
         for (const int64_t slices : {1, 2, 4, 8, 16}) {
             ConvTile t{.slices = slices, .px = px, .oc = oc};
-            if (slices > 1 && !fits_slices(p, caps, t, slices)) continue;
+            const int64_t threads = parts_of(p.pixels, px) * parts_of(p.out, oc);
+            if (slices > 1 && (threads > 2 * kManyThreads || !fits_slices(p, caps, t, slices)))
+                continue;
             choose_block(p, caps, t);
             all.push_back(t);
         }
@@ -149,42 +151,45 @@ void add_tiled(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTil
 
 // --- conv_strips.comp ---
 
+int64_t strips_tiles(const ConvProblem& p, const ConvTile& t) {
+    return p.images * parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
+}
+
 /// Whether x and the weights fit, and there are enough tiles for a whole GPU.
 bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t) {
-    constexpr int64_t kMostTaps = 25, kMostLoads = 32, kMostHeld = 64;
-    const int64_t rows = t.strips * t.px, columns = t.lanes * 4, outs = t.groups * t.turns * t.oc;
-    const int64_t patch =
-        p.channels * p.patch_extent(0, rows) * parts_of(p.patch_extent(1, columns), 4) * 4;
-    const int64_t tiles = p.images * parts_of(p.count[0], rows) * parts_of(p.count[1], columns) *
-                          parts_of(p.out, outs);
-    return p.taps() <= kMostTaps && t.threads() <= most_threads(caps) &&
-           4 * (patch + p.depth() * outs) <= std::min<int64_t>(caps.shared_memory_bytes, 49152) &&
-           patch <= kMostLoads * t.threads() && tiles >= 4 * kEnoughGroups &&
-           p.patch_extent(0, t.px) * parts_of(p.patch_extent(1, 4), 4) * 4 <= kMostHeld &&
-           (outs < 2 * p.out || outs == 4);
+    constexpr int64_t kMostTaps = 25, kMostLoads = 32, kMostOfChannel = 64, kMostHeld = 120;
+    const int64_t outs = t.groups * t.turns * t.oc;
+    const int64_t of_channel = p.patch_extent(0, t.px) * p.patch_extent(1, 4);
+    const int64_t patch = p.channels * p.patch_extent(0, t.strips * t.px) *
+                          (parts_of(p.patch_extent(1, t.lanes * 4), 4) + 1) * 4;
+    const int64_t shared = 4 * ((t.holds_x ? 0 : patch) + p.depth() * outs);
+    if (p.taps() > kMostTaps || t.threads() > most_threads(caps) ||
+        shared > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
+        strips_tiles(p, t) * parts_of(p.out, outs) < 4 * kEnoughGroups ||
+        (t.turns > 1 && outs >= 2 * p.out))
+        return false;
+    return t.holds_x ? p.channels * of_channel <= kMostHeld
+                     : of_channel <= kMostOfChannel && patch <= kMostLoads * t.threads();
 }
 
 void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    constexpr int64_t kManyOut = 16, kMostTurns = 16, kMostRepeats = 4;
-    // Lanes, strips, groups, rows, channels: the fastest of many channels first, on an H200; then
-    // that of few.
-    constexpr int64_t kTiles[][5] = {
-        {8, 8, 2, 4, 4}, {8, 16, 1, 2, 4}, {8, 8, 2, 4, 8}, {8, 8, 2, 2, 8}, {8, 8, 1, 4, 4}};
-    constexpr size_t kOfFew = 3;
+    constexpr int64_t kManyOut = 16, kMostRepeats = 4, kMostOuts = 64;
+    // Whether x is held, strips, groups, rows, channels: the fastest first, on an H200.
+    constexpr int64_t kTiles[][5] = {{1, 16, 1, 2, 4}, {1, 16, 1, 2, 8}, {1, 8, 2, 2, 4},
+                                     {1, 16, 1, 4, 2}, {1, 8, 2, 4, 2},  {1, 8, 2, 4, 4},
+                                     {0, 8, 2, 4, 4},  {0, 8, 2, 2, 8},  {0, 4, 2, 2, 8},
+                                     {0, 4, 2, 2, 4},  {0, 8, 1, 4, 4}};
+    constexpr size_t kOfFew = 1;  // and that of few output channels
     std::vector<ConvTile> found;
     for (size_t i = 0; i < std::size(kTiles); ++i) {
         const auto& k = kTiles[i];
-        ConvTile t{.family = ConvFamily::kStrips,
-                   .lanes = k[0],
-                   .strips = k[1],
-                   .groups = k[2],
-                   .px = k[3],
-                   .oc = k[4]};
-        t.turns = std::clamp<int64_t>(parts_of(p.out, t.groups * t.oc), 1, kMostTurns);
+        ConvTile t{.family = ConvFamily::kStrips, .lanes = 8, .strips = k[1], .groups = k[2]};
+        t.px = k[3];
+        t.oc = k[4];
+        t.holds_x = k[0] == 1;
+        t.turns = parts_of(std::min(p.out, kMostOuts), t.groups * t.oc);
         if (!suits_strips(p, caps, t)) continue;
-        const int64_t tiles =
-            p.images * parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
-        t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 2), 1, kMostRepeats);
+        t.repeat = std::clamp<int64_t>(strips_tiles(p, t) / (kManyGroups / 2), 1, kMostRepeats);
         found.insert(i == kOfFew && p.out <= kManyOut ? found.begin() : found.end(), t);
     }
     all.insert(all.end(), found.begin(), found.end());
@@ -196,41 +201,53 @@ bool has_matrices(const ConvProblem& p, const DeviceCaps& caps) {
     return p.is_half && caps.matrix_cores != MatrixCores::kNone && caps.fp16_storage;
 }
 
-int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const ConvTile& t,
-                            int64_t rows) {
-    const int64_t patch = p.patch_extent(0, rows) * p.patch_extent(1, t.lanes);
+int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const ConvTile& t) {
+    const int64_t patch =
+        p.patch_extent(0, t.strips * t.px) * p.patch_extent(1, t.lanes * int64_t{m.n});
     constexpr int64_t kStep = kConvMatrixChunk / 8 + 1;
-    return 16 * (kStep * (patch + p.taps() * t.oc) + t.strips * m.m * m.n / 4);
+    return 16 *
+           (kStep * (patch + p.taps() * t.oc) + t.strips * t.lanes * t.px * m.m * (m.n / 4 + 1));
 }
 
-/// Nothing where the tile does not fit or there are too few for a whole GPU.
+/// Those that fit, where there are enough tiles for a whole GPU.
 void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    constexpr int64_t kMostOut = 32, kMostRepeats = 4;
+    constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8, kMostLoads = 6;
+    // Subgroups across and down, and matrices of each: the fastest first, on an H200.
+    constexpr int64_t kTiles[][3] = {{2, 2, 4}, {2, 4, 2}, {4, 2, 2}, {2, 1, 8},
+                                     {4, 1, 4}, {2, 2, 2}, {1, 4, 2}, {1, 2, 2}};
     const MatrixShape& m = caps.matrix;
     if (!has_matrices(p, caps)) return;
-    if (m.k > 16 || 16 % m.k != 0 || m.n > 16 || 16 % m.n != 0 || kMostOut % m.m != 0) return;
-    ConvTile t{.family = ConvFamily::kMatrix, .px = 2};
-    t.strips = std::min<int64_t>(8, caps.max_workgroup_invocations / caps.subgroup_size);
-    t.lanes = p.count[1] >= 24 ? 32 : 16;
-    t.oc = std::min(kMostOut, parts_of(p.out, m.m) * m.m);
-    const int64_t rows = t.strips * t.px * m.n / t.lanes;
-    if (rows == 0 || matrix_shared_bytes(p, m, t, rows) > caps.shared_memory_bytes) return;
-    const int64_t tiles = p.images * parts_of(p.count[0], rows) * parts_of(p.count[1], t.lanes) *
-                          parts_of(p.out, t.oc);
-    if (tiles < kEnoughGroups) return;
-    t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 2), 1, kMostRepeats);
-    all.push_back(t);
+    if (m.k > 16 || 16 % m.k != 0 || m.n > 16 || 16 % m.n != 0 || kMostOut % m.m != 0 ||
+        m.n % 8 != 0)
+        return;
+    for (const auto& k : kTiles) {
+        ConvTile t{.family = ConvFamily::kMatrix, .lanes = k[0], .strips = k[1], .px = k[2]};
+        t.oc = std::min(kMostOut, parts_of(p.out, m.m) * m.m);
+        const int64_t threads = t.lanes * t.strips * caps.subgroup_size;
+        const int64_t rows = t.strips * t.px, columns = t.lanes * m.n;
+        const int64_t tiles = p.images * parts_of(p.count[0], rows) *
+                              parts_of(p.count[1], columns) * parts_of(p.out, t.oc);
+        const int64_t pieces = p.patch_extent(0, rows) * (p.patch_extent(1, columns) / 8 + 2) * 8;
+        if (threads > most_threads(caps) || t.oc / m.m * t.px > kMostSums ||
+            matrix_shared_bytes(p, m, t) > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
+            pieces > kMostLoads * threads * (p.size[1] % 8 == 0 ? 1 : 4) || tiles < kEnoughGroups)
+            continue;
+        t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 4), 1, kMostRepeats);
+        all.push_back(t);
+    }
 }
 
 // --- conv_slices.comp ---
 
-/// Whole channels and whole matrices; 0 where that is too much for the registers.
+/// Whole channels, or all of them, and whole matrices; 0 where that is too much for the registers.
 int64_t slices_chunk(const ConvProblem& p) {
-    constexpr int64_t kMost = 144, kGood = 32;
+    constexpr int64_t kMost = 160, kGood = 32;
     const int64_t least = std::lcm(int64_t{16}, p.taps());
-    const int64_t all = parts_of(p.depth(), least) * least;
+    const int64_t all = parts_of(p.depth(), 16) * 16;
+    if (least >= all) return all <= kMost ? all : 0;
     if (least > kMost) return 0;
-    return least < kGood && all % kGood == 0 && kGood % least == 0 ? kGood : least;
+    const bool are_good = kGood % least == 0 && parts_of(p.depth(), least) * least % kGood == 0;
+    return are_good ? kGood : least;
 }
 
 /// Every tile of so many slices and channels that fits; the least memory last.
@@ -253,7 +270,7 @@ void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     constexpr int64_t kGoodStage = 48;
     const MatrixShape& m = caps.matrix;
     const int64_t chunk = slices_chunk(p);
-    if (!has_matrices(p, caps) || chunk == 0 || p.depth() % 8 != 0 || p.depth() < 16) return;
+    if (!has_matrices(p, caps) || chunk == 0 || p.depth() < 16) return;
     if (16 % m.m != 0 || 16 % m.n != 0 || 16 % m.k != 0) return;
     ConvTile t{.family = ConvFamily::kSlices, .chunk = chunk};
     t.lanes = std::max<int64_t>(32, caps.subgroup_size);
@@ -321,22 +338,25 @@ std::string_view name_of(ConvFamily family) {
 std::string to_string(const ConvTile& t) {
     std::string text(name_of(t.family));
     const std::pair<const char*, int64_t> fields[] = {
-        {" lanes ", t.lanes},    {", strips ", t.strips}, {", groups ", t.groups},
-        {", slices ", t.slices}, {", px ", t.px},         {", oc ", t.oc},
-        {", turns ", t.turns},   {", chunk ", t.chunk},   {", stage ", t.stage}};
+        {" lanes ", t.lanes},          {", strips ", t.strips}, {", groups ", t.groups},
+        {", slices ", t.slices},       {", px ", t.px},         {", oc ", t.oc},
+        {", turns ", t.turns},         {", chunk ", t.chunk},   {", stage ", t.stage},
+        {", held ", t.holds_x ? 1 : 0}};
     for (const auto& [name, value] : fields) text += name + std::to_string(value);
     return text;
 }
 
 std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& caps) {
+    const bool is_cpu = caps.subgroup_size <= 8;  // its vectors
     std::vector<ConvTile> all;
     if (p.is_depthwise()) {
-        add_depthwise(p, all);
+        if (!is_cpu) add_depthwise(p, all);
         return all;
     }
     if (p.pixels >= kManyPixels) add_matrix(p, caps, all);
     add_slices(p, caps, all);
     if (p.pixels < kManyPixels) add_matrix(p, caps, all);
+    if (is_cpu) return all;
     add_strips(p, caps, all);
     add_tiled(p, caps, all);
     add_winograd(p, caps, all);

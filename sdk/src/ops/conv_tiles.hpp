@@ -64,24 +64,26 @@ inline constexpr int64_t kWinogradThreads = 256, kWinogradBlocks = 32, kWinograd
 /// One variant of a kernel.
 struct ConvTile {
     ConvFamily family = ConvFamily::kTiled;
-    int64_t lanes = 32;  ///< side by side along pixels; kMatrix, kSlices: pixels
+    int64_t lanes = 32;  ///< side by side along pixels; kMatrix: subgroups; kSlices: pixels
     int64_t strips = 1;  ///< of threads below each other; kMatrix: subgroups
     int64_t groups = 1;  ///< along output channels
     int64_t slices = 1;  ///< of the input channels
-    int64_t px = 4;      ///< pixels of a thread; kStrips: rows of four
+    int64_t px = 4;      ///< pixels of a thread; kStrips: rows of four; kMatrix: matrices
     int64_t oc = 8;      ///< output channels of a thread; kMatrix, kSlices: of a workgroup
     int64_t turns = 1;   ///< kStrips: blocks of output channels that a thread takes in turn
     int64_t chunk = 1;   ///< kSlices: of the depth that is loaded at a time,
     int64_t stage = 1;   ///< and of that in shared memory
     int64_t repeat = 1;  ///< tiles of pixels that a workgroup takes in turn
     bool shares_weights = false;
+    bool holds_x = false;  ///< kStrips: in registers
 
     int64_t threads() const { return lanes * strips * groups * slices; }
 };
 
 std::string to_string(const ConvTile& tile);
 
-/// Every variant that computes this convolution on this device, the shipped choice first.
+/// Every variant that computes this convolution on this device, the shipped choice first; on CPUs
+/// only those of matrix cores, as products of patches are faster than the others.
 std::vector<ConvTile> conv_candidates(const ConvProblem& problem, const DeviceCaps& caps);
 
 }  // namespace hearth
