@@ -12,21 +12,17 @@
 // for a query that sees no key
 //
 // Thread: row (query) = index / LANES.  Of a tile it computes the scores of every LANES-th key; of
-// the result four columns, or more where there are few lanes, over every kKeyLanes-th key.
+// the result it sums some columns (ADD_ROWS).
 
 const int kWide = (D + 3) / 4, kWideValues = (DV + 3) / 4;  // vectors of a row
 const int kKeysEach = (TILE_K + LANES - 1) / LANES;
-const int kColumnLanes = LANES < kWideValues ? LANES : kWideValues;
-const int kKeyLanes = LANES / kColumnLanes;
-const int kColumns = (kWideValues + kColumnLanes - 1) / kColumnLanes;
-const int kAhead = 8;  // keys of which all are read before the first is waited for
 
 shared vec4 queries[TILE_Q * (kWide + 1)];
 shared vec4 keys[TILE_K * (kWide + 1)];
 shared vec4 values[TILE_K * (kWideValues + 1)];
 shared float weights[TILE_Q * (TILE_K + 1)];
 shared float of_lane[THREADS];
-shared vec4 sum_of_lane[kKeyLanes > 1 ? THREADS : 1];
+shared vec4 sum_of_lane[THREADS];
 
 #define QUERY_FOUR(b, h, i, column) in0_four_at(b, h, i, column)
 #define KEY_FOUR(b, h, i, column) in1_four_at(b, h, i, column)
@@ -38,12 +34,11 @@ void attend(int pair, int first_query) {
     const int key_base = (s.batch * KEY_HEADS + key_head) * KEYS;
     const int thread = int(gl_LocalInvocationIndex);
     const int row = thread / LANES, lane = thread % LANES;
-    const int column_lane = lane % kColumnLanes, key_lane = lane / kColumnLanes;
     const int query = first_query + row;
     LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, s.batch, s.head, pair * QUERIES, first_query,
                QUERIES);
-    vec4 sums[kColumns];
-    for (int c = 0; c < kColumns; ++c) sums[c] = vec4(0.0);
+    vec4 sums[COLUMNS(kWideValues)];
+    for (int c = 0; c < COLUMNS(kWideValues); ++c) sums[c] = vec4(0.0);
     float largest = kHidden, total = 0.0;  // the total of the lane's keys alone
 
     const int end = last_key(s, min(first_query + TILE_Q, QUERIES) - 1);
@@ -59,11 +54,9 @@ void attend(int pair, int first_query) {
             score[u] = kHidden;
             if (k < count) {
                 vec4 product = vec4(0.0);
-                for (int d = 0; d < kWide; ++d)
-                    product += queries[row * (kWide + 1) + d] * keys[k * (kWide + 1) + d];
+                ADD_PRODUCT(product, queries, row * (kWide + 1), keys, k * (kWide + 1), kWide)
                 float slope;
-                score[u] = score_of(s, query, first + k,
-                                    product.x + product.y + (product.z + product.w), slope);
+                score[u] = score_of(s, query, first + k, total_of(product), slope);
             }
             tile_largest = max(tile_largest, score[u]);
         }
@@ -74,49 +67,32 @@ void attend(int pair, int first_query) {
         const float kept = weight_of(largest, now);
         largest = now;
         total *= kept;
-        for (int c = 0; c < kColumns; ++c) sums[c] *= kept;
+        for (int c = 0; c < COLUMNS(kWideValues); ++c) sums[c] *= kept;
         UNROLL for (int u = 0; u < kKeysEach; ++u) {
             const float w = weight_of(score[u], now);
             total += w;
             if (lane + u * LANES < TILE_K) weights[row * (TILE_K + 1) + lane + u * LANES] = w;
         }
         barrier();
-        // A key that is not to be seen adds nothing, whatever its values are.
-        if (key_lane < kKeyLanes)
-            for (int k = key_lane; k < count; k += kKeyLanes * kAhead)
-                UNROLL for (int u = 0; u < kAhead; ++u) {
-                    const int key = min(k + u * kKeyLanes, TILE_K - 1);
-                    const float w =
-                        k + u * kKeyLanes < TILE_K ? weights[row * (TILE_K + 1) + key] : 0.0;
-                    for (int c = 0; c < kColumns; ++c) {
-                        const int column = min(column_lane + c * kColumnLanes, kWideValues - 1);
-                        const vec4 four = values[key * (kWideValues + 1) + column];
-                        sums[c] += w == 0.0 ? vec4(0.0) : w * four;
-                    }
-                }
+        ADD_ROWS(sums, weights, row * (TILE_K + 1), values, kWideValues, lane, count, TILE_K)
     }
+    ADD_LANES(sums, sum_of_lane, kWideValues, lane)
     barrier();
     of_lane[thread] = total;
-    if (kKeyLanes > 1) sum_of_lane[thread] = sums[0];
     barrier();
     total = 0.0;
     for (int l = 0; l < LANES; ++l) total += of_lane[row * LANES + l];
-    for (int l = 1; l < kKeyLanes; ++l)
-        sums[0] += sum_of_lane[row * LANES + column_lane + l * kColumnLanes];
-    barrier();
-    if (query >= QUERIES || key_lane > 0) return;
-    for (int c = 0; c < kColumns; ++c)
-        for (int j = 0; j < 4; ++j) {
-            const int column = 4 * (column_lane + c * kColumnLanes) + j;
-            if (column < DV)
-                out0((pair * QUERIES + query) * DV + column, total == 0.0 ? 0.0 : sums[c][j] / total);
-        }
+    if (query >= QUERIES) return;
+    const float factor = total == 0.0 ? 0.0 : 1.0 / total;
+    STORE_ROW(out0, (pair * QUERIES + query) * DV, DV, kWideValues, sums, factor, lane)
     if (lane == 0) out1(pair * QUERIES + query, total == 0.0 ? 0.0 : largest + log(total));
 }
 
 void main() {
     for (int pair = int(gl_WorkGroupID.x); pair < PAIRS; pair += int(gl_NumWorkGroups.x))
         for (int first = int(gl_WorkGroupID.y) * TILE_Q; first < QUERIES;
-             first += int(gl_NumWorkGroups.y) * TILE_Q)
+             first += int(gl_NumWorkGroups.y) * TILE_Q) {
             attend(pair, first);
+            barrier();
+        }
 }

@@ -9,28 +9,11 @@
 // MASK_AT(b, h, i, j), MASK_IS_BOOL; HAS_LENGTHS with LENGTH_AT(b).
 // QUERIES and KEYS are the extents of the sequences.
 
-// Reads `rows` rows from `first` on, as zeros from `end` on, of the matrix of `width` columns whose
-// elements are source(base * width), ..., into `tile`, whose rows lie one element apart more than
-// they are long, in different banks.  All loads are on their way before the first is waited for.
-#define LOAD_ROWS(tile, rows, width, source, base, first, end)                                     \
-    {                                                                                              \
-        const int kEach = ((rows) * (width) + THREADS - 1) / THREADS;                              \
-        float held[kEach];                                                                         \
-        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
-            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
-            const int i = (first) + n / (width);                                                   \
-            const bool inside = n < (rows) * (width) && i < (end);                                 \
-            held[u] = inside ? source(((base) + i) * (width) + n % (width)) : 0.0;                 \
-        }                                                                                          \
-        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
-            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
-            if (n < (rows) * (width)) tile[n / (width) * ((width) + 1) + n % (width)] = held[u];   \
-        }                                                                                          \
-    }
-
-// The same as vectors, zeros beyond the width, of the matrix of a head: four(batch, head, row, column)
-// gives elements from `column` on, where the width is a multiple of four.  Rows lie a vector apart more
-// than they are long.
+// Reads `rows` rows of a head's matrix of `width` columns, from `first` on and as zeros from `end` on,
+// into `tile` as vectors, zeros beyond the width; rows lie a vector apart more than they are long, in
+// different banks.  four(batch, head, row, column) gives elements from `column` on where the width is a
+// multiple of four, else source(base * width), ... one each.  All loads are on their way before the
+// first is waited for.
 #define LOAD_FOURS(tile, rows, width, source, four, batch, head, base, first, end)                 \
     {                                                                                              \
         const int kVectors = ((width) + 3) / 4;                                                    \
@@ -54,6 +37,61 @@
                 tile[n / kVectors * (kVectors + 1) + n % kVectors] = held[u];                      \
         }                                                                                          \
     }
+
+// product += the inner product of two rows that begin at `a_first` and `b_first`, by components.
+#define ADD_PRODUCT(product, a, a_first, b, b_first, vectors)                                      \
+    for (int d = 0; d < (vectors); ++d) product += a[(a_first) + d] * b[(b_first) + d];
+
+float total_of(vec4 product) {
+    return product.x + product.y + (product.z + product.w);
+}
+
+// How the invocations of a row share sums of rows of `vectors` vectors: each has some columns, over
+// every kSumLanes-th of the rows that are summed.
+#define COLUMN_LANES(vectors) (LANES < (vectors) ? LANES : (vectors))
+#define SUM_LANES(vectors) (LANES / COLUMN_LANES(vectors))
+#define COLUMNS(vectors) (((vectors) + COLUMN_LANES(vectors) - 1) / COLUMN_LANES(vectors))
+
+// sums += the invocation's share of the sum of weights[first_weight + k] times row k of `tile`, for
+// k < count.  A weight of zero adds nothing, whatever the row holds.  Some rows are read before the
+// first is waited for.
+#define ADD_ROWS(sums, weights, first_weight, tile, vectors, lane, count, most)                    \
+    for (int k = (lane) / COLUMN_LANES(vectors); k < (count); k += SUM_LANES(vectors) * 8)         \
+        UNROLL for (int u = 0; u < 8; ++u) {                                                       \
+            const int at = min(k + u * SUM_LANES(vectors), (most) - 1);                            \
+            const float w = k + u * SUM_LANES(vectors) < (most) &&                                 \
+                                    (lane) / COLUMN_LANES(vectors) < SUM_LANES(vectors)            \
+                                ? weights[(first_weight) + at]                                     \
+                                : 0.0;                                                             \
+            for (int c = 0; c < COLUMNS(vectors); ++c) {                                           \
+                const int column = min((lane) % COLUMN_LANES(vectors) + c * COLUMN_LANES(vectors), \
+                                       (vectors) - 1);                                             \
+                const vec4 four = tile[at * ((vectors) + 1) + column];                             \
+                sums[c] += w == 0.0 ? vec4(0.0) : w * four;                                        \
+            }                                                                                      \
+        }
+
+// Adds up what the invocations of a row have of each column, in order, if there are several; scratch:
+// a vector for each invocation.  All invocations call.
+#define ADD_LANES(sums, scratch, vectors, lane)                                                    \
+    if (SUM_LANES(vectors) > 1) {                                                                  \
+        const int thread = int(gl_LocalInvocationIndex);                                           \
+        barrier();                                                                                 \
+        scratch[thread] = sums[0];                                                                 \
+        barrier();                                                                                 \
+        for (int l = 1; l < SUM_LANES(vectors); ++l)                                               \
+            sums[0] += scratch[thread - (lane) + (lane) % COLUMN_LANES(vectors) +                  \
+                               l * COLUMN_LANES(vectors)];                                         \
+    }
+
+// Stores a row of `width` elements from element `first` on: sums times `factor`.
+#define STORE_ROW(store, first, width, vectors, sums, factor, lane)                                \
+    if ((lane) < COLUMN_LANES(vectors))                                                            \
+        for (int c = 0; c < COLUMNS(vectors); ++c)                                                 \
+            for (int j = 0; j < 4; ++j) {                                                          \
+                const int column = 4 * ((lane) + c * COLUMN_LANES(vectors)) + j;                   \
+                if (column < (width)) store((first) + column, (factor) * sums[c][j]);              \
+            }
 
 // The score, -inf, of a key that is not to be seen.
 #define kHidden uintBitsToFloat(0xff800000u)

@@ -272,7 +272,7 @@ struct Tiles {
 using TileSizes = std::array<std::array<int64_t, 2>, 10>;
 constexpr TileSizes kSizes{
     {{32, 32}, {32, 16}, {16, 32}, {16, 16}, {8, 32}, {8, 16}, {8, 8}, {4, 32}, {8, 4}, {4, 4}}};
-/// For the forward kernel on a GPU, which has the scores of a tile in registers.
+/// For GPUs.
 constexpr TileSizes kWideSizes{{{32, 128},
                                 {32, 64},
                                 {16, 128},
@@ -386,38 +386,38 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
     return kernel;
 }
 
-std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
-    const int64_t d = call.shape(kQuery)[3].count, dv = call.shape(kValue)[3].count;
-    const auto row_floats = [](int64_t width) { return (width + 3) / 4 * 4 + 4; };
+/// Tiles for one of the kernels; rows: kQuery or kKey, of whose sequence each workgroup has a tile.
+std::optional<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backward) {
+    const auto row_floats = [&call](int operand) {
+        return (call.shape(operand)[3].count + 3) / 4 * 4 + 4;
+    };
     const auto floats = [&](const Tiles& t) {
-        return (t.queries + t.keys) * row_floats(d) + t.keys * row_floats(dv) +
-               t.queries * (t.keys + 1) + 5 * t.threads(kQuery);
+        const int64_t both = (t.queries + t.keys) * row_floats(kQuery);
+        const int64_t values = (is_backward ? t.queries + t.keys : t.keys) * row_floats(kValue);
+        const int64_t scores =
+            rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
+        return both + values + scores + 5 * t.threads(rows);
     };
     const bool is_narrow =
         call.caps.subgroup_size <= 8 || call.caps.max_workgroup_invocations < kWideThreads;
-    const auto tiles = choose_tiles(call, kQuery, is_narrow ? kSizes : kWideSizes,
-                                    is_narrow ? kThreads : kWideThreads, floats);
+    return choose_tiles(call, rows, is_narrow ? kSizes : kWideSizes,
+                        is_narrow ? kThreads : kWideThreads, floats);
+}
+
+std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
+    const auto tiles = tiles_for(call, kQuery, false);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kForwardCount, kQuery, "forward");
 }
 
-std::optional<Tiles> backward_tiles(const KernelRuleCall& call, int rows) {
-    const int64_t width = call.shape(kQuery)[3].count + call.shape(kValue)[3].count + 2;
-    return choose_tiles(call, rows, kSizes, kThreads, [&](const Tiles& t) {
-        const int64_t scores =
-            rows == kKey ? 2 * t.keys * (t.queries + 1) : t.queries * (t.keys + 1);
-        return (t.queries + t.keys) * width + scores;
-    });
-}
-
 std::optional<KernelText> backward_queries_kernel(const KernelRuleCall& call) {
-    const auto tiles = backward_tiles(call, kQuery);
+    const auto tiles = tiles_for(call, kQuery, true);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kBackwardCount, kQuery, "backward_queries");
 }
 
 std::optional<KernelText> backward_keys_kernel(const KernelRuleCall& call) {
-    const auto tiles = backward_tiles(call, kKey);
+    const auto tiles = tiles_for(call, kKey, true);
     if (!tiles) return {};
     return tiled_kernel(call, *tiles, kBackwardCount, kKey, "backward_keys");
 }
