@@ -29,10 +29,11 @@ void attend(int key_pair, int first_key_of_tile) {
     const int thread = int(gl_LocalInvocationIndex);
     const int row = thread / LANES, lane = thread % LANES;
     const int key = first_key_of_tile + row;
-    LOAD_FOURS(keys, TILE_K, D, in1, KEY_FOUR, batch, key_head, key_pair * KEYS, first_key_of_tile,
-               KEYS);
-    LOAD_FOURS(values, TILE_K, DV, in2, VALUE_FOUR, batch, key_head, key_pair * KEYS,
-               first_key_of_tile, KEYS);
+    FETCH_FOURS(next_keys, TILE_K, D, in1, KEY_FOUR, batch, key_head, key_pair * KEYS,
+                first_key_of_tile, KEYS)
+    FETCH_FOURS(next_values, TILE_K, DV, in2, VALUE_FOUR, batch, key_head, key_pair * KEYS,
+                first_key_of_tile, KEYS)
+    bool is_first = true;
     vec4 to_key[COLUMNS(kWide)], to_value[COLUMNS(kWideValues)];
     for (int c = 0; c < COLUMNS(kWide); ++c) to_key[c] = vec4(0.0);
     for (int c = 0; c < COLUMNS(kWideValues); ++c) to_value[c] = vec4(0.0);
@@ -46,11 +47,18 @@ void attend(int key_pair, int first_key_of_tile) {
             if (last_key(s, first + count - 1) <= first_key_of_tile ||
                 first_key(s, first) >= first_key_of_tile + TILE_K)
                 continue;
+            FETCH_FOURS(next_queries, TILE_Q, D, in0, QUERY_FOUR, batch, head, pair * QUERIES,
+                        first, QUERIES)
+            FETCH_FOURS(next_cotangents, TILE_Q, DV, in3, COTANGENT_FOUR, batch, head,
+                        pair * QUERIES, first, QUERIES)
             barrier();
-            LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, batch, head, pair * QUERIES, first,
-                       QUERIES);
-            LOAD_FOURS(cotangents, TILE_Q, DV, in3, COTANGENT_FOUR, batch, head, pair * QUERIES,
-                       first, QUERIES);
+            if (is_first) {
+                KEEP_FOURS(keys, next_keys, TILE_K, D)
+                KEEP_FOURS(values, next_values, TILE_K, DV)
+            }
+            is_first = false;
+            KEEP_FOURS(queries, next_queries, TILE_Q, D)
+            KEEP_FOURS(cotangents, next_cotangents, TILE_Q, DV)
             barrier();
             for (int q = lane; q < TILE_Q; q += LANES) {
                 float w = 0.0, of_score = 0.0;

@@ -30,20 +30,28 @@ void attend(int pair, int first_query) {
     const int row = thread / LANES, lane = thread % LANES;
     const int query = first_query + row;
     const int query_at = pair * QUERIES + min(query, QUERIES - 1);
-    LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, s.batch, s.head, pair * QUERIES, first_query,
-               QUERIES);
-    LOAD_FOURS(cotangents, TILE_Q, DV, in3, COTANGENT_FOUR, s.batch, s.head, pair * QUERIES,
-               first_query, QUERIES);
+    FETCH_FOURS(next_queries, TILE_Q, D, in0, QUERY_FOUR, s.batch, s.head, pair * QUERIES,
+                first_query, QUERIES)
+    FETCH_FOURS(next_cotangents, TILE_Q, DV, in3, COTANGENT_FOUR, s.batch, s.head, pair * QUERIES,
+                first_query, QUERIES)
     const float log_total = in4(query_at), common_part = in5(query_at);
     vec4 sums[COLUMNS(kWide)];
     for (int c = 0; c < COLUMNS(kWide); ++c) sums[c] = vec4(0.0);
 
     const int end = last_key(s, min(first_query + TILE_Q, QUERIES) - 1);
-    for (int first = first_key(s, first_query) / TILE_K * TILE_K; first < end; first += TILE_K) {
+    const int begin = first_key(s, first_query) / TILE_K * TILE_K;
+    for (int first = begin; first < end; first += TILE_K) {
         const int count = min(TILE_K, end - first);
+        FETCH_FOURS(next_keys, TILE_K, D, in1, KEY_FOUR, s.batch, key_head, key_base, first, end)
+        FETCH_FOURS(next_values, TILE_K, DV, in2, VALUE_FOUR, s.batch, key_head, key_base, first,
+                    end)
         barrier();
-        LOAD_FOURS(keys, TILE_K, D, in1, KEY_FOUR, s.batch, key_head, key_base, first, end);
-        LOAD_FOURS(values, TILE_K, DV, in2, VALUE_FOUR, s.batch, key_head, key_base, first, end);
+        if (first == begin) {
+            KEEP_FOURS(queries, next_queries, TILE_Q, D)
+            KEEP_FOURS(cotangents, next_cotangents, TILE_Q, DV)
+        }
+        KEEP_FOURS(keys, next_keys, TILE_K, D)
+        KEEP_FOURS(values, next_values, TILE_K, DV)
         barrier();
         for (int k = lane; k < TILE_K; k += LANES) {
             float of_score = 0.0;

@@ -21,7 +21,7 @@ shared vec4 queries[TILE_Q * (kWide + 1)];
 shared vec4 keys[TILE_K * (kWide + 1)];
 shared vec4 values[TILE_K * (kWideValues + 1)];
 shared float weights[TILE_Q * (TILE_K + 1)];
-shared float of_lane[THREADS];
+shared vec4 of_lane[THREADS / 4];
 shared vec4 sum_of_lane[THREADS];
 
 #define QUERY_FOUR(b, h, i, column) in0_four_at(b, h, i, column)
@@ -35,18 +35,23 @@ void attend(int pair, int first_query) {
     const int thread = int(gl_LocalInvocationIndex);
     const int row = thread / LANES, lane = thread % LANES;
     const int query = first_query + row;
-    LOAD_FOURS(queries, TILE_Q, D, in0, QUERY_FOUR, s.batch, s.head, pair * QUERIES, first_query,
-               QUERIES);
+    FETCH_FOURS(next_queries, TILE_Q, D, in0, QUERY_FOUR, s.batch, s.head, pair * QUERIES,
+                first_query, QUERIES)
     vec4 sums[COLUMNS(kWideValues)];
     for (int c = 0; c < COLUMNS(kWideValues); ++c) sums[c] = vec4(0.0);
     float largest = kHidden, total = 0.0;  // the total of the lane's keys alone
 
     const int end = last_key(s, min(first_query + TILE_Q, QUERIES) - 1);
-    for (int first = first_key(s, first_query) / TILE_K * TILE_K; first < end; first += TILE_K) {
+    const int begin = first_key(s, first_query) / TILE_K * TILE_K;
+    for (int first = begin; first < end; first += TILE_K) {
         const int count = min(TILE_K, end - first);
+        FETCH_FOURS(next_keys, TILE_K, D, in1, KEY_FOUR, s.batch, key_head, key_base, first, end)
+        FETCH_FOURS(next_values, TILE_K, DV, in2, VALUE_FOUR, s.batch, key_head, key_base, first,
+                    end)
         barrier();
-        LOAD_FOURS(keys, TILE_K, D, in1, KEY_FOUR, s.batch, key_head, key_base, first, end);
-        LOAD_FOURS(values, TILE_K, DV, in2, VALUE_FOUR, s.batch, key_head, key_base, first, end);
+        if (first == begin) KEEP_FOURS(queries, next_queries, TILE_Q, D)
+        KEEP_FOURS(keys, next_keys, TILE_K, D)
+        KEEP_FOURS(values, next_values, TILE_K, DV)
         barrier();
         float score[kKeysEach], tile_largest = kHidden;
         UNROLL for (int u = 0; u < kKeysEach; ++u) {
@@ -60,10 +65,12 @@ void attend(int pair, int first_query) {
             }
             tile_largest = max(tile_largest, score[u]);
         }
-        of_lane[thread] = tile_largest;
+        of_lane[thread / 4][thread % 4] = tile_largest;
         barrier();
-        float now = largest;
-        for (int l = 0; l < LANES; ++l) now = max(now, of_lane[row * LANES + l]);
+        vec4 of_row = vec4(largest);
+        UNROLL for (int l = 0; l < LANES / 4; ++l)
+            of_row = max(of_row, of_lane[row * (LANES / 4) + l]);
+        const float now = max(max(of_row.x, of_row.y), max(of_row.z, of_row.w));
         const float kept = weight_of(largest, now);
         largest = now;
         total *= kept;
@@ -78,10 +85,11 @@ void attend(int pair, int first_query) {
     }
     ADD_LANES(sums, sum_of_lane, kWideValues, lane)
     barrier();
-    of_lane[thread] = total;
+    of_lane[thread / 4][thread % 4] = total;
     barrier();
-    total = 0.0;
-    for (int l = 0; l < LANES; ++l) total += of_lane[row * LANES + l];
+    vec4 totals = vec4(0.0);
+    UNROLL for (int l = 0; l < LANES / 4; ++l) totals += of_lane[row * (LANES / 4) + l];
+    total = total_of(totals);
     if (query >= QUERIES) return;
     const float factor = total == 0.0 ? 0.0 : 1.0 / total;
     STORE_ROW(out0, (pair * QUERIES + query) * DV, DV, kWideValues, sums, factor, lane)

@@ -9,33 +9,32 @@
 // MASK_AT(b, h, i, j), MASK_IS_BOOL; HAS_LENGTHS with LENGTH_AT(b).
 // QUERIES and KEYS are the extents of the sequences.
 
-// Reads `rows` rows of a head's matrix of `width` columns, from `first` on and as zeros from `end` on,
+// Reading `rows` rows of a head's matrix of `width` columns, from `first` on and as zeros from `end` on,
 // into `tile` as vectors, zeros beyond the width; rows lie a vector apart more than they are long, in
-// different banks.  four(batch, head, row, column) gives elements from `column` on where the width is a
-// multiple of four, else source(base * width), ... one each.  All loads are on their way before the
-// first is waited for.
-#define LOAD_FOURS(tile, rows, width, source, four, batch, head, base, first, end)                 \
-    {                                                                                              \
-        const int kVectors = ((width) + 3) / 4;                                                    \
-        const int kEach = ((rows) * kVectors + THREADS - 1) / THREADS;                             \
-        vec4 held[kEach];                                                                          \
-        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
-            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
-            const int i = (first) + n / kVectors, column = n % kVectors * 4;                       \
-            held[u] = vec4(0.0);                                                                   \
-            if (n < (rows) * kVectors && i < (end)) {                                              \
-                if ((width) % 4 == 0)                                                              \
-                    held[u] = four(batch, head, i, column);                                        \
-                else                                                                               \
-                    for (int j = 0; j < min(4, (width) - column); ++j)                             \
-                        held[u][j] = source(((base) + i) * (width) + column + j);                  \
-            }                                                                                      \
+// different banks.  FETCH_FOURS sends the loads on their way, into `held`, which it declares; KEEP_FOURS
+// waits for them.  four(batch, head, row, column) gives elements from `column` on where the width is a
+// multiple of four, else source(base * width), ... one each.
+#define FOURS_EACH(rows, width) (((rows) * (((width) + 3) / 4) + THREADS - 1) / THREADS)
+#define FETCH_FOURS(held, rows, width, source, four, batch, head, base, first, end)                \
+    vec4 held[FOURS_EACH(rows, width)];                                                            \
+    UNROLL for (int u = 0; u < FOURS_EACH(rows, width); ++u) {                                     \
+        const int n = int(gl_LocalInvocationIndex) + u * THREADS;                                  \
+        const int i = (first) + n / (((width) + 3) / 4), column = n % (((width) + 3) / 4) * 4;     \
+        held[u] = vec4(0.0);                                                                       \
+        if (n < (rows) * (((width) + 3) / 4) && i < (end)) {                                       \
+            if ((width) % 4 == 0)                                                                  \
+                held[u] = four(batch, head, i, column);                                            \
+            else                                                                                   \
+                for (int j = 0; j < min(4, (width) - column); ++j)                                 \
+                    held[u][j] = source(((base) + i) * (width) + column + j);                      \
         }                                                                                          \
-        UNROLL for (int u = 0; u < kEach; ++u) {                                                   \
-            const int n = int(gl_LocalInvocationIndex) + u * THREADS;                              \
-            if (n < (rows) * kVectors)                                                             \
-                tile[n / kVectors * (kVectors + 1) + n % kVectors] = held[u];                      \
-        }                                                                                          \
+    }
+#define KEEP_FOURS(tile, held, rows, width)                                                        \
+    UNROLL for (int u = 0; u < FOURS_EACH(rows, width); ++u) {                                     \
+        const int n = int(gl_LocalInvocationIndex) + u * THREADS;                                  \
+        if (n < (rows) * (((width) + 3) / 4))                                                      \
+            tile[n / (((width) + 3) / 4) * (((width) + 3) / 4 + 1) + n % (((width) + 3) / 4)] =    \
+                held[u];                                                                           \
     }
 
 // product += the inner product of two rows that begin at `a_first` and `b_first`, by components.

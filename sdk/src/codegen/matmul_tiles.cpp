@@ -69,20 +69,18 @@ constexpr MatmulTile kSplitMatrix[] = {
 };
 // For tuning.
 constexpr MatmulTile kMoreSplitMatrix[] = {
-    matrix(16, 16, 256, 16, 16, 1, 4),
-    matrix(16, 32, 256, 16, 32, 1, 8),
-    matrix(32, 16, 256, 16, 16, 1, 4),
-    matrix(32, 32, 128, 32, 32, 1, 4),
+    matrix(16, 16, 256, 16, 16, 1, 4),  matrix(16, 16, 256, 16, 16, 1, 16),
+    matrix(16, 16, 512, 16, 16, 1, 16), matrix(16, 32, 256, 16, 32, 1, 8),
+    matrix(32, 16, 256, 16, 16, 1, 4),  matrix(32, 32, 128, 32, 32, 1, 4),
 };
 constexpr MatmulTile kSplitVector[] = {
     vector(32, 32, 64, 4, 4, 4),
     vector(32, 32, 32, 4, 4, 4),
-    vector(16, 16, 128, 4, 4, 16),
     vector(16, 16, 64, 4, 4, 16),
 };
 constexpr MatmulTile kMoreSplitVector[] = {
-    vector(32, 32, 64, 4, 4, 8), vector(16, 16, 64, 4, 4, 8), vector(16, 32, 64, 4, 4, 8),
-    vector(32, 64, 32, 4, 4, 2), vector(32, 32, 64, 8, 4, 8),
+    vector(16, 16, 64, 4, 4, 8), vector(16, 16, 128, 4, 4, 16), vector(16, 32, 64, 4, 4, 8),
+    vector(32, 32, 32, 8, 4, 8), vector(32, 32, 32, 8, 8, 8),   vector(32, 64, 32, 8, 4, 4),
 };
 constexpr MatmulTile kMoreVector[] = {
     vector(128, 64, 8, 8, 8), vector(128, 64, 16, 8, 4), vector(64, 128, 8, 8, 8),

@@ -49,22 +49,21 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
 /// to so many, that costs less than a dispatch that adds up parts.
 bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_t terms,
                      const PassOptions& options) {
-    constexpr int64_t kMostTerms = 2048, kSoftwareLanes = 8;
+    constexpr int64_t kMostTerms = 512, kMostMatrixTerms = 2048, kSoftwareLanes = 8;
     const DeviceCaps& caps = options.caps;
     const auto rows = static_cast<int64_t>(options.rows_capacity);
     const int64_t m = result[0].at(rows), n = result[1].at(rows);
-    if (terms > kMostTerms) return false;
     const auto are = [&](DType dtype) {
         return inputs[0].dtype() == dtype && inputs[1].dtype() == dtype;
     };
     if (caps.matrix_cores != MatrixCores::kNone && are(DType::kF16))
-        return m >= caps.matrix.m && n >= caps.matrix.n;
+        return terms <= kMostMatrixTerms && m >= caps.matrix.m && n >= caps.matrix.n;
     // Operands that are read by fours.
     const auto has_fours = [](const Tensor& x) {
         return !x.dim(-1).per_row && x.dim(-1).count % 4 == 0;
     };
-    return caps.subgroup_size > kSoftwareLanes && are(DType::kF32) && m > 16 && n > 16 &&
-           has_fours(inputs[0]) && has_fours(inputs[1]);
+    return terms <= kMostTerms && caps.subgroup_size > kSoftwareLanes && are(DType::kF32) &&
+           m > 16 && n > 16 && has_fours(inputs[0]) && has_fours(inputs[1]);
 }
 
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
