@@ -20,6 +20,9 @@
 // beyond the counts.  They are of type FetchA and FetchB: uvec4, the words of f16, or Eight, floats
 // that are rounded only after the present slice has been multiplied, so that nothing waits for them.
 //
+// Where FETCHES_EARLY is defined an invocation stores four elements at most, and fetch_early(batch, m, n)
+// reads what store4 will want beside the sums.
+//
 // Where FOLDS_ROWS is defined there is no load_a8: rows of a, whole slices, are made of those of a
 // tensor that is read once.  load_raw(batch, m, k) gives eight elements of it, of type Raw; ROW_LANES
 // invocations hold a row; FOLD_ROWS is statements that turn `row` into the operand's elements.
@@ -106,6 +109,14 @@ void main() {
     if (first_m >= m_count || first_n >= n_count) return;
     const int part = subgroup % kParts, stretch = subgroup / kParts;
     const int part_m = part / kSubgroupsN * WM, part_n = part % kSubgroupsN * WN;
+#ifdef FETCHES_EARLY
+    const int early = lane + stretch * SUBGROUP;
+    const int early_m = first_m + part_m + early / (WN / 4);
+    const int early_n = first_n + part_n + early % (WN / 4) * 4;
+    if (early < hearth_matrix_m * (WN / 4) && (M_IS_WHOLE || early_m < m_count) &&
+        (N_IS_WHOLE || early_n < n_count))
+        fetch_early(batch, early_m, early_n);
+#endif
 
     hearth_matrix_sum sum[kMatricesM][kMatricesN];
     [[unroll]] for (int i = 0; i < kMatricesM; ++i)

@@ -4,6 +4,7 @@
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
 #include "codegen/matmul_tiles.hpp"
+#include "codegen/steps.hpp"
 #include "kernels/library.hpp"
 #include "passes/row_prologue.hpp"
 
@@ -60,6 +61,11 @@ class MatmulKernel {
         const MatmulProblem problem = describe(rows);
         const MatmulTile tile = choose_tile(problem);
         is_row_ = tile.family == MatmulFamily::kRow;
+        // Where an invocation stores four elements at most.
+        is_early_ =
+            tile.family == MatmulFamily::kMatrix && tile.split > 1 &&
+            tile.tm == static_cast<int>(options_.caps.matrix.m) && stores_by_fours() &&
+            tile.tm * tile.tn / 4 <= tile.split * static_cast<int>(options_.caps.subgroup_size);
         std::string text = constants(tile, problem);
         if (tile.family != MatmulFamily::kTiled) text += chunk_types(problem, tile.family);
         if (prologue_) text += prologue_functions(tile);
@@ -653,14 +659,16 @@ class MatmulKernel {
             place.coords->axis.push_back(n);
         }
         place.linear = (batch * extent(arena_, m_) + m) * extent(arena_, n_) + n;
+        std::vector<Scalar> values;
+        for (ValueId v : group_.stores) values.push_back(expressions_.read(v, place));
+        const std::string early = is_early_ ? early_function(writer, values, {batch, m, n}) : "";
         // All results before the first store: a stored buffer may have taken over the bytes of one
         // that is loaded.
         std::string outs, locals, names, stores;
         for (size_t i = 0; i < group_.stores.size(); ++i) {
             const std::string name = "r" + std::to_string(i);
-            const Scalar value = expressions_.read(group_.stores[i], place);
-            const std::string type(glsl_type(arena_.node(value.id).type));
-            writer.line(name + " = " + writer.emit(value) + ";");
+            const std::string type(glsl_type(arena_.node(values[i].id).type));
+            writer.line(name + " = " + writer.emit(values[i]) + ";");
             outs += ", out " + type + " " + name;
             locals += "    " + type + " " + name + ";\n";
             names += ", " + name;
@@ -670,11 +678,53 @@ class MatmulKernel {
             family == MatmulFamily::kVector || family == MatmulFamily::kMatrix;
         const std::string linear = writer.emit(*place.linear);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
-        return "int results(int batch, int m, int n, float sum" + outs + ") {\n" + writer.text() +
-               "    return " + linear + ";\n}\n" +
-               "void store(int batch, int m, int n, float sum) {\n" + locals +
+        const std::string results = "int results(int batch, int m, int n, float sum" +
+                                    std::string(is_early_ ? ", int j" : "") + outs + ") {\n" +
+                                    writer.text() + "    return " + linear + ";\n}\n";
+        if (is_early_) return early + results + store4_function();
+        return results + "void store(int batch, int m, int n, float sum) {\n" + locals +
                "    const int at = results(batch, m, n, sum" + names + ");\n" + stores + "}\n" +
                (stores_vectors ? store4_function() : "");
+    }
+
+    /// "void fetch_early(int batch, int m, int n)": what the results of elements n to n + 3 read besides
+    /// the sum, into vectors that the kernel keeps, so that it is on its way while the product is made.
+    /// Tells the writer of results() their names; j is the element.
+    std::string early_function(GlslWriter& results, std::span<const Scalar> values,
+                               const std::array<Scalar, 3>& variables) {
+        const Scalar n = variables[2];
+        const Steps steps(arena_, n, n, 4);
+        GlslWriter writer(arena_, kernel_.buffers);
+        const char* const names[] = {"batch", "m", "n"};
+        for (size_t i = 0; i < 3; ++i) writer.bind(variables[i], names[i]);
+        std::string vectors;
+        int count = 0;
+        for (Scalar load : loads_in(arena_, values)) {
+            const ScalarNode node = load.node();
+            const Scalar index{&arena_, node.a};
+            if (load.type() != ScalarType::kF32 || !reads_only(arena_, index, variables)) continue;
+            const std::optional<int> step = steps.step(index);
+            const DType in_memory = held(graph_.values[node.bits].dtype);
+            const bool is_half = in_memory == DType::kF16;
+            const std::string name = "early" + std::to_string(count);
+            if (step == 0) {
+                writer.line(name + " = vec4(" + writer.emit(load) + ");");
+            } else if (step == 1 && steps.is_aligned(index) &&
+                       (is_half || in_memory == DType::kF32)) {
+                (is_half ? kernel_.pair_loads : kernel_.vector_loads).push_back(node.bits);
+                const std::string four = kernel_.buffers.name_of(node.bits) +
+                                         (is_half ? "p.at[" : "v.at[") + writer.emit(index) +
+                                         " / 4]";
+                writer.line(name + " = " + (is_half ? "four_of(" + four + ")" : four) + ";");
+            } else {
+                continue;
+            }
+            vectors += "vec4 " + name + ";\n";
+            results.define(load, name + "[j]");
+            ++count;
+        }
+        return vectors + "#define FETCHES_EARLY\nvoid fetch_early(int batch, int m, int n) {\n" +
+               writer.text() + "}\n";
     }
 
     /// Whether four elements along n that begin at a multiple of four are one vector of each value
@@ -712,7 +762,7 @@ class MatmulKernel {
         for (size_t j = 0; j < 4; ++j)
             text += "    " + std::string(j == 0 ? "const int at = " : "") +
                     "results(batch, m, n + " + std::to_string(j) + ", sum[" + std::to_string(j) +
-                    "]" + names[j] + ");\n";
+                    "]" + (is_early_ ? ", " + std::to_string(j) : "") + names[j] + ");\n";
         return text + stores + "}\n";
     }
 
@@ -727,7 +777,8 @@ class MatmulKernel {
     Dim m_, n_, k_;
     std::optional<MemoryView> views_[2];
     std::optional<RowPrologue> prologue_;
-    bool is_row_ = false;  ///< the text is matmul_row.comp
+    bool is_early_ = false;  ///< what follows the product is read before it
+    bool is_row_ = false;    ///< the text is matmul_row.comp
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "codegen/steps.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace hearth {
@@ -37,12 +38,18 @@ void for_each_node(const ScalarArena& arena, std::span<const Scalar> expressions
 
 }  // namespace
 
-bool Steps::is_of_element(Scalar x) const {
+bool reads_only(const ScalarArena& arena, Scalar x, std::span<const Scalar> variables) {
     bool result = true;
-    for_each_node(arena_, {&x, 1}, [&](uint32_t id, const ScalarNode& node) {
-        if (node.op == ScalarOp::kVariable && id != element_.id) result = false;
+    for_each_node(arena, {&x, 1}, [&](uint32_t id, const ScalarNode& node) {
+        if (node.op == ScalarOp::kVariable)
+            result = result && std::ranges::any_of(
+                                   variables, [id](Scalar variable) { return variable.id == id; });
     });
     return result;
+}
+
+bool Steps::is_of_element(Scalar x) const {
+    return reads_only(arena_, x, {&element_, 1});
 }
 
 bool Steps::depends(Scalar x) const {

@@ -47,6 +47,9 @@ class Steps {
     mutable std::unordered_map<uint32_t, Scalar> at_first_;
 };
 
+/// Whether the expression reads no variables but these.
+bool reads_only(const ScalarArena& arena, Scalar x, std::span<const Scalar> variables);
+
 /// The loads in the expressions, those within loops and within the indices of others included.
 std::vector<Scalar> loads_in(ScalarArena& arena, std::span<const Scalar> expressions);
 
