@@ -67,6 +67,11 @@ const Layer kLayers[] = {
          const Tensor x = input(t, "x", {20, 64});
          return product(t, normalized(t, x), 64) + x;
      }},
+    {"WideWithWhatFollows", 1,
+     [](Trace& t) {
+         const Tensor y = product(t, normalized(t, input(t, "x", {37, 200})), 48);
+         return relu(y + input(t, "biases", {48})) + input(t, "skipped", {37, 48});
+     }},
     {"TheTensorIsMadeHere", 2,
      [](Trace& t) {
          const Tensor x = relu(input(t, "x", {20, 64}) - 0.25);
