@@ -243,9 +243,13 @@ class RowsKernel {
 
     /// Whether a GPU had better begin all of a thread's loads at once.
     bool has_few_turns() const {
-        constexpr int64_t kFewTurns = 8;
+        constexpr int64_t kFewTurns = 8, kMoreTurns = 32, kFewResults = 256;
+        // Where threads are few, none of the others works while one waits.
+        const int64_t results =
+            outer_.element_count().at(static_cast<int64_t>(options_.rows_capacity));
         return !row_.element_count().per_row && row_.element_count().count > 0 &&
-               turns() <= kFewTurns && !is_cpu(options_.caps);
+               turns() <= (results <= kFewResults ? kMoreTurns : kFewTurns) &&
+               !is_cpu(options_.caps);
     }
 
     /// Opens a loop over the row and returns the place of its element in `space`.

@@ -42,7 +42,12 @@ class MapKernel {
         const std::string total = glsl_count(count, kernel_.buffers);
         const std::string start =
             scaled("(group * " + std::to_string(kPartThreads) + " + int(gl_LocalInvocationID.x))");
-        if (each == 1)
+        NumberText numbers =
+            number_text(graph_, group_.numbers, inlined_, options_, kPartThreads, kernel_.buffers);
+        const bool loads_first = width_ == 1 && each == 1 && !group_.numbers.empty();
+        if (loads_first)
+            load_ahead_of(std::move(numbers.calls), start, total);
+        else if (each == 1)
             writer_.line("const int i = " + start + "; if (i >= " + total + ") return;");
         else
             writer_.open_scope("for (int i = " + start + "; i < " + total +
@@ -52,11 +57,9 @@ class MapKernel {
             store_one("i");
         else
             store_vector(total, each == 1 ? "return;" : "continue;");
-        if (each > 1) writer_.close_scope();
-        set_body(
-            kernel_,
-            number_text(graph_, group_.numbers, inlined_, options_, kPartThreads, kernel_.buffers),
-            writer_.text(), each == 1);
+        if (each > 1 || loads_first) writer_.close_scope();
+        if (loads_first) numbers.calls.clear();
+        set_body(kernel_, std::move(numbers), writer_.text(), each == 1);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, element_);
         // One thread reads all before it stores anything.
         if (count == Dim(1)) kernel_.is_elementwise.assign(kernel_.buffers.values.size(), true);
@@ -92,6 +95,19 @@ class MapKernel {
         const uint32_t width = widest == 2 ? 8 : 4;
         const uint64_t count = work_of(group_.space.element_count()).at(options_.rows_capacity);
         if (count >= width * enough_threads) width_ = width;
+    }
+
+    /// Loads what it can of element i before all threads work out numbers, which wait for memory too;
+    /// opens the scope in which the element is stored.
+    void load_ahead_of(std::string calls, const std::string& start, const std::string& total) {
+        writer_.line("const int mine = " + start + ", i = min(mine, " + total + " - 1);");
+        writer_.bind(element_, "i");
+        for (Scalar load : loads_in(arena_, contents_))
+            if (load.node().a == element_.id || Scalar{&arena_, load.node().a}.is_const())
+                (void)writer_.emit(load);
+        calls.pop_back();
+        writer_.line(calls);
+        writer_.open_scope("if (mine < " + total + ")");
     }
 
     /// All of one element, whose name this is.

@@ -20,12 +20,20 @@ constexpr int64_t kMostReads = int64_t{1} << 22;
 class NumberFolder {
   public:
     NumberFolder(const Graph& graph, FusionPlan& plan, const LowerOptions& options)
-        : graph_(graph), plan_(plan), options_(options), leaves_(leaves_graph(graph)) {}
+        : graph_(graph),
+          plan_(plan),
+          options_(options),
+          leaves_(leaves_graph(graph)),
+          in_region_(graph.values.size(), false) {
+        for (const Group& group : plan.groups)
+            for (ValueId v : group.stores) in_region_[v] = group.in_region;
+    }
 
     void run() {
         attach_blocks();
-        give_numbers();
         join_updates();
+        give_numbers();
+        join_updates();  // of those too whose readers work them out now
         drop_unread();
     }
 
@@ -133,13 +141,6 @@ class NumberFolder {
                             [&](ValueId v) { return is_read_[v]; });
     }
 
-    /// Then there is no level to be gained; and what is updated would have to be kept for it.
-    bool reads_only_leaves(const Group& group) const {
-        const std::vector<ValueId> loads = loads_of(graph_, group, plan_.inlined);
-        return std::all_of(loads.begin(), loads.end(),
-                           [&](ValueId v) { return graph_.value(v).kind != ValueKind::kNode; });
-    }
-
     int64_t count_of(const Shape& shape) const {
         return shape.element_count(static_cast<int64_t>(options_.rows_capacity));
     }
@@ -159,22 +160,51 @@ class NumberFolder {
     }
 
     void give_numbers() {
-        note_reads();
+        // What the region reads may come after some of its groups; it runs as one.
+        uint32_t region = 0;
+        for (uint32_t next = 0; (next = find_levels(region, false)) > region;) region = next;
+        (void)find_levels(region, true);
+    }
+
+    /// Finds the level of each group if the region's is `region`, and returns what that would have
+    /// to be.  give: lets groups work out the numbers that they would have to wait for.
+    uint32_t find_levels(uint32_t region, bool give) {
         std::vector<std::shared_ptr<const Group>> maker(graph_.values.size());
+        std::vector<uint32_t> ready(graph_.values.size(), 0);  // first level that can load it
+        uint32_t least_region = 0;
         for (Group& group : plan_.groups) {
-            const bool can_fold = group.in_region || group.kind == GroupKind::kMap ||
-                                  group.kind == GroupKind::kRowwise;
-            for (ValueId v : loads_of(graph_, group, plan_.inlined)) {
-                if (!can_fold || maker[v] == nullptr || group.number(v) != nullptr) continue;
-                const int64_t groups = count_of(group.space) / kPartThreads + 1;
-                if (!group.in_region && groups * count_of(maker[v]->space) > kMostReads) continue;
-                if (is_last(group) && reads_only_leaves(*maker[v])) continue;
-                group.numbers.push_back(maker[v]);
+            const std::vector<ValueId> loads = loads_of(graph_, group, plan_.inlined);
+            uint32_t level = 0;
+            for (ValueId v : loads) {
+                const Value& value = graph_.value(v);
+                if (group.in_region && value.kind == ValueKind::kNode && in_region_[v]) continue;
+                level = std::max(level, can_take(group, v, maker) ? ready[v] - 1 : ready[v]);
             }
+            if (group.in_region) {
+                least_region = std::max(least_region, level);
+                level = region;
+            }
+            for (ValueId v : loads)
+                // What is there by then anyway need not be worked out again.
+                if (give && can_take(group, v, maker) && ready[v] > level &&
+                    group.number(v) == nullptr)
+                    group.numbers.push_back(maker[v]);
+            for (ValueId v : group.stores) ready[v] = level + 1;
             if (!is_short_fold(group)) continue;
             const auto shared = std::make_shared<const Group>(group);
             for (ValueId v : group.stores) maker[v] = shared;
         }
+        return least_region;
+    }
+
+    /// Whether `v` is a number that workgroups of the group may work out themselves.
+    bool can_take(const Group& group, ValueId v,
+                  const std::vector<std::shared_ptr<const Group>>& maker) const {
+        const bool can_fold =
+            group.in_region || group.kind == GroupKind::kMap || group.kind == GroupKind::kRowwise;
+        const int64_t groups = count_of(group.space) / kPartThreads + 1;
+        return can_fold && maker[v] != nullptr &&
+               (group.in_region || groups * count_of(maker[v]->space) <= kMostReads);
     }
 
     /// Takes out groups whose results every reader works out itself.
@@ -194,7 +224,8 @@ class NumberFolder {
     FusionPlan& plan_;
     const LowerOptions& options_;
     std::vector<bool> leaves_;
-    std::vector<bool> is_read_;  ///< per value: by a group
+    std::vector<bool> in_region_;  ///< per value: a group of the region stores it
+    std::vector<bool> is_read_;    ///< per value: by a group
 };
 
 }  // namespace

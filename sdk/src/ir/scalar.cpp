@@ -5,12 +5,15 @@
 #include <hearth/core/hash.hpp>
 #include <hearth/op/scalar.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
 namespace hearth {
 
 namespace {
+
+constexpr int kHashBits = 44;  // of a node's hash; above them the first buffer that it loads
 
 bool is_commutative(ScalarOp op) {
     switch (op) {
@@ -151,7 +154,17 @@ Scalar ScalarArena::intern(const ScalarNode& node) {
         hash.number(static_cast<uint32_t>(node.op) * 4 + static_cast<uint32_t>(node.type))
             .number(node.bits);
         if (!is_leaf) hash.number(hashes_[node.a]).number(hashes_[node.b]).number(hashes_[node.c]);
-        hashes_.push_back(hash.value());
+        // Kernels that differ in buffers alone should have alike texts, so of two sides the one
+        // that loads the buffer of the least number comes first.
+        constexpr uint64_t kNoBuffer = (uint64_t{1} << 20) - 1;
+        uint64_t first = kNoBuffer;
+        if (node.op == ScalarOp::kLoad)
+            first = std::min<uint64_t>(node.bits, kNoBuffer);
+        else if (!is_leaf)
+            // Node 0, which also stands for an operand that there is not, loads nothing.
+            for (uint32_t in : {node.a, node.b, node.c})
+                if (in != 0) first = std::min(first, hashes_[in] >> kHashBits);
+        hashes_.push_back(first << kHashBits | hash.value() >> (64 - kHashBits));
     }
     return {this, at->second};
 }
