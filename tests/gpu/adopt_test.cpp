@@ -324,5 +324,65 @@ TEST_F(Adopt, VersionsOfAnotherMinorAreRefusedBeforeOnePointZero) {
     EXPECT_EQ(hearth_check_version(HEARTH_MAKE_VERSION(0, 1, 9)), HEARTH_OK);
 }
 
+/// A driver with matrices of 16x16x16, and of workgroups of 128: what its functions say.
+struct DriverWithMatrices {
+    static void VKAPI_CALL properties(VkPhysicalDevice, VkPhysicalDeviceProperties2* out) {
+        for (auto* s = static_cast<VkBaseOutStructure*>(out->pNext); s != nullptr; s = s->pNext)
+            if (s->sType == gpu::kNvCooperativeMatrix2PropertiesType)
+                reinterpret_cast<gpu::NvCooperativeMatrix2Properties*>(s)
+                    ->cooperativeMatrixWorkgroupScopeReservedSharedMemory = 8192;
+    }
+    static VkResult VKAPI_CALL kinds(VkPhysicalDevice, uint32_t* count,
+                                     gpu::KhrCooperativeMatrixProperties* out) {
+        *count = 1;
+        if (out == nullptr) return VK_SUCCESS;
+        out->MSize = out->NSize = out->KSize = 16;
+        out->AType = out->BType = VK_COMPONENT_TYPE_FLOAT16_NV;
+        out->CType = out->ResultType = VK_COMPONENT_TYPE_FLOAT32_NV;
+        out->scope = VK_SCOPE_SUBGROUP_NV;
+        return VK_SUCCESS;
+    }
+    static VkResult VKAPI_CALL flexible_kinds(VkPhysicalDevice, uint32_t* count,
+                                              gpu::NvFlexibleDimensionsProperties* out) {
+        *count = 3;
+        if (out == nullptr) return VK_SUCCESS;
+        for (uint32_t i = 0; i < 3; ++i) {
+            EXPECT_EQ(out[i].sType, gpu::kNvFlexibleDimensionsPropertiesType);
+            out[i].MGranularity = 32;
+            out[i].NGranularity = out[i].KGranularity = 16;
+            out[i].AType = out[i].BType = VK_COMPONENT_TYPE_FLOAT16_NV;
+            out[i].CType = out[i].ResultType =
+                i == 0 ? VK_COMPONENT_TYPE_FLOAT16_NV : VK_COMPONENT_TYPE_FLOAT32_NV;
+            out[i].scope = i == 1 ? VK_SCOPE_SUBGROUP_NV : VK_SCOPE_WORKGROUP_NV;
+            out[i].workgroupInvocations = i == 1 ? 0 : 128;
+        }
+        return VK_SUCCESS;
+    }
+};
+
+TEST(Caps, ListMatricesOfAWorkgroupWhereTheHostEnabledBothFeatures) {
+    gpu::InstanceFunctions vk;
+    vk.GetPhysicalDeviceProperties2 = DriverWithMatrices::properties;
+    vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR = DriverWithMatrices::kinds;
+    vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
+        DriverWithMatrices::flexible_kinds;
+    constexpr hearth_features kSubgroup =
+        HEARTH_FEATURE_SHADER_FLOAT16 | HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS |
+        HEARTH_FEATURE_VULKAN_MEMORY_MODEL | HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR;
+    constexpr hearth_features kScope = HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE;
+    constexpr hearth_features kSizes = HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS;
+    const auto caps_with = [&](hearth_features enabled) {
+        return to_caps(gpu::query_caps(vk, VK_NULL_HANDLE, enabled, HEARTH_BINDING_DEVICE_ADDRESS));
+    };
+    const DeviceCaps all = caps_with(kSubgroup | kScope | kSizes);
+    EXPECT_EQ(all.matrix_cores, MatrixCores::kKhr);
+    EXPECT_EQ(all.workgroup_matrices[0], (WorkgroupMatrix{128, {32, 16, 16}}));
+    EXPECT_EQ(all.workgroup_matrices[1].invocations, 0u);
+    EXPECT_EQ(all.workgroup_matrix_shared_bytes, 8192u);
+    for (const hearth_features less : {kSubgroup, kSubgroup | kScope, kSubgroup | kSizes})
+        EXPECT_EQ(caps_with(less).workgroup_matrices[0].invocations, 0u);
+    EXPECT_EQ(caps_with(kScope | kSizes).workgroup_matrices[0].invocations, 0u);
+}
+
 }  // namespace
 }  // namespace hearth::test

@@ -255,6 +255,11 @@ TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {
     program.kernels[0].matrix = {64, 64, 64};  // no device has this
     EXPECT_NE(refusal().find("kernel mix: "), std::string::npos) << refusal();
     EXPECT_NE(refusal().find("matri"), std::string::npos) << refusal();
+    program.kernels[0].needs_workgroup_matrices = true;
+    program.kernels[0].matrix = {1, 1, 1};  // smaller than any device's
+    EXPECT_NE(refusal().find("kernel mix: "), std::string::npos) << refusal();
+    EXPECT_NE(refusal().find("matri"), std::string::npos) << refusal();
+    program.kernels[0].needs_workgroup_matrices = false;
     program.kernels[0].needs_matrix_cores = MatrixCores::kNone;
     program.kernels[0].subgroup_size = 3;
     EXPECT_NE(refusal().find("kernel mix: is for subgroups of 3, the device's have "),

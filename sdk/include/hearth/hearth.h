@@ -174,7 +174,10 @@ typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR ((hearth_features)1 << 9)
 /* Shaders with the matrices of VK_KHR_cooperative_matrix need it. */
 #define HEARTH_FEATURE_VULKAN_MEMORY_MODEL ((hearth_features)1 << 10)
-#define HEARTH_FEATURE_COUNT 11
+/* Of VK_NV_cooperative_matrix2, both: matrices that a whole workgroup holds. */
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE ((hearth_features)1 << 11)
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS ((hearth_features)1 << 12)
+#define HEARTH_FEATURE_COUNT 13
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -241,6 +244,14 @@ typedef enum hearth_matrix_cores {
     HEARTH_MATRIX_CORES_FORCE_32_BITS = 0x7fffffff
 } hearth_matrix_cores;
 
+/* What the sizes of matrices that a workgroup of so many invocations holds are multiples of. */
+typedef struct hearth_workgroup_matrix {
+    uint32_t invocations; /* zero: there is no such kind */
+    uint32_t m, n, k;
+} hearth_workgroup_matrix;
+
+#define HEARTH_MAX_WORKGROUP_MATRICES 4
+
 /* What a compiler needs to know of a device: the C face of hearth::DeviceCaps. */
 typedef struct hearth_device_caps {
     hearth_struct_type type;
@@ -262,7 +273,10 @@ typedef struct hearth_device_caps {
     uint32_t matrix_cores; /* hearth_matrix_cores, of kernels with f16 operands and f32 sums */
     /* What a subgroup multiplies at once: [m, k] times [k, n].  16x16x16 if there is that kind. */
     uint32_t matrix_m, matrix_n, matrix_k;
-    uint32_t reserved; /* zero */
+    /* Shared memory that the driver takes for itself in kernels with matrices of a workgroup. */
+    uint32_t workgroup_matrix_shared_bytes;
+    /* f16 into f32, through VK_NV_cooperative_matrix2. */
+    hearth_workgroup_matrix workgroup_matrices[HEARTH_MAX_WORKGROUP_MATRICES];
 } hearth_device_caps;
 
 /* Caps of a physical device on which `enabled` will be (or was) enabled. */

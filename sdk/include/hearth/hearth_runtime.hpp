@@ -85,6 +85,13 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
                         : c.matrix_cores == HEARTH_MATRIX_CORES_KHR ? MatrixCores::kKhr
                                                                     : MatrixCores::kNone;
     caps.matrix = {c.matrix_m, c.matrix_n, c.matrix_k};
+    static_assert(std::tuple_size_v<decltype(caps.workgroup_matrices)> ==
+                  HEARTH_MAX_WORKGROUP_MATRICES);
+    for (size_t i = 0; i < caps.workgroup_matrices.size(); ++i) {
+        const hearth_workgroup_matrix& w = c.workgroup_matrices[i];
+        caps.workgroup_matrices[i] = {w.invocations, {w.m, w.n, w.k}};
+    }
+    caps.workgroup_matrix_shared_bytes = c.workgroup_matrix_shared_bytes;
     return caps;
 }
 

@@ -147,6 +147,13 @@ struct MatrixShape {
     friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
 };
 
+/// What the sizes of matrices that a workgroup of so many invocations holds are multiples of.
+struct WorkgroupMatrix {
+    uint32_t invocations = 0;  ///< 0: there is no such kind
+    MatrixShape granularity;
+    friend bool operator==(const WorkgroupMatrix&, const WorkgroupMatrix&) = default;
+};
+
 /// What the compiler needs to know of a GPU.  Plain data: made by the device column from a real
 /// device, by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {
@@ -165,6 +172,9 @@ struct DeviceCaps {
     bool subgroup_arithmetic = false;
     MatrixCores matrix_cores = MatrixCores::kNone;  ///< with f16 operands and f32 sums
     MatrixShape matrix;                             ///< what a subgroup multiplies at once
+    /// Of VK_NV_cooperative_matrix2, with f16 operands and f32 sums.
+    std::array<WorkgroupMatrix, 4> workgroup_matrices;
+    uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory that these take for themselves
 
     NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
 

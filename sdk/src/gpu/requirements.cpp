@@ -35,6 +35,10 @@ constexpr Feature kFeatures[] = {
      "VkPhysicalDeviceCooperativeMatrixFeaturesKHR::cooperativeMatrix", false,
      kKhrCooperativeMatrixExtension, kNeverCore},
     {HEARTH_FEATURE_VULKAN_MEMORY_MODEL, "vulkanMemoryModel", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE, "cooperativeMatrixWorkgroupScope", false,
+     kNvCooperativeMatrix2Extension, kNeverCore},
+    {HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS, "cooperativeMatrixFlexibleDimensions",
+     false, kNvCooperativeMatrix2Extension, kNeverCore},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -90,6 +94,10 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES, vulkanMemoryModel),
     HEARTH_HOME(HEARTH_FEATURE_VULKAN_MEMORY_MODEL, VkPhysicalDeviceVulkan12Features,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, vulkanMemoryModel),
+    HEARTH_HOME(HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE, NvCooperativeMatrix2Features,
+                kNvCooperativeMatrix2FeaturesType, cooperativeMatrixWorkgroupScope),
+    HEARTH_HOME(HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS, NvCooperativeMatrix2Features,
+                kNvCooperativeMatrix2FeaturesType, cooperativeMatrixFlexibleDimensions),
 };
 
 #undef HEARTH_HOME
@@ -151,13 +159,17 @@ struct MatrixKind {
     bool is_square() const { return m == 16 && n == 16 && k == 16; }
 };
 
+/// f16 into f32.
+template <class Properties>
+bool is_mixed(const Properties& p, VkComponentTypeNV result) {
+    return p.AType == VK_COMPONENT_TYPE_FLOAT16_NV && p.BType == VK_COMPONENT_TYPE_FLOAT16_NV &&
+           p.CType == VK_COMPONENT_TYPE_FLOAT32_NV && result == VK_COMPONENT_TYPE_FLOAT32_NV;
+}
+
 /// Null sizes unless it is f16 into f32 at subgroup scope.
 template <class Properties>
 MatrixKind to_kind(const Properties& p, VkComponentTypeNV result) {
-    const bool is_fit = p.AType == VK_COMPONENT_TYPE_FLOAT16_NV &&
-                        p.BType == VK_COMPONENT_TYPE_FLOAT16_NV &&
-                        p.CType == VK_COMPONENT_TYPE_FLOAT32_NV &&
-                        result == VK_COMPONENT_TYPE_FLOAT32_NV && p.scope == VK_SCOPE_SUBGROUP_NV;
+    const bool is_fit = is_mixed(p, result) && p.scope == VK_SCOPE_SUBGROUP_NV;
     return is_fit ? MatrixKind{p.MSize, p.NSize, p.KSize} : MatrixKind{};
 }
 MatrixKind kind_of(const VkCooperativeMatrixPropertiesNV& p) {
@@ -167,24 +179,53 @@ MatrixKind kind_of(const KhrCooperativeMatrixProperties& p) {
     return to_kind(p, p.ResultType);
 }
 
+/// Calls `use` with each kind that the device lists.
+template <class Properties, class Use>
+void for_each_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, Properties*),
+                   VkPhysicalDevice physical_device, VkStructureType type, const Use& use) {
+    uint32_t count = 0;
+    if (query == nullptr || query(physical_device, &count, nullptr) != VK_SUCCESS) return;
+    HostAllocator allocator;
+    Array<Properties> listed;
+    if (!listed.resize(allocator, count)) return;
+    for (uint32_t i = 0; i < count; ++i) listed[i].sType = type;
+    if (query(physical_device, &count, listed.data()) != VK_SUCCESS) return;
+    for (uint32_t i = 0; i < count; ++i) use(listed[i]);
+}
+
 /// Of the kinds that the device lists: 16x16x16, or else the first that is fit.
 template <class Properties>
 MatrixKind choose_kind(VkResult(VKAPI_PTR* query)(VkPhysicalDevice, uint32_t*, Properties*),
                        VkPhysicalDevice physical_device, VkStructureType type) {
-    if (query == nullptr) return {};
-    uint32_t count = 0;
-    if (query(physical_device, &count, nullptr) != VK_SUCCESS) return {};
-    HostAllocator allocator;
-    Array<Properties> listed;
-    if (!listed.resize(allocator, count)) return {};
-    for (uint32_t i = 0; i < count; ++i) listed[i].sType = type;
-    if (query(physical_device, &count, listed.data()) != VK_SUCCESS) return {};
     MatrixKind chosen;
-    for (uint32_t i = 0; i < count; ++i)
-        if (const MatrixKind kind = kind_of(listed[i]);
+    for_each_kind(query, physical_device, type, [&](const Properties& listed) {
+        if (const MatrixKind kind = kind_of(listed);
             kind.is_square() || (kind.m != 0 && chosen.m == 0))
             chosen = kind;
+    });
     return chosen;
+}
+
+/// Fills in the matrices that a workgroup can hold.
+void query_workgroup_matrices(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                              hearth_device_caps& caps) {
+    NvCooperativeMatrix2Properties limits{};
+    limits.sType = kNvCooperativeMatrix2PropertiesType;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    properties.pNext = &limits;
+    vk.GetPhysicalDeviceProperties2(physical_device, &properties);
+    caps.workgroup_matrix_shared_bytes = limits.cooperativeMatrixWorkgroupScopeReservedSharedMemory;
+    uint32_t count = 0;
+    for_each_kind(vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV,
+                  physical_device, kNvFlexibleDimensionsPropertiesType,
+                  [&](const NvFlexibleDimensionsProperties& p) {
+                      if (count == HEARTH_MAX_WORKGROUP_MATRICES || !is_mixed(p, p.ResultType) ||
+                          p.scope != VK_SCOPE_WORKGROUP_NV || p.saturatingAccumulation == VK_TRUE)
+                          return;
+                      caps.workgroup_matrices[count++] = {p.workgroupInvocations, p.MGranularity,
+                                                          p.NGranularity, p.KGranularity};
+                  });
 }
 
 /// Fills in what a host with these features can reach matrix cores by.
@@ -207,6 +248,10 @@ void query_matrix_cores(const InstanceFunctions& vk, VkPhysicalDevice physical_d
         use(HEARTH_MATRIX_CORES_KHR,
             choose_kind(vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR, physical_device,
                         kKhrCooperativeMatrixPropertiesType));
+    constexpr hearth_features kWorkgroup = HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE |
+                                           HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS;
+    if (caps.matrix_cores == HEARTH_MATRIX_CORES_KHR && (enabled & kWorkgroup) == kWorkgroup)
+        query_workgroup_matrices(vk, physical_device, caps);
     if ((enabled & HEARTH_FEATURE_COOPERATIVE_MATRIX_NV) != 0)
         use(HEARTH_MATRIX_CORES_NV,
             choose_kind(vk.GetPhysicalDeviceCooperativeMatrixPropertiesNV, physical_device,

@@ -20,9 +20,10 @@
     X(GetDeviceProcAddr)
 
 // Null where the instance does not know the extension.
-#define HEARTH_OPTIONAL_INSTANCE_FUNCTIONS(X)         \
-    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV) \
-    X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR)
+#define HEARTH_OPTIONAL_INSTANCE_FUNCTIONS(X)          \
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesNV)  \
+    X(GetPhysicalDeviceCooperativeMatrixPropertiesKHR) \
+    X(GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV)
 
 #define HEARTH_DEVICE_FUNCTIONS(X) \
     X(AllocateMemory)              \
@@ -93,6 +94,47 @@ struct KhrCooperativeMatrixProperties {
 using PFN_GetPhysicalDeviceCooperativeMatrixPropertiesKHR =
     VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, KhrCooperativeMatrixProperties*);
 
+// Of VK_NV_cooperative_matrix2, which headers before 1.3.300 lack.
+inline constexpr char kNvCooperativeMatrix2Extension[] = "VK_NV_cooperative_matrix2";
+inline constexpr auto kNvCooperativeMatrix2FeaturesType = static_cast<VkStructureType>(1000593000);
+inline constexpr auto kNvFlexibleDimensionsPropertiesType =
+    static_cast<VkStructureType>(1000593001);
+inline constexpr auto kNvCooperativeMatrix2PropertiesType =
+    static_cast<VkStructureType>(1000593002);
+
+struct NvCooperativeMatrix2Features {
+    VkStructureType sType;
+    void* pNext;
+    VkBool32 cooperativeMatrixWorkgroupScope;
+    VkBool32 cooperativeMatrixFlexibleDimensions;
+    VkBool32 cooperativeMatrixReductions;
+    VkBool32 cooperativeMatrixConversions;
+    VkBool32 cooperativeMatrixPerElementOperations;
+    VkBool32 cooperativeMatrixTensorAddressing;
+    VkBool32 cooperativeMatrixBlockLoads;
+};
+
+struct NvCooperativeMatrix2Properties {
+    VkStructureType sType;
+    void* pNext;
+    uint32_t cooperativeMatrixWorkgroupScopeMaxWorkgroupSize;
+    uint32_t cooperativeMatrixFlexibleDimensionsMaxDimension;
+    uint32_t cooperativeMatrixWorkgroupScopeReservedSharedMemory;
+};
+
+struct NvFlexibleDimensionsProperties {
+    VkStructureType sType;
+    void* pNext;
+    uint32_t MGranularity, NGranularity, KGranularity;
+    VkComponentTypeNV AType, BType, CType, ResultType;
+    VkBool32 saturatingAccumulation;
+    VkScopeNV scope;
+    uint32_t workgroupInvocations;
+};
+
+using PFN_GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
+    VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, NvFlexibleDimensionsProperties*);
+
 #define HEARTH_FUNCTION_POINTER(name) PFN_vk##name name = nullptr;
 
 struct InstanceFunctions {
@@ -101,6 +143,8 @@ struct InstanceFunctions {
         GetPhysicalDeviceCooperativeMatrixPropertiesNV = nullptr;
     PFN_GetPhysicalDeviceCooperativeMatrixPropertiesKHR
         GetPhysicalDeviceCooperativeMatrixPropertiesKHR = nullptr;
+    PFN_GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV
+        GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV = nullptr;
 };
 
 struct DeviceFunctions {

@@ -28,6 +28,7 @@ void add(Hash& hash, const Kernel& k) {
     hash.number(k.needs_subgroup_arithmetic).number(k.needs_int8_storage);
     hash.number(static_cast<uint8_t>(k.needs_matrix_cores)).number(k.subgroup_size);
     hash.number(k.matrix.m).number(k.matrix.n).number(k.matrix.k);
+    if (k.needs_workgroup_matrices) hash.number(true);
 }
 
 void add(Hash& hash, const Operand& o) {

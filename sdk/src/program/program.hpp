@@ -84,7 +84,9 @@ struct Kernel {
     bool needs_fp16_arithmetic = false;
     bool needs_subgroup_arithmetic = false;
     MatrixCores needs_matrix_cores = MatrixCores::kNone;
-    MatrixShape matrix;          ///< that matrix cores must multiply, if they are needed
+    bool needs_workgroup_matrices = false;
+    /// That matrix cores must multiply, if they are needed; of a subgroup, or else of a workgroup.
+    MatrixShape matrix;
     uint32_t subgroup_size = 0;  ///< that it is written for; 0: any
     std::string source;          ///< GLSL, for people; may be stripped
 };

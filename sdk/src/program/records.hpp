@@ -46,7 +46,8 @@ enum KernelFlags : uint32_t {
     kNeedsInt8Storage = 8,
     kNeedsNvMatrixCores = 16,
     kNeedsKhrMatrixCores = 32,
-    kAllKernelFlags = 63,
+    kNeedsWorkgroupMatrices = 64,  ///< beside kNeedsKhrMatrixCores
+    kAllKernelFlags = 127,
 };
 
 struct KernelRecord {

@@ -101,7 +101,8 @@ void write(Writer& writer, const Kernel& k) {
                    (k.needs_int8_storage ? kNeedsInt8Storage : 0u) |
                    (k.needs_matrix_cores == MatrixCores::kNv    ? kNeedsNvMatrixCores
                     : k.needs_matrix_cores == MatrixCores::kKhr ? kNeedsKhrMatrixCores
-                                                                : 0u);
+                                                                : 0u) |
+                   (k.needs_workgroup_matrices ? kNeedsWorkgroupMatrices : 0u);
     record.subgroup_size = k.subgroup_size;
     record.matrix_m = k.matrix.m;
     record.matrix_n = k.matrix.n;
@@ -173,6 +174,7 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
     kernel.needs_matrix_cores = (k.flags & kNeedsNvMatrixCores) != 0    ? MatrixCores::kNv
                                 : (k.flags & kNeedsKhrMatrixCores) != 0 ? MatrixCores::kKhr
                                                                         : MatrixCores::kNone;
+    kernel.needs_workgroup_matrices = (k.flags & kNeedsWorkgroupMatrices) != 0;
     kernel.subgroup_size = k.subgroup_size;
     kernel.matrix = {k.matrix_m, k.matrix_n, k.matrix_k};
     return kernel;

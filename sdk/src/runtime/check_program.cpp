@@ -133,6 +133,8 @@ class ProgramChecker {
                         "kernel %s: needs matrix cores (feature cooperativeMatrix, f16 into f32), "
                         "which are not enabled",
                         name);
+        if ((kernel.flags & file::kNeedsWorkgroupMatrices) != 0)
+            return check_workgroup_matrices(kernel, name);
         if (caps.matrix_m != kernel.matrix_m || caps.matrix_n != kernel.matrix_n ||
             caps.matrix_k != kernel.matrix_k)
             return fail(HEARTH_ERROR_UNSUPPORTED,
@@ -140,6 +142,18 @@ class ProgramChecker {
                         name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, caps.matrix_m,
                         caps.matrix_n, caps.matrix_k);
         return HEARTH_OK;
+    }
+
+    hearth_result check_workgroup_matrices(const file::KernelRecord& kernel, const char* name) {
+        for (const hearth_workgroup_matrix& kind : device_.caps().workgroup_matrices)
+            if (kind.invocations == kernel.local_size[0] && kernel.matrix_m % kind.m == 0 &&
+                kernel.matrix_n % kind.n == 0 && kernel.matrix_k % kind.k == 0)
+                return HEARTH_OK;
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "kernel %s: needs matrices of %ux%ux%u of a workgroup of %u invocations "
+                    "(feature cooperativeMatrixWorkgroupScope), which are not enabled, or which "
+                    "the device does not have",
+                    name, kernel.matrix_m, kernel.matrix_n, kernel.matrix_k, kernel.local_size[0]);
     }
 
     hearth_result check_grids() {

@@ -92,13 +92,13 @@ std::vector<VkExtensionProperties> device_extensions(const VulkanApi& vk,
     return extensions;
 }
 
-void leave_out_khr_matrices(hearth_requirements& requirements) {
-    requirements.optional_features &= ~HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR;
+void leave_out(hearth_requirements& requirements, hearth_features features,
+               std::string_view extension) {
+    requirements.optional_features &= ~features;
     const char** const names = requirements.optional_extensions;
     const char** const end = names + requirements.optional_extension_count;
-    const char** const rest = std::remove_if(names, end, [](const char* name) {
-        return std::string_view(name) == "VK_KHR_cooperative_matrix";
-    });
+    const char** const rest =
+        std::remove_if(names, end, [&](const char* name) { return name == extension; });
     requirements.optional_extension_count = static_cast<uint32_t>(rest - names);
 }
 
@@ -111,7 +111,14 @@ Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceO
         device_query(instance, physical_device, options.binding_model);
     HEARTH_ASSIGN(hearth_requirements requirements, query_device(query));
     constexpr uint32_t kKhrMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
-    if (!instance.knows_headers(kKhrMatricesVersion)) leave_out_khr_matrices(requirements);
+    if (!instance.knows_headers(kKhrMatricesVersion))
+        leave_out(requirements, HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR, "VK_KHR_cooperative_matrix");
+    constexpr uint32_t kWorkgroupMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 300);
+    if (!instance.knows_headers(kWorkgroupMatricesVersion))
+        leave_out(requirements,
+                  HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE |
+                      HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS,
+                  "VK_NV_cooperative_matrix2");
     std::unique_ptr<Device> self(new Device);
     self->vk_ = instance.vk();
     self->instance_ = &instance;

@@ -48,6 +48,18 @@ std::string matrix_text(const DeviceCaps& caps) {
         caps.matrix.m, caps.matrix.n, caps.matrix.k);
 }
 
+/// "128 invocations in steps of 32x16x16, ..."
+std::string workgroup_matrix_text(const DeviceCaps& caps) {
+    std::string text;
+    for (const WorkgroupMatrix& w : caps.workgroup_matrices) {
+        if (w.invocations == 0) continue;
+        if (!text.empty()) text += ", ";
+        text += fmt::format("{} invocations in steps of {}x{}x{}", w.invocations, w.granularity.m,
+                            w.granularity.n, w.granularity.k);
+    }
+    return text.empty() ? "none" : text;
+}
+
 std::string feature_list(hearth_features features) {
     std::string text;
     for (int bit = 0; bit < HEARTH_FEATURE_COUNT; ++bit) {
@@ -106,6 +118,7 @@ Json describe(standalone::Instance& instance, int index) {
                  {"timestamps", (*device)->timestamp_valid_bits() > 0},
                  {"subgroup_size", caps->subgroup_size},
                  {"matrix_cores", matrix_text(*caps)},
+                 {"workgroup_matrices", workgroup_matrix_text(*caps)},
                  {"max_workgroup_invocations", caps->max_workgroup_invocations},
                  {"shared_memory_bytes", caps->shared_memory_bytes},
                  {"push_constant_bytes", caps->push_constant_bytes},
@@ -134,6 +147,7 @@ void print_device(const Json& d) {
         number("shared_memory_bytes") / 1024, number("push_constant_bytes"),
         number("max_buffer_bytes") >> 20);
     fmt::print("  matrix cores: {}\n", text("matrix_cores"));
+    fmt::print("  matrices of a workgroup: {}\n", text("workgroup_matrices"));
     fmt::print("  profile: {}\n", text("profile"));
 }
 

@@ -49,6 +49,7 @@ TEST(Serialize, LoadingWhatWasSavedGivesAnEqualProgram) {
         program.kernels[1].needs_matrix_cores =
             model == BindingModel::kDescriptor ? MatrixCores::kKhr : MatrixCores::kNv;
         program.kernels[1].matrix = {8, 16, 32};
+        program.kernels[1].needs_workgroup_matrices = model == BindingModel::kDescriptor;
         program.kernels[1].subgroup_size = 64;
         program.hash = content_hash(program);
         const std::vector<std::byte> bytes = save_program(program);
@@ -61,6 +62,8 @@ TEST(Serialize, LoadingWhatWasSavedGivesAnEqualProgram) {
         EXPECT_EQ(loaded->kernels[0].needs_int8_storage, program.storage.bits8);
         EXPECT_EQ(loaded->kernels[1].needs_matrix_cores, program.kernels[1].needs_matrix_cores);
         EXPECT_EQ(loaded->kernels[1].matrix, program.kernels[1].matrix);
+        EXPECT_EQ(loaded->kernels[1].needs_workgroup_matrices,
+                  program.kernels[1].needs_workgroup_matrices);
         EXPECT_EQ(loaded->kernels[1].subgroup_size, 64u);
         EXPECT_EQ(loaded->kernels[1].source, "void main() {}");
         EXPECT_EQ(loaded->steps[0].operand_values, program.steps[0].operand_values);
