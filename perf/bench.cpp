@@ -136,12 +136,17 @@ Status Bench::time(const Job& job, const Sample& first, Row& row) {
         HEARTH_ASSIGN(const Sample again, sample(job, 1));
         if (again.gpu_us > budget_us) return mark_over_budget(again);
     }
-    // An idle GPU needs a few tenths of a second to raise its clock.
+    // An idle GPU needs a few tenths of a second of work to raise its clock: of work that is not cut
+    // into pieces by waiting for the host, so several repetitions in each submission.
+    constexpr double kWarmSampleUs = 5000;
     const double warm_start_us = now_us();
     double one_us = 0;
+    int warm_repetitions = 1;
     do {
-        HEARTH_ASSIGN(const Sample warm, sample(job, 1));
-        one_us = std::max(warm.wall_us, 1.0);
+        HEARTH_ASSIGN(const Sample warm, sample(job, warm_repetitions));
+        one_us = std::max(warm.wall_us / warm_repetitions, 1.0);
+        warm_repetitions =
+            static_cast<int>(std::clamp(kWarmSampleUs / one_us, 1.0, double(kMostRepetitions)));
     } while (now_us() - warm_start_us < 0.25 * budget_us);
 
     // Half of the budget for the repeated samples, a quarter for the single ones.

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Matrices that a subgroup holds together: f16 operands, f32 sums (DeviceCaps::matrix_cores).
+// Matrices that a subgroup holds together: f16 operands, f32 sums (DeviceCaps::matrix_cores).  Where
+// HEARTH_MATRIX_WORKGROUP is defined, a workgroup does (DeviceCaps::workgroup_matrices); all its
+// invocations call together, then.
 //
 //   hearth_matrix_m, _n, _k            sizes of one product; 16, 16, 16 on most devices
 //   hearth_matrix_a                    left operand, f16, [m, k]
@@ -22,9 +24,14 @@
 // codegen/khr_matrices.cpp tells the kinds apart.
 
 #ifdef HEARTH_MATRIX_KHR
-layout(constant_id = 2000) const int hearth_scope_a = 3;  // gl_ScopeSubgroup
-layout(constant_id = 2001) const int hearth_scope_b = 3;
-layout(constant_id = 2002) const int hearth_scope_sum = 3;
+#ifdef HEARTH_MATRIX_WORKGROUP
+#define hearth_scope 2  // gl_ScopeWorkgroup
+#else
+#define hearth_scope 3  // gl_ScopeSubgroup
+#endif
+layout(constant_id = 2000) const int hearth_scope_a = hearth_scope;
+layout(constant_id = 2001) const int hearth_scope_b = hearth_scope;
+layout(constant_id = 2002) const int hearth_scope_sum = hearth_scope;
 #else
 #define hearth_scope_a gl_ScopeSubgroup
 #define hearth_scope_b gl_ScopeSubgroup

@@ -41,16 +41,17 @@ uvec2 hearth_halves(vec4 v) {
     return uvec2(packHalf2x16(exact.xy), packHalf2x16(exact.zw));
 }
 
-// Signed integers, from the lowest bits up (ops/packed.ops.cpp).
+// Signed integers, from the lowest bits up (ops/packed.ops.cpp).  As the last bits of 2^23, with an
+// offset that makes them positive, they need no conversion.
 vec4 hearth_four_int8(uint word) {
-    const int w = int(word);
-    return vec4(bitfieldExtract(w, 0, 8), bitfieldExtract(w, 8, 8), bitfieldExtract(w, 16, 8),
-                bitfieldExtract(w, 24, 8));
+    const uint w = word ^ 0x80808080u;
+    return uintBitsToFloat((uvec4(w, w >> 8, w >> 16, w >> 24) & 0xffu) | 0x4b000000u) -
+           (8388608.0 + 128.0);
 }
 vec4 hearth_four_int4(uint word, int half_of_word) {
-    const int w = int(word) >> (16 * half_of_word);
-    return vec4(bitfieldExtract(w, 0, 4), bitfieldExtract(w, 4, 4), bitfieldExtract(w, 8, 4),
-                bitfieldExtract(w, 12, 4));
+    const uint w = (word >> (16 * half_of_word)) ^ 0x8888u;
+    return uintBitsToFloat((uvec4(w, w >> 4, w >> 8, w >> 12) & 0xfu) | 0x4b000000u) -
+           (8388608.0 + 8.0);
 }
 vec4 four_of(Int8Chunk chunk, int i) {
     return hearth_four_int8(chunk.words[i]) * chunk.scale;

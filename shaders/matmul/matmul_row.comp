@@ -7,7 +7,7 @@
 // Each workgroup computes BM rows of BN columns.  Where b's elements follow each other along k, its
 // threads share out k, a chunk each at a time (chunks.glsl), and have a sum for each result.  Else a
 // chunk of neighbouring columns belongs to each of BN / CHUNK threads, and the other threads share
-// out k.  A tree through shared memory adds the threads' sums in a fixed order: deterministic.
+// out k.  The threads' sums are added through shared memory in a fixed order: deterministic.
 // Bytes moved: K*N of b's elements for each BM rows, which a's rows and the results add little to.
 //
 // Code generation completes this text with BM BN THREADS, ALONG_K, CHUNK, a multiple of four, and
@@ -18,8 +18,14 @@
 const int kLanesN = ALONG_K == 1 ? 1 : BN / CHUNK;
 const int kLanesK = THREADS / kLanesN;
 const int kColumns = ALONG_K == 1 ? BN : CHUNK;  // of a thread
+const int kResults = BM * BN;
+const int kMostParts = kLanesK < 8 ? kLanesK : 8;
+const int kParts = THREADS / kResults < 1            ? 1
+                   : THREADS / kResults < kMostParts ? THREADS / kResults
+                                                     : kMostParts;
+const int kPart = kLanesK / kParts;
 
-shared float partial[kLanesK * BM * BN];
+shared float partial[kLanesK * kResults];
 
 void main() {
     const int thread = int(gl_LocalInvocationID.x);
@@ -66,16 +72,20 @@ void main() {
     [[unroll]] for (int i = 0; i < BM; ++i)
         [[unroll]] for (int j = 0; j < kColumns; ++j)
             partial[(i * BN + lane_n * kColumns + j) * kLanesK + lane_k] = sum[i][j];
-    for (int lanes = kLanesK / 2; lanes > 0; lanes /= 2) {
-        barrier();
-        for (int e = thread; e < lanes * BM * BN; e += THREADS) {
-            const int at = e / lanes * kLanesK + e % lanes;
-            partial[at] += partial[at + lanes];
-        }
+    // In two steps: some threads add up a part of each result's sums, then one adds up the parts.
+    // Each begins somewhere else, so that neighbours read different banks.
+    barrier();
+    for (int e = thread; e < kResults * kParts; e += THREADS) {
+        const int at = e / kParts * kLanesK + e % kParts * kPart;
+        float total = 0.0;
+        [[unroll]] for (int i = 0; i < kPart; ++i) total += partial[at + (i + e) % kPart];
+        partial[at] = total;
     }
     barrier();
-    for (int e = thread; e < BM * BN; e += THREADS) {
+    for (int e = thread; e < kResults; e += THREADS) {
+        float total = 0.0;
+        [[unroll]] for (int i = 0; i < kParts; ++i) total += partial[e * kLanesK + i * kPart];
         const int m = first_m + e / BN, n = first_n + e % BN;
-        if (m < m_count && n < n_count) store(batch, m, n, partial[e * kLanesK]);
+        if (m < m_count && n < n_count) store(batch, m, n, total);
     }
 }

@@ -12,15 +12,14 @@
 // Where there are few tiles, SPLIT threads share each one's sums: each takes its stretch of every
 // slice, and they add up through shared memory, in the order of the stretches.
 //
-// Code generation completes this text with SPLIT and what matmul_tiled.comp has, but load_a4(b, m, k) and
+// Code generation completes this text with STAGES, SPLIT and what matmul_tiled.comp has, but load_a4(b, m, k) and
 // load_b4(b, k, n) give four elements: along k where X_K_IS_CONTIGUOUS, else along m or n.  The
 // extent that is contiguous is a multiple of four, and so is K_FIRST where it is k.  X_IS_WHOLE
 // says that an extent is a multiple of the tile's, so that nothing need be checked.
 //
-// Tiles tried on an H200, TFLOP/s at 4,096 and 1,024: 256x128x8 of 16x8 45.0 and 10.9, 128x128x8 of
-// 8x8 43.1 and 19.2, 128x128x16 34.5 and 14.6, 128x64x8 40.9 and 30.5, 64x64x16 of 8x4 40.1 and
-// 34.4, of 4x4 32.0 and 28.4.  Two buffers in shared memory instead of one and 8x4 threads a
-// subgroup changed nothing (2 %).
+// With two STAGES in shared memory the next slices are written beside the present ones, which saves
+// a barrier.  subgroupBarrier() keeps compilers from loading only when it is needed.  Tiles tried:
+// docs/design/0010-matrix-cores.md.
 
 const int kThreadsN = BN / TN;
 const int kThreadsM = BM / TM;
@@ -29,12 +28,82 @@ const int kThreads = kPart * SPLIT;
 const int kStretch = BK / SPLIT;
 const int kLoadsA = BM * BK / 4 / kThreads;
 const int kLoadsB = BN * BK / 4 / kThreads;
+// One column of padding: fewer bank conflicts when transposed.
+const int kStrideA = BM / 4 + 1, kStrideB = BN / 4 + 1;
 
-shared vec4 tile_a[BK][BM / 4 + 1];  // one column of padding: fewer bank conflicts when transposed
-shared vec4 tile_b[BK][BN / 4 + 1];
+shared vec4 tile_a[STAGES * BK * kStrideA];
+shared vec4 tile_b[STAGES * BK * kStrideB];
 #if SPLIT > 1
 shared vec4 of_stretch[SPLIT][BM * BN / 4];
 #endif
+
+vec4 sum[TM][TN / 4];
+vec4 next_a[kLoadsA], next_b[kLoadsB];
+
+// The slices at k0, into registers.
+void fetch_slices(int batch, int first_m, int first_n, int k0, int k_count) {
+    const int thread = int(gl_LocalInvocationID.x);
+    const int m_count = M, n_count = N;
+    [[unroll]] for (int i = 0; i < kLoadsA; ++i) {
+        const int e = thread + i * kThreads;
+        const int k = k0 + (A_K_IS_CONTIGUOUS ? e % (BK / 4) * 4 : e / (BM / 4));
+        const int m = first_m + (A_K_IS_CONTIGUOUS ? e / (BK / 4) : e % (BM / 4) * 4);
+        const bool inside = (M_IS_WHOLE || m < m_count) && (K_IS_WHOLE || k < k_count);
+        next_a[i] = inside ? load_a4(batch, m, k) : vec4(0.0);
+    }
+    [[unroll]] for (int i = 0; i < kLoadsB; ++i) {
+        const int e = thread + i * kThreads;
+        const int k = k0 + (B_K_IS_CONTIGUOUS ? e % (BK / 4) * 4 : e / (BN / 4));
+        const int n = first_n + (B_K_IS_CONTIGUOUS ? e / (BK / 4) : e % (BN / 4) * 4);
+        const bool inside = (N_IS_WHOLE || n < n_count) && (K_IS_WHOLE || k < k_count);
+        next_b[i] = inside ? load_b4(batch, k, n) : vec4(0.0);
+    }
+}
+
+void put_slices(int stage) {
+    const int thread = int(gl_LocalInvocationID.x);
+    const int to_a = stage * BK * kStrideA, to_b = stage * BK * kStrideB;
+    [[unroll]] for (int i = 0; i < kLoadsA; ++i) {
+        const int e = thread + i * kThreads;
+        if (A_K_IS_CONTIGUOUS) {
+            const int k = e % (BK / 4) * 4, m = e / (BK / 4);
+            [[unroll]] for (int j = 0; j < 4; ++j)
+                tile_a[to_a + (k + j) * kStrideA + m / 4][m % 4] = next_a[i][j];
+        } else {
+            tile_a[to_a + e / (BM / 4) * kStrideA + e % (BM / 4)] = next_a[i];
+        }
+    }
+    [[unroll]] for (int i = 0; i < kLoadsB; ++i) {
+        const int e = thread + i * kThreads;
+        if (B_K_IS_CONTIGUOUS) {
+            const int k = e % (BK / 4) * 4, n = e / (BK / 4);
+            [[unroll]] for (int j = 0; j < 4; ++j)
+                tile_b[to_b + (k + j) * kStrideB + n / 4][n % 4] = next_b[i][j];
+        } else {
+            tile_b[to_b + e / (BN / 4) * kStrideB + e % (BN / 4)] = next_b[i];
+        }
+    }
+}
+
+void multiply_slices(int first_k, int thread_m, int thread_n) {
+    const int from_a = first_k * kStrideA + thread_m;
+    const int from_b = first_k * kStrideB + thread_n;
+    vec4 a[2][TM / 4], b[2][TN / 4];
+    [[unroll]] for (int k = -1; k < kStretch; ++k) {
+        // The elements after these, while these are multiplied.
+        const int now = k & 1, next = 1 - now;
+        if (k + 1 < kStretch) {
+            [[unroll]] for (int i = 0; i < TM / 4; ++i)
+                a[next][i] = tile_a[from_a + (k + 1) * kStrideA + i * kThreadsM];
+            [[unroll]] for (int j = 0; j < TN / 4; ++j)
+                b[next][j] = tile_b[from_b + (k + 1) * kStrideB + j * kThreadsN];
+        }
+        if (k < 0) continue;
+        [[unroll]] for (int i = 0; i < TM; ++i)
+            [[unroll]] for (int j = 0; j < TN / 4; ++j)
+                sum[i][j] = fma(vec4(a[now][i / 4][i % 4]), b[now][j], sum[i][j]);
+    }
+}
 
 void multiply(int first_m, int batch) {
     const int thread = int(gl_LocalInvocationID.x);
@@ -45,61 +114,27 @@ void multiply(int first_m, int batch) {
     const int k_first = K_FIRST, k_count = K_END;
     if (first_m >= m_count || first_n >= n_count) return;
 
-    vec4 sum[TM][TN / 4];
-    for (int i = 0; i < TM; ++i)
-        for (int j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0.0);
-
-    vec4 next_a[kLoadsA], next_b[kLoadsB];
-    for (int k0 = k_first - BK; k0 < k_count; k0 += BK) {
-        // The slice after this one, into registers.
-        const int k1 = k0 + BK;
-        for (int i = 0; i < kLoadsA && k1 < k_count; ++i) {
-            const int e = thread + i * kThreads;
-            const int k = k1 + (A_K_IS_CONTIGUOUS ? e % (BK / 4) * 4 : e / (BM / 4));
-            const int m = first_m + (A_K_IS_CONTIGUOUS ? e / (BK / 4) : e % (BM / 4) * 4);
-            const bool inside = (M_IS_WHOLE || m < m_count) && (K_IS_WHOLE || k < k_count);
-            next_a[i] = inside ? load_a4(batch, m, k) : vec4(0.0);
-        }
-        for (int i = 0; i < kLoadsB && k1 < k_count; ++i) {
-            const int e = thread + i * kThreads;
-            const int k = k1 + (B_K_IS_CONTIGUOUS ? e % (BK / 4) * 4 : e / (BN / 4));
-            const int n = first_n + (B_K_IS_CONTIGUOUS ? e / (BK / 4) : e % (BN / 4) * 4);
-            const bool inside = (N_IS_WHOLE || n < n_count) && (K_IS_WHOLE || k < k_count);
-            next_b[i] = inside ? load_b4(batch, k, n) : vec4(0.0);
-        }
-        // This one, from shared memory; there is none yet the first time.
-        if (k0 >= k_first) {
-            for (int step = 0; step < kStretch; ++step) {
-                const int k = stretch * kStretch + step;
-                vec4 a[TM / 4], b[TN / 4];
-                for (int i = 0; i < TM / 4; ++i) a[i] = tile_a[k][thread_m + i * kThreadsM];
-                for (int j = 0; j < TN / 4; ++j) b[j] = tile_b[k][thread_n + j * kThreadsN];
-                for (int i = 0; i < TM; ++i)
-                    for (int j = 0; j < TN / 4; ++j)
-                        sum[i][j] = fma(vec4(a[i / 4][i % 4]), b[j], sum[i][j]);
-            }
+    [[unroll]] for (int i = 0; i < TM; ++i)
+        [[unroll]] for (int j = 0; j < TN / 4; ++j) sum[i][j] = vec4(0.0);
+    fetch_slices(batch, first_m, first_n, k_first, k_count);
+    put_slices(0);
+    barrier();
+    const bool has_more = k_count - k_first > BK;
+    // Fetching the last slices once more costs less than asking whether there are others.
+    const int last = k_first + max(k_count - k_first - 1, 0) / BK * BK;
+    for (int k0 = k_first; k0 < k_count; k0 += STAGES * BK) {
+        [[unroll]] for (int stage = 0; stage < STAGES; ++stage) {
+            const int k = k0 + stage * BK;
+            if (has_more) fetch_slices(batch, first_m, first_n, min(k + BK, last), k_count);
+            subgroupBarrier();
+            multiply_slices(stage * BK + stretch * kStretch, thread_m, thread_n);
+            if (k >= last) break;
+            if (STAGES == 1) barrier();
+            put_slices((stage + 1) % STAGES);
             barrier();
         }
-        for (int i = 0; i < kLoadsA; ++i) {
-            const int e = thread + i * kThreads;
-            if (A_K_IS_CONTIGUOUS) {
-                const int k = e % (BK / 4) * 4, m = e / (BK / 4);
-                for (int j = 0; j < 4; ++j) tile_a[k + j][m / 4][m % 4] = next_a[i][j];
-            } else {
-                tile_a[e / (BM / 4)][e % (BM / 4)] = next_a[i];
-            }
-        }
-        for (int i = 0; i < kLoadsB; ++i) {
-            const int e = thread + i * kThreads;
-            if (B_K_IS_CONTIGUOUS) {
-                const int k = e % (BK / 4) * 4, n = e / (BK / 4);
-                for (int j = 0; j < 4; ++j) tile_b[k + j][n / 4][n % 4] = next_b[i][j];
-            } else {
-                tile_b[e / (BN / 4)][e % (BN / 4)] = next_b[i];
-            }
-        }
-        barrier();
     }
+
 #if SPLIT > 1
     for (int i = 0; i < TM; ++i)
         for (int j = 0; j < TN / 4; ++j)

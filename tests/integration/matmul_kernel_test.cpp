@@ -231,6 +231,17 @@ TEST_P(MatmulKernel, EqualsTheReferenceOnMatrixCores) {
     }
 }
 
+TEST_P(MatmulKernel, EqualsTheReferenceOnMatricesOfAWorkgroup) {
+    const ProductCase& c = GetParam();
+    if (!reads_halves(c) || c.m < 16) return;
+    if (options().caps.workgroup_matrices[0].invocations == 0)
+        GTEST_SKIP() << "the device has no matrices of a workgroup (VK_NV_cooperative_matrix2)";
+    const Product product = build(c);
+    const auto forced = with_tile(product.graph, options(), MatmulFamily::kWorkgroup);
+    ASSERT_TRUE(forced);
+    expect_reference(product, *forced, "const int kParts = BN / TN");
+}
+
 INSTANTIATE_TEST_SUITE_P(Products, MatmulKernel, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 

@@ -49,6 +49,8 @@ struct GroupKernel {
     std::vector<uint32_t> pair_loads;  ///< likewise as uvec2, 8 bytes, from "bKp"
     std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
     std::vector<ValueId> stores;       ///< of a row program: the buffers that it writes
+    /// Of a text whose matrices belong to the workgroup: what it multiplies at once.
+    std::optional<MatrixShape> workgroup_matrix;
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<GridAxis, 3> grid;
     uint64_t flops = 0;

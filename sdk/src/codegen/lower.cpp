@@ -168,7 +168,7 @@ bool uses_matrices(const GroupKernel& kernel) {
 }
 
 /// What a text with matrices must say first.
-std::string matrix_head(const DeviceCaps& caps) {
+std::string matrix_head(const GroupKernel& kernel, const DeviceCaps& caps) {
     std::string text =
         "#extension GL_NV_cooperative_matrix : require\n"
         "#extension GL_KHR_memory_scope_semantics : require\n"
@@ -176,12 +176,14 @@ std::string matrix_head(const DeviceCaps& caps) {
         "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
     if (caps.matrix_cores == MatrixCores::kKhr)
         text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
+    if (kernel.workgroup_matrix) text += "#define HEARTH_MATRIX_WORKGROUP\n";
+    const MatrixShape shape = kernel.workgroup_matrix.value_or(caps.matrix);
     const auto size = [&](const char* name, uint32_t value) {
         text += "#define hearth_matrix_" + std::string(name) + " " + std::to_string(value) + "\n";
     };
-    size("m", caps.matrix.m);
-    size("n", caps.matrix.n);
-    size("k", caps.matrix.k);
+    size("m", shape.m);
+    size("n", shape.n);
+    size("k", shape.k);
     return text;
 }
 
@@ -192,7 +194,10 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     std::string text = "#version 450\n";
     if (kernel.body.find("[[unroll]]") != std::string::npos)
         text += "#extension GL_EXT_control_flow_attributes : require\n";
-    if (uses_matrices(kernel)) text += matrix_head(caps);
+    if (uses_matrices(kernel))
+        text += matrix_head(kernel, caps);
+    else if (kernel.body.find("subgroupBarrier") != std::string::npos)
+        text += "#extension GL_KHR_shader_subgroup_basic : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
     if (holds(graph, kernel.buffers, storage, 2))
@@ -601,7 +606,8 @@ class Lowerer {
         }
         if (!is_finished && uses_matrices(text)) {
             kernel.needs_matrix_cores = options_.caps.matrix_cores;
-            kernel.matrix = options_.caps.matrix;
+            kernel.needs_workgroup_matrices = text.workgroup_matrix.has_value();
+            kernel.matrix = text.workgroup_matrix.value_or(options_.caps.matrix);
             kernel.needs_fp16_arithmetic = true;
             kernel.subgroup_size = options_.caps.subgroup_size;
             if (options_.caps.matrix_cores == MatrixCores::kKhr) {

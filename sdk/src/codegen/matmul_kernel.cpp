@@ -72,7 +72,12 @@ class MatmulKernel {
         for (size_t input = prologue_ ? 1 : 0; input < 2; ++input)
             text += load_functions(input, tile.family);
         text += store_function(tile.family);
+        if (is_on_matrices(tile.family)) text += shader_text("matmul/slices.glsl");
         kernel_.body = text + std::string(shader_text(text_of(tile.family)));
+        if (tile.family == MatmulFamily::kWorkgroup)
+            kernel_.workgroup_matrix = {static_cast<uint32_t>(tile.tm),
+                                        static_cast<uint32_t>(tile.tn),
+                                        static_cast<uint32_t>(tile.bk)};
         kernel_.local_size = {static_cast<uint32_t>(threads_of(tile, options_.caps)), 1, 1};
         kernel_.grid[0] = {work_of(n_), static_cast<uint32_t>(tile.bn)};
         kernel_.grid[1] = tiles_axis(m_, tile.bm);
@@ -130,6 +135,8 @@ class MatmulKernel {
                 return "matmul/matmul_vector.comp";
             case MatmulFamily::kMatrix:
                 return "matmul/matmul_matrix.comp";
+            case MatmulFamily::kWorkgroup:
+                return "matmul/matmul_workgroup.comp";
             case MatmulFamily::kRow:
                 return "matmul/matmul_row.comp";
             case MatmulFamily::kTiled:
@@ -180,15 +187,15 @@ class MatmulKernel {
             return constant(name, std::to_string(value));
         };
         const bool is_matrix = t.family == MatmulFamily::kMatrix;
-        const bool is_row = t.family == MatmulFamily::kRow;
         std::string text = number("BM", t.bm) + number("BN", t.bn) + number("BK", t.bk) +
                            number(is_matrix ? "WM" : "TM", t.tm) +
-                           number(is_matrix ? "WN" : "TN", t.tn);
-        text += number("SPLIT", t.split);
-        if (is_matrix)
-            text += number("STAGES", t.stages) +
-                    number("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
-        if (is_row) text += number("THREADS", t.threads);
+                           number(is_matrix ? "WN" : "TN", t.tn) + number("SPLIT", t.split) +
+                           number("THREADS", threads_of(t, options_.caps));
+        if (is_matrix) text += number("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
+        if (t.family != MatmulFamily::kTiled) text += number("STAGES", t.stages);
+        if (is_on_matrices(t.family))
+            text += number("TILE_VECTORS",
+                           static_cast<int>(shared_bytes_of(t, problem, options_.caps) / 16));
         return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
                number("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
                constant("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
@@ -196,7 +203,8 @@ class MatmulKernel {
                constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
                constant("M_IS_WHOLE", is_whole(m_, t.bm)) +
                constant("N_IS_WHOLE", is_whole(n_, t.bn)) +
-               constant("K_IS_WHOLE", node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk)) +
+               constant("K_IS_WHOLE",
+                        node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk * t.stages)) +
                constant("A_K_IS_CONTIGUOUS", bool_text(problem.a_k_is_contiguous)) +
                constant("B_K_IS_CONTIGUOUS", bool_text(problem.b_k_is_contiguous));
     }
@@ -337,7 +345,7 @@ class MatmulKernel {
             const Chunk chunk = chunk_of(1, along_k);
             text += define("ALONG_K", along_k ? "1" : "0") + define("ChunkOfB", chunk.type) +
                     define("CHUNK", std::to_string(chunk.elements));
-        } else if (family == MatmulFamily::kMatrix) {
+        } else if (is_on_matrices(family)) {
             text += "#define HEARTH_MATRIX_WORDS\n";
             for (size_t input = 0; input < 2; ++input) {
                 const std::string name = input == 0 ? "A" : "B";
@@ -361,6 +369,7 @@ class MatmulKernel {
             case MatmulFamily::kVector:
                 return load_function(input, Load::kFour);
             case MatmulFamily::kMatrix:
+            case MatmulFamily::kWorkgroup:
                 if (loads_by_eights(input)) return load_function(input, Load::kFetch);
                 return load_function(input, Load::kElement) +
                        gather_function(input, 8, is_swapped(input) != (input == 0));
@@ -674,8 +683,7 @@ class MatmulKernel {
             names += ", " + name;
             stores += "    " + kernel_.buffers.store(group_.stores[i], "at", name) + "\n";
         }
-        const bool stores_vectors =
-            family == MatmulFamily::kVector || family == MatmulFamily::kMatrix;
+        const bool stores_vectors = family == MatmulFamily::kVector || is_on_matrices(family);
         const std::string linear = writer.emit(*place.linear);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
         const std::string results = "int results(int batch, int m, int n, float sum" +

@@ -18,25 +18,29 @@ namespace {
 constexpr MatmulTile tiled(int bm, int bn, int bk, int tm, int tn, bool stores_in_loop = false) {
     return {MatmulFamily::kTiled, bm, bn, bk, tm, tn, 1, 0, stores_in_loop};
 }
-constexpr MatmulTile vector(int bm, int bn, int bk, int tm, int tn, int split = 1) {
-    return {MatmulFamily::kVector, bm, bn, bk, tm, tn, 1, 0, false, split};
+constexpr MatmulTile vector(int bm, int bn, int bk, int tm, int tn, int split = 1, int stages = 1) {
+    return {MatmulFamily::kVector, bm, bn, bk, tm, tn, stages, 0, false, split};
 }
-constexpr MatmulTile matrix(int bm, int bn, int bk, int tm, int tn, int stages, int split = 1) {
+constexpr MatmulTile matrix(int bm, int bn, int bk, int tm, int tn, int split = 1, int stages = 1) {
     return {MatmulFamily::kMatrix, bm, bn, bk, tm, tn, stages, 0, false, split};
+}
+constexpr MatmulTile workgroup(int bm, int bn, int bk, int tn, int threads) {
+    return {MatmulFamily::kWorkgroup, bm, bn, bk, bm, tn, 1, threads, false};
 }
 constexpr MatmulTile row(int bm, int bn, int threads) {
     return {MatmulFamily::kRow, bm, bn, 8, bm, bn, 1, threads, false};
 }
 
-// In each table the first is for products that fill a GPU, the last for a handful of rows.
+// In each table the first is for products that fill a GPU, the last for a handful of rows.  NVIDIA's
+// driver gives the workgroups of a multiprocessor 50 KB of shared memory together: two share it if
+// they take 24 KB each.
 constexpr MatmulTile kTiled[] = {
     tiled(128, 128, 8, 8, 8), tiled(64, 64, 16, 4, 4), tiled(32, 32, 16, 2, 2),
     tiled(64, 16, 16, 2, 2),  tiled(16, 16, 16, 1, 1),
 };
 // Rows and columns of a thread are multiples of four.
 constexpr MatmulTile kVector[] = {
-    vector(256, 128, 8, 16, 8),
-    vector(128, 128, 8, 8, 8),
+    vector(128, 128, 8, 16, 8, 1, 2),
     vector(64, 64, 16, 8, 4),
     vector(32, 32, 16, 4, 4),
 };
@@ -48,30 +52,36 @@ constexpr MatmulTile kCpu[] = {
     tiled(64, 16, 16, 8, 4, true), tiled(32, 16, 16, 8, 4, true), tiled(16, 16, 16, 4, 4, true),
 };
 constexpr MatmulTile kMatrix[] = {
-    matrix(128, 128, 64, 32, 32, 1),
-    matrix(64, 64, 64, 32, 32, 1),
-    matrix(32, 32, 128, 16, 16, 1),
-    matrix(32, 32, 64, 16, 16, 1),
+    matrix(128, 256, 32, 64, 64, 1, 2), matrix(128, 128, 32, 64, 64), matrix(128, 64, 64, 64, 32),
+    matrix(64, 64, 64, 32, 32),         matrix(32, 32, 128, 16, 16),  matrix(32, 32, 64, 16, 16),
 };
 // For tuning: neighbours of those above, which other devices may like better.
 constexpr MatmulTile kMoreMatrix[] = {
-    matrix(128, 128, 64, 64, 32, 1), matrix(128, 128, 64, 32, 64, 1),
-    matrix(128, 128, 32, 64, 64, 1), matrix(128, 64, 64, 64, 32, 1),
-    matrix(64, 64, 64, 32, 16, 1),   matrix(64, 64, 32, 32, 32, 2),
-    matrix(32, 64, 64, 16, 32, 1),   matrix(64, 32, 64, 32, 16, 1),
-    matrix(32, 32, 32, 16, 16, 2),
+    matrix(128, 128, 32, 64, 64, 1, 2), matrix(32, 64, 32, 16, 32, 1, 2),
+    matrix(128, 128, 64, 32, 32),       matrix(128, 128, 64, 64, 32),
+    matrix(128, 256, 32, 64, 64),       matrix(256, 128, 32, 64, 64),
+    matrix(128, 256, 32, 64, 32),       matrix(64, 128, 64, 32, 64),
+    matrix(64, 64, 64, 64, 32),         matrix(64, 64, 64, 32, 16),
+    matrix(64, 64, 32, 32, 32),         matrix(32, 64, 64, 16, 32),
+    matrix(64, 32, 64, 32, 16),         matrix(32, 32, 32, 16, 16),
 };
 // For products with few tiles: subgroups that share a tile make up for them.  Long slices first.
 constexpr MatmulTile kSplitMatrix[] = {
-    matrix(32, 32, 256, 16, 16, 1, 2), matrix(32, 32, 128, 16, 16, 1, 2),
-    matrix(32, 32, 64, 16, 16, 1, 2),  matrix(16, 16, 256, 16, 16, 1, 8),
-    matrix(16, 16, 128, 16, 16, 1, 4), matrix(16, 16, 64, 16, 16, 1, 2),
+    matrix(32, 32, 256, 16, 16, 2), matrix(32, 32, 128, 16, 16, 2), matrix(32, 32, 64, 16, 16, 2),
+    matrix(16, 16, 256, 16, 16, 8), matrix(16, 16, 128, 16, 16, 4), matrix(16, 16, 64, 16, 16, 2),
 };
 // For tuning.
 constexpr MatmulTile kMoreSplitMatrix[] = {
-    matrix(16, 16, 256, 16, 16, 1, 4),  matrix(16, 16, 256, 16, 16, 1, 16),
-    matrix(16, 16, 512, 16, 16, 1, 16), matrix(16, 32, 256, 16, 32, 1, 8),
-    matrix(32, 16, 256, 16, 16, 1, 4),  matrix(32, 32, 128, 32, 32, 1, 4),
+    matrix(16, 16, 256, 16, 16, 4),  matrix(16, 16, 256, 16, 16, 16),
+    matrix(16, 16, 512, 16, 16, 16), matrix(16, 32, 256, 16, 32, 8),
+    matrix(32, 16, 256, 16, 16, 4),  matrix(32, 32, 128, 32, 32, 4),
+};
+// For tuning, too.
+constexpr MatmulTile kWorkgroup[] = {
+    workgroup(128, 128, 32, 32, 128), workgroup(128, 256, 32, 32, 256),
+    workgroup(256, 128, 32, 32, 256), workgroup(128, 128, 32, 64, 256),
+    workgroup(128, 64, 32, 32, 128),  workgroup(64, 64, 64, 32, 128),
+    workgroup(64, 32, 64, 32, 64),
 };
 constexpr MatmulTile kSplitVector[] = {
     vector(32, 32, 64, 4, 4, 4),
@@ -83,14 +93,15 @@ constexpr MatmulTile kMoreSplitVector[] = {
     vector(32, 32, 32, 8, 4, 8), vector(32, 32, 32, 8, 8, 8),   vector(32, 64, 32, 8, 4, 4),
 };
 constexpr MatmulTile kMoreVector[] = {
-    vector(128, 64, 8, 8, 8), vector(128, 64, 16, 8, 4), vector(64, 128, 8, 8, 8),
-    vector(64, 64, 16, 4, 4), vector(64, 64, 8, 8, 8),   vector(32, 128, 16, 4, 8),
-    vector(32, 64, 32, 4, 4), vector(32, 64, 16, 4, 8),  vector(32, 128, 32, 4, 4),
+    vector(256, 128, 8, 16, 8, 1, 2), vector(128, 256, 8, 8, 16, 1, 2), vector(128, 128, 8, 8, 8),
+    vector(128, 64, 8, 8, 8),         vector(128, 64, 16, 8, 4),        vector(64, 128, 8, 8, 8),
+    vector(64, 64, 16, 4, 4),         vector(64, 64, 8, 8, 8),          vector(32, 128, 16, 4, 8),
+    vector(32, 64, 32, 4, 4),         vector(32, 64, 16, 4, 8),         vector(32, 128, 32, 4, 4),
 };
 // Fewest rows first.  b along k: each thread has a sum for each result.
 constexpr MatmulTile kRowsAlongK[] = {
-    row(1, 4, 128), row(2, 4, 128), row(4, 4, 128), row(8, 4, 128),
-    row(1, 8, 128), row(1, 2, 128), row(4, 2, 128), row(8, 2, 128),
+    row(1, 4, 128), row(2, 4, 128), row(4, 4, 128), row(8, 8, 32), row(1, 8, 128),
+    row(1, 2, 128), row(4, 2, 128), row(8, 4, 128), row(8, 4, 32), row(4, 8, 32),
 };
 constexpr MatmulTile kRowsAlongN[] = {
     row(1, 32, 256), row(2, 32, 256), row(4, 32, 128), row(8, 32, 64),
@@ -101,7 +112,7 @@ constexpr int64_t kMostRows = 16;  // for which a row kernel is tried
 constexpr int kMatrixPad = 1;      // vectors of 16 bytes, see matmul_matrix.comp
 
 std::span<const MatmulTile> row_table(const MatmulProblem& problem) {
-    return problem.b_k_is_contiguous ? kRowsAlongK : kRowsAlongN;
+    return problem.b_k_is_contiguous ? std::span<const MatmulTile>(kRowsAlongK) : kRowsAlongN;
 }
 
 std::span<const MatmulTile> table_for(const MatmulProblem& problem, const DeviceCaps& caps) {
@@ -123,12 +134,27 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
           divides(t.bk, static_cast<uint32_t>(t.split) * caps.matrix.k)))
         return false;
     const int threads = threads_of(t, caps);
+    // Each invocation fetches equally much of each half of a slice.
+    if (t.family == MatmulFamily::kMatrix && t.stages == 2 &&
+        !(problem.a_k_is_contiguous && divides(t.bm * t.bk / 8, static_cast<uint32_t>(threads))))
+        return false;
+    if (t.family == MatmulFamily::kWorkgroup &&
+        std::none_of(caps.workgroup_matrices.begin(), caps.workgroup_matrices.end(),
+                     [&](const WorkgroupMatrix& kind) {
+                         return static_cast<int>(kind.invocations) == threads &&
+                                divides(t.tm, kind.granularity.m) &&
+                                divides(t.tn, kind.granularity.n) &&
+                                divides(t.bk, kind.granularity.k);
+                     }))
+        return false;
     // Each thread loads equally much of a slice.
     if (t.family == MatmulFamily::kVector &&
         !(divides(t.bm * t.bk, 4u * static_cast<uint32_t>(threads)) &&
           divides(t.bn * t.bk, 4u * static_cast<uint32_t>(threads))))
         return false;
-    return shared_bytes_of(t, problem, caps) <= caps.shared_memory_bytes &&
+    const uint32_t drivers_bytes =
+        t.family == MatmulFamily::kWorkgroup ? caps.workgroup_matrix_shared_bytes : 0;
+    return shared_bytes_of(t, problem, caps) + drivers_bytes <= caps.shared_memory_bytes &&
            threads <= static_cast<int>(caps.max_workgroup_invocations) &&
            threads <= static_cast<int>(caps.max_workgroup_size_x);
 }
@@ -177,7 +203,7 @@ std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const 
     return std::nullopt;
 }
 
-constexpr const char* kFamilyNames[] = {"tiled", "vector", "matrix", "row"};
+constexpr const char* kFamilyNames[] = {"tiled", "vector", "matrix", "workgroup", "row"};
 
 }  // namespace
 
@@ -213,7 +239,7 @@ std::optional<MatmulProblem> parse_matmul_problem(const std::string& key) {
 }
 
 int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
-    if (t.family == MatmulFamily::kRow) return t.threads;
+    if (t.family == MatmulFamily::kRow || t.family == MatmulFamily::kWorkgroup) return t.threads;
     const int parts = (t.bm / t.tm) * (t.bn / t.tn);
     return parts * t.split *
            (t.family == MatmulFamily::kMatrix ? static_cast<int>(caps.subgroup_size) : 1);
@@ -226,19 +252,21 @@ uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
         const int lanes_k = t.threads / (problem.b_k_is_contiguous ? 1 : t.bn / 8);
         return static_cast<uint32_t>(lanes_k * t.bm * t.bn * 4);
     }
-    if (t.family != MatmulFamily::kMatrix)
-        return static_cast<uint32_t>(t.bk * (t.bm + t.bn + 8) * 4 +
+    if (!is_on_matrices(t.family))
+        return static_cast<uint32_t>(t.stages * t.bk * (t.bm + t.bn + 8) * 4 +
                                      (t.stores_in_loop ? t.bm * t.bn * 4 : 0) +
                                      (t.split > 1 ? t.split * t.bm * t.bn * 4 : 0));
-    const auto slice = [&](bool k_is_contiguous, int extent) {
-        return k_is_contiguous ? extent * (t.bk / 8 + kMatrixPad)
-                               : t.bk * (extent / 8 + kMatrixPad);
+    const auto slice = [&](bool k_is_contiguous, int extent, int depth) {
+        return k_is_contiguous ? extent * (depth / 8 + kMatrixPad)
+                               : depth * (extent / 8 + kMatrixPad);
     };
-    const int slices = t.stages * (slice(problem.a_k_is_contiguous, t.bm) +
-                                   slice(problem.b_k_is_contiguous, t.bn));
-    const int out =
-        (t.bm / t.tm) * (t.bn / t.tn) * t.split * static_cast<int>(caps.matrix.m) * (t.tn / 4 + 1);
-    return static_cast<uint32_t>(std::max(slices, out) * 16);
+    const int slices = slice(problem.a_k_is_contiguous, t.bm, t.stages * t.bk) +
+                       slice(problem.b_k_is_contiguous, t.bn, t.bk);
+    const bool is_workgroup = t.family == MatmulFamily::kWorkgroup;
+    const int rows_out =
+        is_workgroup ? t.tm
+                     : (t.bm / t.tm) * (t.bn / t.tn) * t.split * static_cast<int>(caps.matrix.m);
+    return static_cast<uint32_t>(std::max(slices, rows_out * (t.tn / 4 + 1)) * 16);
 }
 
 MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
@@ -308,6 +336,7 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
             add(kSplitMatrix);
             add(kMoreSplitMatrix);
         }
+        add(kWorkgroup);
     }
     if (problem.m <= 2 * kMostRows && problem.fits_grid) add(row_table(problem));
     return candidates;

@@ -17,19 +17,25 @@ namespace hearth {
 
 /// The texts of shaders/matmul.
 enum class MatmulFamily : uint8_t {
-    kTiled,   ///< any operands, element by element
-    kVector,  ///< f32 operands that lie in memory as they are read, four elements at a time
-    kMatrix,  ///< f16 operands on matrix cores
-    kRow,     ///< a few rows: reads b once, as f32, f16 or packed integers
+    kTiled,      ///< any operands, element by element
+    kVector,     ///< f32 operands that lie in memory as they are read, four elements at a time
+    kMatrix,     ///< f16 operands on matrix cores, each subgroup with matrices of its own
+    kWorkgroup,  ///< the same, with matrices of the whole workgroup
+    kRow,        ///< a few rows: reads b once, as f32, f16 or packed integers
 };
+
+constexpr bool is_on_matrices(MatmulFamily family) {
+    return family == MatmulFamily::kMatrix || family == MatmulFamily::kWorkgroup;
+}
 
 /// One variant of a kernel.
 struct MatmulTile {
     MatmulFamily family = MatmulFamily::kTiled;
     int bm = 0, bn = 0, bk = 0;  ///< of a workgroup
-    int tm = 0, tn = 0;          ///< of a thread; kMatrix: of a subgroup; kRow: as bm and bn
-    int stages = 1;              ///< kMatrix: slices in shared memory
-    int threads = 0;             ///< kRow only
+    int tm = 0, tn = 0;          ///< of a thread; kMatrix: of a subgroup; kRow: as bm and bn;
+                                 ///< kWorkgroup: of the matrices of sums
+    int stages = 1;              ///< kVector: slices in shared memory; kMatrix: of b for each of a
+    int threads = 0;             ///< kRow and kWorkgroup only
     bool stores_in_loop = false;
     /// kMatrix, kVector: subgroups or threads that share a part, each with its stretch of k.
     int split = 1;
@@ -66,7 +72,7 @@ inline constexpr uint64_t kMostGroupsDeep = 65535;
 /// Invocations of a workgroup.
 int threads_of(const MatmulTile& tile, const DeviceCaps& caps);
 
-/// Shared memory of a workgroup.
+/// Shared memory that a workgroup declares.
 uint32_t shared_bytes_of(const MatmulTile& tile, const MatmulProblem& problem,
                          const DeviceCaps& caps);
 

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -205,9 +206,19 @@ TEST(Tuning, ATextIsWhatItWasPrintedFrom) {
     EXPECT_FALSE(parse_tuning(print_tuning(tuning) + "nonsense\n").ok());
 }
 
-TEST(MatmulTiles, EachTileIsReadBackFromItsText) {
+DeviceCaps caps_with_matrices() {
     DeviceCaps caps = device_options().caps;
     caps.matrix_cores = MatrixCores::kKhr;
+    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
+    caps.shared_memory_bytes = 48 << 10;
+    caps.fp16_arithmetic = caps.fp16_storage = true;
+    caps.workgroup_matrices = {{{64, {16, 16, 16}}, {128, {32, 16, 16}}, {256, {32, 32, 16}}}};
+    caps.workgroup_matrix_shared_bytes = 8 << 10;
+    return caps;
+}
+
+TEST(MatmulTiles, EachTileIsReadBackFromItsText) {
+    const DeviceCaps caps = caps_with_matrices();
     MatmulProblem problem{.m = 16, .n = 512, .k = 512};
     problem.can_use_matrices = problem.can_load_fours = true;
     problem.a_form = "f16";
@@ -224,6 +235,51 @@ TEST(MatmulTiles, EachTileIsReadBackFromItsText) {
     EXPECT_EQ(read->key(), problem.key());
     EXPECT_FALSE(parse_matmul_problem(problem.key() + " and more"));
     EXPECT_FALSE(parse_matmul_problem("matmul 0x1x1 b1 a f32/k b f32/n"));
+}
+
+TEST(MatmulTiles, MatricesOfAWorkgroupAreForDevicesThatHaveThem) {
+    DeviceCaps caps = caps_with_matrices();
+    MatmulProblem problem{.m = 512, .n = 512, .k = 512};
+    problem.can_use_matrices = true;
+    const auto count = [&] {
+        const std::vector<MatmulTile> tiles = matmul_candidates(problem, caps);
+        return std::count_if(tiles.begin(), tiles.end(), [](const MatmulTile& t) {
+            return t.family == MatmulFamily::kWorkgroup;
+        });
+    };
+    const auto all = count();
+    EXPECT_GE(all, 4);
+    // 128x128 in slices of 32 take 18.5 KB.
+    caps.workgroup_matrix_shared_bytes = 36 << 10;
+    EXPECT_LT(count(), all);
+    caps = caps_with_matrices();
+    caps.workgroup_matrices[2].granularity.m = 96;
+    EXPECT_LT(count(), all);
+    caps.workgroup_matrices = {};
+    EXPECT_EQ(count(), 0);
+}
+
+TEST(MatmulTiles, AKernelWithMatricesOfAWorkgroupTellsSo) {
+    CompileOptions options{.caps = caps_with_matrices()};
+    Trace trace("run");
+    const Tensor x = trace.input("x", {256, 256}, DType::kF16);
+    trace.output("y", relu(matmul(x, x, false, true)));
+    const Graph graph = trace.finish().value();
+    const auto shipped = compile_graphs({graph}, options);
+    ASSERT_TRUE(shipped.ok()) << shipped.status().message();
+    Tuning tuning = tuning_for(options);
+    tuning.variants[shipped->tunable.at(0)] =
+        "workgroup 128x128x32 of 128x32, 1 stages, 128 threads";
+    options.tuning = print_tuning(tuning);
+    const auto tuned = compile_graphs({graph}, options);
+    ASSERT_TRUE(tuned.ok()) << tuned.status().message();
+    ASSERT_EQ(tuned->program.kernels.size(), 1u);
+    const Kernel& kernel = tuned->program.kernels[0];
+    EXPECT_TRUE(kernel.needs_workgroup_matrices);
+    EXPECT_EQ(kernel.needs_matrix_cores, MatrixCores::kKhr);
+    EXPECT_EQ(kernel.matrix, (MatrixShape{128, 32, 32}));
+    EXPECT_EQ(kernel.local_size[0], 128u);
+    EXPECT_FALSE(shipped->program.kernels[0].needs_workgroup_matrices);
 }
 
 }  // namespace
