@@ -280,6 +280,13 @@ TEST(MatmulTiles, AKernelWithMatricesOfAWorkgroupTellsSo) {
     EXPECT_EQ(kernel.matrix, (MatrixShape{128, 32, 32}));
     EXPECT_EQ(kernel.local_size[0], 128u);
     EXPECT_FALSE(shipped->program.kernels[0].needs_workgroup_matrices);
+    // Scope Workgroup for left, right and sum (SPIR-V specification, "Scope <id>").
+    constexpr uint32_t kOpSpecConstant = 50, kWorkgroup = 2;
+    int scopes = 0;
+    for (size_t at = 5; at < kernel.spirv.size(); at += kernel.spirv[at] >> 16)
+        if ((kernel.spirv[at] & 0xffff) == kOpSpecConstant && kernel.spirv[at + 3] == kWorkgroup)
+            ++scopes;
+    EXPECT_EQ(scopes, 3);
 }
 
 }  // namespace
