@@ -21,6 +21,8 @@ shared vec4 sum_of_lane[THREADS];
 #define QUERY_FOUR(b, h, i, column) in0_four_at(b, h, i, column)
 #define KEY_FOUR(b, h, i, column) in1_four_at(b, h, i, column)
 #define VALUE_FOUR(b, h, i, column) in2_four_at(b, h, i, column)
+#define STORE_KEY(b, h, i, column, four) out0_four_at(b, h, i, column, four)
+#define STORE_VALUE(b, h, i, column, four) out1_four_at(b, h, i, column, four)
 #define COTANGENT_FOUR(b, h, i, column) in3_four_at(b, h, i, column)
 
 void attend(int key_pair, int first_key_of_tile) {
@@ -87,8 +89,10 @@ void attend(int key_pair, int first_key_of_tile) {
     ADD_LANES(to_key, sum_of_lane, kWide, lane)
     ADD_LANES(to_value, sum_of_lane, kWideValues, lane)
     if (key >= KEYS) return;
-    STORE_ROW(out0, (key_pair * KEYS + key) * D, D, kWide, to_key, 1.0, lane)
-    STORE_ROW(out1, (key_pair * KEYS + key) * DV, DV, kWideValues, to_value, 1.0, lane)
+    STORE_ROW(out0, STORE_KEY, batch, key_head, key, (key_pair * KEYS + key) * D, D, kWide, to_key,
+              1.0, lane)
+    STORE_ROW(out1, STORE_VALUE, batch, key_head, key, (key_pair * KEYS + key) * DV, DV,
+              kWideValues, to_value, 1.0, lane)
 }
 
 void main() {

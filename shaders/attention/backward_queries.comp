@@ -20,6 +20,7 @@ shared vec4 sum_of_lane[THREADS];
 #define QUERY_FOUR(b, h, i, column) in0_four_at(b, h, i, column)
 #define KEY_FOUR(b, h, i, column) in1_four_at(b, h, i, column)
 #define VALUE_FOUR(b, h, i, column) in2_four_at(b, h, i, column)
+#define STORE_RESULT(b, h, i, column, four) out0_four_at(b, h, i, column, four)
 #define COTANGENT_FOUR(b, h, i, column) in3_four_at(b, h, i, column)
 
 void attend(int pair, int first_query) {
@@ -72,7 +73,9 @@ void attend(int pair, int first_query) {
         ADD_ROWS(sums, slopes, row * (TILE_K + 1), keys, kWide, lane, count, TILE_K)
     }
     ADD_LANES(sums, sum_of_lane, kWide, lane)
-    if (query < QUERIES) STORE_ROW(out0, query_at * D, D, kWide, sums, 1.0, lane)
+    if (query < QUERIES)
+        STORE_ROW(out0, STORE_RESULT, s.batch, s.head, query, query_at * D, D, kWide, sums, 1.0,
+                  lane)
 }
 
 void main() {

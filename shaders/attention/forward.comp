@@ -27,6 +27,7 @@ shared vec4 sum_of_lane[THREADS];
 #define QUERY_FOUR(b, h, i, column) in0_four_at(b, h, i, column)
 #define KEY_FOUR(b, h, i, column) in1_four_at(b, h, i, column)
 #define VALUE_FOUR(b, h, i, column) in2_four_at(b, h, i, column)
+#define STORE_RESULT(b, h, i, column, four) out0_four_at(b, h, i, column, four)
 
 void attend(int pair, int first_query) {
     const Sequence s = sequence_of(pair);
@@ -92,7 +93,8 @@ void attend(int pair, int first_query) {
     total = total_of(totals);
     if (query >= QUERIES) return;
     const float factor = total == 0.0 ? 0.0 : 1.0 / total;
-    STORE_ROW(out0, (pair * QUERIES + query) * DV, DV, kWideValues, sums, factor, lane)
+    STORE_ROW(out0, STORE_RESULT, s.batch, s.head, query, (pair * QUERIES + query) * DV, DV,
+              kWideValues, sums, factor, lane)
     if (lane == 0) out1(pair * QUERIES + query, total == 0.0 ? 0.0 : largest + log(total));
 }
 

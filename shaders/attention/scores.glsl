@@ -83,14 +83,19 @@ float total_of(vec4 product) {
                                l * COLUMN_LANES(vectors)];                                         \
     }
 
-// Stores a row of `width` elements from element `first` on: sums times `factor`.
-#define STORE_ROW(store, first, width, vectors, sums, factor, lane)                                \
+// Stores row `row` of a head's matrix of `width` columns, from element `first` on: sums times `factor`;
+// four(batch, head, row, column, v) stores four at once.
+#define STORE_ROW(store, four, batch, head, row, first, width, vectors, sums, factor, lane)        \
     if ((lane) < COLUMN_LANES(vectors))                                                            \
-        for (int c = 0; c < COLUMNS(vectors); ++c)                                                 \
-            for (int j = 0; j < 4; ++j) {                                                          \
-                const int column = 4 * ((lane) + c * COLUMN_LANES(vectors)) + j;                   \
-                if (column < (width)) store((first) + column, (factor) * sums[c][j]);              \
-            }
+        for (int c = 0; c < COLUMNS(vectors); ++c) {                                               \
+            const int column = 4 * ((lane) + c * COLUMN_LANES(vectors));                           \
+            if ((width) % 4 == 0) {                                                                \
+                if (column < (width)) four(batch, head, row, column, (factor) * sums[c]);          \
+            } else {                                                                               \
+                for (int j = 0; j < min(4, (width) - column); ++j)                                 \
+                    store((first) + column + j, (factor) * sums[c][j]);                            \
+            }                                                                                      \
+        }
 
 // The score, -inf, of a key that is not to be seen.
 #define kHidden uintBitsToFloat(0xff800000u)

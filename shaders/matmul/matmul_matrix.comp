@@ -19,7 +19,8 @@
 //
 // Where FOLDS_ROWS is defined there is no load_a8: rows of a, whole slices, are made of those of a
 // tensor that is read once.  load_raw(batch, m, k) gives eight elements of it, of type Raw; ROW_LANES
-// invocations hold a row; FOLD_ROWS is statements that turn `row` into the operand's elements.
+// invocations hold a row; FOLD_ROWS is statements that turn `row` into the operand's elements, with
+// what FETCH_PARAMS read.
 //
 // Tiles tried: docs/design/0010-matrix-cores.md.
 
@@ -47,6 +48,13 @@ const int kRowChunks = (BK / 8 + ROW_LANES - 1) / ROW_LANES;  // of an invocatio
             }                                                                     \
     }
 
+// Sets four[u] for the elements of row[u].
+#define FETCH_OF_ROW(four, fetch)                                                 \
+    [[unroll]] for (int u = 0; u < 2 * kRowChunks; ++u) {                         \
+        const int k = (u / 2 * ROW_LANES + lane) * 8 + u % 2 * 4;                 \
+        four[u] = k < k_count ? fetch(batch, m, k) : vec4(0.0);                   \
+    }
+
 void make_rows(int batch, int first_m, int m_count, int k_count) {
     const int thread = int(gl_LocalInvocationID.x), lane = thread % ROW_LANES;
     const int first = thread - lane;
@@ -58,6 +66,7 @@ void make_rows(int batch, int first_m, int m_count, int k_count) {
         row[2 * u] = four_of(eight, 0);
         row[2 * u + 1] = four_of(eight, 1);
     }
+    FETCH_PARAMS
     FOLD_ROWS
     [[unroll]] for (int u = 0; u < kRowChunks; ++u) {
         const int chunk = u * ROW_LANES + lane;

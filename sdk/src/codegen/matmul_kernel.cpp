@@ -452,9 +452,50 @@ class MatmulKernel {
         std::vector<Scalar> folds;  ///< results of reductions, in order
     };
 
+    /// What an operand made of rows reads besides them, four at a time: scale and bias.
+    struct RowParams {
+        std::vector<Scalar> loads;
+        std::string functions;  ///< "vec4 fetch_param0(int batch, int m, int k)", ...
+        std::string fetches;    ///< of all that the invocation will want
+        std::string arguments;  ///< the present one of each
+    };
+
+    RowParams row_params(Scalar operand, const RowVariables& v) {
+        RowParams params;
+        const Scalar variables[] = {v.batch, v.m, v.k};
+        const Steps steps(arena_, v.k, v.k, 4);
+        for (Scalar load : loads_in(arena_, {&operand, 1})) {
+            const ScalarNode node = load.node();
+            const Scalar index{&arena_, node.a};
+            if (load.type() != ScalarType::kF32 || !reads_only(arena_, index, variables) ||
+                steps.step(index) != 1 || !steps.is_aligned(index))
+                continue;
+            const DType in_memory = held(graph_.values[node.bits].dtype);
+            const bool is_half = in_memory == DType::kF16;
+            if (!is_half && in_memory != DType::kF32) continue;
+            (is_half ? kernel_.pair_loads : kernel_.vector_loads).push_back(node.bits);
+            GlslWriter writer(arena_, kernel_.buffers);
+            writer.bind(v.batch, "batch");
+            writer.bind(v.m, "m");
+            writer.bind(v.k, "k");
+            const std::string four = kernel_.buffers.name_of(node.bits) +
+                                     (is_half ? "p.at[" : "v.at[") + writer.emit(index) + " / 4]";
+            const std::string name = "param" + std::to_string(params.loads.size());
+            params.functions += "vec4 fetch_" + name + "(int batch, int m, int k) {\n" +
+                                writer.text() + "    return " +
+                                (is_half ? "four_of(" + four + ")" : four) + ";\n}\n";
+            params.fetches += "vec4 " + name + "[2 * kRowChunks]; FETCH_OF_ROW(" + name +
+                              ", fetch_" + name + ") ";
+            params.arguments += ", " + name + "[u][j]";
+            params.loads.push_back(load);
+        }
+        return params;
+    }
+
     /// "float name(float raw, int batch, int m, int k, float fold0, ...)", with so many folds.
     std::string row_function(const std::string& name, ValueId value, const ScalarPlace& place,
-                             const RowVariables& variables, size_t fold_count) {
+                             const RowVariables& variables, size_t fold_count,
+                             const RowParams& params = {}) {
         GlslWriter writer(arena_, kernel_.buffers);
         writer.bind(variables.raw, "raw");
         writer.bind(variables.batch, "batch");
@@ -464,6 +505,10 @@ class MatmulKernel {
         for (size_t i = 0; i < fold_count; ++i) {
             writer.bind(variables.folds[i], "fold" + std::to_string(i));
             parameters += ", float fold" + std::to_string(i);
+        }
+        for (size_t i = 0; i < params.loads.size(); ++i) {
+            writer.define(params.loads[i], "param" + std::to_string(i));
+            parameters += ", float param" + std::to_string(i);
         }
         const std::string result = writer.emit(expressions_.read(value, place));
         return "float " + name + "(float raw, int batch, int m, int k" + parameters + ") {\n" +
@@ -536,10 +581,13 @@ class MatmulKernel {
             expressions_.define(node.outputs[0], v.folds.back());
         }
         const ValueId operand = node_.inputs[0];
-        text += row_function("operand", operand, operand_place(0, v.batch, v.m, v.k), v,
-                             v.folds.size());
+        const ScalarPlace place = operand_place(0, v.batch, v.m, v.k);
+        const RowParams params = row_params(expressions_.read(operand, place), v);
+        text +=
+            params.functions + row_function("operand", operand, place, v, v.folds.size(), params);
+        names += params.arguments;
         expressions_.set_resident({});
-        return text + "#define FOLD_ROWS " +
+        return text + "#define FETCH_PARAMS " + params.fetches + "\n#define FOLD_ROWS " +
                one_line(steps + "    FOR_EACH_OF_ROW(row[u][j] = operand(row[u][j], batch, m, k" +
                         names + "))\n") +
                "\n";

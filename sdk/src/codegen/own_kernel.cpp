@@ -6,6 +6,7 @@
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
 #include "codegen/kernel_problem.hpp"
+#include "codegen/operands.hpp"
 #include "codegen/steps.hpp"
 
 #include <hearth/core/assert.hpp>
