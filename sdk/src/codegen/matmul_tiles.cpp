@@ -84,13 +84,14 @@ constexpr MatmulTile kWorkgroup[] = {
     workgroup(64, 32, 64, 32, 64),
 };
 constexpr MatmulTile kSplitVector[] = {
+    vector(32, 32, 32, 8, 4, 8),
     vector(32, 32, 64, 4, 4, 4),
     vector(32, 32, 32, 4, 4, 4),
     vector(16, 16, 64, 4, 4, 16),
 };
 constexpr MatmulTile kMoreSplitVector[] = {
     vector(16, 16, 64, 4, 4, 8), vector(16, 16, 128, 4, 4, 16), vector(16, 32, 64, 4, 4, 8),
-    vector(32, 32, 32, 8, 4, 8), vector(32, 32, 32, 8, 8, 8),   vector(32, 64, 32, 8, 4, 4),
+    vector(32, 32, 32, 8, 8, 8), vector(32, 64, 32, 8, 4, 4),
 };
 constexpr MatmulTile kMoreVector[] = {
     vector(256, 128, 8, 16, 8, 1, 2), vector(128, 256, 8, 8, 16, 1, 2), vector(128, 128, 8, 8, 8),
