@@ -52,8 +52,8 @@ constexpr MatmulTile kCpu[] = {
     tiled(64, 16, 16, 8, 4, true), tiled(32, 16, 16, 8, 4, true), tiled(16, 16, 16, 4, 4, true),
 };
 constexpr MatmulTile kMatrix[] = {
-    matrix(128, 256, 32, 64, 64, 1, 2), matrix(128, 128, 32, 64, 64), matrix(128, 64, 64, 64, 32),
-    matrix(64, 64, 64, 32, 32),         matrix(32, 32, 128, 16, 16),  matrix(32, 32, 64, 16, 16),
+    matrix(128, 256, 32, 64, 64, 1, 2), matrix(128, 128, 32, 64, 64), matrix(64, 64, 64, 32, 32),
+    matrix(32, 32, 128, 16, 16),        matrix(32, 32, 64, 16, 16),
 };
 // For tuning: neighbours of those above, which other devices may like better.
 constexpr MatmulTile kMoreMatrix[] = {
@@ -64,6 +64,7 @@ constexpr MatmulTile kMoreMatrix[] = {
     matrix(64, 64, 64, 64, 32),         matrix(64, 64, 64, 32, 16),
     matrix(64, 64, 32, 32, 32),         matrix(32, 64, 64, 16, 32),
     matrix(64, 32, 64, 32, 16),         matrix(32, 32, 32, 16, 16),
+    matrix(128, 64, 64, 64, 32),        matrix(128, 64, 32, 64, 32),
 };
 // For products with few tiles: subgroups that share a tile make up for them.  Long slices first.
 constexpr MatmulTile kSplitMatrix[] = {
