@@ -33,8 +33,7 @@ Status run_gelu(Bench& bench, Row& row) {
     return run_network(bench, row, run);
 }
 
-/// The same kernel by hand (shaders/gelu.comp), each thread taking `kEach` vectors.
-template <uint32_t kEach>
+/// The same kernel by hand (shaders/gelu.comp).
 Status run_gelu_by_hand(Bench& bench, Row& row) {
     constexpr uint64_t kBytes = sizeof(float) * kWidth * kRowsOf64Mb;
     constexpr uint32_t kVectors = kBytes / 16, kThreads = 256;
@@ -53,12 +52,11 @@ Status run_gelu_by_hand(Bench& bench, Row& row) {
         vk.CmdCopyBuffer(commands, staging.handle(), from.handle(), 1, &all);
     }));
     Probe probe(device);
-    const uint32_t constants[] = {kEach};
-    HEARTH_TRY(probe.build(k_gelu, constants));
+    HEARTH_TRY(probe.build(k_gelu));
     const Push push{from.address(), to.address(), kVectors, 0};
     const Bench::Job job{[&](VkCommandBuffer commands) -> Status {
                              record_full_barrier(vk, commands);
-                             probe.record(commands, push, kVectors / (kThreads * kEach));
+                             probe.record(commands, push, kVectors / kThreads);
                              return {};
                          },
                          [&](const std::function<Status(VkCommandBuffer)>& record) {
@@ -90,8 +88,7 @@ Status run_gelu_by_hand(Bench& bench, Row& row) {
 
 constexpr Scene kScenes[] = {
     {"gelu_custom", "x * (erf(x / sqrt 2) + 1) / 2 of 64 MB", run_gelu},
-    {"gelu_by_hand", "the same by a kernel written by hand", run_gelu_by_hand<1>},
-
+    {"gelu_by_hand", "the same by a kernel written by hand", run_gelu_by_hand},
 
 };
 
