@@ -277,6 +277,9 @@ typedef struct hearth_device_caps {
     uint32_t workgroup_matrix_shared_bytes;
     /* f16 into f32, through VK_NV_cooperative_matrix2. */
     hearth_workgroup_matrix workgroup_matrices[HEARTH_MAX_WORKGROUP_MATRICES];
+    /* Kernels may reach matrix cores by VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
+    uint32_t nv_matrix_cores;
+    uint32_t reserved; /* zero */
 } hearth_device_caps;
 
 /* Caps of a physical device on which `enabled` will be (or was) enabled. */

@@ -92,6 +92,7 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
         caps.workgroup_matrices[i] = {w.invocations, {w.m, w.n, w.k}};
     }
     caps.workgroup_matrix_shared_bytes = c.workgroup_matrix_shared_bytes;
+    caps.nv_matrix_cores = c.nv_matrix_cores != 0;
     return caps;
 }
 

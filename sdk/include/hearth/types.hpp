@@ -175,6 +175,7 @@ struct DeviceCaps {
     /// Of VK_NV_cooperative_matrix2, with f16 operands and f32 sums.
     std::array<WorkgroupMatrix, 4> workgroup_matrices;
     uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory that these take for themselves
+    bool nv_matrix_cores = false;  ///< kernels may use VK_NV_cooperative_matrix in any case
 
     NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
 

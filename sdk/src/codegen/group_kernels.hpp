@@ -54,6 +54,8 @@ struct GroupKernel {
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<GridAxis, 3> grid;
     uint64_t flops = 0;
+    /// Its matrices are sums and factors at once, which only VK_NV_cooperative_matrix has.
+    bool prefers_nv_matrices = false;
     std::string tunable;  ///< Compiled::tunable; empty: there is one variant
 };
 

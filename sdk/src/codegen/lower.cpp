@@ -167,6 +167,12 @@ bool uses_matrices(const GroupKernel& kernel) {
     return kernel.body.find("hearth_matrix_") != std::string::npos;
 }
 
+/// The extension by which a kernel with matrices reaches matrix cores.
+MatrixCores matrix_cores_of(const GroupKernel& kernel, const DeviceCaps& caps) {
+    return kernel.prefers_nv_matrices && caps.nv_matrix_cores ? MatrixCores::kNv
+                                                              : caps.matrix_cores;
+}
+
 /// What a text with matrices must say first.
 std::string matrix_head(const GroupKernel& kernel, const DeviceCaps& caps) {
     std::string text =
@@ -174,7 +180,7 @@ std::string matrix_head(const GroupKernel& kernel, const DeviceCaps& caps) {
         "#extension GL_KHR_memory_scope_semantics : require\n"
         "#extension GL_KHR_shader_subgroup_basic : require\n"
         "#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require\n";
-    if (caps.matrix_cores == MatrixCores::kKhr)
+    if (matrix_cores_of(kernel, caps) == MatrixCores::kKhr)
         text += "#pragma use_vulkan_memory_model\n#define HEARTH_MATRIX_KHR\n";
     if (kernel.workgroup_matrix) text += "#define HEARTH_MATRIX_WORKGROUP\n";
     const MatrixShape shape = kernel.workgroup_matrix.value_or(caps.matrix);
@@ -605,12 +611,12 @@ class Lowerer {
             HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
         }
         if (!is_finished && uses_matrices(text)) {
-            kernel.needs_matrix_cores = options_.caps.matrix_cores;
+            kernel.needs_matrix_cores = matrix_cores_of(text, options_.caps);
             kernel.needs_workgroup_matrices = text.workgroup_matrix.has_value();
             kernel.matrix = text.workgroup_matrix.value_or(options_.caps.matrix);
             kernel.needs_fp16_arithmetic = true;
             kernel.subgroup_size = options_.caps.subgroup_size;
-            if (options_.caps.matrix_cores == MatrixCores::kKhr) {
+            if (kernel.needs_matrix_cores == MatrixCores::kKhr) {
                 HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
             }
         }
