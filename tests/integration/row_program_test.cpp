@@ -37,6 +37,12 @@ Tensor odd_widths(Trace& t) {
     return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
 }
 
+Tensor odd_widths_few(Trace& t) {
+    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 33}), {40, 17, 1}, relu, {.seed = 2});
+    t.output("y", y);
+    return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
+}
+
 Tensor one_wide(Trace& t) {
     const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 1}), {1, 1}, gelu, {.seed = 3});
     t.output("y", y);
@@ -91,6 +97,29 @@ Tensor small_policy(Trace& t) {
            mse_loss(reshape(value, {kRows}), gains) - normal_entropy(log_deviation) * 0.01;
 }
 
+/// More weights than lie in shared memory beside what is shared; inputs, targets and outputs in f16.
+Tensor deep(Trace& t) {
+    const auto input = [&](const char* name) {
+        return cast(t.input(name, {kRows, 32}, DType::kF16), DType::kF32);
+    };
+    const Tensor y = nn::mlp(t, "net", input("x"), {32, 32, 32, 32, 32, 32, 32}, relu, {.seed = 8});
+    t.output("y", cast(y, DType::kF16));
+    return mse_loss(y, input("target"));
+}
+
+/// Two networks on one observation, and a loss of the user's own of both, element by element.
+Tensor two_outputs(Trace& t) {
+    const Tensor x = t.input("x", {kRows, 12});
+    const Tensor hidden = nn::mlp(t, "body", x, {32, 32}, relu, {.seed = 9});
+    const Tensor left = nn::mlp(t, "left", relu(hidden), {16, 4}, relu, {.seed = 10});
+    const Tensor right = nn::mlp(t, "right", relu(hidden), {4}, relu, {.seed = 11});
+    t.output("left", left);
+    t.output("right", right);
+    const Tensor target = t.input("target", {kRows, 4});
+    const Tensor error = left * 0.5 + right - target;
+    return mean(square(error) + abs(error) * 0.25);
+}
+
 struct NetCase {
     const char* name;
     Tensor (*build)(Trace&);
@@ -99,7 +128,11 @@ struct NetCase {
     int64_t classes;
     Precision precision = Precision::kF32;
     bool is_scaled = false;  ///< learns with a loss scale, and gradients clipped by their norm
+    /// The most rows that tests run, if not as many as there may be.  Many of those let subgroups
+    /// with matrix cores keep rows in registers.
+    int64_t most_rows = 0;
 
+    int64_t rows() const { return most_rows != 0 ? most_rows : static_cast<int64_t>(capacity); }
     bool is_half() const { return precision == Precision::kF16; }
 };
 
@@ -125,6 +158,10 @@ constexpr NetCase kCases[] = {
     {"ClassesInHalf", classes, 50, 0, 7, Precision::kF16},
     {"TwoHeadsInHalf", two_heads, 70, 16384, 5, Precision::kF16},
     {"SmallPolicyInHalf", small_policy, 70, 0, 0, Precision::kF16, true},
+    {"RegressionInRegisters", regression, 20000, 0, 0, Precision::kF16, false, 150},
+    {"OddWidthsInRegisters", odd_widths_few, 20000, 0, 0, Precision::kF16, false, 140},
+    {"DeepInRegisters", deep, 20000, 32768, 0, Precision::kF16, false, 133},
+    {"TwoOutputsInRegisters", two_outputs, 20000, 0, 0, Precision::kF16, false, 70},
 };
 
 class RowProgram : public VulkanTest, public testing::WithParamInterface<NetCase> {
@@ -218,6 +255,8 @@ class RowProgram : public VulkanTest, public testing::WithParamInterface<NetCase
 TEST_P(RowProgram, ActsInOneDispatchAndLearnsWithFewBarriers) {
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         GTEST_SKIP() << "row programs need device addresses";
+    if (GetParam().most_rows != 0)
+        GTEST_SKIP() << "many rows are a row program where matrix cores hold them in registers";
     const CompiledProgram compiled = compile_net(true);
     EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
     EXPECT_EQ(dispatches(compiled.program, "act"), 1);
@@ -234,10 +273,18 @@ TEST_P(RowProgram, RunsOnMatrixCoresWhereProductsReadHalf) {
     caps.subgroup_size = 32;
     caps.fp16_storage = caps.fp16_arithmetic = true;
     caps.matrix_cores = MatrixCores::kNv;
+    caps.nv_matrix_cores = true;
     const CompiledProgram compiled = compile_net(true, caps);
     EXPECT_TRUE(compiled.notes.empty()) << compiled.notes[0];
     EXPECT_EQ(dispatches(compiled.program, "act"), 1);
     EXPECT_EQ(uses_matrix_cores(compiled.program), GetParam().is_half());
+    if (GetParam().most_rows != 0) {
+        EXPECT_EQ(barriers(compiled.program, "learn"), 1) << dump(compiled.program);
+        for (const Kernel& kernel : compiled.program.kernels) {
+            if (!kernel.name.starts_with("row_program")) continue;
+            EXPECT_NE(kernel.source.find("hearth_matrix_half halfs"), std::string::npos);
+        }
+    }
 }
 
 TEST_P(RowProgram, ComputesOnTheCpuWhatTheInterpreterDoes) {
@@ -245,8 +292,8 @@ TEST_P(RowProgram, ComputesOnTheCpuWhatTheInterpreterDoes) {
     ProgramMemory memory(compiled.program);
     const Graph& graph = compiled.graphs[1];
     NamedTensors weights;
-    const int64_t capacity = static_cast<int64_t>(GetParam().capacity);
-    for (int64_t rows : {capacity, int64_t{1}, capacity / 2}) {
+    const int64_t most = GetParam().rows();
+    for (int64_t rows : {most, int64_t{1}, most / 2}) {
         const NamedTensors in = inputs(graph, static_cast<int>(rows), rows);
         const auto expected = interpret(graph, in, weights, rows);
         ASSERT_TRUE(expected.ok()) << expected.status().message();
@@ -261,9 +308,9 @@ TEST_P(RowProgram, LearnsOnTheDeviceAsTheInterpreterDoes) {
     auto runner = standalone::ProgramRunner::create(device(), save_program(compiled.program));
     ASSERT_TRUE(runner.ok()) << runner.status().message();
     NamedTensors weights;
-    const int64_t capacity = static_cast<int64_t>(GetParam().capacity);
+    const int64_t most = GetParam().rows();
     int step = 0;
-    for (int64_t rows : {capacity, int64_t{1}, capacity / 2 + 1}) {
+    for (int64_t rows : {most, int64_t{1}, most / 2 + 1}) {
         const std::string where = std::to_string(rows) + " rows";
         const NamedTensors in = inputs(compiled.graphs[1], ++step, rows);
         const auto expected = interpret(compiled.graphs[1], in, weights, rows);
@@ -277,9 +324,9 @@ TEST_P(RowProgram, LearnsOnTheDeviceAsTheInterpreterDoes) {
     ASSERT_TRUE(slots.ok());
     // Adam divides by the root of squares: tiny differences of tiny gradients grow.
     expect_near(*slots, weights, GetParam().is_half() ? 3e-2 : 3e-3, "weights");
-    const NamedTensors in = inputs(compiled.graphs[0], 77, capacity - 1);
-    const auto expected = interpret(compiled.graphs[0], in, weights, capacity - 1);
-    const auto found = (*runner)->run("act", capacity - 1, in);
+    const NamedTensors in = inputs(compiled.graphs[0], 77, most - 1);
+    const auto expected = interpret(compiled.graphs[0], in, weights, most - 1);
+    const auto found = (*runner)->run("act", most - 1, in);
     ASSERT_TRUE(expected.ok() && found.ok());
     expect_near(*found, *expected, GetParam().is_half() ? 5e-2 : 2e-2, "act");
 }

@@ -5,6 +5,7 @@
 
 #include <hearth/core/assert.hpp>
 
+#include <bit>
 #include <cmath>
 #include <cstdio>
 
@@ -168,6 +169,12 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
 
 }  // namespace
 
+int operand_count(ScalarOp op) {
+    if (op == ScalarOp::kSelect) return 3;
+    if (is_binary(op) || is_loop(op) || op == ScalarOp::kPhilox) return 2;
+    return is_unary(op) || op == ScalarOp::kLoad ? 1 : 0;
+}
+
 std::string_view glsl_type(ScalarType type) {
     switch (type) {
         case ScalarType::kF32:
@@ -287,15 +294,9 @@ size_t GlslWriter::depth_of(uint32_t id) {
             // A counter that is not bound belongs to a loop inside this expression.
             if (auto bound = variable_depth_.find(n.bits); bound != variable_depth_.end())
                 depth = std::max(depth, bound->second);
-        } else if (n.op == ScalarOp::kLoad || is_unary(n.op)) {
-            stack.push_back(n.a);
-        } else if (is_binary(n.op) || is_loop(n.op) || n.op == ScalarOp::kPhilox) {
-            stack.push_back(n.a);
-            stack.push_back(n.b);
-        } else if (n.op == ScalarOp::kSelect) {
-            stack.push_back(n.a);
-            stack.push_back(n.b);
-            stack.push_back(n.c);
+        } else {
+            const uint32_t operands[] = {n.a, n.b, n.c};
+            stack.insert(stack.end(), operands, operands + operand_count(n.op));
         }
     }
     return depth;
@@ -343,12 +344,28 @@ std::string GlslWriter::expression(const ScalarNode& node) {
         return a + " ? " + b + " : " + c;
     }
     const std::string a = emit_node(node.a), b = emit_node(node.b);
+    if (const std::string bound = bound_text(node, a, b); !bound.empty()) return bound;
     if (node.op == ScalarOp::kPhilox) {
         const uint64_t key = arena_.key(node.bits);
         return "hearth_philox(" + std::to_string(static_cast<uint32_t>(key)) + "u, " +
                std::to_string(static_cast<uint32_t>(key >> 32)) + "u, " + a + ", " + b + ")";
     }
     return binary_text(node.op, arena_.node(node.a).type, a, b);
+}
+
+/// The larger or smaller of a number and a constant that is one: NaN stays without being asked for.
+std::string GlslWriter::bound_text(const ScalarNode& node, const std::string& a,
+                                   const std::string& b) const {
+    if ((node.op != ScalarOp::kMax && node.op != ScalarOp::kMin) || node.type != ScalarType::kF32)
+        return {};
+    const char* beyond = node.op == ScalarOp::kMax ? " < " : " > ";
+    const auto is_number = [&](uint32_t id) {
+        const ScalarNode& n = arena_.node(id);
+        return n.op == ScalarOp::kConst && !std::isnan(std::bit_cast<float>(n.bits));
+    };
+    if (is_number(node.b)) return a + beyond + b + " ? " + b + " : " + a;
+    if (is_number(node.a)) return b + beyond + a + " ? " + a + " : " + b;
+    return {};
 }
 
 std::string GlslWriter::emit_loop(uint32_t id) {

@@ -21,6 +21,9 @@ std::string_view glsl_type(ScalarType type);
 /// A literal of exactly this value (infinities and NaN included).
 std::string glsl_literal(double value, ScalarType type);
 
+/// How many of a, b and c a node of this kind has as operands.
+int operand_count(ScalarOp op);
+
 /// The buffers that one kernel touches, in the order in which its text first names them.  They are
 /// named by position, so that equal kernels on different values have equal text.
 struct BufferTable {
@@ -80,6 +83,8 @@ class GlslWriter {
     std::string emit_node(uint32_t id);
     std::string emit_loop(uint32_t id);
     std::string expression(const ScalarNode& node);
+    std::string bound_text(const ScalarNode& node, const std::string& a,
+                           const std::string& b) const;
     const std::string* known(uint32_t id) const;
     size_t depth_of(uint32_t id);
     void remember(uint32_t id, size_t depth, std::string name);

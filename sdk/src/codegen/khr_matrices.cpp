@@ -13,6 +13,7 @@
 
 #include "codegen/khr_matrices.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string_view>
@@ -29,14 +30,20 @@ constexpr uint32_t kDecorationSpecId = 1;
 
 enum Op : uint32_t {
     kOpSourceExtension = 4,
+    kOpLine = 8,
     kOpExtension = 10,
     kOpCapability = 17,
     kOpTypeInt = 21,
     kOpConstantTrue = 41,
     kOpConstantFalse = 42,
     kOpConstant = 43,
+    kOpSpecConstantOp = 52,
+    kOpFunctionParameter = 55,
+    kOpVariable = 59,
     kOpFunction = 54,
     kOpDecorate = 71,
+    kOpIAdd = 128,
+    kOpLabel = 248,
     kOpTypeMatrixKhr = 4456,
     kOpLoadKhr = 4457,
     kOpStoreKhr = 4458,
@@ -95,11 +102,46 @@ class Translator {
                 return renumbered(kOpMulAddKhr, words);
             case kOpLengthNv:
                 return renumbered(kOpLengthKhr, words);
+            case kOpSpecConstantOp:
+                if (!is_of_length(words)) break;
+                lengths_.push_back(words);
+                return {};
+            case kOpFunction:
+                is_first_block_ = !lengths_.empty();
+                break;
+            case kOpFunctionParameter:
+            case kOpLabel:
+            case kOpVariable:
+            case kOpLine:
+                copy(words);
+                return {};
             default:
+                if (is_first_block_) emit_lengths();
                 break;
         }
         copy(words);
         return {};
+    }
+
+    /// Whether a constant is a matrix's length, or that as another integer.
+    bool is_of_length(std::span<const uint32_t> words) const {
+        return words[3] == kOpLengthNv ||
+               (words[3] == kOpIAdd && std::any_of(lengths_.begin(), lengths_.end(),
+                                                   [&](std::span<const uint32_t> length) {
+                                                       return length[2] == words[4];
+                                                   }));
+    }
+
+    /// Lengths are constants by one extension alone: by the other main(), the first function, asks
+    /// for them before all else.
+    void emit_lengths() {
+        for (std::span<const uint32_t> length : lengths_)
+            if (length[3] == kOpLengthNv)
+                emit(kOpLengthKhr, {length[1], length[2], length[4]});
+            else
+                emit(kOpIAdd, {length[1], length[2], length[4], length[5]});
+        lengths_.clear();
+        is_first_block_ = false;
     }
 
     void copy(std::span<const uint32_t> words) {
@@ -174,6 +216,8 @@ class Translator {
     uint32_t numbers_[kUses] = {};
     std::map<uint32_t, uint32_t> use_of_scope_;
     std::map<uint32_t, bool> is_true_;
+    std::vector<std::span<const uint32_t>> lengths_;
+    bool is_first_block_ = false;
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ std::optional<Scalar> RowProgramWriter::resident(Scope& scope, uint32_t level, V
         scope.writer.bind(variable, "number" + text(v));
         return variable;
     }
+    if (scope.by_matrix) return matrix_element(scope, level, v, place);
     if (scope.eight)
         if (const std::optional<Scalar> read = read_by_eight(scope, level, v, place)) return read;
     for (const RowVector& vector : plan_.vectors)

@@ -72,6 +72,8 @@ std::string RowProgramWriter::write_matrix_product(const RowStage& stage, int& l
     out += "                        " + acc + " = hearth_multiply_add(a, b, " + acc + ");\n";
     out += "                    }\n                }\n" + close_tasks();
     if (in_chunks) out += "            }\n";
+    if (const auto stored = whole_epilogue(stage, acc, lines))
+        return out + open_matrix_tasks(tasks, columns, "cr") + *stored + close_tasks();
     out += open_matrix_tasks(tasks, columns, "cr", true);
     out += "                UNROLL for (int i = 0; i < " + text(lines) + "; ++i) {\n";
     out += spread(acc, tasks) + "                " + mine(tasks) + "{\n";
@@ -89,6 +91,18 @@ std::string RowProgramWriter::spread(const std::string& sums, int tasks) const {
 std::string RowProgramWriter::spread_line(const std::string& i) const {
     return "(subgroup * " + text(matrix_m()) + " + " + i + ") * " + text(plan_.matrix_stride) +
            " + " + text(plan_.matrix_offset);
+}
+
+/// What follows a product, in matrices; null if that needs to know which element is which.
+std::optional<std::string> RowProgramWriter::whole_epilogue(const RowStage& stage,
+                                                            const std::string& sum, int lines) {
+    if (!is_whole_tile_) return std::nullopt;
+    const auto worked_out = matrix_text(stage, stage.group->stores, sum);
+    const auto stores = worked_out ? store_matrices(stage.group->stores) : std::nullopt;
+    if (!stores) return std::nullopt;
+    return "                UNROLL for (int i = 0; i < " + text(lines) +
+           "; ++i) {\n                const int m = r0 * " + text(lines) +
+           " + i, c = c0, base = 0;\n" + indented(*worked_out + *stores) + "                }\n";
 }
 
 std::string RowProgramWriter::matrix_epilogue(const RowStage& stage, const RowWeight& w,
@@ -124,6 +138,30 @@ int RowProgramWriter::matrix_gradient_tasks(const RowStage& stage) const {
            matrix_gradient_columns(stage);
 }
 
+std::string RowProgramWriter::sum_gradient(const RowTile& a, const RowTile& b,
+                                           const std::string& sums, int tasks, int columns) const {
+    const std::string steps = text(plan_.tile_rows / matrix_k());
+    const std::string rows = "                UNROLL for (int r = 0; r < " + steps + "; ++r) {\n";
+    const std::string load_b =
+        "                    hearth_matrix_b b;\n                    hearth_matrix_load(b, pool, r "
+        "* " +
+        text(matrix_k() * (b.stride / 4)) + " + n0 * " + text(matrix_n() / 8) + " + " +
+        text(b.offset / 4) + ", " + text(b.stride / 4) + ", false);\n";
+    const std::string multiply =
+        "                    hearth_matrix_a a;\n                    hearth_matrix_load(a, pool, r "
+        "* " +
+        text(matrix_k() * (a.stride / 4)) + " + m0 * " + text(matrix_m() / 8) + " + " +
+        text(a.offset / 4) + ", " + text(a.stride / 4) + ", true);\n                    " + sums +
+        "[round] = hearth_multiply_add(a, b, " + sums + "[round]);\n";
+    // All matrices of a subgroup may share their right factor.
+    if (plan_.subgroups % columns == 0)
+        return "            const int n0 = own % " + text(columns) + ";\n" + rows + load_b +
+               open_matrix_tasks(tasks, columns, "nm") + multiply + close_tasks() +
+               "                }\n";
+    return open_matrix_tasks(tasks, columns, "nm") + rows + load_b + multiply +
+           "                }\n" + close_tasks();
+}
+
 std::string RowProgramWriter::write_matrix_gradient(const RowStage& stage, int& lane) {
     const RowTile& a = plan_.tiles[static_cast<size_t>(stage.left)];
     const RowTile& b = plan_.tiles[static_cast<size_t>(stage.right)];
@@ -139,18 +177,7 @@ std::string RowProgramWriter::write_matrix_gradient(const RowStage& stage, int& 
         declarations_ += clear;
     else
         out += clear;
-    out += open_matrix_tasks(tasks, columns, "nm");
-    out += "                UNROLL for (int r = 0; r < " + text(plan_.tile_rows / matrix_k()) +
-           "; ++r) {\n";
-    out += "                    hearth_matrix_a a;\n                    hearth_matrix_b b;\n";
-    out += "                    hearth_matrix_load(a, pool, r * " +
-           text(matrix_k() * (a.stride / 4)) + " + m0 * " + text(matrix_m() / 8) + " + " +
-           text(a.offset / 4) + ", " + text(a.stride / 4) + ", true);\n";
-    out += "                    hearth_matrix_load(b, pool, r * " +
-           text(matrix_k() * (b.stride / 4)) + " + n0 * " + text(matrix_n() / 8) + " + " +
-           text(b.offset / 4) + ", " + text(b.stride / 4) + ", false);\n";
-    out += "                    " + sums + "[round] = hearth_multiply_add(a, b, " + sums +
-           "[round]);\n                }\n" + close_tasks();
+    out += sum_gradient(a, b, sums, tasks, columns);
     const std::string stores = open_matrix_tasks(tasks, columns, "nm", true) +
                                store_matrix_gradient(stage, sums) + close_tasks();
     if (keeps_gradients_)

@@ -40,11 +40,26 @@ class RowPlanner {
         plan_.edge = edge;
     }
 
+    /// With rows in registers.
+    Result<RowPlan> run_in_registers() {
+        HEARTH_TRY(check_row_layers(graph_, region_, options_.rows_capacity, options_.caps));
+        HEARTH_TRY(add_groups());
+        for (RowTile& tile : plan_.tiles) {
+            tile.half_edge = plan_.edge;
+            tile.stride = padded_half_stride(tile.padded());
+        }
+        for (RowWeight& w : plan_.weights) {
+            w.chunk = round_up(w.inner, w.edge());
+            w.stride = padded_half_stride(w.line_width());
+        }
+        HEARTH_TRY(place_in_registers(graph_, inlined_, options_, plan_));
+        return std::move(plan_);
+    }
+
     Result<RowPlan> run() {
         HEARTH_TRY(check_row_layers(graph_, region_, options_.rows_capacity, options_.caps));
-        for (const Group* group : groups_)
-            for (ValueId v : group->stores) stage_of_[v] = kNone;
-        for (const Group* group : groups_) HEARTH_TRY(add_group(*group));
+        HEARTH_TRY(check_shared_rows(graph_, region_, options_.rows_capacity, options_.caps));
+        HEARTH_TRY(add_groups());
         for (RowStage& stage : plan_.stages) plan_.levels = std::max(plan_.levels, stage.level + 1);
         std::stable_sort(plan_.stages.begin(), plan_.stages.end(),
                          [](const RowStage& a, const RowStage& b) { return a.level < b.level; });
@@ -60,6 +75,13 @@ class RowPlanner {
     }
 
   private:
+    Status add_groups() {
+        for (const Group* group : groups_)
+            for (ValueId v : group->stores) stage_of_[v] = kNone;
+        for (const Group* group : groups_) HEARTH_TRY(add_group(*group));
+        return {};
+    }
+
     Status add_group(const Group& group) {
         RowStage stage{.group = &group};
         HEARTH_TRY(classify(group, stage));
@@ -475,12 +497,23 @@ const RowTile* RowPlan::tile_for(ValueId value) const {
 Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
                           std::span<const Group* const> groups, const std::vector<bool>& inlined,
                           const LowerOptions& options) {
+    const auto plan_with = [&](int edge) {
+        return RowPlanner(graph, region, groups, inlined, options, edge);
+    };
+    const auto edge = static_cast<int>(matrix_edge(options.caps));
+    Status in_registers;
+    if (may_keep_in_registers(graph, region, options.rows_capacity, options.caps)) {
+        Result<RowPlan> plan = plan_with(edge).run_in_registers();
+        if (plan.ok()) return plan;
+        in_registers = plan.status();
+    }
     if (fits_matrix_cores(graph, region, options.caps)) {
-        const auto edge = static_cast<int>(matrix_edge(options.caps));
-        Result<RowPlan> plan = RowPlanner(graph, region, groups, inlined, options, edge).run();
+        Result<RowPlan> plan = plan_with(edge).run();
         if (plan.ok()) return plan;
     }
-    return RowPlanner(graph, region, groups, inlined, options, 0).run();
+    Result<RowPlan> plan = plan_with(0).run();
+    if (plan.ok() || in_registers.ok()) return plan;
+    return unsupported(in_registers.message() + "; " + plan.status().message());
 }
 
 }  // namespace hearth

@@ -85,6 +85,15 @@ struct RowStage {
     uint32_t level = 0;
 };
 
+/// What subgroups that keep rows in registers do between two barriers each: first they compute and
+/// share the factors of a weight gradient, then they sum.
+struct RowStep {
+    size_t first = 0, last = 0;  ///< stages that compute: a product and what follows it, or none
+    int gradient = -1;           ///< a stage, or none
+    std::vector<int> sums;       ///< stages: sums over rows of the gradient's factors
+    int next_weight = -1;        ///< what the next step's product multiplies, to be fetched
+};
+
 /// When weights come into shared memory.
 enum class RowWeights : uint8_t {
     kHeld,     ///< never: each thread holds those that it multiplies by in registers
@@ -112,6 +121,18 @@ struct RowPlan {
     int scratch_offset = 0;  ///< a float for each thread
     int shared_floats = 0;
 
+    // Where rows stay in registers (row_registers.cpp) there are no levels: the first `computes`
+    // stages run in the order of data flow, those before `back` with all weights in shared memory,
+    // the others and what is summed over rows in steps.
+    bool in_registers = false;
+    size_t computes = 0, back = 0;
+    std::vector<RowStep> steps;
+    int blocks = 1;            ///< matrices of rows of a subgroup
+    int exchange[2] = {0, 0};  ///< places of a gradient's factors: all rows of the workgroup
+    int positions_offset = 0;  ///< the numbers from 0 to the edge of a matrix
+    int own_offset = 0;        ///< rows of each subgroup, where left factors pass through memory
+    int own_stride = 0;
+
     /// The tile from which stages of `level` can read `value`, or null.
     const RowTile* tile_of(ValueId value, uint32_t level) const;
     /// The tile that a stage fills with `value`, or null if no other stage reads it.
@@ -123,5 +144,13 @@ struct RowPlan {
 Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
                           std::span<const Group* const> groups, const std::vector<bool>& inlined,
                           const LowerOptions& options);
+
+/// Completes a plan, whose stages are in the order of data flow, for rows in registers.
+/// Errors: kUnsupported telling what does not fit.
+Status place_in_registers(const Graph& graph, const std::vector<bool>& inlined,
+                          const LowerOptions& options, RowPlan& plan);
+
+/// Numbers for each of which a kRowSum adds up the rows.
+int row_sum_columns(const Graph& graph, const RowStage& stage);
 
 }  // namespace hearth

@@ -6,6 +6,7 @@
 #include "codegen/row_writer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace hearth {
 
@@ -13,8 +14,7 @@ Result<GroupKernel> RowProgramWriter::run() {
     kernel_.name = "row_program";
     rows_ = glsl_count(region_.rows, kernel_.buffers);
     choose_kept();
-    std::string levels;
-    for (uint32_t level = 0; level < plan_.levels; ++level) levels += write_level(level);
+    const std::string tile = write_tile();
     if (is_lost_) return unsupported("it reads what it computed where it no longer is");
     std::string body = "void main() {\n    const int tid = int(gl_LocalInvocationID.x);\n";
     if (on_matrix_cores())
@@ -33,14 +33,37 @@ Result<GroupKernel> RowProgramWriter::run() {
     if (plan_.mode == RowWeights::kOnce)
         for (size_t w = 0; w < plan_.weights.size(); ++w)
             if (plan_.weights[w].same_as < 0 && can_hold(w)) body += put_weight(w);
-    body += tile_loop(levels) + write_sums() + "}\n";
+    if (plan_.in_registers) body += load_positions() + "    barrier();\n";
+    body += tile_loop(tile) + write_sums() + "}\n";
     kernel_.body = "#extension GL_EXT_control_flow_attributes : require\n#define UNROLL ";
     kernel_.body += is_software_ ? "[[dont_unroll]]\n" : "[[unroll]]\n";
     kernel_.body += pool() + functions_ + body;
+    kernel_.prefers_nv_matrices = plan_.in_registers;
     if (on_matrix_cores()) round_by_hardware(kernel_.body);
     kernel_.local_size = {static_cast<uint32_t>(plan_.threads), 1, 1};
     kernel_.grid[0] = grid();
     return std::move(kernel_);
+}
+
+/// With matrices, tiles whose rows all exist have code of their own: it need not know which element
+/// of a matrix is which, and branches around matrices cost more than what they decide about.
+std::string RowProgramWriter::write_tile() {
+    const auto write = [&](bool is_whole) {
+        is_whole_tile_ = is_whole;
+        if (plan_.in_registers) return write_registers_tile();
+        std::string levels;
+        for (uint32_t level = 0; level < plan_.levels; ++level) levels += write_level(level);
+        return levels;
+    };
+    if (!on_matrix_cores() || slides()) return write(slides());
+    const std::string whole = write(true);
+    const std::string declarations = std::exchange(declarations_, ""),
+                      sums = std::exchange(sums_, "");
+    const std::string edge = write(false);
+    declarations_ = declarations;
+    sums_ = sums;
+    return "        if (count == " + text(plan_.tile_rows) + ") {\n" + whole +
+           "        } else {\n" + edge + "        }\n";
 }
 
 void RowProgramWriter::round_by_hardware(std::string& body) {
@@ -80,19 +103,24 @@ GridAxis RowProgramWriter::grid() const {
 }
 
 int RowProgramWriter::tiles_each() const {
-    constexpr int64_t kEnoughGroups = 256, kMostEach = 8;
+    constexpr int64_t kMostEach = 8;
+    // Rows in registers take all registers of a multiprocessor.
+    const int64_t enough_groups = plan_.in_registers ? 128 : 256;
     const int64_t rows = region_.rows.at(static_cast<int64_t>(options_.rows_capacity));
     const int64_t tiles = (rows + plan_.tile_rows - 1) / plan_.tile_rows;
     const auto least =
         (tiles + options_.caps.max_workgroup_count_x - 1) / options_.caps.max_workgroup_count_x;
     return static_cast<int>(
-        std::max<int64_t>(least, std::clamp<int64_t>(tiles / kEnoughGroups, 1, kMostEach)));
+        std::max<int64_t>(least, std::clamp<int64_t>(tiles / enough_groups, 1, kMostEach)));
 }
 
 std::string RowProgramWriter::tile_loop(const std::string& levels) const {
     const std::string tile = text(plan_.tile_rows);
     std::string out = "    const int group = int(gl_WorkGroupID.x);\n";
     out += "    const int last_row = " + rows_ + " - 1;\n";
+    if (slides())
+        out += "    const bool is_few = last_row < " + text(matrix_m() - 1) +
+               ";\n    const int apart = is_few ? 0 : 1;\n";
     if (plan_.parts != 0) {
         const std::string parts = text(plan_.parts), granule = text(plan_.granule);
         out += "    const int chunk = ((" + rows_ + " + " + parts + " - 1) / " + parts + " + " +
@@ -106,7 +134,8 @@ std::string RowProgramWriter::tile_loop(const std::string& levels) const {
     if (plan_.is_single)
         out += "    {\n        const int first = begin;\n";
     else
-        out += "    for (int first = begin; first < end; first += " + tile +
+        out += std::string("    for (int first = begin; first < end; first += ") +
+               (slides() ? "is_few ? " + text(plan_.subgroups) + " : " : "") + tile +
                (plan_.parts != 0 ? "" : " * int(gl_NumWorkGroups.x)") + ") {\n";
     out += "        const int count = clamp(end - first, 0, " + tile + ");\n" + levels;
     return out + "    }\n";
@@ -171,6 +200,11 @@ std::string RowProgramWriter::load_vectors() {
                ".at[e]);\n";
     }
     return out + puts;
+}
+
+std::string RowProgramWriter::load_positions() const {
+    return "    if (tid < " + text(plan_.edge) + ") PUT_SHARED(tid + " +
+           text(plan_.positions_offset) + ", float(tid));\n";
 }
 
 std::string RowProgramWriter::label_of(const RowStage& stage) const {

@@ -30,7 +30,7 @@ void RowProgramWriter::choose_kept() {
             const Deal deal = deal_gradient(stage);
             floats += deal.rounds * deal.lines * 4;
         }
-    keeps_gradients_ = !plan_.is_single && floats <= kMaxKeptFloats;
+    keeps_gradients_ = plan_.in_registers || (!plan_.is_single && floats <= kMaxKeptFloats);
 }
 
 std::string RowProgramWriter::write_gradient(const RowStage& stage, int& lane) {
@@ -107,9 +107,9 @@ std::string RowProgramWriter::store_gradient(const RowStage& stage, const Deal& 
 
 std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
     const ValueId v = stage.node->outputs[0];
-    if (const RowTile* tile = plan_.tile_for(stage.node->inputs[0]);
-        tile != nullptr && sums_by_eight(stage, *tile))
-        return write_sum_by_eight(*tile, v, lane);
+    const RowTile* tile = plan_.tile_for(stage.node->inputs[0]);
+    if (tile != nullptr && sums_only_tile(stage, *tile)) return write_tile_sum(*tile, v, lane);
+    if (tile != nullptr && sums_by_eight(stage, *tile)) return write_sum_by_eight(*tile, v, lane);
     const Shape& in = graph_.value(stage.node->inputs[0]).shape;
     const std::vector<int64_t>& axes = stage.node->attrs.integers("axes");
     Shape kept, reduced;
@@ -188,12 +188,40 @@ bool RowProgramWriter::sums_alone(int length) const {
     return holds_weights() && plan_.is_single && plan_.tile_rows * length <= kFewTerms;
 }
 
+bool RowProgramWriter::sums_rows_alone(const RowStage& stage) const {
+    return graph_.value(stage.node->inputs[0]).shape.rank() == 2 &&
+           stage.node->attrs.integers("axes").size() == 1;
+}
+
 bool RowProgramWriter::sums_by_eight(const RowStage& stage, const RowTile& tile) const {
     const int eights = tile.width / 8;
     return tile.is_half() && tile.width % 8 == 0 && std::has_single_bit(uint32_t(eights)) &&
            eights <= plan_.threads && 8 * plan_.threads <= plan_.shared_floats &&
-           graph_.value(stage.node->inputs[0]).shape.rank() == 2 &&
-           stage.node->attrs.integers("axes").size() == 1;
+           sums_rows_alone(stage);
+}
+
+bool RowProgramWriter::sums_only_tile(const RowStage& stage, const RowTile& tile) const {
+    constexpr int kFewRows = 32;
+    return tile.is_half() && plan_.is_single && plan_.tile_rows <= kFewRows &&
+           sums_rows_alone(stage);
+}
+
+std::string RowProgramWriter::write_tile_sum(const RowTile& tile, ValueId v, int& lane) {
+    const int words = ceil_div(tile.width, 2);
+    const std::string line = lane_line(lane, words);
+    const std::string to =
+        kernel_.buffers.name_of(v) + ".at[group * " + text(tile.width) + " + 2 * word";
+    note_store(v);
+    std::string out =
+        "            " + line + "\n            for (int word = lane; word < " + text(words) +
+        "; word += " + text(plan_.threads) +
+        ") {\n                vec2 sum = vec2(0);\n                UNROLL for (int r = "
+        "0; r < " +
+        text(plan_.tile_rows) + "; ++r) sum += unpackHalf2x16(pool[r * " + text(tile.stride / 4) +
+        " + " + text(tile.offset / 4) + " + word / 4][word % 4]);\n                " + to +
+        "] = sum.x;\n                ";
+    if (tile.width % 2 != 0) out += "if (2 * word + 1 < " + text(tile.width) + ") ";
+    return out + to + " + 1] = sum.y;\n            }\n";
 }
 
 std::string RowProgramWriter::write_sum_by_eight(const RowTile& tile, ValueId v, int& lane) {

@@ -3,7 +3,7 @@
 
 // Writes a row program (row_program.hpp) as planned by row_plan.hpp: the frame in row_program.cpp,
 // what stages read and store in row_expressions.cpp, and the stages by kind in row_elements.cpp,
-// row_products.cpp, row_matrices.cpp and row_sums.cpp.
+// row_products.cpp, row_matrices.cpp, row_registers.cpp and row_sums.cpp.
 
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace hearth {
 
@@ -94,6 +95,7 @@ class RowProgramWriter {
     std::string write_level(uint32_t level);
     std::string write_held_level(uint32_t level);
     std::string load_vectors();
+    std::string load_positions() const;
     std::string label_of(const RowStage& stage) const;
 
     /// Work of one stage begins with the thread after the last one that the stage before used, so
@@ -118,6 +120,10 @@ class RowProgramWriter {
         std::optional<Scalar> eight;
         std::map<ValueId, Scalar> eights;
         std::string eight_reads;
+        /// By matrices instead: `eight` is any element's coordinate.
+        bool by_matrix = false;
+        bool is_one_wide = false;   ///< so that coordinates along the row are 0
+        bool needs_places = false;  ///< something cannot be read so
 
         Scope(RowProgramWriter& program, const RowStage& stage)
             : expressions(program.graph_, stage.group != nullptr ? *stage.group : nothing,
@@ -299,11 +305,70 @@ class RowProgramWriter {
     std::string spread(const std::string& sums, int tasks) const;
     /// Line i of it, as an index of floats.
     std::string spread_line(const std::string& i) const;
+    std::optional<std::string> whole_epilogue(const RowStage& stage, const std::string& sum,
+                                              int lines);
     std::string matrix_epilogue(const RowStage& stage, const RowWeight& w, int lines);
     int matrix_gradient_columns(const RowStage& stage) const;
     int matrix_gradient_tasks(const RowStage& stage) const;
     std::string write_matrix_gradient(const RowStage& stage, int& lane);
     std::string store_matrix_gradient(const RowStage& stage, const std::string& sums);
+
+    /// Adds to `sums` the subgroup's matrices of a^T b, "own" being its number.
+    std::string sum_gradient(const RowTile& a, const RowTile& b, const std::string& sums, int tasks,
+                             int columns) const;
+
+    // With rows in registers:
+
+    std::string write_tile();
+    std::string write_registers_tile();
+    std::string load_vector(const RowVector& vector, const std::string& matrix) const;
+    const RowVector* bias_of(const RowStage& product) const;
+    ValueId sum_with_bias(const RowStage& product) const;
+    /// Those that lie in shared memory before the first layer.
+    std::vector<size_t> forward_weights() const;
+    std::string stage_weights(std::span<const size_t> weights);
+    std::string first_back_weight();
+    std::string write_step(const RowStep& step, bool stays);
+    std::string matrices_of(ValueId v) const;
+    int matrix_columns(ValueId v) const;
+    std::string open_matrices(int columns) const;
+    std::string near_matrix(uint32_t level, ValueId v);
+    bool is_in_registers(ValueId v) const;
+    std::string tile_block(const RowTile& tile) const;
+    std::string matrix_type(ValueId v) const;
+    std::optional<std::string> matrix_text(const RowStage& stage, std::span<const ValueId> values,
+                                           const std::string& sum);
+    std::optional<std::string> store_matrices(std::span<const ValueId> values);
+    std::string load_block(ValueId v, const std::string& name);
+    std::string load_whole(ValueId v, const std::string& name);
+    std::string load_elements(ValueId v, const std::string& name);
+    std::string block_row() const;
+    std::string positions(const std::string& name, bool is_down) const;
+    std::string rows_left() const;
+    bool slides() const { return plan_.in_registers && plan_.parts != 0; }
+    std::string block_window() const;
+    std::string apart() const;
+    std::string mask_columns(const std::string& name, int width) const;
+    std::string mask_rows(const std::string& name) const;
+    std::string mask_summed(ValueId v);
+    bool vanishes(const Scope& scope, uint32_t id, std::span<const Scalar> zeros) const;
+    bool is_summed(ValueId v) const;
+    std::string store_block(ValueId v, const std::string& matrix);
+    std::optional<Scalar> matrix_element(Scope& scope, uint32_t level, ValueId v,
+                                         const ScalarPlace& place);
+    std::string write_matrices(const RowStage& stage, std::span<const ValueId> values,
+                               const std::string& sums, const std::string& and_then = "");
+    std::string write_register_stages(size_t first, size_t last);
+    std::string write_register_stage(const RowStage& stage, const std::string& and_then);
+    std::string register_sum_text(const RowStage& stage);
+    std::string load_rows(ValueId v);
+    std::string write_register_product(const RowStage& stage, const std::string& and_then);
+    std::string left_factors(const RowTile& x) const;
+    std::string write_register_sum(const RowStage& stage);
+    std::string share_factors(const RowStage& gradient);
+    std::string share_factor(const RowTile& tile, int place);
+    std::string write_register_gradient(const RowStage& stage);
+    std::string write_register_column_sum(const RowStage& gradient, const RowStage& stage);
 
     // Sums over rows:
 
@@ -318,6 +383,14 @@ class RowProgramWriter {
     /// Whether a sum over rows alone can be taken eight columns at a time, in turns of threads whose
     /// sums at the end find room where the tiles were.
     bool sums_by_eight(const RowStage& stage, const RowTile& tile) const;
+    bool sums_rows_alone(const RowStage& stage) const;
+
+    /// Whether the workgroup has no other rows than a tile's few, in which lines beyond the last are
+    /// zeros.
+    bool sums_only_tile(const RowStage& stage, const RowTile& tile) const;
+    /// A thread adds up two columns.
+    std::string write_tile_sum(const RowTile& tile, ValueId v, int& lane);
+
     std::string write_sum_by_eight(const RowTile& tile, ValueId v, int& lane);
     void store_sliced_sum(ValueId v, const std::string& name, int columns, int slices,
                           const std::string& lane_text);
@@ -346,6 +419,8 @@ class RowProgramWriter {
     std::string declarations_;  ///< sums that live as long as the workgroup
     std::string sums_;          ///< stores them
     bool keeps_gradients_ = false;
+    std::set<ValueId> vanishing_;   ///< of what is written: zero in rows that sums leave out
+    bool is_whole_tile_ = false;    ///< of what is written, with rows in registers
     mutable bool is_lost_ = false;  ///< a value is wanted that no tile holds
 };
 

@@ -245,12 +245,37 @@ int64_t kept_bytes(const Graph& graph, const RowRegion& region) {
     return 4 * (sum + 2 * widest);
 }
 
+/// About how many registers a thread needs that helps to carry rows from forward to backward.
+int64_t row_registers(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
+    const int64_t size = caps.subgroup_size, edge = caps.matrix.m;
+    std::vector<ValueId> kept;
+    int64_t halfs = 0, widest = 0, sums = 0;
+    for (NodeId n : region.nodes) {
+        const Node& node = graph.nodes[n];
+        if (node.op->op_class != OpClass::kMatmul) continue;
+        const ValueId x = node.inputs[0];
+        if (!sums_rows(graph, node, region.rows)) {
+            widest = std::max(widest, graph.value(node.outputs[0]).shape[1].count);
+            continue;
+        }
+        sums += graph.value(x).shape[1].count * graph.value(node.inputs[1]).shape[1].count;
+        const ValueId activation = node.inputs[node.attrs.flag("transpose_b") ? 0 : 1];
+        if (graph.value(activation).kind != ValueKind::kNode ||
+            std::find(kept.begin(), kept.end(), activation) != kept.end())
+            continue;
+        kept.push_back(activation);
+        halfs += graph.value(activation).shape[1].count;
+    }
+    return kOtherRowRegisters + sums / (kRegisterSubgroups * size) +
+           (halfs + 3 * widest) * edge / (2 * size);
+}
+
 }  // namespace
 
-Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
-                        const DeviceCaps& caps) {
+Status check_shared_rows(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                         const DeviceCaps& caps) {
     // With many rows a GPU is full however they are cut; then what counts is how often a weight in
-    // shared memory is used, which few rows at a time make too seldom (0007-row-programs.md).
+    // shared memory is used, which few rows at a time make too seldom (0008-row-programs.md).
     constexpr int64_t kManyRows = 16384, kLeastRows = 32;
     const int64_t rows = region.rows.at(static_cast<int64_t>(rows_capacity));
     const int64_t bytes = kept_bytes(graph, region);
@@ -259,6 +284,26 @@ Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t ro
                            " bytes each " + std::to_string(kLeastRows) +
                            " do not fit the shared memory of " +
                            std::to_string(caps.shared_memory_bytes) + " bytes");
+    return {};
+}
+
+bool may_keep_in_registers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                           const DeviceCaps& caps) {
+    constexpr int64_t kManyRows = 8192, kManyInferred = 16384;
+    const bool is_training = std::any_of(region.nodes.begin(), region.nodes.end(), [&](NodeId n) {
+        return sums_rows(graph, graph.nodes[n], region.rows);
+    });
+    const MatrixShape& shape = caps.matrix;
+    return fits_matrix_cores(graph, region, caps) && shape.m == shape.n && shape.m == shape.k &&
+           region.rows.at(static_cast<int64_t>(rows_capacity)) >=
+               (is_training ? kManyRows : kManyInferred) &&
+           row_registers(graph, region, caps) <= kMostRowRegisters;
+}
+
+Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                        const DeviceCaps& caps) {
+    if (!may_keep_in_registers(graph, region, rows_capacity, caps))
+        HEARTH_TRY(check_shared_rows(graph, region, rows_capacity, caps));
 
     // Wider layers have enough arithmetic to fill a GPU one by one, and weights that would pass
     // through shared memory too often.

@@ -44,8 +44,22 @@ inline int64_t matrix_edge(const DeviceCaps& caps) {
     return std::max({caps.matrix.m, caps.matrix.n, caps.matrix.k});
 }
 
+// Of a program that keeps rows in registers: subgroups of a workgroup, and registers of a thread:
+// those for addresses and for what a product loads, and all.
+inline constexpr int kRegisterSubgroups = 8, kOtherRowRegisters = 40, kMostRowRegisters = 240;
+
+/// Whether a row program could keep rows in registers, and they are so many that it should.
+bool may_keep_in_registers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                           const DeviceCaps& caps);
+
+/// Whether a row program that keeps rows in shared memory would have enough of them in a workgroup
+/// to be worth while.
+/// Errors: kUnsupported telling what would fit.
+Status check_shared_rows(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
+                         const DeviceCaps& caps);
+
 /// Whether the layers of a region are narrow enough for a row program, which reads all weights in
-/// every workgroup, and whether enough rows fit a workgroup to make that worth while.
+/// every workgroup, and whether its rows may stay in registers or enough of them fit shared memory.
 /// Errors: kUnsupported naming the layer, or what would fit.
 Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
                         const DeviceCaps& caps);
