@@ -51,8 +51,8 @@ ivec3 piece_at(int e) {
     return ivec3(pair, row, e / (CHUNK / 2 * kPatchY));
 }
 
-// Piece `at` of one of the pair's channels.  What is not there is read elsewhere and not used: a load
-// that is skipped is waited for before the next one.
+// Piece `at` of one of the pair's channels.  A single element that is not there is read elsewhere and
+// not used: where a conversion follows, a load that is skipped is waited for before the next one.
 Piece piece_of_x(int image, int c, int y, int x, ivec3 at, int which) {
     const int channel = c + 2 * at.x + which, sy = y + at.y;
     const bool has_row = uint(sy) < uint(SIZE_Y) && channel < CHANNELS && at.z < kPieces;
@@ -60,8 +60,7 @@ Piece piece_of_x(int image, int c, int y, int x, ivec3 at, int which) {
 #if LOADS_EIGHT
     const int sx = x - SHIFT + 8 * at.z;
     const bool inside = has_row && uint(sx) < uint(SIZE_X);
-    const uvec4 eight = in0_eight(inside ? from + sx : 0);
-    return inside ? eight : uvec4(0u);
+    return inside ? in0_eight(from + sx) : uvec4(0u);
 #else
     const int sx = x + at.z;
     const bool inside = has_row && uint(sx) < uint(SIZE_X);
@@ -70,18 +69,24 @@ Piece piece_of_x(int image, int c, int y, int x, ivec3 at, int which) {
 #endif
 }
 
+void stage_pair(int pair, int row, int x, uint both) {
+    if (uint(x) < uint(kPatchX)) patch_of_x[(row + x) * kStep + pair / 4][pair % 4] = both;
+}
+
 void stage_piece(ivec3 at, Piece first, Piece second) {
     if (at.z >= kPieces) return;
 #if LOADS_EIGHT
-    [[unroll]] for (int k = 0; k < 8; ++k) {
-        const int x = 8 * at.z + k - SHIFT;
-        const uint a = first[k / 2], b = second[k / 2];
-        const uint both = k % 2 == 0 ? (a & 0xffffu) | b << 16 : a >> 16 | (b & 0xffff0000u);
-        if (uint(x) < uint(kPatchX))
-            patch_of_x[(at.y * kPatchX + x) * kStep + at.x / 4][at.x % 4] = both;
-    }
+    const int x = 8 * at.z - SHIFT, row = at.y * kPatchX;
+    stage_pair(at.x, row, x, (first.x & 0xffffu) | second.x << 16);
+    stage_pair(at.x, row, x + 1, first.x >> 16 | (second.x & 0xffff0000u));
+    stage_pair(at.x, row, x + 2, (first.y & 0xffffu) | second.y << 16);
+    stage_pair(at.x, row, x + 3, first.y >> 16 | (second.y & 0xffff0000u));
+    stage_pair(at.x, row, x + 4, (first.z & 0xffffu) | second.z << 16);
+    stage_pair(at.x, row, x + 5, first.z >> 16 | (second.z & 0xffff0000u));
+    stage_pair(at.x, row, x + 6, (first.w & 0xffffu) | second.w << 16);
+    stage_pair(at.x, row, x + 7, first.w >> 16 | (second.w & 0xffff0000u));
 #else
-    patch_of_x[(at.y * kPatchX + at.z) * kStep + at.x / 4][at.x % 4] = first | second << 16;
+    stage_pair(at.x, at.y * kPatchX, at.z, first | second << 16);
 #endif
 }
 
@@ -100,7 +105,7 @@ void stage_weights(int c, int first_out) {
 }
 
 void store_eight(int image, int o, int y, int x, vec4 v, vec4 after) {
-    if (o >= OUT || y >= COUNT_Y || x >= COUNT_X) return;
+    if ((OUT % TILE_OUT != 0 && o >= OUT) || y >= COUNT_Y || x >= COUNT_X) return;
 #if STORES_EIGHT
     STORE_EIGHT(image, o, y, x, v, after);
 #else
@@ -109,71 +114,72 @@ void store_eight(int image, int o, int y, int x, vec4 v, vec4 after) {
 #endif
 }
 
+// All loads of the patch of a tile, from channel c on.  Text, as drivers keep in registers what belongs
+// to main().
+#define FETCH(tile_at, c)                                                              \
+    {                                                                                  \
+        const int tile_now = tile_at, c_now = c;                                       \
+        const int n = tile_now / (kTilesY * kTilesX), p = tile_now % (kTilesY * kTilesX); \
+        const int py = p / kTilesX * kTileY * STRIDE_Y - LOW_Y;                        \
+        const int px = p % kTilesX * kTileX * STRIDE_X - LOW_X;                        \
+        [[unroll]] for (int u = 0; u < kLoads; ++u) {                                  \
+            const ivec3 piece = piece_at(thread + u * kThreads);                       \
+            first_held[u] = piece_of_x(n, c_now, py, px, piece, 0);                    \
+            second_held[u] = piece_of_x(n, c_now, py, px, piece, 1);                   \
+        }                                                                              \
+    }
+
 void main() {
     const int thread = int(gl_LocalInvocationIndex);
     const int subgroup = int(gl_SubgroupID), lane = int(gl_SubgroupInvocationID);
     const int right = subgroup % ACROSS * hearth_matrix_n, down = subgroup / ACROSS * MATRICES;
     const int first_out = int(gl_WorkGroupID.y) * TILE_OUT;
     const int tiles = in0_dim0 * kTilesY * kTilesX, stride = int(gl_NumWorkGroups.x);
-    const int mine = (tiles - int(gl_WorkGroupID.x) + stride - 1) / stride;
-    Piece held[kLoads][2];
-    hearth_matrix_sum sum[kRowsOut][MATRICES];
+    if (int(gl_WorkGroupID.x) >= tiles) return;
+    Piece first_held[kLoads], second_held[kLoads];
     if (kChunks == 1) stage_weights(0, first_out);
-    for (int turn = -1; turn < mine * kChunks; ++turn) {
-        if (turn >= 0) {
+    FETCH(int(gl_WorkGroupID.x), 0)
+    for (int tile = int(gl_WorkGroupID.x); tile < tiles; tile += stride) {
+        hearth_matrix_sum sum[kRowsOut][MATRICES];
+        [[unroll]] for (int i = 0; i < kRowsOut; ++i)
+            [[unroll]] for (int m = 0; m < MATRICES; ++m) sum[i][m] = hearth_matrix_sum(0.0);
+        for (int c = 0; c < CHANNELS; c += CHUNK) {
             barrier();
             [[unroll]] for (int u = 0; u < kLoads; ++u)
-                stage_piece(piece_at(thread + u * kThreads), held[u][0], held[u][1]);
-            if (kChunks > 1) stage_weights(turn % kChunks * CHUNK, first_out);
+                stage_piece(piece_at(thread + u * kThreads), first_held[u], second_held[u]);
+            if (kChunks > 1) stage_weights(c, first_out);
             barrier();
-        }
-        if (turn + 1 < mine * kChunks) {
-            const int tile = int(gl_WorkGroupID.x) + (turn + 1) / kChunks * stride;
-            const int image = tile / (kTilesY * kTilesX), at = tile % (kTilesY * kTilesX);
-            const int y = at / kTilesX * kTileY * STRIDE_Y - LOW_Y;
-            const int x = at % kTilesX * kTileX * STRIDE_X - LOW_X;
-            [[unroll]] for (int u = 0; u < kLoads; ++u) {
-                const ivec3 piece = piece_at(thread + u * kThreads);
-                [[unroll]] for (int w = 0; w < 2; ++w)
-                    held[u][w] =
-                        piece_of_x(image, (turn + 1) % kChunks * CHUNK, y, x, piece, w);
-            }
-        }
-        if (turn < 0) continue;
-
-        if (turn % kChunks == 0) {
-            [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-                [[unroll]] for (int m = 0; m < MATRICES; ++m) sum[i][m] = hearth_matrix_sum(0.0);
-        }
-        [[unroll]] for (int kx = 0; kx < TAPS_X; ++kx) {
-            [[unroll]] for (int k = 0; k < kSteps; ++k) {
-                hearth_matrix_a a[kRowsOut][TAPS_Y];
-                [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-                    [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky)
+            const bool is_last = c + CHUNK >= CHANNELS;
+            FETCH(min(is_last ? tile + stride : tile, tiles - 1), is_last ? 0 : c + CHUNK)
+            [[unroll]] for (int kx = 0; kx < TAPS_X; ++kx) {
+                [[unroll]] for (int k = 0; k < kSteps; ++k) {
+                    hearth_matrix_a a[kRowsOut][TAPS_Y];
+                    [[unroll]] for (int i = 0; i < kRowsOut; ++i)
+                        [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky)
+                            hearth_matrix_load(
+                                a[i][ky], weights,
+                                ((ky * TAPS_X + kx) * TILE_OUT + i * hearth_matrix_m) * kStep +
+                                    k * hearth_matrix_k / 8,
+                                kStep, false);
+                    [[unroll]] for (int r = 0; r < kRows; ++r) {
+                        const int from = (down * STRIDE_Y + r) * kPatchX + right * STRIDE_X;
+                        hearth_matrix_b b;
                         hearth_matrix_load(
-                            a[i][ky], weights,
-                            ((ky * TAPS_X + kx) * TILE_OUT + i * hearth_matrix_m) * kStep +
-                                k * hearth_matrix_k / 8,
-                            kStep, false);
-                [[unroll]] for (int r = 0; r < kRows; ++r) {
-                    const int from = (down * STRIDE_Y + r) * kPatchX + right * STRIDE_X;
-                    hearth_matrix_b b;
-                    hearth_matrix_load(b, patch_of_x,
-                                       (from + kx * DILATION_X) * kStep + k * hearth_matrix_k / 8,
-                                       STRIDE_X * kStep, true);
-                    [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky) {
-                        const int below = r - ky * DILATION_Y, m = below / STRIDE_Y;
-                        if (below >= 0 && below % STRIDE_Y == 0 && m < MATRICES) {
-                            [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-                                sum[i][m] = hearth_multiply_add(a[i][ky], b, sum[i][m]);
+                            b, patch_of_x,
+                            (from + kx * DILATION_X) * kStep + k * hearth_matrix_k / 8,
+                            STRIDE_X * kStep, true);
+                        [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky) {
+                            const int below = r - ky * DILATION_Y, m = below / STRIDE_Y;
+                            if (below >= 0 && below % STRIDE_Y == 0 && m < MATRICES) {
+                                [[unroll]] for (int i = 0; i < kRowsOut; ++i)
+                                    sum[i][m] = hearth_multiply_add(a[i][ky], b, sum[i][m]);
+                            }
                         }
                     }
                 }
             }
         }
-        if (turn % kChunks != kChunks - 1) continue;
 
-        const int tile = int(gl_WorkGroupID.x) + turn / kChunks * stride;
         const int image = tile / (kTilesY * kTilesX), at = tile % (kTilesY * kTilesX);
         const int y = at / kTilesX * kTileY + down, x = at % kTilesX * kTileX + right;
         const int base = subgroup * MATRICES * kResults;

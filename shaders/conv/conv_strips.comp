@@ -104,7 +104,7 @@ void stage_x(int image, int y, int x) {
 #endif
 
 void store_row(int image, int o, int y, int x, vec4 v) {
-    if (o >= OUT || y >= COUNT_Y || x >= COUNT_X) return;
+    if ((OUT % kTileOut != 0 && o >= OUT) || y >= COUNT_Y || x >= COUNT_X) return;
 #if STORES_FOUR
     STORE_FOUR(image, o, y, x, v);
 #else

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <span>
 
 namespace hearth {
 
@@ -12,6 +13,11 @@ namespace {
 
 int64_t parts_of(int64_t count, int64_t part) {
     return (count + part - 1) / part;
+}
+
+/// Its "subgroups" are vectors.
+bool is_cpu(const DeviceCaps& caps) {
+    return caps.subgroup_size <= 8;
 }
 
 // From a sweep over layers of three networks and tiles on an H200 (docs/design/0007).
@@ -173,16 +179,13 @@ bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& 
 }
 
 void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    constexpr int64_t kManyOut = 16, kMostRepeats = 4, kMostOuts = 64;
+    constexpr int64_t kMostRepeats = 4, kMostOuts = 64;
     // Whether x is held, strips, groups, rows, channels: the fastest first, on an H200.
     constexpr int64_t kTiles[][5] = {{1, 16, 1, 2, 4}, {1, 16, 1, 2, 8}, {1, 8, 2, 2, 4},
                                      {1, 16, 1, 4, 2}, {1, 8, 2, 4, 2},  {1, 8, 2, 4, 4},
                                      {0, 8, 2, 4, 4},  {0, 8, 2, 2, 8},  {0, 4, 2, 2, 8},
                                      {0, 4, 2, 2, 4},  {0, 8, 1, 4, 4}};
-    constexpr size_t kOfFew = 1;  // and that of few output channels
-    std::vector<ConvTile> found;
-    for (size_t i = 0; i < std::size(kTiles); ++i) {
-        const auto& k = kTiles[i];
+    for (const auto& k : kTiles) {
         ConvTile t{.family = ConvFamily::kStrips, .lanes = 8, .strips = k[1], .groups = k[2]};
         t.px = k[3];
         t.oc = k[4];
@@ -190,9 +193,8 @@ void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
         t.turns = parts_of(std::min(p.out, kMostOuts), t.groups * t.oc);
         if (!suits_strips(p, caps, t)) continue;
         t.repeat = std::clamp<int64_t>(strips_tiles(p, t) / (kManyGroups / 2), 1, kMostRepeats);
-        found.insert(i == kOfFew && p.out <= kManyOut ? found.begin() : found.end(), t);
+        all.push_back(t);
     }
-    all.insert(all.end(), found.begin(), found.end());
 }
 
 // --- conv_matrix.comp ---
@@ -220,7 +222,7 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     if (m.k > 16 || 16 % m.k != 0 || m.n > 16 || 16 % m.n != 0 || kMostOut % m.m != 0 ||
         m.n % 8 != 0)
         return;
-    for (const auto& k : kTiles) {
+    for (const auto& k : std::span(kTiles).subspan(is_cpu(caps) ? std::size(kTiles) - 1 : 0)) {
         ConvTile t{.family = ConvFamily::kMatrix, .lanes = k[0], .strips = k[1], .px = k[2]};
         t.oc = std::min(kMostOut, parts_of(p.out, m.m) * m.m);
         const int64_t threads = t.lanes * t.strips * caps.subgroup_size;
@@ -241,13 +243,14 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
 
 /// Whole channels, or all of them, and whole matrices; 0 where that is too much for the registers.
 int64_t slices_chunk(const ConvProblem& p) {
-    constexpr int64_t kMost = 160, kGood = 32;
+    constexpr int64_t kMost = 160, kGood = 48;
     const int64_t least = std::lcm(int64_t{16}, p.taps());
     const int64_t all = parts_of(p.depth(), 16) * 16;
     if (least >= all) return all <= kMost ? all : 0;
     if (least > kMost) return 0;
-    const bool are_good = kGood % least == 0 && parts_of(p.depth(), least) * least % kGood == 0;
-    return are_good ? kGood : least;
+    for (int64_t chunk = 3 * least; chunk > least; chunk -= least)
+        if (chunk <= kGood && parts_of(p.depth(), least) * least % chunk == 0) return chunk;
+    return least;
 }
 
 /// Every tile of so many slices and channels that fits; the least memory last.
@@ -267,22 +270,24 @@ void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
 void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kManySubgroups = 1600;  // twelve for each multiprocessor
     constexpr int64_t kGroupsAtOnce = 264;    // with the registers of long chunks
-    constexpr int64_t kGoodStage = 48;
+    constexpr int64_t kGoodStage = 48, kGoodSlices = 10;
     const MatrixShape& m = caps.matrix;
     const int64_t chunk = slices_chunk(p);
     if (!has_matrices(p, caps) || chunk == 0 || p.depth() < 16) return;
     if (16 % m.m != 0 || 16 % m.n != 0 || 16 % m.k != 0) return;
     ConvTile t{.family = ConvFamily::kSlices, .chunk = chunk};
-    t.lanes = std::max<int64_t>(32, caps.subgroup_size);
+    // A CPU's driver takes long to compile what is unrolled for many.
+    t.lanes = is_cpu(caps) ? 16 : std::max<int64_t>(32, caps.subgroup_size);
     std::vector<ConvTile> found;
+    constexpr int64_t kMostSlices = 16;
+    const int64_t chunks = parts_of(p.depth(), chunk);
     for (t.oc = 16; t.oc <= 32; t.oc *= 2)
-        for (t.slices = 16; t.slices >= 1; t.slices /= 2) add_slices_of(p, caps, t, found);
+        for (t.slices = kMostSlices; t.slices >= 1; --t.slices)
+            if (chunks % t.slices == 0) add_slices_of(p, caps, t, found);
     const int64_t groups = parts_of(p.pixels, t.lanes) * parts_of(p.out, 16);
     const auto shipped = std::find_if(found.begin(), found.end(), [&](const ConvTile& f) {
-        const bool is_last = f.slices == 1;
-        return is_last ||
-               (f.slices <= 8 && groups * f.slices < kManySubgroups &&
-                f.stage <= (groups > kGroupsAtOnce && chunk > kGoodStage ? 16 : kGoodStage));
+        return (f.slices == 1 || (f.slices <= kGoodSlices && groups * f.slices < kManySubgroups)) &&
+               f.stage <= (groups > kGroupsAtOnce && chunk > kGoodStage ? 16 : kGoodStage);
     });
     if (shipped == found.end()) return;
     std::rotate(found.begin(), shipped, shipped + 1);
@@ -347,16 +352,15 @@ std::string to_string(const ConvTile& t) {
 }
 
 std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& caps) {
-    const bool is_cpu = caps.subgroup_size <= 8;  // its vectors
     std::vector<ConvTile> all;
     if (p.is_depthwise()) {
-        if (!is_cpu) add_depthwise(p, all);
+        if (!is_cpu(caps)) add_depthwise(p, all);
         return all;
     }
     if (p.pixels >= kManyPixels) add_matrix(p, caps, all);
-    add_slices(p, caps, all);
+    if (p.pixels < 10 * kManyPixels) add_slices(p, caps, all);
     if (p.pixels < kManyPixels) add_matrix(p, caps, all);
-    if (is_cpu) return all;
+    if (is_cpu(caps)) return all;
     add_strips(p, caps, all);
     add_tiled(p, caps, all);
     add_winograd(p, caps, all);
