@@ -18,8 +18,8 @@
 // says that an extent is a multiple of the tile's, so that nothing need be checked.
 //
 // With two STAGES in shared memory the next slices are written beside the present ones, which saves
-// a barrier.  subgroupBarrier() keeps compilers from loading only when it is needed.  Tiles tried:
-// docs/design/0010-matrix-cores.md.
+// a barrier.  subgroupBarrier() keeps compilers from loading only when it is needed, and from
+// writing before all has been read.  Tiles tried: docs/design/0010-matrix-cores.md.
 
 const int kThreadsN = BN / TN;
 const int kThreadsM = BM / TM;
@@ -129,7 +129,10 @@ void multiply(int first_m, int batch) {
             subgroupBarrier();
             multiply_slices(stage * BK + stretch * kStretch, thread_m, thread_n);
             if (k >= last) break;
-            if (STAGES == 1) barrier();
+            if (STAGES == 1)
+                barrier();
+            else
+                subgroupBarrier();
             put_slices((stage + 1) % STAGES);
             barrier();
         }

@@ -40,7 +40,8 @@ constexpr MatmulTile kTiled[] = {
 };
 // Rows and columns of a thread are multiples of four.
 constexpr MatmulTile kVector[] = {
-    vector(128, 128, 8, 16, 8, 1, 2),
+    vector(256, 128, 8, 16, 8, 1, 2),
+    vector(128, 128, 8, 8, 8, 1, 2),
     vector(64, 64, 16, 8, 4),
     vector(32, 32, 16, 4, 4),
 };
@@ -95,7 +96,7 @@ constexpr MatmulTile kMoreSplitVector[] = {
     vector(32, 32, 32, 8, 8, 8), vector(32, 64, 32, 8, 4, 4),
 };
 constexpr MatmulTile kMoreVector[] = {
-    vector(256, 128, 8, 16, 8, 1, 2), vector(128, 256, 8, 8, 16, 1, 2), vector(128, 128, 8, 8, 8),
+    vector(128, 128, 8, 16, 8, 1, 2), vector(128, 256, 8, 8, 16, 1, 2), vector(128, 128, 8, 8, 8),
     vector(128, 64, 8, 8, 8),         vector(128, 64, 16, 8, 4),        vector(64, 128, 8, 8, 8),
     vector(64, 64, 16, 4, 4),         vector(64, 64, 8, 8, 8),          vector(32, 128, 16, 4, 8),
     vector(32, 64, 32, 4, 4),         vector(32, 64, 16, 4, 8),         vector(32, 128, 32, 4, 4),
