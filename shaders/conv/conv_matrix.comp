@@ -140,9 +140,8 @@ void main() {
     if (kChunks == 1) stage_weights(0, first_out);
     FETCH(int(gl_WorkGroupID.x), 0)
     for (int tile = int(gl_WorkGroupID.x); tile < tiles; tile += stride) {
-        hearth_matrix_sum sum[kRowsOut][MATRICES];
-        [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-            [[unroll]] for (int m = 0; m < MATRICES; ++m) sum[i][m] = hearth_matrix_sum(0.0);
+        hearth_matrix_sum sum[kRowsOut * MATRICES];
+        [[unroll]] for (int i = 0; i < kRowsOut * MATRICES; ++i) sum[i] = hearth_matrix_sum(0.0);
         for (int c = 0; c < CHANNELS; c += CHUNK) {
             barrier();
             [[unroll]] for (int u = 0; u < kLoads; ++u)
@@ -153,11 +152,11 @@ void main() {
             FETCH(min(is_last ? tile + stride : tile, tiles - 1), is_last ? 0 : c + CHUNK)
             [[unroll]] for (int kx = 0; kx < TAPS_X; ++kx) {
                 [[unroll]] for (int k = 0; k < kSteps; ++k) {
-                    hearth_matrix_a a[kRowsOut][TAPS_Y];
+                    hearth_matrix_a a[kRowsOut * TAPS_Y];
                     [[unroll]] for (int i = 0; i < kRowsOut; ++i)
                         [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky)
                             hearth_matrix_load(
-                                a[i][ky], weights,
+                                a[i * TAPS_Y + ky], weights,
                                 ((ky * TAPS_X + kx) * TILE_OUT + i * hearth_matrix_m) * kStep +
                                     k * hearth_matrix_k / 8,
                                 kStep, false);
@@ -169,10 +168,18 @@ void main() {
                             (from + kx * DILATION_X) * kStep + k * hearth_matrix_k / 8,
                             STRIDE_X * kStep, true);
                         [[unroll]] for (int ky = 0; ky < TAPS_Y; ++ky) {
-                            const int below = r - ky * DILATION_Y, m = below / STRIDE_Y;
-                            if (below >= 0 && below % STRIDE_Y == 0 && m < MATRICES) {
+#if STRIDE_Y == 1
+                            const int m = r - ky * DILATION_Y;
+                            const bool is_one = m >= 0 && m < MATRICES;
+#else
+                            const int m = (r - ky * DILATION_Y) / STRIDE_Y;
+                            const bool is_one = m >= 0 && m < MATRICES &&
+                                                m * STRIDE_Y + ky * DILATION_Y == r;
+#endif
+                            if (is_one) {
                                 [[unroll]] for (int i = 0; i < kRowsOut; ++i)
-                                    sum[i][m] = hearth_multiply_add(a[i][ky], b, sum[i][m]);
+                                    sum[i * MATRICES + m] = hearth_multiply_add(
+                                        a[i * TAPS_Y + ky], b, sum[i * MATRICES + m]);
                             }
                         }
                     }
@@ -185,7 +192,7 @@ void main() {
         const int base = subgroup * MATRICES * kResults;
         [[unroll]] for (int i = 0; i < kRowsOut; ++i) {
             [[unroll]] for (int m = 0; m < MATRICES; ++m)
-                hearth_matrix_store(sum[i][m], results, base + m * kResults, kStepOut, false);
+                hearth_matrix_store(sum[i * MATRICES + m], results, base + m * kResults, kStepOut, false);
             subgroupBarrier();
             const int kEights = hearth_matrix_m * (hearth_matrix_n / 8);
             [[unroll]] for (int m = 0; m < MATRICES; ++m) {
