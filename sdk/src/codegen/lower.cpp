@@ -326,6 +326,25 @@ class Lowerer {
         return {};
     }
 
+    /// A copy between kernels by vkCmdCopyBuffer takes a GPU about 3 us, as both wait for another
+    /// stage; one by a kernel takes as long as any small one.  For a CPU it is the other way round.
+    Status add_copy_kernel() {
+        if (is_cpu(options_.caps)) return {};
+        constexpr uint32_t kThreads = 256;  // of copy_words.comp
+        std::string source(shader_text("copy/copy_words.comp"));
+        if (options_.binding_model == BindingModel::kDeviceAddress)
+            source.insert(source.find("#ifdef"), "#define ADDRESSES\n");
+        Kernel kernel;
+        kernel.name = kCopyKernel;
+        HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name));
+        kernel.operand_count = 2;
+        kernel.word_count = 1;
+        kernel.local_size = {kThreads, 1, 1};
+        if (options_.keep_source) kernel.source = source;
+        out_.kernels.push_back(std::move(kernel));
+        return {};
+    }
+
     LoweredProgram take() { return std::move(out_); }
 
   private:
@@ -643,6 +662,9 @@ Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& 
     Lowerer lowerer(options);
     for (const Graph& graph : graphs)
         if (Status s = lowerer.add(graph); !s.ok()) return s.in("entry '" + graph.name + "'");
+    if (std::any_of(graphs.begin(), graphs.end(),
+                    [](const Graph& g) { return !g.updates.empty(); }))
+        HEARTH_TRY(lowerer.add_copy_kernel());
     return lowerer.take();
 }
 

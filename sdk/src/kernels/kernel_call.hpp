@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth {
@@ -46,6 +47,11 @@ struct LoweredEntry {
     /// One per value of the graph: the value whose bytes it shares (a reshape), or itself.
     std::vector<uint32_t> alias_of;
 };
+
+/// The kernel by this name, if there is one, copies as many words as its word says from operand 0 to
+/// operand 1, each by an invocation.  No call uses it: it is there for copies that planning finds
+/// necessary, and may be left out if there are none.
+inline constexpr std::string_view kCopyKernel = "copy";
 
 struct LoweredProgram {
     std::vector<Kernel> kernels;

@@ -7,6 +7,8 @@
 
 #include <hearth/core/assert.hpp>
 
+#include <algorithm>
+
 namespace hearth::planning {
 
 namespace {
@@ -86,6 +88,7 @@ class EntryEmitter {
         if (op.is_copy()) {
             step.kind = StepKind::kCopy;
             step.bytes_moved = 2 * program_.operands.back().bytes.at(program_.rows_capacity);
+            copy_by_kernel(step);
         } else {
             const KernelCall& call = plan_.lowered->calls[op.call];
             step.kind = StepKind::kDispatch;
@@ -102,6 +105,29 @@ class EntryEmitter {
                     {i, locate(program_.operands[step.first_operand + i])});
         }
         program_.steps.push_back(std::move(step));
+    }
+
+    /// Lets a kernel do a copy, if there is one for it and what is copied is whole words of ours.
+    void copy_by_kernel(Step& step) {
+        const auto kernel = std::find_if(program_.kernels.begin(), program_.kernels.end(),
+                                         [](const Kernel& k) { return k.name == kCopyKernel; });
+        if (kernel == program_.kernels.end()) return;
+        const std::span<const Operand> operands = program_.operands_of(step);
+        const Extent bytes = operands[0].bytes;
+        const uint64_t words = bytes.fixed / sizeof(uint32_t);
+        const bool is_ours = std::all_of(operands.begin(), operands.end(), [](const Operand& o) {
+            return o.region == Region::kArena || o.region == Region::kWeights;
+        });
+        constexpr uint64_t kMostGroups = 65535;  // that every device allows
+        const uint32_t threads = kernel->local_size[0];
+        if (!is_ours || bytes.per_row != 0 || bytes.fixed % sizeof(uint32_t) != 0 ||
+            words > kMostGroups * threads)
+            return;
+        step.kind = StepKind::kDispatch;
+        step.kernel = static_cast<uint32_t>(kernel - program_.kernels.begin());
+        step.grid[0] = {{words, 0}, threads};
+        step.word_count = 1;
+        program_.words.push_back(static_cast<uint32_t>(words));
     }
 
     const EntryPlan& plan_;

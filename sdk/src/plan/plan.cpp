@@ -47,6 +47,17 @@ void place_storages(EntryPlan& entry, const PlanOptions& options) {
     entry.arena_bytes = layout.size_bytes;
 }
 
+/// The copying kernel is made before anyone knows whether there is something to copy.
+void leave_out_unused_copy(Program& program) {
+    if (program.kernels.empty() || program.kernels.back().name != kCopyKernel) return;
+    const auto last = static_cast<uint32_t>(program.kernels.size() - 1);
+    const bool is_used =
+        std::any_of(program.steps.begin(), program.steps.end(), [last](const Step& step) {
+            return step.kind == StepKind::kDispatch && step.kernel == last;
+        });
+    if (!is_used) program.kernels.pop_back();
+}
+
 }  // namespace
 
 Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
@@ -82,6 +93,7 @@ Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
                                 std::to_string(options.caps.max_buffer_bytes));
         planning::emit_entry(*entry, arena_offset, program);
     }
+    leave_out_unused_copy(program);
     program.hash = content_hash(program);
     HEARTH_TRY(verify_plan(program, graphs, lowered.entries, options));
     return program;
