@@ -193,6 +193,8 @@ TEST_P(MatmulKernel, EqualsTheReferenceWithWhateverFollows) {
     CompileOptions as_on_gpu = options();
     as_on_gpu.caps.subgroup_size = std::max(32u, as_on_gpu.caps.subgroup_size);
     as_on_gpu.caps.matrix_cores = MatrixCores::kNone;
+    // The marks are of tiles that fit in so much.
+    as_on_gpu.caps.shared_memory_bytes = 32768;
     const Product product = build(GetParam());
     as_on_gpu.quantize = product.quantize;
     expect_reference(product, as_on_gpu, GetParam().mark);
