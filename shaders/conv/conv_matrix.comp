@@ -25,8 +25,8 @@ const int kTilesX = (COUNT_X + kTileX - 1) / kTileX, kTilesY = (COUNT_Y + kTileY
 const int kThreads = DOWN * ACROSS * SUBGROUP;
 const int kRowsOut = TILE_OUT / hearth_matrix_m;
 const int kStep = CHUNK / 8 + 1;  // vectors from pixel to pixel, and from weights to weights
-const int kStepOut = hearth_matrix_n / 4 + 1;
-const int kResults = hearth_matrix_m * kStepOut;  // vectors of a matrix of sums
+const int kStepOut = hearth_matrix_n / 8 + 1;
+const int kResults = hearth_matrix_m * kStepOut;  // vectors of a matrix of results
 const int kRows = (MATRICES - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;  // of a subgroup
 const int kSteps = CHUNK / hearth_matrix_k;
 
@@ -191,17 +191,21 @@ void main() {
         const int y = at / kTilesX * kTileY + down, x = at % kTilesX * kTileX + right;
         const int base = subgroup * MATRICES * kResults;
         [[unroll]] for (int i = 0; i < kRowsOut; ++i) {
-            [[unroll]] for (int m = 0; m < MATRICES; ++m)
-                hearth_matrix_store(sum[i * MATRICES + m], results, base + m * kResults, kStepOut, false);
+            [[unroll]] for (int m = 0; m < MATRICES; ++m) {
+                // As the operator's result is f16, whatever follows it.
+                const hearth_matrix_half rounded = hearth_matrix_half(sum[i * MATRICES + m]);
+                hearth_matrix_store(rounded, results, base + m * kResults, kStepOut, false);
+            }
             subgroupBarrier();
             const int kEights = hearth_matrix_m * (hearth_matrix_n / 8);
             [[unroll]] for (int m = 0; m < MATRICES; ++m) {
                 for (int e = lane; e < kEights; e += SUBGROUP) {
                     const int row = e / (hearth_matrix_n / 8), eight = e % (hearth_matrix_n / 8);
-                    const int from = base + m * kResults + row * kStepOut + 2 * eight;
+                    const uvec4 v = results[base + m * kResults + row * kStepOut + eight];
                     store_eight(image, first_out + i * hearth_matrix_m + row, y + m,
-                                x + 8 * eight, uintBitsToFloat(results[from]),
-                                uintBitsToFloat(results[from + 1]));
+                                x + 8 * eight,
+                                vec4(unpackHalf2x16(v.x), unpackHalf2x16(v.y)),
+                                vec4(unpackHalf2x16(v.z), unpackHalf2x16(v.w)));
                 }
             }
             subgroupBarrier();

@@ -208,12 +208,13 @@ int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const Co
         p.patch_extent(0, t.strips * t.px) * p.patch_extent(1, t.lanes * int64_t{m.n});
     constexpr int64_t kStep = kConvMatrixChunk / 8 + 1;
     return 16 *
-           (kStep * (patch + p.taps() * t.oc) + t.strips * t.lanes * t.px * m.m * (m.n / 4 + 1));
+           (kStep * (patch + p.taps() * t.oc) + t.strips * t.lanes * t.px * m.m * (m.n / 8 + 1));
 }
 
 /// Those that fit, where there are enough tiles for a whole GPU.
 void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8, kMostLoads = 6;
+    constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8;
+    const int64_t most_loads = is_cpu(caps) ? 32 : 6;  // of 16 bytes, of a thread
     // Subgroups across and down, and matrices of each: the fastest first, on an H200.
     constexpr int64_t kTiles[][3] = {{2, 2, 4}, {2, 4, 2}, {4, 2, 2}, {2, 1, 8},
                                      {4, 1, 4}, {2, 2, 2}, {1, 4, 2}, {1, 2, 2}};
@@ -232,7 +233,7 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
         const int64_t pieces = p.patch_extent(0, rows) * (p.patch_extent(1, columns) / 8 + 2) * 8;
         if (threads > most_threads(caps) || t.oc / m.m * t.px > kMostSums ||
             matrix_shared_bytes(p, m, t) > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
-            pieces > kMostLoads * threads * (p.size[1] % 8 == 0 ? 1 : 4) || tiles < kEnoughGroups)
+            pieces > most_loads * threads * (p.size[1] % 8 == 0 ? 1 : 4) || tiles < kEnoughGroups)
             continue;
         t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 4), 1, kMostRepeats);
         all.push_back(t);
