@@ -198,15 +198,13 @@ void main() {
             }
             subgroupBarrier();
             const int kEights = hearth_matrix_m * (hearth_matrix_n / 8);
-            [[unroll]] for (int m = 0; m < MATRICES; ++m) {
-                for (int e = lane; e < kEights; e += SUBGROUP) {
-                    const int row = e / (hearth_matrix_n / 8), eight = e % (hearth_matrix_n / 8);
-                    const uvec4 v = results[base + m * kResults + row * kStepOut + eight];
-                    store_eight(image, first_out + i * hearth_matrix_m + row, y + m,
-                                x + 8 * eight,
-                                vec4(unpackHalf2x16(v.x), unpackHalf2x16(v.y)),
-                                vec4(unpackHalf2x16(v.z), unpackHalf2x16(v.w)));
-                }
+            [[dont_unroll]] for (int e = lane; e < MATRICES * kEights; e += SUBGROUP) {
+                const int m = e / kEights, row = e % kEights / (hearth_matrix_n / 8);
+                const int eight = e % (hearth_matrix_n / 8);
+                const uvec4 v = results[base + m * kResults + row * kStepOut + eight];
+                store_eight(image, first_out + i * hearth_matrix_m + row, y + m, x + 8 * eight,
+                            vec4(unpackHalf2x16(v.x), unpackHalf2x16(v.y)),
+                            vec4(unpackHalf2x16(v.z), unpackHalf2x16(v.w)));
             }
             subgroupBarrier();
         }
