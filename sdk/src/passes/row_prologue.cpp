@@ -103,7 +103,7 @@ class PrologueFinder {
             return true;
         });
         std::ranges::sort(values);
-        values.erase(std::ranges::unique(values).begin(), values.end());
+        values.erase(std::unique(values.begin(), values.end()), values.end());
         return values;
     }
 
