@@ -35,6 +35,18 @@ class TuningTest : public VulkanTest {
                       standalone::ProgramRunner::create(device(), compiled.bytes));
         return runner->run(entry, 1, inputs);
     }
+
+    /// Runs all trials as if each were faster than the one before; none may be ruled out.
+    void let_the_last_win(Tuner& tuner) {
+        double us = 1e6;
+        ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
+                        TuningResult result{us *= 0.9, {}};
+                        HEARTH_ASSIGN(result.outputs,
+                                      run_program(trial.program, "trial", trial.inputs));
+                        return result;
+                    }).ok());
+        for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
+    }
 };
 
 /// Products of all kinds of operands, with odd extents among them, and something that follows.
@@ -65,15 +77,7 @@ TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
     const Compiled shipped = compile_products(settings);
     EXPECT_GE(shipped.tunable.size(), settings.caps.subgroup_size > 8 ? 4u : 1u);
     Tuner tuner(shipped.tunable, settings);
-    // As if each were faster than the one before, so that the last one wins.
-    double us = 1e6;
-    ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
-                    TuningResult result{us *= 0.9, {}};
-                    HEARTH_ASSIGN(result.outputs,
-                                  run_program(trial.program, "trial", trial.inputs));
-                    return result;
-                }).ok());
-    for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
+    ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
     EXPECT_GE(tuner.trials_done(), 2 * shipped.tunable.size());
 
     settings.tuning = tuner.save();
@@ -115,14 +119,7 @@ TEST_F(TuningTest, AKernelRulesVariantsAreTunedLikeThoseOfProducts) {
     ASSERT_EQ(shipped->tunable.size(), 1u);
     Tuner tuner(shipped->tunable, settings);
     EXPECT_GE(tuner.trial_count(), 4u);
-    double us = 1e6;
-    ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
-                    TuningResult result{us *= 0.9, {}};
-                    HEARTH_ASSIGN(result.outputs,
-                                  run_program(trial.program, "trial", trial.inputs));
-                    return result;
-                }).ok());
-    for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
+    ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
     settings.tuning = tuner.save();
     EXPECT_NE(settings.tuning.find(shipped->tunable[0] + " = "), std::string::npos);
     const auto tuned = compile_layer();
