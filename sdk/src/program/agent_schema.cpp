@@ -1,0 +1,568 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "core/bytes.hpp"
+
+#include <hearth/agents/schema.hpp>
+#include <hearth/core/hash.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+namespace hearth::agents {
+
+namespace {
+
+constexpr int64_t kMostFloats = 65536;
+constexpr int kMostNesting = 8;
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kMagic = 0x31534148;  // "HAS1"
+
+bool has_parts(FieldKind kind) {
+    return kind == FieldKind::kGroup || kind == FieldKind::kArray || kind == FieldKind::kSet;
+}
+
+std::string_view name_of(FieldKind kind) {
+    switch (kind) {
+        case FieldKind::kNumbers:
+            return "numbers";
+        case FieldKind::kOneHot:
+            return "one-hot";
+        case FieldKind::kLocation:
+            return "location";
+        case FieldKind::kDirection:
+            return "direction";
+        case FieldKind::kAngle:
+            return "angle";
+        case FieldKind::kRotation:
+            return "rotation";
+        case FieldKind::kGroup:
+            return "group";
+        case FieldKind::kArray:
+            return "array";
+        case FieldKind::kSet:
+            return "set";
+    }
+    return "?";
+}
+
+Status check_name(std::string_view name) {
+    const bool is_sound =
+        !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+            return c >= ' ' && c != 0x7f && c != '/' && c != '[' && c != ']';
+        });
+    if (is_sound) return {};
+    return invalid_argument("schema: " + quoted(name) +
+                            " is no name; expected 1 to 64 printable characters without '/', '[' "
+                            "and ']'");
+}
+
+Status check_range(std::string_view name, const Range& range) {
+    if (std::isfinite(range.low) && std::isfinite(range.high) && range.low < range.high) return {};
+    return invalid_argument("schema: range of '" + std::string(name) + "' is [" +
+                            std::to_string(range.low) + ", " + std::to_string(range.high) +
+                            "]; expected finite numbers, low < high");
+}
+
+Status check_count(std::string_view name, int64_t count, int64_t least) {
+    if (count >= least && count <= kMostFloats) return {};
+    return invalid_argument("schema: '" + std::string(name) + "' has a size of " +
+                            std::to_string(count) + "; expected " + std::to_string(least) + " to " +
+                            std::to_string(kMostFloats));
+}
+
+template <class T>
+Status check_unique(const std::vector<T>& list, std::string_view name) {
+    for (const T& other : list)
+        if (other.name == name)
+            return invalid_argument("schema: '" + std::string(name) + "' is there twice");
+    return {};
+}
+
+// Sums stop growing at the limit, so that hostile sizes do not overflow.
+int64_t limited_product(int64_t a, int64_t b) {
+    return a != 0 && b > (kMostFloats + 1) / a ? kMostFloats + 1 : a * b;
+}
+int64_t limited_sum(int64_t a, int64_t b) {
+    return std::min(a + b, kMostFloats + 1);
+}
+
+int64_t raw_width_of(std::span<const Field> list) {
+    int64_t total = 0;
+    for (const Field& f : list) total = limited_sum(total, f.raw_width());
+    return total;
+}
+int64_t encoded_width_of(std::span<const Field> list) {
+    int64_t total = 0;
+    for (const Field& f : list) total = limited_sum(total, f.encoded_width());
+    return total;
+}
+
+std::string axis_name(int64_t axis, int64_t axes) {
+    constexpr std::string_view kAxes = "xyzw";
+    if (axes <= 4) return "." + std::string(1, kAxes[static_cast<size_t>(axis)]);
+    return "[" + std::to_string(axis) + "]";
+}
+
+/// "speed", "rays[3]", "enemies[2]/place.x", "enemies (how many)".
+std::string name_in(std::span<const Field> list, int64_t index) {
+    for (const Field& f : list) {
+        if (index >= f.raw_width()) {
+            index -= f.raw_width();
+            continue;
+        }
+        switch (f.kind) {
+            case FieldKind::kNumbers:
+                return f.count == 1 ? f.name : f.name + "[" + std::to_string(index) + "]";
+            case FieldKind::kOneHot:
+            case FieldKind::kAngle:
+                return f.name;
+            case FieldKind::kLocation:
+            case FieldKind::kDirection:
+                return f.name + axis_name(index, f.count);
+            case FieldKind::kRotation:
+                return f.name + axis_name(index, 4);
+            case FieldKind::kGroup:
+                return f.name + "/" + name_in(f.parts, index);
+            case FieldKind::kSet:
+                if (index == 0) return f.name + " (how many)";
+                --index;
+                [[fallthrough]];
+            case FieldKind::kArray: {
+                const int64_t width = raw_width_of(f.parts);
+                return f.name + "[" + std::to_string(index / width) + "]/" +
+                       name_in(f.parts, index % width);
+            }
+        }
+    }
+    return "?";
+}
+
+std::string names_of(std::span<const Field> list) {
+    std::string out;
+    for (const Field& f : list) out += (out.empty() ? "'" : ", '") + f.name + "'";
+    return out;
+}
+
+// --- What differs ---
+
+std::string text_of(double value) {
+    std::string text = std::to_string(value);
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.ends_with('.')) text.pop_back();
+    return text;
+}
+std::string text_of(const Range& r) {
+    return "[" + text_of(r.low) + ", " + text_of(r.high) + "]";
+}
+
+std::string differs(const std::string& path, std::string_view what, const std::string& here,
+                    const std::string& there) {
+    return path + ": " + std::string(what) + (what.empty() ? "" : " ") + here + " here, " + there +
+           " there";
+}
+
+std::string difference_of(const std::string& path, const Action& a, const Action& b) {
+    const auto kind = [](const Action& x) {
+        return std::string(x.is_choice ? "a choice" : "numbers");
+    };
+    if (a.is_choice != b.is_choice) return differs(path, "", kind(a), kind(b));
+    if (a.count != b.count)
+        return differs(path, a.is_choice ? "choices" : "width", std::to_string(a.count),
+                       std::to_string(b.count));
+    if (!(a.range == b.range)) return differs(path, "range", text_of(a.range), text_of(b.range));
+    if (a.masked != b.masked)
+        return differs(path, "", a.masked ? "masked" : "not masked",
+                       b.masked ? "masked" : "not masked");
+    return {};
+}
+
+template <class T>
+std::string difference_of_lists(const std::string& path, const std::vector<T>& a,
+                                const std::vector<T>& b);
+
+std::string difference_of(const std::string& path, const Field& a, const Field& b) {
+    if (a.kind != b.kind)
+        return differs(path, "", std::string(name_of(a.kind)), std::string(name_of(b.kind)));
+    if (a.count != b.count) {
+        const char* const what = a.kind == FieldKind::kNumbers  ? "width"
+                                 : a.kind == FieldKind::kOneHot ? "options"
+                                 : has_parts(a.kind)            ? "elements"
+                                                                : "axes";
+        return differs(path, what, std::to_string(a.count), std::to_string(b.count));
+    }
+    if (!(a.range == b.range)) return differs(path, "range", text_of(a.range), text_of(b.range));
+    if (a.normalized != b.normalized)
+        return differs(path, "", a.normalized ? "normalized" : "not normalized",
+                       b.normalized ? "normalized" : "not normalized");
+    return difference_of_lists(path, a.parts, b.parts);
+}
+
+// The first field whose name or order differs is named, rather than the sizes of the lists.
+template <class T>
+std::string difference_of_lists(const std::string& path, const std::vector<T>& a,
+                                const std::vector<T>& b) {
+    const auto has = [](const std::vector<T>& list, const std::string& name) {
+        return std::ranges::any_of(list, [&](const T& x) { return x.name == name; });
+    };
+    for (size_t i = 0; i < std::max(a.size(), b.size()); ++i) {
+        if (i < a.size() && !has(b, a[i].name)) return path + "/" + a[i].name + ": only here";
+        if (i < b.size() && !has(a, b[i].name)) return path + "/" + b[i].name + ": only there";
+        if (i >= a.size() || i >= b.size()) break;
+        if (a[i].name != b[i].name)
+            return differs(path, "at place " + std::to_string(i), "'" + a[i].name + "'",
+                           "'" + b[i].name + "'");
+        if (std::string text = difference_of(path + "/" + a[i].name, a[i], b[i]); !text.empty())
+            return text;
+    }
+    return {};
+}
+
+// --- Bytes ---
+
+void write(ByteWriter& out, const Range& range) {
+    out.number(range.low).number(range.high);
+}
+Range read_range(ByteReader& in) {
+    Range range;
+    range.low = in.number<double>();
+    range.high = in.number<double>();
+    return range;
+}
+
+void write(ByteWriter& out, const std::vector<Field>& list) {
+    out.number(static_cast<uint32_t>(list.size()));
+    for (const Field& f : list) {
+        out.counted_text(f.name).number(static_cast<uint8_t>(f.kind)).number(f.count);
+        write(out, f.range);
+        out.number(static_cast<uint8_t>(f.normalized));
+        if (has_parts(f.kind)) write(out, f.parts);
+    }
+}
+
+Fields read_fields(ByteReader& in, int depth);
+
+/// Through the builder, so that what is read obeys the rules of what is written.
+void read_field(ByteReader& in, int depth, Fields& into) {
+    const std::string name(in.counted_text());
+    const auto kind = static_cast<FieldKind>(in.number<uint8_t>());
+    const auto count = in.number<int64_t>();
+    const Range range = read_range(in);
+    const bool normalized = in.number<uint8_t>() != 0;
+    switch (kind) {
+        case FieldKind::kNumbers:
+            into.numbers(name, count, range, normalized);
+            return;
+        case FieldKind::kOneHot:
+            into.one_hot(name, count);
+            return;
+        case FieldKind::kLocation:
+            into.location(name, count, range.high);
+            return;
+        case FieldKind::kDirection:
+            into.direction(name, count);
+            return;
+        case FieldKind::kAngle:
+            into.angle(name);
+            return;
+        case FieldKind::kRotation:
+            into.rotation(name);
+            return;
+        case FieldKind::kGroup:
+            into.group(name, read_fields(in, depth + 1));
+            return;
+        case FieldKind::kArray:
+            into.array(name, count, read_fields(in, depth + 1));
+            return;
+        case FieldKind::kSet:
+            into.set(name, count, read_fields(in, depth + 1));
+            return;
+    }
+    in.seek(~uint64_t{0});
+}
+
+Fields read_fields(ByteReader& in, int depth) {
+    Fields out;
+    if (depth > kMostNesting) {
+        in.seek(~uint64_t{0});
+        return out;
+    }
+    const uint32_t count = in.count(30);
+    for (uint32_t i = 0; i < count && !in.failed() && out.status().ok(); ++i)
+        read_field(in, depth, out);
+    return out;
+}
+
+int depth_of(std::span<const Field> list) {
+    int deepest = 0;
+    for (const Field& f : list) deepest = std::max(deepest, depth_of(f.parts) + 1);
+    return deepest;
+}
+
+bool holds_set(std::span<const Field> list) {
+    return std::ranges::any_of(
+        list, [](const Field& f) { return f.kind == FieldKind::kSet || holds_set(f.parts); });
+}
+
+}  // namespace
+
+int64_t Field::raw_width() const {
+    switch (kind) {
+        case FieldKind::kNumbers:
+        case FieldKind::kLocation:
+        case FieldKind::kDirection:
+            return count;
+        case FieldKind::kOneHot:
+        case FieldKind::kAngle:
+            return 1;
+        case FieldKind::kRotation:
+            return 4;
+        case FieldKind::kGroup:
+            return raw_width_of(parts);
+        case FieldKind::kArray:
+            return limited_product(count, raw_width_of(parts));
+        case FieldKind::kSet:
+            return limited_sum(1, limited_product(count, raw_width_of(parts)));
+    }
+    return 0;
+}
+
+int64_t Field::encoded_width() const {
+    switch (kind) {
+        case FieldKind::kNumbers:
+        case FieldKind::kOneHot:
+        case FieldKind::kLocation:
+        case FieldKind::kDirection:
+            return count;
+        case FieldKind::kAngle:
+            return 2;
+        case FieldKind::kRotation:
+            return 6;
+        case FieldKind::kGroup:
+            return encoded_width_of(parts);
+        case FieldKind::kArray:
+            return limited_product(count, encoded_width_of(parts));
+        case FieldKind::kSet:
+            return 0;
+    }
+    return 0;
+}
+
+Fields& Fields::add(Field field, const Fields* parts) {
+    Status status = check_name(field.name);
+    if (status.ok()) status = check_unique(list_, field.name);
+    const bool has_axes = field.kind == FieldKind::kDirection;
+    if (status.ok()) status = check_count(field.name, field.count, has_axes ? 2 : 1);
+    if (status.ok()) status = check_range(field.name, field.range);
+    if (status.ok() && parts != nullptr) {
+        field.parts = parts->list();
+        if (!parts->status().ok())
+            status = parts->status().in("in '" + field.name + "'");
+        else if (field.parts.empty())
+            status = invalid_argument("schema: '" + field.name + "' has no fields");
+        else if (depth_of(field.parts) >= kMostNesting)
+            status = invalid_argument("schema: '" + field.name + "' is nested too deep");
+        else if (field.kind != FieldKind::kGroup && holds_set(field.parts))
+            status = unsupported("schema: '" + field.name + "' holds a set; only groups can");
+    }
+    if (status.ok()) status = check_count(field.name, field.raw_width(), 1);
+    if (status.ok()) list_.push_back(std::move(field));
+    if (status_.ok()) status_ = std::move(status);
+    return *this;
+}
+
+Fields& Fields::numbers(std::string_view name, int64_t width, Range range, bool normalized) {
+    return add({std::string(name), FieldKind::kNumbers, width, range, normalized, {}});
+}
+Fields& Fields::flag(std::string_view name) {
+    return numbers(name, 1, {-1, 1}, false);
+}
+Fields& Fields::one_hot(std::string_view name, int64_t options) {
+    return add({std::string(name), FieldKind::kOneHot, options, {}, false, {}});
+}
+Fields& Fields::location(std::string_view name, int64_t axes, double scale) {
+    return add({std::string(name), FieldKind::kLocation, axes, {-scale, scale}, true, {}});
+}
+Fields& Fields::direction(std::string_view name, int64_t axes) {
+    return add({std::string(name), FieldKind::kDirection, axes, {}, false, {}});
+}
+Fields& Fields::angle(std::string_view name) {
+    return add({std::string(name), FieldKind::kAngle, 1, {}, false, {}});
+}
+Fields& Fields::rotation(std::string_view name) {
+    return add({std::string(name), FieldKind::kRotation, 4, {}, false, {}});
+}
+Fields& Fields::group(std::string_view name, const Fields& parts) {
+    return add({std::string(name), FieldKind::kGroup, 1, {}, false, {}}, &parts);
+}
+Fields& Fields::array(std::string_view name, int64_t count, const Fields& parts) {
+    return add({std::string(name), FieldKind::kArray, count, {}, false, {}}, &parts);
+}
+Fields& Fields::set(std::string_view name, int64_t capacity, const Fields& parts) {
+    return add({std::string(name), FieldKind::kSet, capacity, {}, false, {}}, &parts);
+}
+
+int64_t Fields::raw_width() const {
+    return raw_width_of(list_);
+}
+int64_t Fields::encoded_width() const {
+    return encoded_width_of(list_);
+}
+
+Actions& Actions::add(Action action) {
+    Status status = check_name(action.name);
+    if (status.ok()) status = check_unique(list_, action.name);
+    if (status.ok()) status = check_count(action.name, action.count, action.is_choice ? 2 : 1);
+    if (status.ok()) status = check_range(action.name, action.range);
+    if (status.ok()) list_.push_back(std::move(action));
+    if (status_.ok()) status_ = std::move(status);
+    return *this;
+}
+
+Actions& Actions::choose(std::string_view name, int64_t count, bool masked) {
+    return add({std::string(name), true, count, {}, masked});
+}
+Actions& Actions::drive(std::string_view name, int64_t width, Range range) {
+    return add({std::string(name), false, width, range, false});
+}
+
+AgentSchema::AgentSchema(Fields observations, Actions actions, int64_t stack)
+    : observations_(std::move(observations)), actions_(std::move(actions)), stack_(stack) {
+    if (!observations_.status().ok())
+        status_ = observations_.status();
+    else if (!actions_.status().ok())
+        status_ = actions_.status();
+    else if (observations_.list().empty())
+        status_ = invalid_argument("schema: an agent observes nothing");
+    else if (actions_.list().empty())
+        status_ = invalid_argument("schema: an agent decides nothing");
+    else if (stack < 1 || limited_product(stack, frame_width()) > kMostFloats)
+        status_ = invalid_argument("schema: " + std::to_string(stack) + " observations of " +
+                                   std::to_string(frame_width()) +
+                                   " floats; expected 1 or more, at most " +
+                                   std::to_string(kMostFloats) + " floats in all");
+    else if (action_width() + mask_width() > kMostFloats)
+        status_ = invalid_argument("schema: actions and masks have " +
+                                   std::to_string(action_width() + mask_width()) +
+                                   " floats; expected at most " + std::to_string(kMostFloats));
+}
+
+int64_t AgentSchema::action_width() const {
+    int64_t width = 0;
+    for (const Action& a : actions()) width += a.is_choice ? 1 : a.count;
+    return width;
+}
+
+int64_t AgentSchema::mask_width() const {
+    int64_t width = 0;
+    for (const Action& a : actions()) width += a.masked ? a.count : 0;
+    return width;
+}
+
+bool AgentSchema::has_choices() const {
+    return std::ranges::any_of(actions(), &Action::is_choice);
+}
+bool AgentSchema::has_numbers() const {
+    return std::ranges::any_of(actions(), [](const Action& a) { return !a.is_choice; });
+}
+
+Result<AgentSchema::Place> AgentSchema::find(std::string_view path) const {
+    const std::vector<Field>* list = &observations();
+    int64_t begin = 0;
+    for (std::string_view rest = path;;) {
+        const size_t slash = rest.find('/');
+        const std::string_view name = rest.substr(0, slash);
+        const Field* found = nullptr;
+        for (const Field& f : *list) {
+            if (f.name == name) {
+                found = &f;
+                break;
+            }
+            begin += f.raw_width();
+        }
+        if (found == nullptr)
+            return not_found("no field '" + std::string(path) + "'; there " +
+                             (list->size() == 1 ? "is " : "are ") + names_of(*list));
+        if (slash == std::string_view::npos) return Place{begin, found->raw_width()};
+        if (!has_parts(found->kind))
+            return not_found("no field '" + std::string(path) + "'; '" + found->name +
+                             "' has no parts");
+        begin += found->kind == FieldKind::kSet ? 1 : 0;
+        list = &found->parts;
+        rest = rest.substr(slash + 1);
+    }
+}
+
+std::string AgentSchema::name_of_observation(int64_t index) const {
+    if (index < 0 || index >= observation_width()) return "?";
+    const int64_t back = index / frame_width();
+    const std::string name = name_in(observations(), index % frame_width());
+    return back == 0 ? name : name + " (" + std::to_string(back) + " back)";
+}
+
+std::string AgentSchema::name_of_action(int64_t index) const {
+    for (const Action& a : actions()) {
+        const int64_t width = a.is_choice ? 1 : a.count;
+        if (index < width) return width == 1 ? a.name : a.name + "[" + std::to_string(index) + "]";
+        index -= width;
+    }
+    return "?";
+}
+
+uint64_t AgentSchema::hash() const {
+    return Hash().bytes(save()).value();
+}
+
+std::string AgentSchema::difference(const AgentSchema& there) const {
+    if (stack_ != there.stack_)
+        return differs("observations", "stack", std::to_string(stack_),
+                       std::to_string(there.stack_));
+    std::string text = difference_of_lists("observations", observations(), there.observations());
+    return text.empty() ? difference_of_lists("actions", actions(), there.actions()) : text;
+}
+
+std::vector<std::byte> AgentSchema::save() const {
+    ByteWriter out;
+    out.number(kMagic).number(kVersion).number(stack_);
+    write(out, observations());
+    out.number(static_cast<uint32_t>(actions().size()));
+    for (const Action& a : actions()) {
+        out.counted_text(a.name).number(static_cast<uint8_t>(a.is_choice)).number(a.count);
+        write(out, a.range);
+        out.number(static_cast<uint8_t>(a.masked));
+    }
+    return out.finish();
+}
+
+Result<AgentSchema> AgentSchema::load(std::span<const std::byte> bytes) {
+    ByteReader in(bytes);
+    if (in.number<uint32_t>() != kMagic) return corrupt_data("this is no schema of agents");
+    if (const auto version = in.number<uint32_t>(); version != kVersion)
+        return unsupported("schema of agents: version " + std::to_string(version) +
+                           "; this library reads version " + std::to_string(kVersion));
+    const auto stack = in.number<int64_t>();
+    Fields observations = read_fields(in, 0);
+    Actions actions;
+    const uint32_t count = in.count(30);
+    for (uint32_t i = 0; i < count && !in.failed() && actions.status().ok(); ++i) {
+        const std::string name(in.counted_text());
+        const bool is_choice = in.number<uint8_t>() != 0;
+        const auto size = in.number<int64_t>();
+        const Range range = read_range(in);
+        const bool masked = in.number<uint8_t>() != 0;
+        if (is_choice)
+            actions.choose(name, size, masked);
+        else
+            actions.drive(name, size, range);
+    }
+    if (in.failed() || in.left() > 0)
+        return corrupt_data("schema of agents: its bytes end " +
+                            std::string(in.failed() ? "early" : "late"));
+    AgentSchema schema(std::move(observations), std::move(actions), stack);
+    if (!schema.status().ok()) return corrupt_data(schema.status().message());
+    return schema;
+}
+
+}  // namespace hearth::agents
