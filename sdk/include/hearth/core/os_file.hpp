@@ -1,0 +1,424 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What hearth/file.hpp asks of the operating system: the one place that knows POSIX from Windows.
+// Nothing here decides anything; calls report success, and error_text() says why the last one of
+// this thread failed.  Header-only, because the library itself opens no files.
+//
+// Paths are UTF-8 on Windows and bytes elsewhere.
+
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#if defined(_WIN32)
+#if !defined(WIN32_LEAN_AND_MEAN)
+#define WIN32_LEAN_AND_MEAN
+#endif
+#if !defined(NOMINMAX)
+#define NOMINMAX
+#endif
+#include <windows.h>
+#else
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#endif
+
+namespace hearth::os {
+
+/// What stands under a name.
+enum class FileKind {
+    kNothing,
+    kFile,    ///< a regular file
+    kFolder,  ///< a directory
+    kLink,    ///< a symbolic link (Windows: any reparse point that is no folder)
+    kOther,   ///< a FIFO, a socket, a device
+};
+
+struct FileInfo {
+    FileKind kind = FileKind::kNothing;
+    uint64_t bytes = 0;
+    uint32_t mode = 0;   ///< permission bits; POSIX only
+    uint32_t owner = 0;  ///< POSIX only
+    uint32_t group = 0;  ///< POSIX only
+};
+
+/// A number that two writers are unlikely to share.  It need not be secret: O_EXCL decides.
+inline uint64_t unlikely_number();
+
+#if !defined(_WIN32)
+
+inline constexpr char kSeparators[] = "/";
+
+/// Why the last call of this thread failed.
+inline std::string error_text() {
+    return std::generic_category().message(errno);
+}
+
+inline uint32_t process_number() {
+    return static_cast<uint32_t>(getpid());
+}
+
+namespace detail {
+
+inline FileInfo info_of(const struct stat& s) {
+    FileInfo info;
+    info.kind = S_ISREG(s.st_mode)   ? FileKind::kFile
+                : S_ISDIR(s.st_mode) ? FileKind::kFolder
+                : S_ISLNK(s.st_mode) ? FileKind::kLink
+                                     : FileKind::kOther;
+    info.bytes = s.st_size > 0 ? static_cast<uint64_t>(s.st_size) : 0;
+    info.mode = static_cast<uint32_t>(s.st_mode) & 07777u;
+    info.owner = static_cast<uint32_t>(s.st_uid);
+    info.group = static_cast<uint32_t>(s.st_gid);
+    return info;
+}
+
+}  // namespace detail
+
+/// Looks at a name without following a link.  That there is nothing is no failure.
+inline bool look_at(const std::string& path, FileInfo* info) {
+    struct stat s;
+    *info = {};
+    if (lstat(path.c_str(), &s) != 0) return errno == ENOENT;
+    *info = detail::info_of(s);
+    return true;
+}
+
+/// Whether this process may write to the file that is there, by its permissions.
+inline bool may_write(const std::string& path) {
+    return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
+}
+
+class File {
+  public:
+    File() = default;
+    File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~File() { close(); }
+
+    /// Creates a file that was not there and holds it, so that remove_if_abandoned() leaves it alone.
+    /// is_taken: a failure because of the name alone; another one may do.
+    /// is_private: readable by its owner alone until take_after().
+    bool create_new(const std::string& path, bool is_private, bool* is_taken) {
+        do
+            fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                         is_private ? 0600 : 0666);
+        while (fd_ < 0 && errno == EINTR);
+        *is_taken = fd_ < 0 && errno == EEXIST;
+        if (fd_ < 0) return false;
+        // Where there are no locks, what is abandoned stays.
+        const bool is_held = flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+        struct stat s;
+        // Between the two calls somebody who clears up may have taken it for abandoned.
+        *is_taken = !is_held || (fstat(fd_, &s) == 0 && s.st_nlink == 0);
+        if (!*is_taken) return true;
+        close();
+        return false;
+    }
+
+    /// Opens what is there; never waits for the other end of a FIFO.
+    bool open_to_read(const std::string& path) {
+        do fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+        while (fd_ < 0 && errno == EINTR);
+        return fd_ >= 0;
+    }
+
+    bool look(FileInfo* info) const {
+        struct stat s;
+        if (fstat(fd_, &s) != 0) return false;
+        *info = detail::info_of(s);
+        return true;
+    }
+
+    /// Up to `bytes`; 0 at the end, negative on failure.
+    int64_t read(std::span<std::byte> bytes) {
+        ssize_t n = 0;
+        do n = ::read(fd_, bytes.data(), bytes.size());
+        while (n < 0 && errno == EINTR);
+        return n;
+    }
+
+    bool write_all(std::span<const std::byte> bytes) {
+        while (!bytes.empty()) {
+            const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
+            if (n < 0 && errno == EINTR) continue;
+            if (n <= 0) return false;
+            bytes = bytes.subspan(static_cast<size_t>(n));
+        }
+        return true;
+    }
+
+    /// Gives this file the mode of another, and its owner and group as far as that is allowed.
+    bool take_after(const FileInfo& other) {
+        FileInfo own;
+        if (!look(&own)) return false;
+        uint32_t mode = other.mode & 0777u;
+        if (own.owner != other.owner || own.group != other.group) {
+            if (fchown(fd_, other.owner, other.group) != 0 &&
+                fchown(fd_, static_cast<uid_t>(-1), other.group) != 0 && own.group != other.group)
+                mode &= ~070u | ((mode & 07u) << 3);  // not more to another group than to others
+        }
+        return fchmod(fd_, static_cast<mode_t>(mode)) == 0;
+    }
+
+    /// Waits until what was written is durable.
+    bool sync() {
+        int result = 0;
+        do result = fsync(fd_);
+        while (result != 0 && errno == EINTR);
+        return result == 0;
+    }
+
+    bool close() {
+        // After EINTR it is closed, too (Linux).
+        return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR;
+    }
+
+  private:
+    int fd_ = -1;
+};
+
+/// Puts a finished file under a name, in place of what is there.  The file may be open.
+inline bool put_in_place(File&, const std::string& from, const std::string& to) {
+    return ::rename(from.c_str(), to.c_str()) == 0;
+}
+
+inline bool remove_file(const std::string& path) {
+    return ::unlink(path.c_str()) == 0;
+}
+
+/// Removes a file that create_new() made and that nobody holds any more.
+inline void remove_if_abandoned(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return;
+    struct stat s;
+    if (fstat(fd, &s) == 0 && S_ISREG(s.st_mode) && s.st_uid == geteuid() &&
+        flock(fd, LOCK_EX | LOCK_NB) == 0)
+        ::unlink(path.c_str());
+    ::close(fd);
+}
+
+/// Makes the names in a folder durable.  Folders that cannot be opened, and file systems that know
+/// no such thing, are no failure.
+inline bool sync_folder(const std::string& folder) {
+    int fd = -1, result = 0;
+    do fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (fd < 0 && errno == EINTR);
+    if (fd < 0) return errno == EACCES || errno == EPERM;
+    do result = fsync(fd);
+    while (result != 0 && errno == EINTR);
+    const bool good = result == 0 || errno == EINVAL || errno == ENOTSUP || errno == EPERM;
+    const int error = errno;
+    ::close(fd);
+    errno = error;
+    return good;
+}
+
+inline std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    DIR* const open = opendir(folder.c_str());
+    if (open == nullptr) return names;
+    while (const dirent* entry = readdir(open)) names.emplace_back(entry->d_name);
+    closedir(open);
+    return names;
+}
+
+#else  // Windows
+
+inline constexpr char kSeparators[] = "/\\";
+
+inline std::string error_text() {
+    const DWORD code = GetLastError();
+    char text[512];
+    DWORD size = FormatMessageA(FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS, nullptr,
+                                code, 0, text, sizeof text, nullptr);
+    while (size > 0 && (text[size - 1] == '\n' || text[size - 1] == '\r')) --size;
+    return size > 0 ? std::string(text, size) : "error " + std::to_string(code);
+}
+
+inline uint32_t process_number() {
+    return static_cast<uint32_t>(GetCurrentProcessId());
+}
+
+namespace detail {
+
+inline std::wstring wide(const std::string& path) {
+    const int size = static_cast<int>(path.size());
+    std::wstring text(static_cast<size_t>(size), L'\0');  // never more units than bytes
+    const int used = MultiByteToWideChar(CP_UTF8, 0, path.data(), size, text.data(), size);
+    text.resize(static_cast<size_t>(used));
+    return text;
+}
+
+inline std::string narrow(const wchar_t* text) {
+    const int size = WideCharToMultiByte(CP_UTF8, 0, text, -1, nullptr, 0, nullptr, nullptr);
+    std::string bytes(static_cast<size_t>(size > 0 ? size - 1 : 0), '\0');
+    if (size > 1)
+        WideCharToMultiByte(CP_UTF8, 0, text, -1, bytes.data(), size - 1, nullptr, nullptr);
+    return bytes;
+}
+
+inline FileKind kind_of(DWORD attributes) {
+    if ((attributes & FILE_ATTRIBUTE_DIRECTORY) != 0) return FileKind::kFolder;
+    if ((attributes & FILE_ATTRIBUTE_REPARSE_POINT) != 0) return FileKind::kLink;
+    return (attributes & FILE_ATTRIBUTE_DEVICE) != 0 ? FileKind::kOther : FileKind::kFile;
+}
+
+}  // namespace detail
+
+inline bool look_at(const std::string& path, FileInfo* info) {
+    *info = {};
+    WIN32_FILE_ATTRIBUTE_DATA data;
+    if (!GetFileAttributesExW(detail::wide(path).c_str(), GetFileExInfoStandard, &data)) {
+        const DWORD code = GetLastError();
+        return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
+    }
+    info->kind = detail::kind_of(data.dwFileAttributes);
+    info->bytes = uint64_t{data.nFileSizeHigh} << 32 | data.nFileSizeLow;
+    return true;
+}
+
+inline bool may_write(const std::string& path) {
+    const DWORD attributes = GetFileAttributesW(detail::wide(path).c_str());
+    if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY) == 0)
+        return true;
+    SetLastError(ERROR_ACCESS_DENIED);
+    return false;
+}
+
+class File {
+  public:
+    File() = default;
+    File(File&& other) noexcept : handle_(std::exchange(other.handle_, INVALID_HANDLE_VALUE)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~File() { close(); }
+
+    // Not shared: whoever clears up cannot delete it while it is open.
+    bool create_new(const std::string& path, bool, bool* is_taken) {
+        handle_ = CreateFileW(detail::wide(path).c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW,
+                              FILE_ATTRIBUTE_NORMAL, nullptr);
+        *is_taken = handle_ == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
+        return handle_ != INVALID_HANDLE_VALUE;
+    }
+
+    bool open_to_read(const std::string& path) {
+        handle_ = CreateFileW(detail::wide(path).c_str(), GENERIC_READ,
+                              FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
+                              OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
+        return handle_ != INVALID_HANDLE_VALUE;
+    }
+
+    bool look(FileInfo* info) const {
+        *info = {};
+        if (GetFileType(handle_) != FILE_TYPE_DISK) {
+            info->kind = FileKind::kOther;
+            return true;
+        }
+        BY_HANDLE_FILE_INFORMATION data;
+        if (!GetFileInformationByHandle(handle_, &data)) return false;
+        info->kind = detail::kind_of(data.dwFileAttributes);
+        info->bytes = uint64_t{data.nFileSizeHigh} << 32 | data.nFileSizeLow;
+        return true;
+    }
+
+    int64_t read(std::span<std::byte> bytes) {
+        DWORD n = 0;
+        const auto size = static_cast<DWORD>(bytes.size() < (1u << 30) ? bytes.size() : 1u << 30);
+        return ReadFile(handle_, bytes.data(), size, &n, nullptr) ? int64_t{n} : -1;
+    }
+
+    bool write_all(std::span<const std::byte> bytes) {
+        while (!bytes.empty()) {
+            DWORD n = 0;
+            const auto size =
+                static_cast<DWORD>(bytes.size() < (1u << 30) ? bytes.size() : 1u << 30);
+            if (!WriteFile(handle_, bytes.data(), size, &n, nullptr) || n == 0) return false;
+            bytes = bytes.subspan(n);
+        }
+        return true;
+    }
+
+    bool take_after(const FileInfo&) { return true; }  // ReplaceFile keeps what is to be kept
+    bool sync() { return FlushFileBuffers(handle_) != 0; }
+    bool close() {
+        const HANDLE handle = std::exchange(handle_, INVALID_HANDLE_VALUE);
+        return handle == INVALID_HANDLE_VALUE || CloseHandle(handle) != 0;
+    }
+
+  private:
+    HANDLE handle_ = INVALID_HANDLE_VALUE;
+};
+
+inline bool put_in_place(File& file, const std::string& from, const std::string& to) {
+    if (!file.close()) return false;
+    const std::wstring source = detail::wide(from), target = detail::wide(to);
+    // A reader or a scanner of viruses holds the old file for a moment at times.
+    for (int attempt = 0;; ++attempt) {
+        if (MoveFileExW(source.c_str(), target.c_str(),
+                        MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
+            return true;
+        const DWORD code = GetLastError();
+        if (attempt == 20 || (code != ERROR_ACCESS_DENIED && code != ERROR_SHARING_VIOLATION))
+            return false;
+        Sleep(5);
+    }
+}
+
+inline bool remove_file(const std::string& path) {
+    return DeleteFileW(detail::wide(path).c_str()) != 0;
+}
+
+inline void remove_if_abandoned(const std::string& path) {
+    (void)remove_file(path);
+}
+
+inline bool sync_folder(const std::string&) {
+    return true;  // MOVEFILE_WRITE_THROUGH
+}
+
+inline std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    WIN32_FIND_DATAW data;
+    const HANDLE found = FindFirstFileW(detail::wide(folder + "/*").c_str(), &data);
+    if (found == INVALID_HANDLE_VALUE) return names;
+    do names.push_back(detail::narrow(data.cFileName));
+    while (FindNextFileW(found, &data));
+    FindClose(found);
+    return names;
+}
+
+#endif
+
+inline uint64_t unlikely_number() {
+    static std::atomic<uint64_t> count{0};
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    uint64_t x = static_cast<uint64_t>(now) ^ uint64_t { process_number() } << 32 ^
+                 reinterpret_cast<uintptr_t>(&now);
+    x += count.fetch_add(1, std::memory_order_relaxed) * 0x9e3779b97f4a7c15u;
+    // The finalizer of SplitMix64 (Steele, Lea and Flood, 2014).
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+}  // namespace hearth::os

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Files replaced as a whole, and read within bounds.  Header-only and apart from the library, which
+// opens no files; a host with storage of its own does the same there: write beside, make it
+// durable, put it in place of the old one.
+//
+// What holds for every write:
+//   - A crash, a kill or a loss of power at any moment leaves the old contents or the new ones.
+//   - Any number of threads and processes may write one name at a time: the last to finish wins.
+//   - Only regular files are replaced.  A name that stands for a folder, a device (/dev/stdout
+//     included), a FIFO or a symbolic link is refused, at once and without opening it.
+//   - An existing file's permissions are kept (owner and group, too, where that is allowed), and a
+//     file that this process may not write is refused.  New files follow the umask.
+//   - The temporary file NAME.<16 hex digits>.tmp lies in the same folder, is created with O_EXCL and
+//     O_NOFOLLOW, and is locked while it is in use, so that the next write of NAME removes what a
+//     process that was killed left behind.
+
+#pragma once
+
+#include <hearth/core/os_file.hpp>
+#include <hearth/status.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+/// How far a write has come; for tests.
+enum class FileStage { kOpened, kPartlyWritten, kWritten, kSynced, kRenamed, kDone };
+
+namespace detail {
+
+inline Status file_error(std::string_view what, const std::string& path) {
+    const std::string why = os::error_text();  // before anything else can change it
+    return not_found("cannot " + std::string(what) + " '" + path + "': " + why);
+}
+
+struct NoStages {
+    void operator()(FileStage) const {}
+};
+
+/// A path in two parts: "a/b" is "a" and "b", "b" is "." and "b".
+struct SplitPath {
+    std::string folder, name;
+
+    explicit SplitPath(const std::string& path) {
+        const size_t slash = path.find_last_of(os::kSeparators);
+        name = slash == std::string::npos ? path : path.substr(slash + 1);
+        folder = slash == std::string::npos ? "." : path.substr(0, slash == 0 ? 1 : slash);
+    }
+    std::string beside(const std::string& other) const {
+        return (folder == "/" ? folder : folder + "/") + other;
+    }
+};
+
+// Temporary names: a prefix that is the file's own, 16 hexadecimal digits, ".tmp".
+inline constexpr size_t kTemporaryDigits = 16, kMostNameBytes = 255;
+inline constexpr std::string_view kTemporaryEnd = ".tmp";
+
+inline std::string temporary_prefix(const std::string& name) {
+    constexpr size_t kRoom = kMostNameBytes - 1 - kTemporaryDigits - kTemporaryEnd.size();
+    return name.substr(0, kRoom) + ".";
+}
+
+inline std::string temporary_name(const std::string& name) {
+    uint64_t number = os::unlikely_number();
+    std::string digits(kTemporaryDigits, '0');
+    for (size_t i = kTemporaryDigits; i-- > 0; number >>= 4)
+        digits[i] = "0123456789abcdef"[number & 15];
+    return temporary_prefix(name) + digits + std::string(kTemporaryEnd);
+}
+
+inline bool is_temporary_of(const std::string& name, std::string_view other) {
+    const std::string prefix = temporary_prefix(name);
+    if (other.size() != prefix.size() + kTemporaryDigits + kTemporaryEnd.size() ||
+        !other.starts_with(prefix) || !other.ends_with(kTemporaryEnd))
+        return false;
+    return other.substr(prefix.size(), kTemporaryDigits).find_first_not_of("0123456789abcdef") ==
+           std::string_view::npos;
+}
+
+/// What stands under `path`, if it is a file that can be replaced, or nothing.
+inline Result<os::FileInfo> replaceable(const std::string& path) {
+    const SplitPath split(path);
+    if (split.name.empty() || split.name == "." || split.name == "..")
+        return invalid_argument("'" + path + "' names no file");
+    if (path.find('\0') != std::string::npos)
+        return invalid_argument("the path '" + std::string(path.c_str()) +
+                                "' goes on after a zero");
+    os::FileInfo info;
+    if (!os::look_at(path, &info)) return file_error("look at", path);
+    const char* what = nullptr;
+    if (info.kind == os::FileKind::kFolder) what = "a folder";
+    if (info.kind == os::FileKind::kLink) what = "a symbolic link";
+    if (info.kind == os::FileKind::kOther) what = "a device, a FIFO or a socket";
+    if (what != nullptr)
+        return invalid_argument("cannot replace '" + path + "': it is " + what +
+                                ", expected a regular file or a new name");
+    if (info.kind == os::FileKind::kFile && !os::may_write(path))
+        return file_error("replace", path);
+    return info;
+}
+
+/// A file under a temporary name beside `path`, removed unless it is put in place.
+class Replacement {
+  public:
+    Replacement() = default;
+    Replacement(const Replacement&) = delete;
+    Replacement& operator=(const Replacement&) = delete;
+    ~Replacement() {
+        // Removed before it is closed: nobody else may take its name for abandoned in between.
+        if (temporary_.empty()) return;
+#if defined(_WIN32)
+        file_.close();  // an open file cannot be removed there
+#endif
+        (void)os::remove_file(temporary_);
+    }
+
+    Status open(const std::string& path) {
+        HEARTH_ASSIGN(old_, replaceable(path));
+        const SplitPath split(path);
+        constexpr int kAttempts = 100;
+        for (int attempt = 0; attempt < kAttempts; ++attempt) {
+            const std::string name = split.beside(temporary_name(split.name));
+            bool is_taken = false;
+            if (file_.create_new(name, has_old(), &is_taken)) {
+                temporary_ = name;
+                return {};
+            }
+            if (!is_taken) break;
+        }
+        return file_error("create a file beside", path);
+    }
+    bool write(std::span<const std::byte> bytes) {
+        return file_.write_all(bytes);
+    }
+    bool finish() {
+        return (!has_old() || file_.take_after(old_)) && file_.sync();
+    }
+    bool put_in_place(const std::string& path) {
+        if (!os::put_in_place(file_, temporary_, path)) return false;
+        temporary_.clear();
+        return true;
+    }
+
+  private:
+    bool has_old() const {
+        return old_.kind == os::FileKind::kFile;
+    }
+
+    os::FileInfo old_;
+    os::File file_;
+    std::string temporary_;  // empty: there is none
+};
+
+/// Removes what writers of `path` that were killed left behind.
+inline void remove_leftovers(const std::string& path) {
+    const SplitPath split(path);
+    for (const std::string& name : os::names_in(split.folder))
+        if (is_temporary_of(split.name, name)) os::remove_if_abandoned(split.beside(name));
+}
+
+}  // namespace detail
+
+/// Puts `bytes` in place of the file `path`, or creates it; see the head of this file.
+/// Errors: kInvalidArgument if `path` is no name for a regular file; kNotFound with what failed.  The
+/// old file is then as it was, with one exception, which the message tells: the new contents are there,
+/// but the system could not make the folder's entry durable.
+/// Threads: any, also for one path at a time.  Blocks until the disk has it: not for a frame.
+template <class OnStage = detail::NoStages>
+Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes,
+                             const OnStage& on_stage = {}) {
+    constexpr size_t kChunk = 1 << 16;
+    {
+        detail::Replacement file;
+        HEARTH_TRY(file.open(path));
+        on_stage(FileStage::kOpened);
+        for (size_t at = 0; at < bytes.size(); at += kChunk) {
+            const size_t size = bytes.size() - at < kChunk ? bytes.size() - at : kChunk;
+            if (!file.write(bytes.subspan(at, size))) return detail::file_error("write", path);
+            on_stage(FileStage::kPartlyWritten);
+        }
+        on_stage(FileStage::kWritten);
+        if (!file.finish()) return detail::file_error("write", path);
+        on_stage(FileStage::kSynced);
+        if (!file.put_in_place(path)) return detail::file_error("replace", path);
+    }
+    on_stage(FileStage::kRenamed);
+    const std::string folder = detail::SplitPath(path).folder;
+    if (!os::sync_folder(folder))
+        return detail::file_error("make the new '" + path + "' durable in the folder", folder);
+    detail::remove_leftovers(path);
+    on_stage(FileStage::kDone);
+    return {};
+}
+
+/// Text in place of a file.
+template <class OnStage = detail::NoStages>
+Status write_file_atomically(const std::string& path, std::string_view text,
+                             const OnStage& on_stage = {}) {
+    return write_file_atomically(path, std::as_bytes(std::span(text)), on_stage);
+}
+
+/// Whether write_file_atomically() would be able to replace or create `path` now: it creates the
+/// temporary file and removes it.  For programs that save late, to say so early.
+/// Errors: those of write_file_atomically().
+inline Status check_writable(const std::string& path) {
+    return detail::Replacement().open(path);
+}
+
+/// What read_whole_file() takes unless told otherwise.
+inline constexpr uint64_t kMostFileBytes = (uint64_t{1} << 31) - 1;
+
+/// The whole of a regular file; links are followed.
+/// most_bytes  of a larger file not more than that is read.
+/// Errors: kNotFound; kInvalidArgument for folders, devices and FIFOs, which are never waited for;
+/// kOutOfRange for a file of more bytes.
+inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
+                                                      uint64_t most_bytes = kMostFileBytes) {
+    os::File file;
+    if (!file.open_to_read(path)) return detail::file_error("open", path);
+    os::FileInfo info;
+    if (!file.look(&info)) return detail::file_error("look at", path);
+    if (info.kind == os::FileKind::kFolder)
+        return invalid_argument("'" + path + "' is a folder, expected a file");
+    if (info.kind != os::FileKind::kFile)
+        return invalid_argument("'" + path + "' is a device, a FIFO or a socket, expected a file");
+    const auto too_large = [&] {
+        return out_of_range("'" + path + "' is larger than " + std::to_string(most_bytes) +
+                            " bytes");
+    };
+    if (info.bytes > most_bytes) return too_large();
+    // The size is where to begin: the file may change, and some of /proc have none.
+    constexpr size_t kLeastRoom = 1 << 12;
+    std::vector<std::byte> bytes(static_cast<size_t>(info.bytes) + 1);
+    size_t size = 0;
+    while (const int64_t n = file.read(std::span(bytes).subspan(size))) {
+        if (n < 0) return detail::file_error("read", path);
+        size += static_cast<size_t>(n);
+        if (size > most_bytes) return too_large();
+        if (size == bytes.size())
+            bytes.resize(std::min<uint64_t>(2 * size + kLeastRoom, most_bytes + 1));
+    }
+    bytes.resize(size);
+    return bytes;
+}
+
+}  // namespace hearth
