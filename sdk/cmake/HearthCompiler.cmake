@@ -7,7 +7,7 @@ find_package(glslang REQUIRED)
 include(HearthOps)
 include(HearthKernels)
 
-set(compiler_folders kernels ir ops cpu autodiff passes codegen plan compile nn optim weights)
+set(compiler_folders kernels ir ops cpu autodiff passes codegen plan compile nn optim agents weights)
 set(compiler_objects "")
 foreach(folder IN LISTS compiler_folders)
     hearth_folder(${folder})
