@@ -37,16 +37,12 @@ void count_steps(const hearth_entry_info& entry, Row& row) {
     row.copies = entry.step_count - entry.dispatch_count - entry.barrier_count;
 }
 
-Bench::Bench(standalone::Device& device, const Roof& roof, const Settings& settings)
-    : device_(device), roof_(roof), settings_(settings) {
-    VkQueryPoolCreateInfo info{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
-    info.queryType = VK_QUERY_TYPE_TIMESTAMP;
-    info.queryCount = 2;
-    (void)device_.vk().CreateQueryPool(device_.handle(), &info, nullptr, &queries_);
-}
-
-Bench::~Bench() {
-    if (queries_) device_.vk().DestroyQueryPool(device_.handle(), queries_, nullptr);
+Result<std::unique_ptr<Bench>> Bench::create(standalone::Device& device, const Roof& roof,
+                                             const Settings& settings) {
+    std::unique_ptr<Bench> bench(new Bench(device, roof, settings));
+    HEARTH_TRY(bench->stopwatch_.create(4));
+    HEARTH_ASSIGN(bench->clock_, ClockGuard::create(device));
+    return bench;
 }
 
 Result<Compiled> Bench::compile_for_device(Trace& entry, int64_t rows, Precision precision,
@@ -78,34 +74,41 @@ Result<Bench::Sample> Bench::sample(Workload& workload, int64_t rows, int repeti
 }
 
 Result<Bench::Sample> Bench::sample(const Job& job, int repetitions) {
-    if (!queries_) return unsupported("no pool of timestamps");
-    const standalone::VulkanApi& vk = device_.vk();
     Sample sample;
     const double start_us = now_us(), process_start_us = process_now_us();
     const Status submitted = job.submit([&](VkCommandBuffer commands) -> Status {
-        constexpr auto kEnd = VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT;
-        vk.CmdResetQueryPool(commands, queries_, 0, 2);
-        vk.CmdWriteTimestamp(commands, kEnd, queries_, 0);
+        stopwatch_.reset(commands);
+        stopwatch_.stamp(commands);
+        clock_->record(commands);
+        stopwatch_.stamp(commands);
         const double begin_us = now_us();
         for (int i = 0; i < repetitions; ++i) HEARTH_TRY(job.record(commands));
         sample.record_us = (now_us() - begin_us) / repetitions;
-        vk.CmdWriteTimestamp(commands, kEnd, queries_, 1);
+        stopwatch_.stamp(commands);
+        clock_->record(commands);
+        stopwatch_.stamp(commands);
         return {};
     });
     HEARTH_TRY(submitted);
     sample.wall_us = now_us() - start_us;
     sample.process_us = (process_now_us() - process_start_us) / repetitions;
-    uint64_t stamps[2] = {};
-    HEARTH_TRY(standalone::check_vulkan(
-        vk.GetQueryPoolResults(device_.handle(), queries_, 0, 2, sizeof stamps, stamps,
-                               sizeof(uint64_t), VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
-        "vkGetQueryPoolResults"));
-    const uint32_t bits = device_.timestamp_valid_bits();
-    const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-    const double period_us =
-        static_cast<double>(device_.properties().limits.timestampPeriod) * 1e-3;
-    sample.gpu_us = static_cast<double>((stamps[1] - stamps[0]) & mask) * period_us / repetitions;
+    HEARTH_ASSIGN(const std::vector<double> intervals, stopwatch_.intervals_us());
+    sample.reference_us = std::max(intervals[0], intervals[2]);
+    sample.gpu_us = intervals[1] / repetitions;
     return sample;
+}
+
+Result<std::vector<Sample>> Bench::samples(const Job& job, int wanted, int repetitions, Row& row) {
+    // A card needs a few tenths of a second of load to raise its clock, some up to two.
+    constexpr double kPatienceUs = 4e6;
+    HEARTH_ASSIGN(SampleSet set, take_samples(
+                                     {wanted, std::min(wanted, kLeastSamples), kPatienceUs},
+                                     [&] { return sample(job, repetitions); },
+                                     [&](double us) { return clock_->is_full_clock(us); }, now_us));
+    row.refused += set.refused;
+    row.is_full_clock &= set.is_full_clock;
+    for (const Sample& s : set.kept) row.reference_us = std::max(row.reference_us, s.reference_us);
+    return std::move(set.kept);
 }
 
 Status Bench::time(Workload& workload, int64_t rows, const Sample& first, Row& row) {
@@ -156,18 +159,20 @@ Status Bench::time(const Job& job, const Sample& first, Row& row) {
     row.repetitions = affordable(0.5 / kLeastSamples, one_us, kMostRepetitions);
     std::vector<double> repeated, record, process, single, wall;
     const int repeated_count = affordable(0.5, one_us * row.repetitions, kMostSamples);
-    for (int i = 0; i < repeated_count; ++i) {
-        HEARTH_ASSIGN(const Sample s, sample(job, row.repetitions));
+    HEARTH_ASSIGN(const std::vector<Sample> repeated_samples,
+                  samples(job, repeated_count, row.repetitions, row));
+    for (const Sample& s : repeated_samples) {
         repeated.push_back(s.gpu_us);
         record.push_back(s.record_us);
         process.push_back(s.process_us);
     }
     const int single_count = affordable(0.25, one_us, kMostSamples);
-    for (int i = 0; i < single_count; ++i) {
-        HEARTH_ASSIGN(const Sample s, sample(job, 1));
+    HEARTH_ASSIGN(const std::vector<Sample> single_samples, samples(job, single_count, 1, row));
+    for (const Sample& s : single_samples) {
         single.push_back(s.gpu_us);
         wall.push_back(s.wall_us);
     }
+    row.is_bimodal = clock_->is_on() && is_bimodal(repeated);
     row.repeated_us = statistics_of(repeated);
     row.record_us = statistics_of(record);
     row.process_us = statistics_of(process);

@@ -6,13 +6,16 @@
 
 #pragma once
 
+#include "clock_guard.hpp"
 #include "pipeline_statistics.hpp"
+#include "sampling.hpp"
 #include "statistics.hpp"
 #include "workload.hpp"
 
 #include <standalone/device.hpp>
 
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -56,6 +59,10 @@ struct Row {
                             ///< clock for a software driver on a busy machine
     double roof_us = 0;     ///< what the roof allows
     bool is_memory_bound = false;
+    double reference_us = 0;  ///< the slowest run of the clock guard's kernel beside what was kept
+    int refused = 0;          ///< samples taken at a lower clock, and thrown away
+    bool is_full_clock = true;  ///< false: too few samples were at full clock
+    bool is_bimodal = false;    ///< the samples of repeated_us fall into two groups
     std::vector<std::pair<std::string, double>> details;  ///< figures that only this row has
     std::vector<StepTime> steps;                          ///< if asked for
     std::vector<PipelineStatistics> pipelines;            ///< likewise
@@ -72,13 +79,14 @@ struct Settings {
 /// One device, what it can do, and how much time may be spent.
 class Bench {
   public:
-    Bench(standalone::Device& device, const Roof& roof, const Settings& settings);
-    ~Bench();
+    static Result<std::unique_ptr<Bench>> create(standalone::Device& device, const Roof& roof,
+                                                 const Settings& settings);
     Bench(const Bench&) = delete;
     Bench& operator=(const Bench&) = delete;
 
     standalone::Device& device() { return device_; }
     const Settings& settings() const { return settings_; }
+    const ClockGuard& clock() const { return *clock_; }
 
     /// Compiles an entry for this device, with room for `rows` rows.
     Result<Compiled> compile_for_device(Trace& entry, int64_t rows,
@@ -86,11 +94,8 @@ class Bench {
                                         const QuantizeOptions& quantize = {},
                                         const std::string& tuning = {});
 
-    /// `repetitions` recordings in one submission: for one of them the GPU time, the CPU time of
-    /// recording and that of the whole process; for all the wall time.
-    struct Sample {
-        double gpu_us = 0, record_us = 0, process_us = 0, wall_us = 0;
-    };
+    using Sample = perf::Sample;
+    /// `repetitions` recordings in one submission, between two runs of the clock guard's kernel.
     Result<Sample> sample(Workload& workload, int64_t rows, int repetitions);
 
     /// What can be recorded any number of times in one submission.
@@ -119,6 +124,13 @@ class Bench {
                    const std::function<Status(Workload&)>& prepare, Row& row);
 
   private:
+    Bench(standalone::Device& device, const Roof& roof, const Settings& settings)
+        : device_(device), roof_(roof), settings_(settings), stopwatch_(device) {}
+
+    /// `wanted` samples at full clock, or what there is after waiting for it, and what that says
+    /// about the row.
+    Result<std::vector<Sample>> samples(const Job& job, int wanted, int repetitions, Row& row);
+
     /// Runs `compiled` with timestamps between its steps, once it is warm; medians.
     Result<std::vector<StepTime>> step_times(const Compiled& compiled, int64_t rows,
                                              const std::function<Status(Workload&)>& prepare);
@@ -126,7 +138,8 @@ class Bench {
     standalone::Device& device_;
     Roof roof_;
     Settings settings_;
-    VkQueryPool queries_ = VK_NULL_HANDLE;
+    Stopwatch stopwatch_;
+    std::unique_ptr<ClockGuard> clock_;
 };
 
 /// Something to measure: one row of the table.

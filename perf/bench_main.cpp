@@ -56,16 +56,17 @@ Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
         .wants_tuning = arguments.wants_tuning,
         .fuse = !arguments.unfused};
     HEARTH_ASSIGN(const Roof roof, measure_roof(*device));
-    Bench bench(*device, roof, settings);
-    Report report(*device, roof, settings);
+    HEARTH_ASSIGN(const std::unique_ptr<Bench> bench, Bench::create(*device, roof, settings));
+    Report report(*device, roof, settings, bench->clock());
     for (const Scene& scene : scenes) {
         Row row{.name = scene.name};
-        if (const Status status = scene.run(bench, row); !status.ok()) {
+        if (const Status status = scene.run(*bench, row); !status.ok()) {
             row.state = Row::State::kFailed;
             row.note = status.message();
         }
         report.add(std::move(row));
     }
+    report.finish();
     if (!arguments.json_path.empty() && !report.write_json(arguments.json_path))
         return internal_error("cannot write " + arguments.json_path);
     return report.is_ok();

@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Compares two result files of hearth_perf: ratios of medians, slower rows marked."""
+"""Compares two result files of hearth_perf: ratios of medians, slower rows marked.
+
+Rows that hearth_perf marked (taken at a low clock, or bimodal) are not compared.  Exits with 1 if a row got slower,
+failed, or could not be compared.
+"""
 
 import argparse
 import json
@@ -22,6 +26,11 @@ def read(path):
 def spread(statistics):
     """Half of what lies between the 10th and the 90th percentile, relative to the median."""
     return (statistics["p90"] - statistics["p10"]) / 2 / statistics["median"]
+
+
+def mark(row):
+    """Why the row's figures cannot be compared: "low clock", "bimodal", or nothing."""
+    return row.get("clock", {}).get("mark", "")
 
 
 def compare_rows(name, old, new, threshold):
@@ -61,10 +70,15 @@ def main():
         print(f"different drivers: {old['driver']} and {new['driver']}")
     print(f"{'us: old, new, new/old':22}" + " ".join(f"{title:>24}" for title, _ in FIGURES))
     old_rows = {row["name"]: row for row in old["rows"]}
-    slower = []
+    slower, refused = [], []
     for row in new["rows"]:
         if row["name"] not in old_rows:
             print(f"{row['name']:22} new")
+            continue
+        marks = [f"{which} {mark(r)}" for which, r in (("old:", old_rows[row["name"]]), ("new:", row)) if mark(r)]
+        if marks:
+            print(f"{row['name']:22} not compared: {', '.join(marks)}")
+            refused.append(row["name"])
             continue
         text, is_slower = compare_rows(row["name"], old_rows[row["name"]], row, options.threshold)
         print(text)
@@ -75,7 +89,9 @@ def main():
         print("not measured again: " + ", ".join(sorted(missing)))
     if slower:
         print("slower or failed: " + ", ".join(slower))
-    return 1 if slower else 0
+    if refused:
+        print("marked, so not compared; take them again: " + ", ".join(refused))
+    return 1 if slower or refused else 0
 
 
 if __name__ == "__main__":

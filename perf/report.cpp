@@ -72,8 +72,9 @@ nlohmann::ordered_json to_json(const Row& row) {
 
 }  // namespace
 
-Report::Report(const standalone::Device& device, const Roof& roof, const Settings& settings)
-    : device_(device.properties().deviceName), roof_(roof), settings_(settings) {
+Report::Report(const standalone::Device& device, const Roof& roof, const Settings& settings,
+               const ClockGuard& clock)
+    : device_(device.properties().deviceName), roof_(roof), settings_(settings), clock_(clock) {
     VkPhysicalDeviceDriverProperties driver{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
     VkPhysicalDeviceProperties2 properties{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2};
     properties.pNext = &driver;
@@ -101,6 +102,7 @@ void Report::add(Row row) {
         fmt::print("{:<21}FAILED: {}\n", row.name, row.note.substr(0, row.note.find('\n')));
     } else {
         const Statistics& t = row.repeated_us;
+        const std::string mark = mark_of(row).empty() ? "" : "  MARKED: " + mark_of(row);
         const std::string part = row.roof_us == 0
                                      ? "-"
                                      : fmt::format("{:.1f}%{}", 100 * row.roof_us / figure_us(row),
@@ -113,7 +115,7 @@ void Report::add(Row row) {
             number(row.wall_us.median), number(row.record_us.median), number(row.process_us.median),
             row.dispatches, row.copies, row.barriers, number(row.flops * 1e-6),
             number(row.bytes * 1e-6), number(row.roof_us), part,
-            row.state == Row::State::kOverBudget ? "  over budget: one run" : "");
+            row.state == Row::State::kOverBudget ? "  over budget: one run" : mark);
         fmt::print("    {}\n", row.note);
         for (const auto& [name, value] : row.details)
             fmt::print("    {:>10} {}\n", number(value), name);
@@ -124,6 +126,20 @@ void Report::add(Row row) {
     }
     std::fflush(stdout);
     rows_.push_back(std::move(row));
+}
+
+std::string Report::mark_of(const Row& row) const {
+    // A faster run of the reference may have come later.
+    const bool is_low = !row.is_full_clock || !clock_.was_full_clock(row.reference_us);
+    if (is_low && row.is_bimodal) return "low clock, bimodal";
+    return is_low ? "low clock" : row.is_bimodal ? "bimodal" : "";
+}
+
+void Report::finish() const {
+    for (const Row& row : rows_)
+        if (const std::string mark = mark_of(row); !mark.empty())
+            fmt::print("marked: {} ({}; reference {:.1f} us, at full clock {:.1f})\n", row.name,
+                       mark, row.reference_us, clock_.fastest_us());
 }
 
 bool Report::is_ok() const {
@@ -143,7 +159,14 @@ bool Report::write_json(const std::string& path) const {
                                          {"flops_per_s", roof_.flops_per_s},
                                          {"matrix_flops_per_s", roof_.matrix_flops_per_s}}}};
     document["rows"] = nlohmann::ordered_json::array();
-    for (const Row& row : rows_) document["rows"].push_back(to_json(row));
+    for (const Row& row : rows_) {
+        document["rows"].push_back(to_json(row));
+        if (row.state != Row::State::kOk || !clock_.is_on()) continue;
+        document["rows"].back()["clock"] = {{"reference_us", row.reference_us},
+                                            {"at_full_clock_us", clock_.fastest_us()},
+                                            {"refused", row.refused},
+                                            {"mark", mark_of(row)}};
+    }
     std::ofstream file(path);
     file << document.dump(1) << "\n";
     return static_cast<bool>(file);
