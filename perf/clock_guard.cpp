@@ -13,7 +13,7 @@ namespace hearth::perf {
 namespace {
 
 constexpr uint32_t kGroups = 2048;    // several for each compute unit of any card
-constexpr double kKernelUs = 30;      // long beside a timestamp's step, short beside most rows
+constexpr double kKernelUs = 60;      // long beside what a change of pipelines takes
 constexpr double kLeastLoadUs = 5e5;  // before "no faster" means anything
 constexpr double kMostLoadUs = 5e6;
 constexpr int kRunsWithoutGain = 2000;
@@ -38,18 +38,18 @@ Status ClockGuard::calibrate() {
     is_on_ = true;
     push_ = {memory_.address(), memory_.address(), 16, 0.5f};
     const double start_us = now_us();
-    double us = 0;
     for (int without_gain = 0; without_gain < kRunsWithoutGain; ++without_gain) {
-        HEARTH_ASSIGN(us, time_us());
-        // The clock rises meanwhile, and then the kernel must be longer.
-        if (us < kKernelUs && push_.count < (1u << 20)) {
-            push_.count *= 2;
-            fastest_us_ = 0;
-        }
         const double load_us = now_us() - start_us;
-        if (fastest_us_ == 0 || us < 0.99 * fastest_us_ || load_us < kLeastLoadUs) without_gain = 0;
-        fastest_us_ = fastest_us_ == 0 ? us : std::min(fastest_us_, us);
         if (load_us > kMostLoadUs) break;
+        HEARTH_ASSIGN(const double us, time_us());
+        if (us < kKernelUs && push_.count < (1u << 20)) {
+            push_.count *= 2;  // too short, or no longer long enough now that the clock has risen
+            fastest_us_ = 0;
+            continue;
+        }
+        const bool is_gain = fastest_us_ == 0 || us < 0.99 * fastest_us_;
+        if (is_gain || load_us < kLeastLoadUs) without_gain = 0;
+        fastest_us_ = fastest_us_ == 0 ? us : std::min(fastest_us_, us);
     }
     return {};
 }
