@@ -150,6 +150,15 @@ Tensor normalized_places(Trace& trace, const AgentSchema& schema) {
     return trace.constant(HostTensor::of({static_cast<int64_t>(marks.size())}, marks));
 }
 
+Tensor normalized_frame(const AgentSchema& schema, const Tensor& frame,
+                        const Normalizer& normalizer) {
+    const Tensor seen = encode_frame(schema, frame);
+    if (!seen.ok() || !normalizer.mean.ok()) return seen;
+    const Tensor is_normalized = greater(normalized_places(*seen.trace(), schema), 0);
+    const Tensor scaled = (seen - normalizer.mean) * rsqrt(normalizer.variance + 1e-8);
+    return where(is_normalized, scaled, seen);
+}
+
 Tensor encode(Trace& trace, std::string_view prefix, const AgentSchema& schema,
               const Tensor& observation, const EncodeOptions& options) {
     if (!observation.ok()) return observation;
@@ -168,13 +177,7 @@ Tensor encode(Trace& trace, std::string_view prefix, const AgentSchema& schema,
     std::vector<Tensor> parts;
     for (int64_t i = 0; i < schema.stack() && encoded_width > 0; ++i) {
         const Tensor frame = columns(observation, i * schema.frame_width(), schema.frame_width());
-        Tensor seen = encode_frame(schema, frame);
-        if (options.normalizer.mean.ok()) {
-            const Tensor is_normalized = greater(normalized_places(trace, schema), 0);
-            const Tensor scaled =
-                (seen - options.normalizer.mean) * rsqrt(options.normalizer.variance + 1e-8);
-            seen = where(is_normalized, scaled, seen);
-        }
+        const Tensor seen = normalized_frame(schema, frame, options.normalizer);
         parts.push_back(clamp(seen, -options.limit, options.limit));
     }
     std::vector<SetPlace> sets;

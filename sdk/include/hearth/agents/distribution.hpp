@@ -102,6 +102,10 @@ Tensor encode_frame(const AgentSchema& schema, const Tensor& frame);
 /// For each number of encode_frame() whether it takes part in running normalization: f32 [width].
 Tensor normalized_places(Trace& trace, const AgentSchema& schema);
 
+/// encode_frame(), normalized where a field takes part: before it is limited.
+Tensor normalized_frame(const AgentSchema& schema, const Tensor& frame,
+                        const Normalizer& normalizer);
+
 /// What a network sees: all frames of the stack encoded, normalized and limited; then each set,
 /// of the newest frame, as mean and maximum over its elements of relu(linear(element)), with params
 /// PREFIX.sets.NAME (Zaheer et al., "Deep Sets", 2017).

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How agents learn: graph code, traced into entries with fixed names (docs/design/0012-agents.md).
+//
+//     const auto traces = trace_agents(schema, mlp_network({64, 64}), Ppo{.agents = 16});
+//     const auto compiled = compile(entries_of(traces), {.caps = caps, .rows_capacity = 16});
+//
+// Entries, and what they are given (rows: agents that act or acted; all floats are f32):
+//
+//     act      observation [rows, observation width]; mask [rows, mask width] if there is one; explore
+//              []: 1 samples, 0 takes the likeliest; with memory also id u32 [rows] and is_first [rows]
+//              -> action [rows, action width] in the game's units; decision, the same in policy units;
+//              log_probability [rows]; version u32 []; with memory: memory [rows, memory width]
+//     store    what act was given and said (id, observation, mask, decision, log_probability, memory), and
+//              reward [rows], end [rows] (0: the episode goes on, 1: it is over, 2: it was cut off),
+//              next_observation [rows, observation width]
+//     prepare  nothing: a window is full
+//     learn    nothing but live settings: one minibatch
+//     publish  nothing: what act reads becomes what learn wrote
+//
+// Every entry but act gives "status" (status.hpp).  All state is in the program.
+
+#pragma once
+
+#include <hearth/agents/distribution.hpp>
+#include <hearth/agents/schema.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/tensor.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace hearth::agents {
+
+/// A number of a learner: fixed when it is traced, or *live*: an input [] of the entry `learn`, named
+/// as the member, for a slider or a schedule.
+class Setting {
+  public:
+    Setting(double value) : value_(value) {}
+    /// value: what a driver gives it as long as nobody says otherwise.
+    static Setting live(double value) {
+        Setting s(value);
+        s.is_live_ = true;
+        return s;
+    }
+    double value() const { return value_; }
+    bool is_live() const { return is_live_; }
+
+  private:
+    double value_ = 0;
+    bool is_live_ = false;
+};
+
+/// What a network makes of its features, and what it remembers.
+struct NetworkResult {
+    Tensor features;  ///< [rows, any width]
+    Tensor memory;    ///< [rows, memory width], or empty
+};
+
+/// The trunk of actors and critics; learners add the heads.  A function of (trace, prefix, features
+/// [rows, n], memory [rows, memory_width] or empty), that declares its params under the prefix and is
+/// called once for each net, with memory once for each step of a window.
+struct Network {
+    std::function<NetworkResult(Trace& trace, std::string_view prefix, const Tensor& features,
+                                const Tensor& memory)>
+        call;
+    int64_t memory_width = 0;
+};
+
+/// Linear layers of these widths, each followed by `activation`: orthogonal weights of gain sqrt 2,
+/// zero biases.
+Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
+                    uint64_t seed = 0);
+/// A linear layer and a GRU, each of this width.
+Network gru_network(int64_t width, uint64_t seed = 0);
+
+/// What keeps a learner from hurting the game.  On by default; each trip is counted.  Samples,
+/// gradients and weights that are not finite are always refused.
+struct Rails {
+    double observation_limit = 10;  ///< of what networks see
+    double reward_limit = 10;       ///< of rewards, after scaling
+    double gradient_norm = 0.5;     ///< the common norm is clipped to it
+    double kl_stop = 0.03;          ///< PPO: no more steps of this window beyond; 0: off
+    /// A step that changes a weight matrix by more than this part of its size (rms, of weights that are
+    /// taken to be 0.05 at least) is not taken; 0: off.
+    double update_ratio = 0.5;
+};
+
+/// Proximal policy optimization (Schulman et al., 2017) with the details of Huang et al., "The 37
+/// Implementation Details of PPO", 2022: separate actor and critic, orthogonal first weights,
+/// advantages normalized for each minibatch, clipped ratio, entropy bonus, gradient norm clipped.
+/// Defaults are for some sixteen creatures that share a brain and learn in minutes.
+struct Ppo {
+    int64_t agents = 16;      ///< most at a time
+    int64_t horizon = 64;     ///< decisions of each in a window
+    int64_t minibatches = 4;  ///< of a window; divides horizon * agents / sequence
+    int64_t epochs = 4;
+    int64_t sequence = 1;  ///< steps of backpropagation through time; more than 1 with memory
+    Setting learning_rate = 1e-3;
+    Setting clip = 0.2;
+    Setting entropy = 0.003;
+    Setting leash = 0;  ///< weight of the divergence from the first contents of the actor
+    double gamma = 0.97;
+    double lambda = 0.95;
+    double value_weight = 0.5;  ///< of half the squared error
+    double value_clip = 0;      ///< as ppo_value_loss; 0: off
+    double adam_epsilon = 1e-5;
+    double first_log_deviation = -0.5;  ///< of numbers
+    double least_log_deviation = -2, most_log_deviation = 0.5;
+    bool normalize_observations = true;
+    bool normalize_rewards = true;  ///< by the deviation of discounted returns
+    bool normalize_advantages = true;
+    double reward_scale = 1;
+    Rails rails;
+};
+
+using Traces = std::vector<std::unique_ptr<Trace>>;
+
+/// The entries act, store, prepare, learn, publish.  A window is `horizon` recordings of store; then
+/// prepare, epochs * minibatches times learn, and publish.  Errors, kept by the traces.
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+                    uint64_t seed = 0);
+
+/// For compile() and cook().
+std::vector<Trace*> entries_of(const Traces& traces);
+
+}  // namespace hearth::agents

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The output "status" of every role of a learner: diagnostics, then 64-bit counters, as one array of
+// u32.  One readback tells everything.  Header-only, for the small library and for learners.
+
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace hearth::agents {
+
+/// Of the last recording that computed them; zero where a learner has none.
+enum class Diagnostic : uint32_t {
+    kLoss,
+    kPolicyLoss,
+    kValueLoss,
+    kEntropy,
+    kKl,            ///< of the policy now from that which acted: mean of r - 1 - log r
+    kClipFraction,  ///< samples whose ratio is beyond the clip
+    kExplainedVariance,
+    kGradientNorm,  ///< before it is clipped
+    kUpdateRatio,   ///< the largest of all params: rms of the step by rms of the weight
+    kReturn,        ///< moving average over episodes, before scaling
+    kEpisodeLength,
+    kTemperature,
+    kLeash,  ///< divergence from the shipped policy
+    kCount,
+};
+inline constexpr size_t kDiagnosticCount = static_cast<size_t>(Diagnostic::kCount);
+inline constexpr std::array<std::string_view, kDiagnosticCount> kDiagnosticNames = {
+    "loss",           "policy_loss",        "value_loss",    "entropy",      "kl",
+    "clip_fraction",  "explained_variance", "gradient_norm", "update_ratio", "return",
+    "episode_length", "temperature",        "leash"};
+
+enum class Counter : uint32_t {
+    kSamples,              ///< stored
+    kSamplesRefused,       ///< not finite, or an action or agent that does not exist
+    kSamplesDropped,       ///< came when the window was full
+    kObservationsClamped,  ///< numbers beyond the limit, as a network sees them
+    kRewardsClamped,
+    kEpisodes,
+    kLearnSteps,        ///< taken
+    kSkippedNotFinite,  ///< steps not taken: loss or gradients were not finite
+    kSkippedKl,         ///< ... the policy had moved too far for its samples
+    kSkippedRatio,      ///< ... they would have changed a weight too much at once
+    kPublications,
+    kPublicationsRefused,
+    kCount,
+};
+inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
+inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
+    "samples",         "samples_refused", "samples_dropped", "observations_clamped",
+    "rewards_clamped", "episodes",        "learn_steps",     "skipped_not_finite",
+    "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused"};
+
+/// Words of the output: diagnostics, the low halves of all counters, their high halves.
+inline constexpr size_t kStatusWords = kDiagnosticCount + 2 * kCounterCount;
+
+/// The output "status" as it was read back.
+class StatusView {
+  public:
+    /// words: kStatusWords, which must outlive this.
+    explicit StatusView(std::span<const uint32_t> words) : words_(words) {}
+    float operator[](Diagnostic d) const {
+        return std::bit_cast<float>(words_[static_cast<size_t>(d)]);
+    }
+    uint64_t operator[](Counter c) const {
+        const size_t low = kDiagnosticCount + static_cast<size_t>(c);
+        return words_[low] | static_cast<uint64_t>(words_[low + kCounterCount]) << 32;
+    }
+
+  private:
+    std::span<const uint32_t> words_;
+};
+
+}  // namespace hearth::agents

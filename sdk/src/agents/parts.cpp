@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "agents/parts.hpp"
+
+#include "ir/rewrite.hpp"
+
+#include <hearth/nn.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numbers>
+
+namespace hearth::agents {
+
+namespace {
+
+constexpr double kLargest = static_cast<double>(std::numeric_limits<float>::max());
+constexpr double kLeastWeight = 0.05;  // what an update is compared with, where weights are smaller
+
+bool is_under(std::string_view name, std::string_view path) {
+    return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '.');
+}
+
+/// For each node, whether `value` depends on it.
+std::vector<bool> needed_for(const Graph& graph, ValueId value) {
+    std::vector<bool> is_needed(graph.nodes.size());
+    std::vector<ValueId> stack{value};
+    while (!stack.empty()) {
+        const Value& v = graph.value(stack.back());
+        stack.pop_back();
+        if (v.kind != ValueKind::kNode || is_needed[v.node]) continue;
+        is_needed[v.node] = true;
+        const std::vector<ValueId>& inputs = graph.nodes[v.node].inputs;
+        stack.insert(stack.end(), inputs.begin(), inputs.end());
+    }
+    return is_needed;
+}
+
+/// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
+/// comparisons alone would be computed again by every kernel that reads them.
+Tensor largest_of(std::vector<Tensor> numbers) {
+    if (numbers.empty()) return {};
+    Tensor all = numbers.size() == 1 ? numbers[0] : concat(numbers, 0);
+    return max(all);
+}
+
+Init init_of(const Value& v) {
+    return v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
+}
+
+}  // namespace
+
+Tensor number(const Tensor& condition) {
+    return cast(condition, DType::kF32);
+}
+
+// Comparisons with NaN are false.
+Tensor is_finite(const Tensor& x) {
+    return less_equal(max(abs(x)), kLargest);
+}
+
+Tensor rows_are_finite(const Tensor& x) {
+    return less_equal(max(abs(x), {-1}), kLargest);
+}
+
+Tensor weighted_mean(const Tensor& x, const Tensor& weight) {
+    return sum(x * weight) / maximum(sum(weight), 1.0);
+}
+
+Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t width, double gain,
+             uint64_t seed) {
+    if (!x.ok()) return x;
+    const Tensor weight =
+        trace.param(name + ".weight", {width, x.dim(-1)}, Init::orthogonal(gain, seed));
+    return linear(x, weight, trace.param(name + ".bias", {width}));
+}
+
+Tensor setting(Trace& trace, std::string_view name, const Setting& s) {
+    return s.is_live() ? trace.input(name, {}) : trace.constant(s.value());
+}
+
+Rate rate_of(Trace& trace, std::string_view name, const Setting& s) {
+    if (s.is_live()) return trace.input(name, {});
+    return s.value();
+}
+
+void write_rows(const Tensor& target, const Tensor& places, const Tensor& rows) {
+    if (!target.ok()) return;
+    target.trace()->assign(target, scatter_nd(target, unsqueeze(places, {-1}), rows));
+}
+
+RunningStatistics RunningStatistics::declare(Trace& trace, const std::string& name, int64_t width) {
+    return {trace.state(name + ".mean", {width}),
+            trace.state(name + ".variance", {width}, Init::constant(1)),
+            trace.state(name + ".count", {}, Init::constant(1e-4))};
+}
+
+void RunningStatistics::merge(const Tensor& samples, const Tensor& weight) const {
+    if (!mean.ok() || !samples.ok()) return;
+    constexpr double kMostSamples = 1e6;
+    Trace& trace = *mean.trace();
+    const Tensor w = unsqueeze(weight, {-1});
+    const Tensor total = sum(weight), divisor = maximum(total, 1.0);
+    const Tensor batch_mean = sum(samples * w, {0}) / divisor;
+    const Tensor batch_square = sum(square(samples - batch_mean) * w, {0});
+    const Tensor all = count + total, apart = batch_mean - mean;
+    const Tensor is_any = greater(total, 0);
+    const Tensor next_mean = mean + apart * (total / all);
+    const Tensor next_variance =
+        (variance * count + batch_square + square(apart) * (count * total / all)) / all;
+    trace.assign(mean, where(is_any, next_mean, mean));
+    trace.assign(variance, where(is_any, next_variance, variance));
+    trace.assign(count, minimum(all, kMostSamples));
+}
+
+void read_copies(Trace& trace, std::string_view scope, std::span<const std::string> prefixes) {
+    for (Value& v : trace.graph().values) {
+        if (v.kind != ValueKind::kParam && v.kind != ValueKind::kState) continue;
+        const bool is_meant = std::ranges::any_of(
+            prefixes, [&](const std::string& path) { return is_under(v.name, path); });
+        if (!is_meant) continue;
+        // Remembered, since the publishing entry declares the original of the same kind.
+        v.name =
+            std::string(scope) + (v.kind == ValueKind::kParam ? ".param." : ".state.") + v.name;
+        v.kind = ValueKind::kState;
+    }
+}
+
+std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
+                                         std::string_view scope) {
+    const std::string params = std::string(scope) + ".param.";
+    const std::string states = std::string(scope) + ".state.";
+    std::vector<CopiedTensor> copies;
+    for (const Value& v : reader.graph().values) {
+        if (v.kind != ValueKind::kState) continue;
+        const bool is_param = v.name.starts_with(params);
+        if (!is_param && !v.name.starts_with(states)) continue;
+        const std::string_view name = std::string_view(v.name).substr(params.size());
+        const Init init = init_of(v);
+        const Tensor from = is_param ? trace.param(name, v.shape, init, v.dtype)
+                                     : trace.state(name, v.shape, init, v.dtype);
+        copies.push_back({from, trace.state(v.name, v.shape, init, v.dtype)});
+    }
+    return copies;
+}
+
+std::vector<CopiedTensor> freeze_as_copy(Trace& trace, std::string_view copy,
+                                         std::string_view original) {
+    std::vector<CopiedTensor> copies;
+    Graph& graph = trace.graph();
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        Value& v = graph.values[id];
+        if (v.kind != ValueKind::kParam || !is_under(v.name, copy)) continue;
+        const std::string twin = std::string(original) + v.name.substr(copy.size());
+        const ValueId from = graph.find(twin);
+        if (from == kNone) {
+            trace.fail(internal_error("no param '" + twin + "' to copy"));
+            return {};
+        }
+        v.kind = ValueKind::kState;
+        v.data = graph.values[from].data;
+        copies.push_back({{&trace, from}, {&trace, id}});
+    }
+    return copies;
+}
+
+// --- Guard ---
+
+Guard::Guard(Trace& trace) : trace_(&trace), first_(trace.graph().updates.size()) {}
+
+// What is computed of an updated value reads the guarded one, where it can: the step of a param,
+// say, reads its guarded moments, and all of them are one kernel.
+void Guard::apply(const Tensor& condition) const {
+    if (!trace_->status().ok() || !condition.ok()) return;
+    Graph& graph = trace_->graph();
+    const std::vector<bool> is_before = needed_for(graph, condition.value());
+    for (size_t i = first_; i < graph.updates.size(); ++i) {
+        const GraphUpdate update = graph.updates[i];
+        const Tensor before(trace_, update.target), after(trace_, update.value);
+        const Tensor kept = where(condition, after, before);
+        graph.updates[i].value = kept.value();
+        if (graph.value(update.value).kind != ValueKind::kNode) continue;
+        for (NodeId n = 0; n < is_before.size(); ++n)
+            if (!is_before[n])
+                std::replace(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(),
+                             update.value, kept.value());
+    }
+    restore_order(graph);
+}
+
+Tensor Guard::largest_update_ratio() const {
+    std::vector<Tensor> ratios;
+    for (size_t i = first_; i < trace_->graph().updates.size(); ++i) {
+        const GraphUpdate update = trace_->graph().updates[i];
+        if (trace_->graph().value(update.target).kind != ValueKind::kParam) continue;
+        const Tensor before(trace_, update.target), after(trace_, update.value);
+        const Tensor step = mean(square(after - before));
+        const Tensor size = maximum(mean(square(before)), kLeastWeight * kLeastWeight);
+        ratios.push_back(reshape(step / size, {1}));
+    }
+    return ratios.empty() ? trace_->constant(0) : sqrt(largest_of(std::move(ratios)));
+}
+
+// --- Status ---
+
+Tensor StatusWriter::value(Diagnostic d) const {
+    const Tensor all =
+        trace_->state("agents.diagnostics", {static_cast<int64_t>(kDiagnosticCount)});
+    const auto at = static_cast<int64_t>(d);
+    return reshape(slice(all, 0, at, at + 1), {});
+}
+
+void StatusWriter::finish() {
+    Trace& trace = *trace_;
+    if (!trace.status().ok()) return;
+    const Tensor diagnostics =
+        trace.state("agents.diagnostics", {static_cast<int64_t>(kDiagnosticCount)});
+    const Shape counts{static_cast<int64_t>(kCounterCount)};
+    const Tensor low = trace.state("agents.counters.low", counts, {}, DType::kU32);
+    const Tensor high = trace.state("agents.counters.high", counts, {}, DType::kU32);
+
+    const auto vector_of = [&](std::span<const Tensor> values, const Tensor& otherwise) {
+        std::vector<Tensor> parts;
+        for (size_t i = 0; i < values.size(); ++i) {
+            const auto at = static_cast<int64_t>(i);
+            parts.push_back(values[i].ok()   ? reshape(cast(values[i], DType::kF32), {1})
+                            : otherwise.ok() ? slice(otherwise, 0, at, at + 1)
+                                             : trace.constant(HostTensor(DType::kF32, {1})));
+        }
+        return concat(parts, 0);
+    };
+    const Tensor next_diagnostics = vector_of(values_, diagnostics);
+    const Tensor amounts = cast(vector_of(amounts_, {}), DType::kU32);
+    const Tensor next_low = low + amounts;
+    const Tensor next_high = high + cast(less(next_low, low), DType::kU32);
+    trace.assign(diagnostics, next_diagnostics);
+    trace.assign(low, next_low);
+    trace.assign(high, next_high);
+    trace.output("status",
+                 concat({bitcast(next_diagnostics, DType::kU32), next_low, next_high}, 0));
+}
+
+void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Tensor& id,
+                    const Tensor& reward, const Tensor& end, const Tensor& is_sound) {
+    const Tensor returns = trace.state("episodes.return", {agents});
+    const Tensor lengths = trace.state("episodes.length", {agents});
+    const Tensor sum_now = gather(returns, id) + where(is_sound, reward, 0.0);
+    const Tensor length_now = gather(lengths, id) + 1.0;
+    const Tensor is_over = logical_and(greater(end, 0.5), is_sound);
+    const Tensor finished = sum(number(is_over));
+    write_rows(returns, id, where(is_over, 0.0, sum_now));
+    write_rows(lengths, id, where(is_over, 0.0, length_now));
+    // A plain mean at first, then one that forgets over some twenty episodes.
+    const Tensor seen = trace.state("episodes.seen", {});
+    const Tensor all = seen + finished;
+    trace.assign(seen, minimum(all, 20.0));
+    const Tensor weight = finished / maximum(all, 1.0);
+    const auto average = [&](Diagnostic d, const Tensor& values) {
+        const Tensor mean_now = sum(where(is_over, values, 0.0)) / maximum(finished, 1.0);
+        const Tensor before = status.value(d);
+        status.set(d, before + (mean_now - before) * weight);
+    };
+    average(Diagnostic::kReturn, sum_now);
+    average(Diagnostic::kEpisodeLength, length_now);
+    status.add(Counter::kEpisodes, finished);
+}
+
+std::unique_ptr<Trace> trace_publish(const Trace& act) {
+    auto trace = std::make_unique<Trace>("publish");
+    const std::vector<CopiedTensor> copies = declare_copies(*trace, act, kPublished);
+    std::vector<Tensor> largest;
+    for (const CopiedTensor& c : copies) largest.push_back(reshape(max(abs(c.from)), {1}));
+    StatusWriter status(*trace);
+    if (!largest.empty()) {
+        const Tensor is_sound = less_equal(largest_of(std::move(largest)), kLargest);
+        for (const CopiedTensor& c : copies) trace->assign(c.to, where(is_sound, c.from, c.to));
+        const Tensor version = trace->state("published.version", {}, {}, DType::kU32);
+        trace->assign(version, version + cast(is_sound, DType::kU32));
+        status.add(Counter::kPublications, is_sound);
+        status.add(Counter::kPublicationsRefused, logical_not(is_sound));
+    }
+    status.finish();
+    return trace;
+}
+
+std::vector<Trace*> entries_of(const Traces& traces) {
+    std::vector<Trace*> out;
+    for (const auto& trace : traces) out.push_back(trace.get());
+    return out;
+}
+
+// --- Networks ---
+
+Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&),
+                    uint64_t seed) {
+    Network network;
+    network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+                       const Tensor&) {
+        Tensor x = features;
+        for (size_t i = 0; i < widths.size(); ++i)
+            x = activation(
+                dense(trace, nn::join(prefix, i), x, widths[i], std::numbers::sqrt2, seed));
+        return NetworkResult{x, {}};
+    };
+    return network;
+}
+
+Network gru_network(int64_t width, uint64_t seed) {
+    Network network;
+    network.memory_width = width;
+    network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+                       const Tensor& memory) {
+        const Tensor x =
+            tanh(dense(trace, nn::join(prefix, "in"), features, width, std::numbers::sqrt2, seed));
+        const Tensor next =
+            nn::gru_cell(trace, nn::join(prefix, "gru"), x, memory, width, {.seed = seed});
+        return NetworkResult{next, next};
+    };
+    return network;
+}
+
+}  // namespace hearth::agents

@@ -1,0 +1,564 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Proximal policy optimization (Schulman et al., 2017).  A window is [horizon, agents] samples, time
+// first; each has a weight, zero where there was no agent or the sample was refused.
+
+#include "agents/parts.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/nn.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace hearth::agents {
+
+namespace {
+
+class PpoBuilder {
+  public:
+    PpoBuilder(const AgentSchema& schema, const Network& network, const Ppo& ppo, uint64_t seed)
+        : schema_(schema), network_(network), ppo_(ppo), seed_(seed) {
+        for (const Field& f : schema.observations()) encoded_ += f.encoded_width();
+    }
+
+    Status check() const;
+    std::unique_ptr<Trace> act() const;
+    std::unique_ptr<Trace> store() const;
+    std::unique_ptr<Trace> prepare() const;
+    std::unique_ptr<Trace> learn() const;
+
+  private:
+    /// What a window holds of each sample.
+    struct Columns {
+        Tensor observation, mask, decision, log_probability, memory;
+        Tensor reward, end, valid, next_observation;  ///< of the ring alone
+        Tensor advantage, returns;                    ///< of the batch alone
+    };
+    Columns declare(Trace& trace, const std::string& scope) const;
+
+    struct Policy {
+        ActionDistribution distribution;
+        Tensor memory;
+    };
+    /// prefix: "actor", or where a copy of it is.
+    Policy policy(Trace& trace, const std::string& prefix, const Tensor& observation,
+                  const Tensor& mask, const Tensor& memory, const Normalizer& normalizer) const;
+    ActionDistribution distribution(Trace& trace, const std::string& prefix, const Tensor& features,
+                                    const Tensor& mask) const;
+    /// observation, memory -> values [rows] and the next memory.
+    NetworkResult critic(Trace& trace, const Tensor& observation, const Tensor& memory,
+                         const Normalizer& normalizer) const;
+    Tensor value_head(Trace& trace, const Tensor& features) const;
+    EncodeOptions encode_options(const Normalizer& normalizer) const;
+    /// The statistics by which those agents acted whose samples are learned from.
+    Normalizer published_normalizer(Trace& trace) const;
+
+    struct Terms {
+        Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, leash;
+    };
+    Terms loss_of(Trace& trace) const;
+
+    int64_t memory_width() const { return 2 * network_.memory_width; }
+    int64_t samples() const { return ppo_.horizon * ppo_.agents; }
+    int64_t sequences() const { return samples() / ppo_.sequence; }
+    bool has_mask() const { return schema_.mask_width() > 0; }
+    bool has_leash() const { return ppo_.leash.is_live() || ppo_.leash.value() != 0; }
+
+    const AgentSchema& schema_;
+    const Network& network_;
+    const Ppo& ppo_;
+    uint64_t seed_;
+    int64_t encoded_ = 0;
+};
+
+Status PpoBuilder::check() const {
+    HEARTH_TRY(schema_.status());
+    const auto positive = [](const char* name, int64_t value) -> Status {
+        if (value >= 1) return {};
+        return invalid_argument(std::string("PPO: ") + name + " is " + std::to_string(value) +
+                                ", expected 1 or more");
+    };
+    HEARTH_TRY(positive("agents", ppo_.agents));
+    HEARTH_TRY(positive("horizon", ppo_.horizon));
+    HEARTH_TRY(positive("minibatches", ppo_.minibatches));
+    HEARTH_TRY(positive("epochs", ppo_.epochs));
+    HEARTH_TRY(positive("sequence", ppo_.sequence));
+    if (ppo_.horizon % ppo_.sequence != 0)
+        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
+                                " do not divide the horizon of " + std::to_string(ppo_.horizon));
+    if (sequences() % ppo_.minibatches != 0)
+        return invalid_argument("PPO: " + std::to_string(ppo_.minibatches) +
+                                " minibatches do not divide the window's " +
+                                std::to_string(sequences()) + " sequences");
+    if (ppo_.sequence > 1 && network_.memory_width == 0)
+        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
+                                " for a network without memory; expected 1");
+    if (!(ppo_.least_log_deviation < ppo_.most_log_deviation))
+        return invalid_argument("PPO: the bounds of the log-deviation are empty");
+    return {};
+}
+
+PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) const {
+    const bool is_ring = scope == "rollout";
+    const auto rows = [&](const char* name, int64_t width) {
+        return trace.state(scope + "." + name, {samples(), width});
+    };
+    const auto column = [&](const char* name) {
+        return trace.state(scope + "." + name, {samples()});
+    };
+    Columns c;
+    c.observation = rows("observation", schema_.observation_width());
+    if (has_mask()) c.mask = rows("mask", schema_.mask_width());
+    c.decision = rows("decision", schema_.action_width());
+    if (memory_width() > 0) c.memory = rows("memory", memory_width());
+    c.log_probability = column("log_probability");
+    c.end = column("end");
+    c.valid = column("valid");
+    if (is_ring) {
+        c.reward = column("reward");
+        c.next_observation = rows("next_observation", schema_.observation_width());
+    } else {
+        c.advantage = column("advantage");
+        c.returns = column("returns");
+    }
+    return c;
+}
+
+EncodeOptions PpoBuilder::encode_options(const Normalizer& normalizer) const {
+    EncodeOptions options;
+    options.normalizer = normalizer;
+    options.limit = ppo_.rails.observation_limit;
+    return options;
+}
+
+Normalizer PpoBuilder::published_normalizer(Trace& trace) const {
+    if (!ppo_.normalize_observations || encoded_ == 0) return {};
+    const std::string name = std::string(kPublished) + ".state.observations";
+    return {trace.state(name + ".mean", {encoded_}),
+            trace.state(name + ".variance", {encoded_}, Init::constant(1))};
+}
+
+ActionDistribution PpoBuilder::distribution(Trace& trace, const std::string& prefix,
+                                            const Tensor& features, const Tensor& mask) const {
+    const Tensor head = dense(trace, prefix + ".head", features,
+                              ActionDistribution::head_width(schema_), 0.01, seed_);
+    Tensor log_deviation;
+    if (const int64_t count = ActionDistribution::number_count(schema_); count > 0)
+        log_deviation = clamp(trace.param(prefix + ".log_deviation", {count},
+                                          Init::constant(ppo_.first_log_deviation)),
+                              ppo_.least_log_deviation, ppo_.most_log_deviation);
+    return ActionDistribution(schema_, head, mask, log_deviation);
+}
+
+PpoBuilder::Policy PpoBuilder::policy(Trace& trace, const std::string& prefix,
+                                      const Tensor& observation, const Tensor& mask,
+                                      const Tensor& memory, const Normalizer& normalizer) const {
+    const Tensor features = encode(trace, prefix, schema_, observation, encode_options(normalizer));
+    const NetworkResult net = network_.call(trace, prefix, features, memory);
+    return {distribution(trace, prefix, net.features, mask), net.memory};
+}
+
+Tensor PpoBuilder::value_head(Trace& trace, const Tensor& features) const {
+    return squeeze(dense(trace, "critic.head", features, 1, 1, seed_), {-1});
+}
+
+NetworkResult PpoBuilder::critic(Trace& trace, const Tensor& observation, const Tensor& memory,
+                                 const Normalizer& normalizer) const {
+    const Tensor features =
+        encode(trace, "critic", schema_, observation, encode_options(normalizer));
+    const NetworkResult net = network_.call(trace, "critic", features, memory);
+    return {value_head(trace, net.features), net.memory};
+}
+
+std::unique_ptr<Trace> PpoBuilder::act() const {
+    auto owner = std::make_unique<Trace>("act");
+    Trace& trace = *owner;
+    const Tensor observation = trace.input("observation", {kRows, schema_.observation_width()});
+    const Tensor mask = has_mask() ? trace.input("mask", {kRows, schema_.mask_width()}) : Tensor();
+    const Tensor explore = trace.input("explore", {});
+    Normalizer normalizer;
+    if (ppo_.normalize_observations && encoded_ > 0) {
+        const auto statistics = RunningStatistics::declare(trace, "observations", encoded_);
+        normalizer = {statistics.mean, statistics.variance};
+    }
+    Tensor actor_memory, before, memory, id;
+    const int64_t half = network_.memory_width;
+    if (half > 0) {
+        // The critic remembers by itself, so it sees what the actor sees, without a head.
+        id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+        const Tensor is_first = trace.input("is_first", {kRows});
+        memory = trace.state("memory", {ppo_.agents, memory_width()});
+        before = where(unsqueeze(greater(is_first, 0.5), {-1}), 0.0, gather(memory, id));
+        actor_memory = slice(before, -1, 0, half);
+    }
+    const Policy p = policy(trace, "actor", observation, mask, actor_memory, normalizer);
+    if (half > 0) {
+        const Tensor seen =
+            encode(trace, "critic", schema_, observation, encode_options(normalizer));
+        const Tensor critic_memory =
+            network_.call(trace, "critic", seen, slice(before, -1, half, 2 * half)).memory;
+        write_rows(memory, id, concat({p.memory, critic_memory}, -1));
+        trace.output("memory", before);
+    }
+    const ActionSample sample =
+        p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed_));
+    const Tensor likeliest = p.distribution.mode();
+    const Tensor explores = greater(explore, 0.5);
+    const Tensor decision = where(explores, sample.action, likeliest);
+    trace.output("action", game_action(schema_, decision));
+    trace.output("decision", decision);
+    trace.output("log_probability", where(explores, sample.log_probability,
+                                          p.distribution.log_probability(likeliest)));
+    trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
+    const std::string read[] = {"actor", "critic", "observations"};
+    read_copies(trace, kPublished, read);
+    return owner;
+}
+
+/// Choices that exist, all numbers finite: bool [rows].
+Tensor is_possible(const AgentSchema& schema, const Tensor& decision) {
+    Tensor sound = rows_are_finite(decision);
+    int64_t at = 0;
+    for (const Action& a : schema.actions()) {
+        if (a.is_choice) {
+            const Tensor index = squeeze(slice(decision, -1, at, at + 1), {-1});
+            sound = logical_and(sound, logical_and(greater_equal(index, 0),
+                                                   less(index, static_cast<double>(a.count))));
+        }
+        at += a.is_choice ? 1 : a.count;
+    }
+    return sound;
+}
+
+std::unique_ptr<Trace> PpoBuilder::store() const {
+    auto owner = std::make_unique<Trace>("store");
+    Trace& trace = *owner;
+    StatusWriter status(trace);
+    const auto rows = [&](const char* name, int64_t width) {
+        return trace.input(name, {kRows, width});
+    };
+    const Tensor id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+    const Tensor observation = rows("observation", schema_.observation_width());
+    const Tensor mask = has_mask() ? rows("mask", schema_.mask_width()) : Tensor();
+    const Tensor decision = rows("decision", schema_.action_width());
+    const Tensor log_probability = trace.input("log_probability", {kRows});
+    const Tensor memory = memory_width() > 0 ? rows("memory", memory_width()) : Tensor();
+    const Tensor reward = trace.input("reward", {kRows});
+    const Tensor end = trace.input("end", {kRows});
+    const Tensor next_observation = rows("next_observation", schema_.observation_width());
+
+    const Tensor numbers = stack(std::vector<Tensor>{log_probability, reward, end}, 1);
+    Tensor is_sound =
+        logical_and(logical_and(rows_are_finite(observation), rows_are_finite(next_observation)),
+                    logical_and(rows_are_finite(numbers), is_possible(schema_, decision)));
+    is_sound = logical_and(
+        is_sound, logical_and(greater_equal(id, 0), less(id, static_cast<double>(ppo_.agents))));
+    const Tensor step = trace.state("rollout.step", {}, {}, DType::kI32);
+    const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
+    const Tensor is_stored = logical_and(is_sound, has_room);
+
+    // Rewards: scaled by what discounted returns vary, then limited.
+    Tensor scaled = where(is_sound, reward, 0.0) * ppo_.reward_scale;
+    if (ppo_.normalize_rewards) {
+        const Tensor discounted = trace.state("rewards.discounted", {ppo_.agents});
+        const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
+        // Limited, so that a reward of 1e30 does not make all others vanish for good.
+        const Tensor limited = clamp(scaled, -1e4, 1e4);
+        const Tensor now = gather(discounted, id) * ppo_.gamma + limited;
+        statistics.merge(unsqueeze(now, {-1}), number(is_stored));
+        write_rows(discounted, id, where(greater(end, 0.5), 0.0, now));
+        scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
+    }
+    const double limit = ppo_.rails.reward_limit;
+    const Tensor limited_reward = clamp(scaled, -limit, limit);
+
+    const Columns ring = declare(trace, "rollout");
+    const Tensor place = where(is_stored, step * static_cast<double>(ppo_.agents) + id,
+                               trace.constant(static_cast<double>(samples()), DType::kI32));
+    write_rows(ring.observation, place, observation);
+    if (has_mask()) write_rows(ring.mask, place, mask);
+    write_rows(ring.decision, place, decision);
+    if (memory.ok()) write_rows(ring.memory, place, memory);
+    write_rows(ring.log_probability, place, log_probability);
+    write_rows(ring.reward, place, limited_reward);
+    write_rows(ring.end, place, end);
+    write_rows(ring.next_observation, place, next_observation);
+    write_rows(ring.valid, place, number(is_stored));
+    trace.assign(step, step + 1.0);
+
+    status.add(Counter::kSamples, sum(number(is_stored)));
+    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
+    status.add(Counter::kRewardsClamped,
+               sum(number(logical_and(is_sound, greater(abs(scaled), limit)))));
+    if (encoded_ > 0) {
+        const Tensor newest = slice(observation, -1, 0, schema_.frame_width());
+        const Tensor seen = normalized_frame(schema_, newest, published_normalizer(trace));
+        status.add(Counter::kObservationsClamped,
+                   sum(number(greater(abs(seen), ppo_.rails.observation_limit))));
+    }
+    track_episodes(trace, status, ppo_.agents, id, reward, end, is_stored);
+    status.finish();
+    return owner;
+}
+
+/// sum over k >= 0 of x[t + k] * decay[t] * ... * decay[t + k - 1] along axis 0, by doubling: log2 of
+/// the extent steps (Hillis and Steele, 1986).  x, decay: [length, n].
+Tensor discounted_sums(Tensor x, Tensor decay) {
+    if (!x.ok() || !decay.ok()) return x;
+    const int64_t length = x.dim(0).count;
+    const auto ahead = [&](const Tensor& t, int64_t by) {
+        return pad(slice(t, 0, by, length), {0, 0}, {by, 0});
+    };
+    for (int64_t by = 1; by < length; by *= 2) {
+        x = x + decay * ahead(x, by);
+        decay = decay * ahead(decay, by);
+    }
+    return x;
+}
+
+std::unique_ptr<Trace> PpoBuilder::prepare() const {
+    auto owner = std::make_unique<Trace>("prepare");
+    Trace& trace = *owner;
+    StatusWriter status(trace);
+    const Columns ring = declare(trace, "rollout"), batch = declare(trace, "batch");
+    const Normalizer normalizer = published_normalizer(trace);
+    const Shape window{ppo_.horizon, ppo_.agents};
+
+    Tensor value, next_value;
+    if (memory_width() > 0) {
+        const int64_t half = network_.memory_width;
+        const NetworkResult now =
+            critic(trace, ring.observation, slice(ring.memory, -1, half, 2 * half), normalizer);
+        value = now.features;
+        next_value = critic(trace, ring.next_observation, now.memory, normalizer).features;
+    } else {
+        // Both at once: the weights are read once.
+        const NetworkResult both =
+            critic(trace, concat({ring.observation, ring.next_observation}, 0), {}, normalizer);
+        value = slice(both.features, 0, 0, samples());
+        next_value = slice(both.features, 0, samples(), 2 * samples());
+    }
+    const Tensor is_over = logical_and(greater(ring.end, 0.5), less(ring.end, 1.5));
+    // Slots without a sample may hold anything.
+    const Tensor is_valid = greater(ring.valid, 0.5);
+    const Tensor delta =
+        where(is_valid, ring.reward + where(is_over, 0.0, next_value) * ppo_.gamma - value, 0.0);
+    // An advantage goes on into the next decision of the same agent's episode.
+    const Tensor goes_on = number(logical_and(is_valid, less(ring.end, 0.5)));
+    const Tensor next_valid =
+        pad(slice(reshape(ring.valid, window), 0, 1, ppo_.horizon), {0, 0}, {1, 0});
+    const Tensor decay = reshape(goes_on, window) * next_valid * (ppo_.gamma * ppo_.lambda);
+    const Tensor advantage = reshape(discounted_sums(reshape(delta, window), decay), {samples()});
+    const Tensor returns = advantage + value;
+
+    trace.assign(batch.observation, ring.observation);
+    if (has_mask()) trace.assign(batch.mask, ring.mask);
+    trace.assign(batch.decision, ring.decision);
+    if (memory_width() > 0) trace.assign(batch.memory, ring.memory);
+    trace.assign(batch.log_probability, ring.log_probability);
+    trace.assign(batch.end, ring.end);
+    trace.assign(batch.valid, ring.valid);
+    trace.assign(batch.advantage, advantage);
+    trace.assign(batch.returns, where(is_valid, returns, 0.0));
+
+    // The order in which sequences are learned from, all epochs.
+    const Tensor counter = run_counter(trace, "prepare.steps");
+    std::vector<Tensor> orders;
+    for (int64_t e = 0; e < ppo_.epochs; ++e)
+        orders.push_back(
+            cast(random_permutation(counter, random_key("order." + std::to_string(e), seed_),
+                                    sequences()),
+                 DType::kI32));
+    const Tensor order = trace.state("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
+    trace.assign(order, orders.size() == 1 ? orders[0] : concat(orders, 0));
+
+    if (ppo_.normalize_observations && encoded_ > 0) {
+        // What was seen now counts from the next publication on: until then all see alike.
+        const Tensor newest = slice(ring.observation, -1, 0, schema_.frame_width());
+        RunningStatistics::declare(trace, "observations", encoded_)
+            .merge(encode_frame(schema_, newest), ring.valid);
+    }
+    const auto zero = [&](const Tensor& state) {
+        trace.assign(state, trace.constant(HostTensor(state.dtype(), state.shape())));
+    };
+    zero(ring.valid);
+    zero(trace.state("rollout.step", {}, {}, DType::kI32));
+    zero(trace.state("learn.cursor", {}, {}, DType::kI32));
+    zero(trace.state("learn.has_stopped", {}));
+
+    const auto variance = [&](const Tensor& x) {
+        return weighted_mean(square(x - weighted_mean(x, ring.valid)), ring.valid);
+    };
+    status.set(Diagnostic::kExplainedVariance,
+               1.0 - variance(where(is_valid, advantage, 0.0)) /
+                         (variance(where(is_valid, returns, 0.0)) + 1e-8));
+    status.finish();
+    return owner;
+}
+
+PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
+    const Columns batch = declare(trace, "batch");
+    const Normalizer normalizer = published_normalizer(trace);
+    const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
+
+    // Sequence q is that of agent q % agents, from decision q / agents * length on.
+    const Tensor cursor = trace.state("learn.cursor", {}, {}, DType::kI32);
+    const Tensor order = trace.state("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
+    const Tensor sequence =
+        gather(order, cursor * static_cast<double>(count) + iota(trace, {count}));
+    Tensor rows = sequence;
+    if (length > 1) {
+        const auto agents = static_cast<double>(ppo_.agents);
+        const Tensor all = trace.constant(agents, DType::kI32);
+        const Tensor first =
+            div(sequence, all) * (agents * static_cast<double>(length)) + mod(sequence, all);
+        const Tensor later = reshape(iota(trace, {length}), {length, 1}) * agents;
+        rows = reshape(first + later, {length * count});  // time first
+    }
+    const auto picked = [&](const Tensor& column) {
+        return column.ok() ? gather(column, rows) : Tensor();
+    };
+    const Tensor observation = picked(batch.observation), mask = picked(batch.mask);
+    const Tensor weight = picked(batch.valid), advantage = picked(batch.advantage);
+    const Tensor returns = picked(batch.returns);
+
+    const auto features_of = [&](const std::string& prefix, int64_t memory_begin) {
+        const Tensor seen = encode(trace, prefix, schema_, observation, encode_options(normalizer));
+        if (network_.memory_width == 0) return network_.call(trace, prefix, seen, {}).features;
+        const Tensor memories = picked(batch.memory), ends = picked(batch.end);
+        const auto at = [&](const Tensor& x, int64_t step) {
+            return slice(x, 0, step * count, (step + 1) * count);
+        };
+        Tensor memory =
+            slice(at(memories, 0), -1, memory_begin, memory_begin + network_.memory_width);
+        std::vector<Tensor> steps;
+        for (int64_t t = 0; t < length; ++t) {
+            if (t > 0) {
+                const Tensor starts_anew =
+                    logical_or(greater(at(ends, t - 1), 0.5), less(at(weight, t - 1), 0.5));
+                memory = where(unsqueeze(starts_anew, {-1}), 0.0, memory);
+            }
+            const NetworkResult net = network_.call(trace, prefix, at(seen, t), memory);
+            memory = net.memory;
+            steps.push_back(net.features);
+        }
+        return steps.size() == 1 ? steps[0] : concat(steps, 0);
+    };
+
+    Terms terms;
+    const ActionDistribution p = distribution(trace, "actor", features_of("actor", 0), mask);
+    const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
+
+    Tensor scaled = advantage;
+    if (ppo_.normalize_advantages) {
+        const Tensor apart =
+            where(greater(weight, 0.5), advantage - weighted_mean(advantage, weight), 0.0);
+        // n - 1, as PyTorch's std().
+        const Tensor deviation = sqrt(sum(square(apart)) / maximum(sum(weight) - 1.0, 1.0));
+        scaled = apart / (deviation + 1e-8);
+    }
+    const Tensor log_ratio =
+        where(greater(weight, 0.5),
+              p.log_probability(picked(batch.decision)) - picked(batch.log_probability), 0.0);
+    const Tensor ratio = exp(log_ratio);
+    const Tensor clip = setting(trace, "clip", ppo_.clip);
+    const Tensor limited = minimum(maximum(ratio, 1.0 - clip), 1.0 + clip);
+    terms.policy_loss = weighted_mean(maximum(neg(scaled * ratio), neg(scaled * limited)), weight);
+    terms.entropy = weighted_mean(p.entropy(), weight);
+    Tensor error = square(value - returns);
+    if (ppo_.value_clip > 0) {
+        const Tensor old = returns - advantage;
+        const Tensor near = old + clamp(value - old, -ppo_.value_clip, ppo_.value_clip);
+        error = maximum(error, square(near - returns));
+    }
+    terms.value_loss = weighted_mean(where(greater(weight, 0.5), error, 0.0), weight) * 0.5;
+    // Schulman, "Approximating KL Divergence", 2020: the estimator k3.
+    terms.kl = weighted_mean(ratio - 1.0 - log_ratio, weight);
+    terms.clip_fraction = weighted_mean(number(greater(abs(ratio - 1.0), clip)), weight);
+    terms.loss = terms.policy_loss - terms.entropy * setting(trace, "entropy", ppo_.entropy) +
+                 terms.value_loss * ppo_.value_weight;
+    if (has_leash()) {
+        const ActionDistribution shipped =
+            distribution(trace, "shipped.actor", features_of("shipped.actor", 0), mask);
+        (void)freeze_as_copy(trace, "shipped.actor", "actor");
+        terms.leash = weighted_mean(p.kl(shipped), weight);
+        terms.loss = terms.loss + terms.leash * setting(trace, "leash", ppo_.leash);
+    }
+    return terms;
+}
+
+std::unique_ptr<Trace> PpoBuilder::learn() const {
+    auto owner = std::make_unique<Trace>("learn");
+    Trace& trace = *owner;
+    StatusWriter status(trace);
+    const Terms terms = loss_of(trace);
+    if (!trace.status().ok()) return owner;
+
+    const std::vector<Tensor> params = nn::params_under(trace, {"actor", "critic"});
+    const std::vector<Tensor> gradients = grad(terms.loss, params);
+    const Tensor norm = global_norm(gradients);
+    const Guard guard(trace);
+    adam(params, clip_by_global_norm(gradients, ppo_.rails.gradient_norm),
+         AdamOptions{.learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
+                     .epsilon = ppo_.adam_epsilon});
+
+    // Each rail asks only where those before it let the step pass, so that one trip counts once.
+    const Tensor has_stopped = trace.state("learn.has_stopped", {});
+    const Tensor is_sound = logical_and(is_finite(terms.loss), is_finite(norm));
+    Tensor may_step = is_sound, next_stopped;
+    if (ppo_.rails.kl_stop > 0) {
+        const Tensor is_far =
+            logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(has_stopped, 0.5));
+        status.add(Counter::kSkippedKl, logical_and(may_step, is_far));
+        may_step = logical_and(may_step, logical_not(is_far));
+        next_stopped = number(is_far);
+    }
+    if (ppo_.rails.update_ratio > 0) {
+        const Tensor ratio = guard.largest_update_ratio();
+        const Tensor is_small = less_equal(ratio, ppo_.rails.update_ratio);
+        status.set(Diagnostic::kUpdateRatio, ratio);
+        status.add(Counter::kSkippedRatio, logical_and(may_step, logical_not(is_small)));
+        may_step = logical_and(may_step, is_small);
+    }
+    guard.apply(may_step);
+    if (next_stopped.ok()) trace.assign(has_stopped, next_stopped);
+    const Tensor cursor = trace.state("learn.cursor", {}, {}, DType::kI32);
+    trace.assign(cursor, cursor + 1.0);
+
+    status.add(Counter::kLearnSteps, may_step);
+    status.add(Counter::kSkippedNotFinite, logical_not(is_sound));
+    status.set(Diagnostic::kLoss, terms.loss);
+    status.set(Diagnostic::kPolicyLoss, terms.policy_loss);
+    status.set(Diagnostic::kValueLoss, terms.value_loss);
+    status.set(Diagnostic::kEntropy, terms.entropy);
+    status.set(Diagnostic::kKl, terms.kl);
+    status.set(Diagnostic::kClipFraction, terms.clip_fraction);
+    status.set(Diagnostic::kGradientNorm, norm);
+    if (terms.leash.ok()) status.set(Diagnostic::kLeash, terms.leash);
+    status.finish();
+    return owner;
+}
+
+}  // namespace
+
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+                    uint64_t seed) {
+    const PpoBuilder builder(schema, network, ppo, seed);
+    Traces traces;
+    if (Status s = builder.check(); !s.ok()) {
+        traces.push_back(std::make_unique<Trace>("act"));
+        traces.back()->fail(std::move(s));
+        return traces;
+    }
+    traces.push_back(builder.act());
+    traces.push_back(builder.store());
+    traces.push_back(builder.prepare());
+    traces.push_back(builder.learn());
+    traces.push_back(trace_publish(*traces[0]));
+    return traces;
+}
+
+}  // namespace hearth::agents

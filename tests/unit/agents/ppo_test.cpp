@@ -1,0 +1,385 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// PPO on the reference interpreter: one update beside PyTorch's, and what its rails do.
+
+#include "unit/agents/learner_rig.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+
+namespace hearth::agents {
+namespace {
+
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+
+nlohmann::json reference() {
+    nlohmann::json json;
+    std::ifstream(HEARTH_TEST_DATA "/agents/ppo.json") >> json;
+    return json;
+}
+
+/// What data/agents/make_ppo.py trains.
+AgentSchema reference_schema() {
+    return AgentSchema(Fields().numbers("x", 5), Actions().choose("move", 3).drive("aim", 2));
+}
+
+Ppo reference_settings() {
+    Ppo ppo;
+    ppo.agents = 4;
+    ppo.horizon = 8;
+    ppo.minibatches = 4;
+    ppo.epochs = 2;
+    ppo.learning_rate = 3e-3;
+    ppo.entropy = 0.01;
+    ppo.normalize_observations = false;
+    ppo.normalize_rewards = false;
+    ppo.rails.kl_stop = 0;
+    ppo.rails.observation_limit = 100;
+    return ppo;
+}
+
+/// The reference rollout stored, and its window prepared with the reference's order.
+class ReferenceWindow {
+  public:
+    explicit ReferenceWindow(const Ppo& ppo)
+        : json(reference()), learner(trace_agents(reference_schema(), mlp_network({8, 8}), ppo)) {
+        set_weights("first");
+        for (int t = 0; t < 8; ++t) {
+            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+            for (const char* name : {"observation", "next_observation", "reward", "end", "decision",
+                                     "log_probability"})
+                rows[name] = step_of(name, t);
+            learner.run("store", rows, 4);
+        }
+        learner.run("prepare");
+        learner.weights["learn.order"] =
+            HostTensor::of({64}, json.at("order").get<std::vector<double>>(), DType::kI32);
+    }
+
+    void set_weights(const char* which) {
+        for (const auto& [name, values] : json.at(which).items()) {
+            HostTensor& weight = learner.weights.at(name);
+            ASSERT_EQ(weight.element_count(), static_cast<int64_t>(values.size())) << name;
+            weight = HostTensor::of(weight.shape(), values.get<std::vector<double>>());
+        }
+    }
+    HostTensor step_of(const char* name, int t) const {
+        const auto all = json.at(name).get<std::vector<double>>();
+        const size_t per_step = all.size() / 8;
+        const auto width = static_cast<int64_t>(per_step / 4);
+        const std::vector<double> own(all.begin() + static_cast<int64_t>(t * per_step),
+                                      all.begin() + static_cast<int64_t>((t + 1) * per_step));
+        return HostTensor::of(width == 1 ? Shape{4} : Shape{4, width}, own);
+    }
+    void expect_near(const HostTensor& found, const nlohmann::json& expected, double tolerance,
+                     const std::string& what) const {
+        ASSERT_EQ(found.element_count(), static_cast<int64_t>(expected.size())) << what;
+        for (int64_t i = 0; i < found.element_count(); ++i)
+            ASSERT_NEAR(found.get(i), expected[static_cast<size_t>(i)].get<double>(), tolerance)
+                << what << "[" << i << "]";
+    }
+
+    nlohmann::json json;
+    InterpretedLearner learner;
+};
+
+TEST(Ppo, AdvantagesAndReturnsAgreeWithPyTorch) {
+    const ReferenceWindow window(reference_settings());
+    window.expect_near(window.learner.weights.at("batch.advantage"), window.json.at("advantage"),
+                       2e-6, "advantage");
+    window.expect_near(window.learner.weights.at("batch.returns"), window.json.at("returns"), 2e-6,
+                       "returns");
+}
+
+TEST(Ppo, WeightsAfterEachEpochAgreeWithPyTorch) {
+    ReferenceWindow window(reference_settings());
+    for (int epoch = 1; epoch <= 2; ++epoch) {
+        for (int m = 0; m < 4; ++m) {
+            window.learner.run("learn");
+            const auto at = static_cast<size_t>((epoch - 1) * 4 + m) * 7;
+            const Diagnostic order[] = {Diagnostic::kLoss,        Diagnostic::kPolicyLoss,
+                                        Diagnostic::kValueLoss,   Diagnostic::kEntropy,
+                                        Diagnostic::kKl,          Diagnostic::kClipFraction,
+                                        Diagnostic::kGradientNorm};
+            for (size_t i = 0; i < 7; ++i)
+                EXPECT_NEAR(static_cast<double>(window.learner.status()[order[i]]),
+                            window.json.at("diagnostics")[at + i].get<double>(), 2e-5)
+                    << kDiagnosticNames[static_cast<size_t>(order[i])] << ", minibatch " << m;
+        }
+        const auto& expected = window.json.at("after_epoch_" + std::to_string(epoch));
+        for (const auto& [name, values] : expected.items())
+            window.expect_near(window.learner.weights.at(name), values, 1e-5,
+                               name + " after epoch " + std::to_string(epoch));
+    }
+    EXPECT_EQ(window.learner.status()[Counter::kLearnSteps], 8u);
+    EXPECT_EQ(window.learner.status()[Counter::kSamples], 32u);
+}
+
+// The window's weights are masks: an absent agent's slots change nothing.
+TEST(Ppo, SlotsWithoutAnAgentWeighNothing) {
+    Ppo larger = reference_settings();
+    larger.agents = 6;
+    larger.minibatches = 1;
+    larger.epochs = 1;
+    Ppo exact = larger;
+    exact.agents = 4;
+    const auto after = [&](const Ppo& ppo) {
+        InterpretedLearner learner(trace_agents(reference_schema(), mlp_network({8, 8}), ppo));
+        const ReferenceWindow window(reference_settings());
+        for (int t = 0; t < 8; ++t) {
+            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+            for (const char* name : {"observation", "next_observation", "reward", "end", "decision",
+                                     "log_probability"})
+                rows[name] = window.step_of(name, t);
+            learner.run("store", rows, 4);
+        }
+        learner.run("prepare");
+        learner.run("learn");
+        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+        return learner.weights;
+    };
+    const NamedTensors a = after(exact), b = after(larger);
+    for (const auto& [name, value] : a) {
+        if (!name.starts_with("actor") && !name.starts_with("critic")) continue;
+        for (int64_t i = 0; i < value.element_count(); ++i)
+            ASSERT_NEAR(value.get(i), b.at(name).get(i), 1e-6) << name;
+    }
+}
+
+TEST(Ppo, PublishingGivesActWhatWasLearned) {
+    ReferenceWindow window(reference_settings());
+    InterpretedLearner& learner = window.learner;
+    const NamedTensors inputs{{"observation", window.step_of("observation", 0)},
+                              {"explore", HostTensor::scalar(0)}};
+    const NamedTensors before = learner.run("act", inputs, 4);
+    for (int i = 0; i < 8; ++i) learner.run("learn");
+    const NamedTensors while_learning = learner.run("act", inputs, 4);
+    EXPECT_EQ(before.at("decision"), while_learning.at("decision"));
+    EXPECT_EQ(while_learning.at("version").get(0), 0);
+    learner.run("publish");
+    const NamedTensors after = learner.run("act", inputs, 4);
+    EXPECT_NE(before.at("decision"), after.at("decision"));
+    EXPECT_EQ(after.at("version").get(0), 1);
+    EXPECT_EQ(learner.status()[Counter::kPublications], 1u);
+    for (const char* name : {"actor.0.weight", "actor.log_deviation", "actor.head.bias"})
+        EXPECT_EQ(learner.weights.at("published.param." + std::string(name)),
+                  learner.weights.at(name));
+}
+
+// --- Rails, by injection ---
+
+TEST(PpoRails, SamplesThatAreNotFiniteAreRefusedAndCounted) {
+    for (const char* poisoned :
+         {"observation", "next_observation", "reward", "end", "decision", "log_probability"}) {
+        ReferenceWindow window(reference_settings());
+        InterpretedLearner& learner = window.learner;
+        for (int t = 0; t < 8; ++t) {
+            NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+            for (const char* name : {"observation", "next_observation", "reward", "end", "decision",
+                                     "log_probability"})
+                rows[name] = window.step_of(name, t);
+            if (t == 3) rows[poisoned].set(0, static_cast<double>(kNaN));
+            learner.run("store", rows, 4);
+        }
+        learner.run("prepare");
+        for (int i = 0; i < 8; ++i) learner.run("learn");
+        learner.run("publish");
+        EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 1u) << poisoned;
+        EXPECT_EQ(learner.status()[Counter::kSamples], 32u + 31u) << poisoned;
+        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 8u) << poisoned;
+        EXPECT_EQ(learner.first_not_finite(), "") << poisoned;
+    }
+}
+
+TEST(PpoRails, HugeNumbersAreLimitedAndCounted) {
+    Ppo ppo = reference_settings();
+    ppo.normalize_observations = true;
+    ppo.normalize_rewards = true;
+    ppo.rails.observation_limit = 10;
+    ReferenceWindow window(ppo);
+    InterpretedLearner& learner = window.learner;
+    const uint64_t rewards = learner.status()[Counter::kRewardsClamped];
+    const uint64_t observations = learner.status()[Counter::kObservationsClamped];
+    for (int t = 0; t < 8; ++t) {
+        NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+        for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+        for (const char* name :
+             {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+            rows[name] = window.step_of(name, t);
+        rows["observation"].set(t % 4 * 5, 1e30);
+        rows["reward"].set(t % 4, t % 2 ? 1e30 : -1e30);
+        learner.run("store", rows, 4);
+    }
+    EXPECT_EQ(learner.status()[Counter::kRewardsClamped], rewards + 8);
+    EXPECT_EQ(learner.status()[Counter::kObservationsClamped], observations + 8);
+    learner.run("prepare");
+    for (int i = 0; i < 8; ++i) learner.run("learn");
+    learner.run("publish");
+    EXPECT_EQ(learner.first_not_finite(), "");
+}
+
+TEST(PpoRails, ChoicesAndAgentsThatDoNotExistAreRefused) {
+    ReferenceWindow window(reference_settings());
+    InterpretedLearner& learner = window.learner;
+    NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+    for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+    for (const char* name :
+         {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+        rows[name] = window.step_of(name, 0);
+    rows["decision"].set(0, 3);  // choices are 0, 1, 2
+    rows["decision"].set(3, -1);
+    rows["id"].set(2, 4);  // agents are 0 to 3
+    rows["id"].set(3, 4000000000.0);
+    learner.run("store", rows, 4);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 4u);
+}
+
+TEST(PpoRails, AFullWindowDropsWhatComesLater) {
+    ReferenceWindow window(reference_settings());
+    InterpretedLearner& learner = window.learner;
+    for (int t = 0; t < 9; ++t) {
+        NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+        for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+        for (const char* name :
+             {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+            rows[name] = window.step_of(name, t % 8);
+        learner.run("store", rows, 4);
+    }
+    EXPECT_EQ(learner.status()[Counter::kSamplesDropped], 4u);
+    EXPECT_EQ(learner.status()[Counter::kSamples], 64u);
+}
+
+NamedTensors trained(const InterpretedLearner& learner) {
+    NamedTensors out;
+    for (const auto& [name, value] : learner.weights)
+        if (name.starts_with("actor") || name.starts_with("critic") || name.starts_with("adam"))
+            out[name] = value;
+    return out;
+}
+
+TEST(PpoRails, AStepWhoseGradientIsNotFiniteIsNotTaken) {
+    for (const char* poisoned : {"batch.advantage", "batch.returns", "batch.observation"}) {
+        ReferenceWindow window(reference_settings());
+        InterpretedLearner& learner = window.learner;
+        HostTensor& column = learner.weights.at(poisoned);
+        for (int64_t i = 0; i < column.element_count(); ++i)
+            column.set(i, poisoned == std::string("batch.observation") ? 0 : 3e38);
+        // Observations are cleaned before they reach a network; its weights are not.
+        if (poisoned == std::string("batch.observation"))
+            learner.weights.at("critic.head.bias").set(0, static_cast<double>(kNaN));
+        const NamedTensors before = trained(learner);
+        learner.run("learn");
+        const auto& status = learner.status();
+        EXPECT_EQ(status[Counter::kSkippedNotFinite], 1u) << poisoned;
+        EXPECT_EQ(status[Counter::kLearnSteps], 0u) << poisoned;
+        for (const auto& [name, value] : trained(learner)) {
+            const auto a = value.bytes(), b = before.at(name).bytes();
+            EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin())) << poisoned << ": " << name;
+        }
+    }
+}
+
+TEST(PpoRails, WeightsThatAreNotFiniteAreNotPublished) {
+    ReferenceWindow window(reference_settings());
+    InterpretedLearner& learner = window.learner;
+    learner.run("publish");
+    const HostTensor published = learner.weights.at("published.param.actor.0.weight");
+    learner.weights.at("actor.1.weight").set(7, std::numeric_limits<double>::infinity());
+    learner.run("publish");
+    EXPECT_EQ(learner.status()[Counter::kPublications], 1u);
+    EXPECT_EQ(learner.status()[Counter::kPublicationsRefused], 1u);
+    EXPECT_EQ(learner.weights.at("published.param.actor.0.weight"), published);
+    EXPECT_EQ(learner.weights.at("published.version").get(0), 1);
+}
+
+TEST(PpoRails, APolicyThatMovedTooFarStopsUntilTheNextWindow) {
+    Ppo ppo = reference_settings();
+    ppo.rails.kl_stop = 0.02;
+    ReferenceWindow window(ppo);
+    InterpretedLearner& learner = window.learner;
+    // The reference's old log-probabilities are noisy: about 0.011 apart; here farther.
+    HostTensor& old = learner.weights.at("batch.log_probability");
+    const HostTensor near = old;
+    for (int64_t i = 0; i < 32; i += 2) old.set(i, old.get(i) - 1);
+    const NamedTensors before = trained(learner);
+    learner.run("learn");
+    EXPECT_EQ(learner.status()[Counter::kSkippedKl], 1u);
+    old = near;
+    learner.run("learn");  // near enough, but this window is over
+    EXPECT_EQ(learner.status()[Counter::kSkippedKl], 2u);
+    EXPECT_EQ(trained(learner), before);
+    learner.run("prepare");
+    EXPECT_EQ(learner.weights.at("learn.has_stopped").get(0), 0);
+}
+
+TEST(PpoRails, AStepThatChangesAWeightTooMuchAtOnceIsNotTaken) {
+    Ppo ppo = reference_settings();
+    ppo.learning_rate = Setting::live(3e-3);
+    ReferenceWindow window(ppo);
+    InterpretedLearner& learner = window.learner;
+    const NamedTensors before = trained(learner);
+    learner.run("learn", {{"learning_rate", HostTensor::scalar(1)}});
+    EXPECT_EQ(learner.status()[Counter::kSkippedRatio], 1u);
+    EXPECT_GT(learner.status()[Diagnostic::kUpdateRatio], 0.5f);
+    EXPECT_EQ(trained(learner), before);
+    learner.run("learn", {{"learning_rate", HostTensor::scalar(1e-3)}});
+    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+    EXPECT_NE(trained(learner), before);
+}
+
+TEST(PpoRails, CountersGoOnBeyond32Bits) {
+    ReferenceWindow window(reference_settings());
+    InterpretedLearner& learner = window.learner;
+    const auto samples = static_cast<int64_t>(Counter::kSamples);
+    learner.weights.at("agents.counters.low").set(samples, 4294967294.0);
+    learner.weights.at("agents.counters.high").set(samples, 1);
+    NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+    for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+    for (const char* name :
+         {"observation", "next_observation", "reward", "end", "decision", "log_probability"})
+        rows[name] = window.step_of(name, 0);
+    learner.run("store", rows, 4);
+    EXPECT_EQ(learner.status()[Counter::kSamples], 8589934594u);  // 2^33 + 2
+}
+
+TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
+    Ppo ppo = reference_settings();
+    ppo.leash = Setting::live(0);
+    const auto apart = [&](double leash) {
+        ReferenceWindow window(ppo);
+        InterpretedLearner& learner = window.learner;
+        for (const char* name : {"0.weight", "0.bias", "1.weight", "1.bias", "head.weight",
+                                 "head.bias", "log_deviation"})
+            learner.weights.at("shipped.actor." + std::string(name)) =
+                learner.weights.at("actor." + std::string(name));
+        for (int i = 0; i < 8; ++i) learner.run("learn", {{"leash", HostTensor::scalar(leash)}});
+        return static_cast<double>(learner.status()[Diagnostic::kLeash]);
+    };
+    const double free = apart(0), held = apart(10);
+    EXPECT_GT(free, 0);
+    EXPECT_LT(held, 0.5 * free);
+}
+
+TEST(Ppo, SettingsThatCannotWorkAreErrors) {
+    const auto error = [](auto change) {
+        Ppo ppo = reference_settings();
+        change(ppo);
+        return trace_agents(reference_schema(), mlp_network({8}), ppo)[0]->status().message();
+    };
+    EXPECT_EQ(error([](Ppo&) {}), "");
+    EXPECT_NE(error([](Ppo& p) { p.minibatches = 5; }).find("5 minibatches do not divide"),
+              std::string::npos);
+    EXPECT_NE(error([](Ppo& p) { p.sequence = 4; }).find("without memory"), std::string::npos);
+    EXPECT_NE(error([](Ppo& p) { p.epochs = 0; }).find("epochs is 0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace hearth::agents
