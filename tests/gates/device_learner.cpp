@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "gates/device_learner.hpp"
+
+#include "ir/graph.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <string_view>
+
+namespace hearth::gates {
+
+Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device& device,
+                                                             const agents::Traces& traces,
+                                                             uint64_t rows_capacity,
+                                                             const NamedTensors& first_contents) {
+    for (const auto& trace : traces)
+        for (Value& v : trace->graph().values) {
+            const bool persists = v.kind == ValueKind::kParam || v.kind == ValueKind::kState;
+            const auto given = first_contents.find(v.name);
+            if (!persists || given == first_contents.end()) continue;
+            if (given->second.shape() != v.shape)
+                return invalid_argument("first contents of '" + v.name + "' are " +
+                                        to_string(given->second.shape()) + ", expected " +
+                                        to_string(v.shape));
+            v.data = std::make_shared<const HostTensor>(given->second);
+        }
+    CompileOptions options;
+    HEARTH_ASSIGN(options.caps, device.caps());
+    options.rows_capacity = rows_capacity;
+    if (const char* model = std::getenv("HEARTH_TEST_BINDING");
+        model != nullptr && std::string_view(model) == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    const std::vector<Trace*> entries = agents::entries_of(traces);
+    HEARTH_ASSIGN(const Compiled compiled, compile(std::span<Trace* const>(entries), options));
+    auto learner = std::make_unique<DeviceLearner>();
+    learner->listing_ = compiled.listing;
+    HEARTH_ASSIGN(learner->runner_, standalone::ProgramRunner::create(device, compiled.bytes));
+    return learner;
+}
+
+Result<NamedTensors> DeviceLearner::run(const char* entry, const NamedTensors& inputs,
+                                        int64_t rows) {
+    HEARTH_ASSIGN(NamedTensors outputs, runner_->run(entry, rows, inputs));
+    if (const auto status = outputs.find("status"); status != outputs.end()) {
+        const auto words = status->second.as<uint32_t>();
+        words_.assign(words.begin(), words.end());
+    }
+    return outputs;
+}
+
+agents::AgentSchema schema_of(const classic::TaskInfo& info) {
+    agents::Actions actions;
+    if (info.choices > 0)
+        actions.choose("action", info.choices);
+    else
+        actions.drive("action", 1, {static_cast<double>(info.low), static_cast<double>(info.high)});
+    return agents::AgentSchema(agents::Fields().numbers("observation", info.observation_width),
+                               std::move(actions));
+}
+
+Crowd::Crowd(const MakeTask& make, int64_t count, uint64_t seed)
+    : sums_(static_cast<size_t>(count)),
+      lengths_(static_cast<size_t>(count)),
+      is_first_(static_cast<size_t>(count)),
+      seed_(seed) {
+    for (int64_t i = 0; i < count; ++i) tasks_.push_back(make());
+    for (size_t i = 0; i < tasks_.size(); ++i) start(i);
+}
+
+void Crowd::start(size_t i) {
+    tasks_[i]->reset(seed_ * 1000003 + episodes_++);
+    sums_[i] = 0;
+    lengths_[i] = 0;
+    is_first_[i] = true;
+}
+
+HostTensor Crowd::observations() const {
+    const auto width = static_cast<size_t>(info().observation_width);
+    HostTensor all(DType::kF32, {count(), static_cast<int64_t>(width)});
+    for (size_t i = 0; i < tasks_.size(); ++i)
+        tasks_[i]->observe(all.as<float>().subspan(i * width, width));
+    return all;
+}
+
+Status Crowd::step(DeviceLearner& learner, bool explores) {
+    NamedTensors inputs{{"observation", observations()},
+                        {"explore", HostTensor::scalar(explores ? 1 : 0)},
+                        {"id", HostTensor(DType::kU32, {count()})},
+                        {"is_first", HostTensor(DType::kF32, {count()})}};
+    for (int64_t i = 0; i < count(); ++i) {
+        inputs["id"].set(i, static_cast<double>(i));
+        inputs["is_first"].set(i, is_first_[static_cast<size_t>(i)] ? 1 : 0);
+    }
+    HEARTH_ASSIGN(NamedTensors said, learner.run("act", inputs, count()));
+    HostTensor reward(DType::kF32, {count()}), end(DType::kF32, {count()});
+    const HostTensor action = said.at("action");
+    transition_ = std::move(said);
+    for (const char* name : {"observation", "id"}) transition_[name] = inputs.at(name);
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+        const auto row = static_cast<int64_t>(i);
+        const classic::Outcome outcome = tasks_[i]->step(static_cast<float>(action.get(row)));
+        sums_[i] += outcome.reward;
+        is_first_[i] = false;
+        reward.set(row, outcome.reward);
+        if (outcome.terminated)
+            end.set(row, 1);
+        else if (++lengths_[i] >= info().step_limit)
+            end.set(row, 2);
+    }
+    transition_["next_observation"] = observations();
+    for (size_t i = 0; i < tasks_.size(); ++i) {
+        if (end.get(static_cast<int64_t>(i)) == 0) continue;
+        returns_.push_back(sums_[i]);
+        start(i);
+    }
+    transition_["reward"] = std::move(reward);
+    transition_["end"] = std::move(end);
+    steps_ += count();
+    return {};
+}
+
+double Crowd::mean_return(size_t count) const {
+    if (returns_.size() < count) return -std::numeric_limits<double>::infinity();
+    return std::accumulate(returns_.end() - static_cast<std::ptrdiff_t>(count), returns_.end(),
+                           0.0) /
+           static_cast<double>(count);
+}
+
+Result<double> evaluate(DeviceLearner& learner, const MakeTask& make, int64_t agents,
+                        size_t episodes, uint64_t seed) {
+    Crowd crowd(make, agents, seed);
+    while (crowd.returns().size() < episodes) HEARTH_TRY(crowd.step(learner, false));
+    return std::accumulate(crowd.returns().begin(),
+                           crowd.returns().begin() + static_cast<std::ptrdiff_t>(episodes), 0.0) /
+           static_cast<double>(episodes);
+}
+
+}  // namespace hearth::gates

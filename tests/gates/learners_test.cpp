@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Learners on a device: one update beside PyTorch's, and tasks that must be learned.
+
+#include "gates/device_learner.hpp"
+#include "gates/sanity_tasks.hpp"
+#include "support/vulkan_fixture.hpp"
+#include "unit/agents/learner_rig.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <fstream>
+
+namespace hearth::gates {
+namespace {
+
+using namespace agents;
+
+class LearnersTest : public test::VulkanTest {
+  protected:
+    std::unique_ptr<DeviceLearner> make_learner(const Traces& traces, uint64_t rows,
+                                                const NamedTensors& first_contents = {}) {
+        auto learner = DeviceLearner::create(device(), traces, rows, first_contents);
+        EXPECT_TRUE(learner.ok()) << learner.status().message();
+        return learner.ok() ? std::move(learner).value() : nullptr;
+    }
+};
+
+Ppo small_ppo() {
+    Ppo ppo;
+    ppo.agents = 4;
+    ppo.horizon = 8;
+    ppo.minibatches = 4;
+    ppo.epochs = 2;
+    ppo.rails.kl_stop = 0;
+    return ppo;
+}
+
+AgentSchema small_schema() {
+    return AgentSchema(Fields().numbers("x", 5), Actions().choose("move", 3).drive("aim", 2));
+}
+
+// Gate2: data/agents/make_ppo.py learned from the same samples in the same order.
+TEST_F(LearnersTest, OneEpochOfPpoGivesPyTorchsWeights) {
+    nlohmann::json json;
+    std::ifstream(HEARTH_TEST_DATA "/agents/ppo.json") >> json;
+    Ppo ppo = small_ppo();
+    ppo.learning_rate = 3e-3;
+    ppo.entropy = 0.01;
+    ppo.normalize_observations = false;
+    ppo.rails.observation_limit = 100;
+    const auto column = [&](const char* name, const Shape& shape, DType dtype = DType::kF32) {
+        return HostTensor::of(shape, json.at(name).get<std::vector<double>>(), dtype);
+    };
+    NamedTensors first{{"batch.observation", column("observation", {32, 5})},
+                       {"batch.decision", column("decision", {32, 3})},
+                       {"batch.log_probability", column("log_probability", {32})},
+                       {"batch.advantage", column("advantage", {32})},
+                       {"batch.returns", column("returns", {32})},
+                       {"batch.valid", HostTensor::of({32}, std::vector<float>(32, 1.0f))},
+                       {"learn.order", column("order", {64}, DType::kI32)}};
+    const Traces traces = trace_agents(small_schema(), mlp_network({8, 8}), ppo);
+    for (const auto& trace : traces)
+        for (const auto& [name, values] : json.at("first").items())
+            for (const Tensor& param : trace->params())
+                if (const auto id = param.value(); trace->graph().value(id).name == name)
+                    first[name] = HostTensor::of(param.shape(), values.get<std::vector<double>>());
+    const auto learner = make_learner(traces, 4, first);
+    ASSERT_NE(learner, nullptr);
+    for (int epoch = 1; epoch <= 2; ++epoch) {
+        for (int m = 0; m < 4; ++m) {
+            const auto outputs = learner->run("learn");
+            ASSERT_TRUE(outputs.ok()) << outputs.status().message();
+        }
+        const auto slots = learner->runner().read_slots();
+        ASSERT_TRUE(slots.ok());
+        const auto& expected = json.at("after_epoch_" + std::to_string(epoch));
+        for (const auto& [name, values] : expected.items())
+            for (int64_t i = 0; i < slots->at(name).element_count(); ++i)
+                ASSERT_NEAR(slots->at(name).get(i), values[static_cast<size_t>(i)].get<double>(),
+                            1e-5)
+                    << name << "[" << i << "] after epoch " << epoch;
+    }
+    EXPECT_EQ(learner->status()[Counter::kLearnSteps], 8u);
+}
+
+// Every entry as on the reference: sampling, rings, statistics, advantages, rails, publication.
+TEST_F(LearnersTest, AWindowOfPpoFollowsTheReference) {
+    const Traces traces = trace_agents(small_schema(), mlp_network({8, 8}), small_ppo());
+    InterpretedLearner reference(traces);
+    const auto learner = make_learner(traces, 4);
+    ASSERT_NE(learner, nullptr);
+    const auto compare = [&](const char* entry, const NamedTensors& inputs) {
+        const NamedTensors expected = reference.run(entry, inputs, 4);
+        const auto found = learner->run(entry, inputs, 4);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        for (const auto& [name, value] : expected) {
+            if (name == "status") continue;
+            for (int64_t i = 0; i < value.element_count(); ++i)
+                ASSERT_NEAR(found->at(name).get(i), value.get(i), 1e-4) << entry << ": " << name;
+        }
+        for (size_t i = 0; i < kCounterCount; ++i)
+            ASSERT_EQ(learner->status()[static_cast<Counter>(i)],
+                      reference.status()[static_cast<Counter>(i)])
+                << entry << ": " << kCounterNames[i];
+        for (size_t i = 0; i < kDiagnosticCount; ++i) {
+            const auto value = static_cast<double>(reference.status()[static_cast<Diagnostic>(i)]);
+            ASSERT_NEAR(static_cast<double>(learner->status()[static_cast<Diagnostic>(i)]), value,
+                        1e-3 * std::max(1.0, std::abs(value)))
+                << entry << ": " << kDiagnosticNames[i];
+        }
+    };
+    const auto wave = [](const Shape& shape, double phase) {
+        HostTensor data(DType::kF32, shape);
+        for (int64_t i = 0; i < data.element_count(); ++i)
+            data.set(i, std::sin(1.3 * static_cast<double>(i) + phase));
+        return data;
+    };
+    for (int window = 0; window < 2; ++window) {
+        for (int t = 0; t < 8; ++t) {
+            const double phase = 10 * window + t;
+            NamedTensors acting{{"observation", wave({4, 5}, phase)},
+                                {"explore", HostTensor::scalar(1)}};
+            compare("act", acting);
+            NamedTensors rows = reference.run("act", acting, 4);
+            ASSERT_TRUE(learner->run("act", acting, 4).ok());  // the same draw on both
+            rows["id"] = HostTensor(DType::kU32, {4});
+            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(3 - i));
+            rows["observation"] = acting.at("observation");
+            rows["next_observation"] = wave({4, 5}, phase + 1);
+            rows["reward"] = wave({4}, 3 * phase);
+            rows["end"] = HostTensor(DType::kF32, {4});
+            rows["end"].set(t % 4, t % 3);
+            for (const char* output : {"action", "version"}) rows.erase(output);
+            if (t == 5) rows["observation"].set(7, static_cast<double>(std::nanf("")));
+            compare("store", rows);
+        }
+        compare("prepare", {});
+        for (int i = 0; i < 8; ++i) compare("learn", {});
+        compare("publish", {});
+    }
+    const auto slots = learner->runner().read_slots();
+    ASSERT_TRUE(slots.ok());
+    for (const auto& [name, value] : *slots)
+        for (int64_t i = 0; i < value.element_count(); ++i)
+            ASSERT_NEAR(value.get(i), reference.weights.at(name).get(i), 2e-3) << name;
+}
+
+/// Trains until the mean of the last 100 episodes is what the task asks, or `steps` are taken.
+double train(DeviceLearner& learner, Crowd& crowd, const Ppo& ppo, int64_t steps) {
+    while (crowd.steps() < steps) {
+        for (int64_t t = 0; t < ppo.horizon; ++t) {
+            const Status status = crowd.step(learner, true);
+            EXPECT_TRUE(status.ok()) << status.message();
+            if (!status.ok()) return 0;
+            EXPECT_TRUE(learner.run("store", crowd.transition(), crowd.count()).ok());
+        }
+        if (crowd.mean_return(100) >= crowd.info().solved_at) break;
+        EXPECT_TRUE(learner.run("prepare").ok());
+        for (int64_t i = 0; i < ppo.epochs * ppo.minibatches; ++i)
+            EXPECT_TRUE(learner.run("learn").ok());
+        EXPECT_TRUE(learner.run("publish").ok());
+    }
+    return crowd.mean_return(100);
+}
+
+// Gate9.
+class SanityTask : public LearnersTest, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(SanityTask, IsLearned) {
+    const std::string name = GetParam();
+    Ppo ppo;
+    ppo.agents = 16;
+    ppo.horizon = 20;
+    ppo.minibatches = 2;
+    ppo.epochs = 4;
+    ppo.learning_rate = 5e-3;
+    ppo.gamma = 0.95;
+    ppo.entropy = name == "stochastic" ? 0.0 : 0.02;
+    ppo.rails.kl_stop = 0.1;
+    ppo.normalize_observations = false;
+    Network network = mlp_network({16});
+    if (name == "memory") {
+        network = gru_network(16);
+        ppo.sequence = 10;
+    }
+    const auto make = [&] { return make_sanity_task(name); };
+    Crowd crowd(make, ppo.agents, 1);
+    const auto learner = make_learner(trace_agents(schema_of(crowd.info()), network, ppo, 1), 16);
+    ASSERT_NE(learner, nullptr);
+    const double reached = train(*learner, crowd, ppo, 60000);
+    EXPECT_GE(reached, crowd.info().solved_at) << "after " << crowd.steps() << " steps";
+    RecordProperty("steps", static_cast<int>(crowd.steps()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Gate9, SanityTask,
+                         ::testing::Values("bandit", "password", "stochastic", "memory"),
+                         [](const auto& instance) { return std::string(instance.param); });
+
+}  // namespace
+}  // namespace hearth::gates
