@@ -6,6 +6,8 @@
 #include "digits.hpp"
 
 #include <CLI/CLI.hpp>
+#include <programs/arguments.hpp>
+#include <programs/streams.hpp>
 #include <standalone/device.hpp>
 
 #include <chrono>
@@ -50,9 +52,7 @@ Status run(const std::string& path, const DigitsOptions& options, int device_ind
     return internal_error("it reads fewer than " + std::to_string(100 * kWanted) + " %");
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int run(int argc, char** argv) {
     CLI::App app("Learns to read handwritten digits", "digits");
     const char* cases = std::getenv("HEARTH_CASES");
     std::string path = cases == nullptr ? "" : std::string(cases) + "/digits/digits.csv";
@@ -62,20 +62,30 @@ int main(int argc, char** argv) {
                    "The digits: lines of a label and 64 pixels (default: digits/digits.csv in the "
                    "folder that HEARTH_CASES names)");
     app.add_option("--seed", options.seed, "Seed of first weights and order")
+        ->check(programs::whole_number())
         ->capture_default_str();
     app.add_option("--epochs", options.epochs, "Passes over the data")
-        ->check(CLI::Range(1, 1000))
+        ->check(programs::whole_number(1, 1000))
         ->capture_default_str();
     app.add_option("--batch", options.batch, "Digits in one step")
-        ->check(CLI::Range(1, 4096))
+        ->check(programs::whole_number(1, 4096))
         ->capture_default_str();
-    app.add_option("--rate", options.learning_rate, "First learning rate")->capture_default_str();
+    app.add_option("--rate", options.learning_rate, "First learning rate")
+        ->check(programs::finite_number(0, 1000))
+        ->capture_default_str();
     app.add_option("--precision", options.precision, "What products read")
         ->transform(CLI::CheckedTransformer(
             std::map<std::string, Precision>{{"f32", Precision::kF32}, {"f16", Precision::kF16}}));
-    app.add_option("--device", device, "Index of the Vulkan device");
+    app.add_option("--device", device, "Index of the Vulkan device; -1: the best one")
+        ->check(programs::device_index());
     CLI11_PARSE(app, argc, argv);
     const Status status = run(path, options, device);
     if (!status.ok()) std::fprintf(stderr, "digits: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return programs::run_program("digits", [&] { return run(argc, argv); });
 }

@@ -13,20 +13,22 @@
 #include "ghost_lap/driver.hpp"
 #include "ghost_lap/input_script.hpp"
 #include "host/host.hpp"
+#include "host/stop_signals.hpp"
 #include "hud.hpp"
 #include "person.hpp"
 #include "report.hpp"
 #include "scenery.hpp"
 
-#include <hearth/brain_file.hpp>
+#include <hearth/file.hpp>
+
+#include <programs/streams.hpp>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <future>
-#include <iterator>
+#include <memory>
+#include <set>
 #include <utility>
 
 namespace hearth::ghost_lap {
@@ -39,6 +41,10 @@ using demo::Input;
 
 constexpr uint64_t kHeadlessFrames = 6000;  // a lap to learn from, three and more to show it
 const char* const kPictureFolder = "ghost_lap_pictures";
+const char* const kCurvePicture = "learning_curve.png";
+const char* const kShotNames[] = {"1_watching.png", "2_first_ghost_lap.png", "3_learning.png",
+                                  "4_end.png"};
+constexpr uint64_t kMostInputBytes = uint64_t{64} << 20;  // of a brain or a drive: kilobytes do
 
 struct GameOptions : demo::Options {
     std::string driver;  ///< a scripted style; empty: a person where there is a window
@@ -55,7 +61,9 @@ enum Span : uint32_t { kRender, kAct, kLearn, kFrame, kSpanCount };
 class Game {
   public:
     static Result<std::unique_ptr<Game>> create(const GameOptions& options);
-    /// Plays until the end; the result is complete then.
+    ~Game();
+    /// Plays until the end, and keeps what there is to keep even if something went wrong; the result
+    /// is complete then.
     Status run();
     const RunResult& result() const { return result_; }
 
@@ -77,11 +85,14 @@ class Game {
     void tell_laps();
     void take_times();
     std::string screenshot_path(uint64_t frame) const;
+    Status play();
     Status finish();
+    Status finish_on_device();
     Status load_brain();
-    Status keep_brain(const Frame& frame);
-    Status save_brain(Brain::Snapshot snapshot);
-    Status finish_saving();
+    void keep_brain(const Frame& frame);
+    void save_brain(Brain::Snapshot snapshot);
+    void keep_text(const std::string& path, std::string text);
+    void tell_failures();
     double since_last_frame_ms();
 
     GameOptions options_;
@@ -101,8 +112,9 @@ class Game {
     RunResult result_;
     uint64_t last_serial_ = 0;
     std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
-    std::future<Status> saving_;  // of the last snapshot, on a thread of its own
+    uint64_t submitted_frames_ = 0;
     size_t saved_laps_ = 0;
+    uint64_t failed_snapshots_ = 0;
     size_t told_player_laps_ = 0;
     size_t told_ghost_laps_ = 0;
     bool is_close_up_ = false;
@@ -111,21 +123,47 @@ class Game {
     bool has_learned_ = false;  // in this frame
 };
 
+/// Makes the folder for pictures.  Errors: what would stop one of them from being written.
+Status check_pictures(const std::string& folder) {
+    if (folder.empty()) return {};
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return invalid_argument("cannot make the folder '" + folder + "': " + error.message());
+    HEARTH_TRY(check_writable(folder + "/" + kCurvePicture));
+    for (const char* name : kShotNames) HEARTH_TRY(check_writable(folder + "/" + name));
+    return {};
+}
+
+/// What would stop a file from being written at the end of the drive is told before it begins.
+Status check_outputs(const GameOptions& options) {
+    std::set<std::string> taken;
+    for (const auto& [option, path] :
+         {std::pair{"--save", &options.save}, std::pair{"--record", &options.record},
+          std::pair{"--out", &options.out}}) {
+        if (path->empty()) continue;
+        HEARTH_TRY(check_writable(*path).in(option));
+        if (!taken.insert(*path).second)
+            return invalid_argument(std::string(option) + ": '" + *path +
+                                    "' is also where something else goes");
+    }
+    return check_pictures(options.screenshots).in("--screenshots");
+}
+
 Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
+    HEARTH_TRY(check_outputs(options));
     std::unique_ptr<Game> self(new Game(options));
     HEARTH_ASSIGN(self->host_, Host::create(options, "Ghost Lap", kSpanCount));
     GameOptions& used = self->options_;
     if (self->host_->is_headless()) {
         if (used.frames == 0) used.frames = kHeadlessFrames;
-        if (used.screenshots.empty()) used.screenshots = kPictureFolder;
-    }
-    if (!used.screenshots.empty()) {
-        std::error_code error;
-        std::filesystem::create_directories(used.screenshots, error);
-        if (error) return invalid_argument(used.screenshots + ": " + error.message());
+        if (used.screenshots.empty()) {
+            used.screenshots = kPictureFolder;
+            HEARTH_TRY(check_pictures(used.screenshots));
+        }
     }
     HEARTH_TRY(self->choose_driver());
-    HEARTH_ASSIGN(self->log_, RunLog::open(options.out));
+    if (!used.out.empty()) HEARTH_TRY(write_file_atomically(used.out, std::string_view()));
     HEARTH_ASSIGN(self->brain_, Brain::create(self->host_->device(), options.seed));
     HEARTH_TRY(self->load_brain());
 
@@ -145,8 +183,9 @@ Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
 
 Status Game::choose_driver() {
     if (!options_.input.empty()) {
-        std::ifstream file(options_.input);
-        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                      read_whole_file(options_.input, kMostInputBytes));
+        const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
         auto script = parse_input_script(text);
         if (const auto* error = std::get_if<InputScriptError>(&script)) {
             return invalid_argument(options_.input + ": " + error->message);
@@ -185,11 +224,27 @@ void Game::select_style(std::string_view name) {
     hud_.driver = "you";
 }
 
+Game::~Game() {
+    // What is still to be written needs the brain.
+    if (host_) (void)host_->files().finish();
+}
+
 Status Game::run() {
+    const Status played = play();
+    const Status finished = finish();
+    return played.ok() ? finished : played;
+}
+
+Status Game::play() {
     while (!is_over_ && (options_.frames == 0 || race_.frame() < options_.frames)) {
+        if (demo::StopSignals::received() != 0) {
+            result_.is_interrupted = true;
+            break;
+        }
         HEARTH_TRY(frame());
+        tell_failures();
     }
-    return finish();
+    return {};
 }
 
 Status Game::frame() {
@@ -207,6 +262,7 @@ Status Game::frame() {
     if (has_picture) HEARTH_TRY(draw(*frame, input));
     host_->loop().end_span(*frame, frame->cmd, kFrame);
     HEARTH_TRY(host_->end_frame(*frame));
+    ++submitted_frames_;
     result_.frame_period_ms.add(since_last_frame_ms());
     drive(input);
     return {};
@@ -237,7 +293,7 @@ Status Game::think(const Frame& frame) {
         HEARTH_TRY(brain_->record_learn(frame, race_.demonstrations()));
         loop.end_span(frame, frame.compute_cmd, kLearn);
     }
-    HEARTH_TRY(keep_brain(frame));
+    keep_brain(frame);
     hud_.is_learning = has_learned_;
     hud_.learning_steps = brain_->learning_steps();
     return {};
@@ -245,31 +301,42 @@ Status Game::think(const Frame& frame) {
 
 Status Game::load_brain() {
     if (options_.load.empty()) return {};
-    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_whole_file(options_.load));
+    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_whole_file(options_.load, kMostInputBytes));
     return brain_->load(std::move(bytes)).in(options_.load);
 }
 
 /// Saves what the ghost has learned whenever the player ends a lap: the GPU copies it, two frames
-/// later it is here, and another thread writes the file.  No frame waits for any of it.
-Status Game::keep_brain(const Frame& frame) {
-    if (options_.save.empty()) return {};
-    if (const auto& snapshot = brain_->snapshot()) HEARTH_TRY(save_brain(*snapshot));
-    if (race_.player().laps().size() == saved_laps_) return {};
+/// later it is here, and another thread writes the file.  No frame waits for any of it, and the race
+/// goes on if it fails.
+void Game::keep_brain(const Frame& frame) {
+    if (options_.save.empty()) return;
+    if (const auto& snapshot = brain_->snapshot()) save_brain(*snapshot);
+    if (race_.player().laps().size() == saved_laps_) return;
     saved_laps_ = race_.player().laps().size();
-    return brain_->record_snapshot(frame);
+    if (const Status status = brain_->record_snapshot(frame); !status.ok()) {
+        ++failed_snapshots_;
+        std::fprintf(stderr, "ghost_lap: not saved after this lap: %s\n", status.message().c_str());
+    }
 }
 
-Status Game::save_brain(Brain::Snapshot snapshot) {
-    HEARTH_TRY(finish_saving());
-    saving_ = std::async(std::launch::async, [this, kept = std::move(snapshot)]() -> Status {
-        HEARTH_ASSIGN(const std::vector<std::byte> bytes, brain_->encode(kept));
-        return write_file_atomically(options_.save, bytes);
+void Game::save_brain(Brain::Snapshot snapshot) {
+    // Shared, because a function object must be copyable and the snapshot need not be copied.
+    const auto kept = std::make_shared<const Brain::Snapshot>(std::move(snapshot));
+    host_->files().write(options_.save, [this, kept] { return brain_->encode(*kept); });
+}
+
+void Game::keep_text(const std::string& path, std::string text) {
+    if (path.empty()) return;
+    host_->files().write(path, [text = std::move(text)]() -> Result<std::vector<std::byte>> {
+        const auto bytes = std::as_bytes(std::span(text));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
     });
-    return {};
 }
 
-Status Game::finish_saving() {
-    return saving_.valid() ? saving_.get() : Status();
+/// Says what could not be written; it is tried again.
+void Game::tell_failures() {
+    for (const std::string& failure : host_->files().take_failures())
+        std::fprintf(stderr, "ghost_lap: %s; trying again\n", failure.c_str());
 }
 
 Status Game::draw(const Frame& frame, const Input& input) {
@@ -326,10 +393,10 @@ std::string Game::screenshot_path(uint64_t frame) const {
         const char* name;
     };
     const uint64_t n = options_.frames;
-    const Shot shots[] = {{n / 10, "1_watching.png"},
-                          {3 * n / 10, "2_first_ghost_lap.png"},
-                          {6 * n / 10, "3_learning.png"},
-                          {n - 1, "4_end.png"}};
+    const Shot shots[] = {{n / 10, kShotNames[0]},
+                          {3 * n / 10, kShotNames[1]},
+                          {6 * n / 10, kShotNames[2]},
+                          {n - 1, kShotNames[3]}};
     for (const Shot& shot : shots) {
         if (shot.frame == frame) return options_.screenshots + "/" + shot.name;
     }
@@ -349,7 +416,8 @@ void Game::drive(const Input& input) {
     race_.step(action);
     marks_.add(race_.player(), action, race_.frame());
     if (race_.ghost_is_driving()) marks_.add(race_.ghost(), hud_.ghost_action, race_.frame());
-    log_.add(race_, brain_->learning_steps(), hud_.losses.empty() ? 0.0f : hud_.losses.back());
+    if (log_.add(race_, brain_->learning_steps(), hud_.losses.empty() ? 0.0f : hud_.losses.back()))
+        keep_text(options_.out, log_.text());
     tell_laps();
 }
 
@@ -401,9 +469,8 @@ void Game::take_times() {
     }
 }
 
+/// Keeps all that there is to keep; the first thing that went wrong ends none of the others.
 Status Game::finish() {
-    HEARTH_TRY(host_->loop().wait());
-    take_times();
     RunResult& r = result_;
     r.driver = hud_.driver;
     r.seed = options_.seed;
@@ -415,30 +482,35 @@ Status Game::finish() {
     r.learning_steps = brain_->learning_steps();
     r.missed_actions = race_.missed_actions();
     r.state_hash = race_.state_hash();
-    if (!options_.save.empty()) {
-        HEARTH_ASSIGN(Brain::Snapshot snapshot, brain_->snapshot_now(last_serial_));
-        HEARTH_TRY(save_brain(std::move(snapshot)));
-        HEARTH_TRY(finish_saving());
-    }
     r.losses = hud_.losses;
     r.has_gpu_times = hud_.has_gpu_times;
     r.record_us = brain_->mean_record_us();
+    Status status = submitted_frames_ > 0 ? finish_on_device() : Status();
     r.cpu_allocations = brain_->guest().frame_path_cpu_allocations();
     r.device_allocations = brain_->guest().frame_path_device_allocations();
-    HEARTH_ASSIGN(r.weights_hash, brain_->weights_hash(last_serial_));
-    if (!options_.screenshots.empty()) {
-        HEARTH_TRY(host_->write_picture({1080, 540}, options_.screenshots + "/learning_curve.png",
-                                        [&] { draw_learning_curve(r, host_->ui()); }));
-    }
+
     log_.finish(r);
-    if (!options_.record.empty()) {
-        std::ofstream file(options_.record);
-        file << write_input_script(recording_);
-        if (!file) return invalid_argument("could not write " + options_.record);
-    }
+    keep_text(options_.out, log_.text());
+    if (submitted_frames_ > 0) keep_text(options_.record, write_input_script(recording_));
+    const Status written = host_->files().finish();
+    r.failed_writes = host_->files().failure_count() + failed_snapshots_;
     r.is_validated = host_->instance().is_validating();
     r.validation_messages = host_->instance().messages().count();
-    return {};
+    return status.ok() ? written : status;
+}
+
+/// What was learned first: it matters most.
+Status Game::finish_on_device() {
+    HEARTH_TRY(host_->loop().wait());
+    take_times();
+    if (!options_.save.empty()) {
+        HEARTH_ASSIGN(Brain::Snapshot snapshot, brain_->snapshot_now(last_serial_));
+        save_brain(std::move(snapshot));
+    }
+    HEARTH_ASSIGN(result_.weights_hash, brain_->weights_hash(last_serial_));
+    if (options_.screenshots.empty()) return {};
+    return host_->write_picture({1080, 540}, options_.screenshots + "/" + kCurvePicture,
+                                [&] { draw_learning_curve(result_, host_->ui()); });
 }
 
 int fail(const Status& status) {
@@ -447,30 +519,33 @@ int fail(const Status& status) {
 }
 
 int play(const GameOptions& options) {
+    const demo::StopSignals stop_signals;
     auto game = Game::create(options);
     if (!game.ok()) return fail(game.status());
-    if (const Status status = (*game)->run(); !status.ok()) return fail(status);
+    const Status status = (*game)->run();
     const RunResult& result = (*game)->result();
     std::fputs(report_text(result).c_str(), stdout);
+    if (!status.ok()) return fail(status);
     if (result.validation_messages > 0) return 3;
+    if (result.is_interrupted) {
+        const int signal = demo::StopSignals::received();
+        std::fprintf(stderr, "ghost_lap: ended by %s\n", demo::StopSignals::name_of(signal));
+        return 128 + signal;  // as a shell has it
+    }
     // Whoever closes the window early has lost nothing.
     return result.is_headless && !result.has_passed() ? 1 : 0;
 }
 
-}  // namespace
-}  // namespace hearth::ghost_lap
-
-int main(int argc, char** argv) {
-    using namespace hearth::ghost_lap;
+int run(int argc, char** argv) {
     GameOptions options;
     CLI::App app("Ghost Lap: drive a lap, and a rival learns your driving while you do it");
-    hearth::demo::add_options(app, options);
+    demo::add_options(app, options);
     app.add_option("--driver", options.driver, "Let this scripted driver drive");
     std::string learn = "on";
     app.add_option("--learn", learn, "on, or off: the ghost keeps its random weights")
         ->check(CLI::IsMember({"on", "off"}));
     app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
-        ->check(CLI::PositiveNumber);
+        ->check(programs::whole_number(1));
     app.add_option("--record", options.record, "Write the drive into this file, for --input");
     app.add_option("--load", options.load, "Let the ghost go on from this brain");
     app.add_option("--save", options.save,
@@ -478,4 +553,12 @@ int main(int argc, char** argv) {
     CLI11_PARSE(app, argc, argv);
     options.learn = learn == "on";
     return play(options);
+}
+
+}  // namespace
+}  // namespace hearth::ghost_lap
+
+int main(int argc, char** argv) {
+    return hearth::programs::run_program("ghost_lap",
+                                         [&] { return hearth::ghost_lap::run(argc, argv); });
 }

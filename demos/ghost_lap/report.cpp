@@ -58,37 +58,32 @@ std::vector<float> smooth(const std::vector<float>& values, float keep) {
 
 }  // namespace
 
-Result<RunLog> RunLog::open(const std::string& path) {
-    RunLog log;
-    if (path.empty()) return log;
-    log.file_.open(path);
-    if (!log.file_) return invalid_argument("could not write " + path);
-    return log;
+void RunLog::add_line(const Json& line) {
+    text_ += line.dump() + '\n';
 }
 
-void RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
-    if (!file_.is_open()) return;
+bool RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
     const bool is_time = race.frame() > 0 && race.frame() % kStatisticsFrames == 0;
     const bool is_lap =
         race.player().laps().size() > player_laps_ || race.ghost().laps().size() > ghost_laps_;
-    if (!is_time && !is_lap) return;
+    if (!is_time && !is_lap) return false;
     const RaceTable table = race.table();
     for (; player_laps_ < table.player.rows.size(); ++player_laps_) {
-        file_ << lap_line("player", player_laps_, table.player.rows[player_laps_]) << '\n';
+        add_line(lap_line("player", player_laps_, table.player.rows[player_laps_]));
     }
     for (; ghost_laps_ < table.ghost.rows.size(); ++ghost_laps_) {
-        file_ << lap_line("ghost", ghost_laps_, table.ghost.rows[ghost_laps_]) << '\n';
+        add_line(lap_line("ghost", ghost_laps_, table.ghost.rows[ghost_laps_]));
     }
-    if (!is_time) return;
-    file_ << Json{{"type", "statistics"},
-                  {"seconds", race.frame() / kFramesPerSecond},
-                  {"learning_steps", learning_steps},
-                  {"samples", race.demonstrations().size()},
-                  {"loss", loss},
-                  {"player_laps", completed(table.player)},
-                  {"ghost_laps", completed(table.ghost)},
-                  {"ghost_off_tracks", table.ghost.off_tracks}}
-          << '\n';
+    if (!is_time) return true;
+    add_line({{"type", "statistics"},
+              {"seconds", race.frame() / kFramesPerSecond},
+              {"learning_steps", learning_steps},
+              {"samples", race.demonstrations().size()},
+              {"loss", loss},
+              {"player_laps", completed(table.player)},
+              {"ghost_laps", completed(table.ghost)},
+              {"ghost_off_tracks", table.ghost.off_tracks}});
+    return true;
 }
 
 double Cost::mean() const {
@@ -106,7 +101,6 @@ double Cost::quantile(double fraction) const {
 }
 
 void RunLog::finish(const RunResult& result) {
-    if (!file_.is_open()) return;
     const auto car = [](const RaceTable::Laps& laps) {
         return Json{{"laps", completed(laps)},
                     {"seconds", laps.seconds},
@@ -114,20 +108,20 @@ void RunLog::finish(const RunResult& result) {
                     {"off_tracks", laps.off_tracks},
                     {"resets", laps.resets}};
     };
-    file_ << Json{{"type", "end"},
-                  {"seed", result.seed},
-                  {"frames", result.frames},
-                  {"driver", result.driver},
-                  {"learning", result.is_learning_on},
-                  {"learning_steps", result.learning_steps},
-                  {"missed_actions", result.missed_actions},
-                  {"player", car(result.table.player)},
-                  {"ghost", car(result.table.ghost)},
-                  {"sdk_allocations", result.cpu_allocations + result.device_allocations},
-                  {"passed", result.has_passed()},
-                  {"race_hash", hash_text(result.state_hash)},
-                  {"weights_hash", hash_text(result.weights_hash)}}
-          << '\n';
+    add_line({{"type", "end"},
+              {"seed", result.seed},
+              {"frames", result.frames},
+              {"interrupted", result.is_interrupted},
+              {"driver", result.driver},
+              {"learning", result.is_learning_on},
+              {"learning_steps", result.learning_steps},
+              {"missed_actions", result.missed_actions},
+              {"player", car(result.table.player)},
+              {"ghost", car(result.table.ghost)},
+              {"sdk_allocations", result.cpu_allocations + result.device_allocations},
+              {"passed", result.has_passed()},
+              {"race_hash", hash_text(result.state_hash)},
+              {"weights_hash", hash_text(result.weights_hash)}});
 }
 
 std::string report_text(const RunResult& r) {
@@ -195,6 +189,9 @@ std::string report_text(const RunResult& r) {
          fmt::format("{:g}", static_cast<double>(r.device_allocations) / frames), r.cpu_allocations,
          r.device_allocations);
     line("{:<28} {:>10}", "actions that came too late", r.missed_actions);
+    if (r.failed_writes > 0)
+        line("{:<28} {:>10}   (each was tried again)", "writes of files that failed",
+             r.failed_writes);
     if (r.is_validated) line("{:<28} {:>10}", "validation messages", r.validation_messages);
     line("{:<28} {:>10}", "three laps within 10 %", r.has_passed() ? "yes" : "NO");
     line("race hash: {}", hash_text(r.state_hash));

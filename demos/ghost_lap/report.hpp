@@ -8,7 +8,8 @@
 #include "ghost_lap/race.hpp"
 #include "host/ui.hpp"
 
-#include <fstream>
+#include <nlohmann/json_fwd.hpp>
+
 #include <string>
 #include <vector>
 
@@ -40,6 +41,7 @@ struct RunResult {
     uint64_t seed = 0;
     uint64_t frames = 0;
     bool is_headless = false;
+    bool is_interrupted = false;  ///< a signal ended it
     bool is_learning_on = true;
     RaceTable table;
     uint64_t learning_steps = 0;
@@ -55,6 +57,7 @@ struct RunResult {
     double record_us = 0.0;  ///< CPU time of recording, per frame
     uint64_t cpu_allocations = 0;
     uint64_t device_allocations = 0;
+    uint64_t failed_writes = 0;  ///< of files, each of which was tried again
     uint32_t validation_messages = 0;
     bool is_validated = false;
 
@@ -62,17 +65,20 @@ struct RunResult {
     bool has_passed() const { return table.has_ghost_lapped(3, 0.1f); }
 };
 
-/// Writes one JSON object a line; of values that repeat with the seed, so no times of this machine.
+/// One JSON object a line; of values that repeat with the seed, so no times of this machine.
 class RunLog {
   public:
-    /// Errors: kInvalidArgument if the file cannot be written.  An empty path logs nothing.
-    static Result<RunLog> open(const std::string& path);
-    /// Call once a frame: reports new laps, and every 15 simulated seconds how far it is.
-    void add(const Race& race, uint64_t learning_steps, float loss);
+    /// Call once a frame: reports new laps, and every 15 simulated seconds how far it is.  Whether
+    /// there is anything new.
+    bool add(const Race& race, uint64_t learning_steps, float loss);
     void finish(const RunResult& result);
+    /// All lines so far.
+    const std::string& text() const { return text_; }
 
   private:
-    std::ofstream file_;
+    void add_line(const nlohmann::ordered_json& line);
+
+    std::string text_;
     size_t player_laps_ = 0;
     size_t ghost_laps_ = 0;
 };

@@ -112,5 +112,6 @@ Status run() {
 int main() {
     const Status status = run();
     if (!status.ok()) std::fprintf(stderr, "hello_training: %s\n", status.message().c_str());
-    return status.ok() ? 0 : 1;
+    const bool is_printed = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
+    return status.ok() && is_printed ? 0 : 1;
 }

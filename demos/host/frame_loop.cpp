@@ -59,8 +59,9 @@ Result<FrameLoop::Lane> FrameLoop::create_lane(const standalone::Queue& queue) c
 }
 
 Result<std::unique_ptr<FrameLoop>> FrameLoop::create(standalone::Device& device,
-                                                     uint32_t span_count) {
+                                                     uint32_t span_count, FileWriter* files) {
     std::unique_ptr<FrameLoop> self(new FrameLoop);
+    self->files_ = files;
     self->device_ = &device;
     const bool has_timestamps = device.main_queue().timestamp_valid_bits > 0 &&
                                 device.compute_queue().timestamp_valid_bits > 0;
@@ -107,8 +108,13 @@ Status FrameLoop::finish(Slot& slot) {
         take_times(lane, serial);
     }
     if (slot.screenshot_path.empty()) return {};
-    return write_png(std::exchange(slot.screenshot_path, {}), slot.screenshot_extent.width,
-                     slot.screenshot_extent.height, slot.pixels.as<uint8_t>(), slot.is_bgra);
+    const std::span<const uint8_t> pixels = slot.pixels.as<uint8_t>();
+    files_->write(std::exchange(slot.screenshot_path, {}),
+                  [copy = std::vector<uint8_t>(pixels.begin(), pixels.end()),
+                   extent = slot.screenshot_extent, is_bgra = slot.is_bgra] {
+                      return encode_png(extent.width, extent.height, copy, is_bgra);
+                  });
+    return {};
 }
 
 void FrameLoop::take_times(const Lane& lane, uint64_t serial) {
@@ -237,6 +243,7 @@ void FrameLoop::end_span(const Frame& frame, VkCommandBuffer cmd, uint32_t span)
 
 Status FrameLoop::record_screenshot(const Frame& frame, const Presenter& presenter,
                                     std::string path) {
+    if (files_ == nullptr) return internal_error("this loop writes no files");
     if (!presenter.can_copy()) return unsupported("this surface's images cannot be copied");
     const VulkanApi& vk = device_->vk();
     Slot& slot = slots_[frame.slot];

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "file_writer.hpp"
 #include "presenter.hpp"
 
 #include <array>
@@ -39,8 +40,10 @@ class FrameLoop {
     static constexpr uint32_t kFramesInFlight = 2;
 
     /// `span_count` kinds of spans may be timed, each once a frame.
+    /// files: writes the screenshots and outlives the loop; without it there can be none.
     static Result<std::unique_ptr<FrameLoop>> create(standalone::Device& device,
-                                                     uint32_t span_count);
+                                                     uint32_t span_count,
+                                                     FileWriter* files = nullptr);
     ~FrameLoop();
     FrameLoop(const FrameLoop&) = delete;
     FrameLoop& operator=(const FrameLoop&) = delete;
@@ -61,7 +64,7 @@ class FrameLoop {
     std::span<const SpanTime> span_times() const { return span_times_; }
 
     /// Copies the frame's picture into a buffer; call between drawing and end().
-    /// The pixels are there once the frame's serial has completed: see take_screenshot.
+    /// Once the frame's serial has completed, the picture goes to the file writer.
     Status record_screenshot(const Frame& frame, const Presenter& presenter, std::string path);
 
   private:
@@ -94,6 +97,7 @@ class FrameLoop {
     void write_timestamp(const Frame& frame, VkCommandBuffer cmd, uint32_t span, bool is_end);
 
     standalone::Device* device_ = nullptr;
+    FileWriter* files_ = nullptr;
     uint32_t span_count_ = 0;
     uint64_t serial_ = 0;
     std::array<Slot, kFramesInFlight> slots_;

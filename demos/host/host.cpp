@@ -71,7 +71,7 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     }
     HEARTH_TRY(self->create_presenter(extent));
 
-    HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count));
+    HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count, &self->files_));
     const VkExtent2D actual = self->presenter_->extent();
     self->ui_ = Ui::create(static_cast<float>(actual.height) / 720.0f);
     HEARTH_ASSIGN(self->renderer_,
@@ -146,7 +146,7 @@ Status Host::write_picture(VkExtent2D extent, const std::string& path,
     HEARTH_TRY(loop_->wait());
     HEARTH_ASSIGN(const auto ring, create_ring_presenter(*device_, extent, 1));
     HEARTH_ASSIGN(const auto renderer, Renderer::create(*device_, ring->format(), ui_->atlas(), 1));
-    HEARTH_ASSIGN(const auto loop, FrameLoop::create(*device_, 0));
+    HEARTH_ASSIGN(const auto loop, FrameLoop::create(*device_, 0, &files_));
     RenderTargets targets;
     HEARTH_TRY(renderer->create_targets(targets, extent, ring->views()));
     HEARTH_ASSIGN(const auto frame, loop->begin(ring.get()));

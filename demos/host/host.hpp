@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "file_writer.hpp"
 #include "frame_loop.hpp"
 #include "options.hpp"
 #include "renderer.hpp"
@@ -34,6 +35,8 @@ class Host {
     FrameLoop& loop() { return *loop_; }
     Renderer& renderer() { return *renderer_; }
     Ui& ui() { return *ui_; }
+    /// Writes what the demo keeps, beside the frames; screenshots, too.
+    FileWriter& files() { return files_; }
     bool is_headless() const { return window_ == nullptr; }
     /// The command line's, except that without a display nothing waits for the clock.
     const Options& options() const { return options_; }
@@ -53,6 +56,7 @@ class Host {
     }
 
     /// A picture of `extent` that `draw` fills with user interface, into a PNG: charts and reports.
+    /// It is there once files() has finished.
     Status write_picture(VkExtent2D extent, const std::string& path,
                          const std::function<void()>& draw);
 
@@ -62,6 +66,7 @@ class Host {
 
     // In the order of creation: each is destroyed before those above it.
     Options options_;
+    FileWriter files_;
     std::unique_ptr<Window> window_;
     std::unique_ptr<standalone::Instance> instance_;
     std::unique_ptr<standalone::Device> device_;

@@ -6,11 +6,14 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <programs/arguments.hpp>
 
 #include <cstdint>
 #include <string>
 
 namespace hearth::demo {
+
+constexpr uint64_t kMostFrames = uint64_t{1} << 32;  ///< two years and more
 
 struct Options {
     bool headless = false;  ///< no window; also what happens where there is no display
@@ -32,14 +35,18 @@ inline void add_options(CLI::App& app, Options& options) {
     app.add_flag("--headless", options.headless, "Run without a window");
     app.add_flag("--turbo", options.turbo, "Run as fast as the device can");
     app.add_flag("--validate", options.validate, "Run with validation layers; any message fails");
-    app.add_option("--seed", options.seed, "Seed of all random numbers");
-    app.add_option("--frames", options.frames, "Frames of 1/60 s to run (0: until closed)");
-    app.add_option("--device", options.device, "Index of the Vulkan device");
+    app.add_option("--seed", options.seed, "Seed of all random numbers")
+        ->check(programs::whole_number());
+    app.add_option("--frames", options.frames, "Frames of 1/60 s to run (0: until closed)")
+        ->check(programs::whole_number(0, kMostFrames));
+    app.add_option("--device", options.device, "Index of the Vulkan device; -1: the best one")
+        ->check(programs::device_index());
     app.add_flag("--async-compute", options.async_compute,
                  "Run the networks on a compute queue of their own, beside the picture");
-    app.add_option("--width", options.width, "Width of the picture")->check(CLI::Range(320, 7680));
+    app.add_option("--width", options.width, "Width of the picture")
+        ->check(programs::whole_number(320, 7680));
     app.add_option("--height", options.height, "Height of the picture")
-        ->check(CLI::Range(240, 4320));
+        ->check(programs::whole_number(240, 4320));
     app.add_option("--input", options.input, "Replay the controls in this file")
         ->check(CLI::ExistingFile);
     app.add_option("--out", options.out, "Write one JSON line for each lap and report here");

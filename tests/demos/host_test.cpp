@@ -94,6 +94,7 @@ TEST_F(DemoHost, AScreenshotHasTheColoursThatWereDrawnWhereTheyWereDrawn) {
     const Status status = frame([&] { host_->renderer().draw(canvas, view); }, path);
     ASSERT_TRUE(status.ok()) << status.message();
     ASSERT_TRUE(host_->loop().wait().ok());
+    ASSERT_TRUE(host_->files().finish().ok());
 
     const Picture picture = read_png(path);
     ASSERT_EQ(picture.width, 320);
@@ -122,6 +123,7 @@ TEST_F(DemoHost, ABackdropLooksLikeTheSceneryItWasBakedFrom) {
     ASSERT_TRUE(frame([&] { host_->renderer().draw(*mesh, view); }, live).ok());
     ASSERT_TRUE(frame([&] { host_->renderer().draw(backdrop); }, baked).ok());
     ASSERT_TRUE(host_->loop().wait().ok());
+    ASSERT_TRUE(host_->files().finish().ok());
     const Picture a = read_png(live);
     const Picture b = read_png(baked);
     ASSERT_EQ(a.pixels.size(), size_t{320 * 240});
@@ -154,6 +156,7 @@ TEST_F(DemoHost, APictureOfItsOwnSizeCanBeWrittenBesideTheFrames) {
                                             {50, 25}, {150, 75}, IM_COL32(0, 200, 100, 255));
                                     })
                     .ok());
+    ASSERT_TRUE(host_->files().finish().ok());
     const Picture picture = read_png(path);
     ASSERT_EQ(picture.width, 200);
     const std::array<uint8_t, 3> green = {0, 200, 100};

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Standard output that is closed, full or gone is a failure that programs tell of.
+
+#pragma once
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#if !defined(_WIN32)
+#include <fcntl.h>
+#include <unistd.h>
+#endif
+
+namespace hearth::programs {
+
+/// Call first in main(): puts something in the place of standard streams that are closed, or else the
+/// first file that is opened would be taken for one, and what is printed would end up in it.
+inline void open_standard_streams() {
+#if !defined(_WIN32)
+    for (int stream = 0; stream <= 2; ++stream) {
+        if (fcntl(stream, F_GETFD) != -1) continue;
+        // The wrong way around, so that reading and writing go on to fail.
+        const int opened = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
+        if (opened != stream && opened >= 0) close(opened);
+    }
+#endif
+}
+
+/// Call last: whether all that was printed has arrived; if not, says so on standard error.
+inline bool flush_standard_output(const char* program) {
+    const bool had_error = std::ferror(stdout) != 0;
+    if (std::fflush(stdout) == 0 && !had_error) return true;
+    std::fprintf(stderr, "%s: cannot write to standard output\n", program);
+    return false;
+}
+
+/// Runs a program's body, with one sentence and exit code 1 for what it throws and for output that
+/// does not arrive.
+template <class Body>
+int run_program(const char* program, const Body& body) {
+    open_standard_streams();
+    int exit_code = 1;
+    try {
+        exit_code = body();
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "%s: out of memory\n", program);
+    } catch (const std::exception& e) {
+        std::fprintf(stderr, "%s: %s\n", program, e.what());
+    }
+    if (!flush_standard_output(program) && exit_code == 0) exit_code = 1;
+    return exit_code;
+}
+
+}  // namespace hearth::programs
