@@ -5,8 +5,12 @@
 
 #include "report.hpp"
 
+#include <hearth/file.hpp>
+
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
+#include <programs/streams.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -38,6 +42,8 @@ std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
 }
 
 Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
+    // Measuring takes long; what would stop its results from being kept is told before.
+    if (!arguments.json_path.empty()) HEARTH_TRY(check_writable(arguments.json_path));
     HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
                   standalone::Instance::create());
     HEARTH_ASSIGN(
@@ -67,25 +73,22 @@ Result<bool> run(const std::vector<Scene>& scenes, const Arguments& arguments) {
         report.add(std::move(row));
     }
     report.finish();
-    if (!arguments.json_path.empty() && !report.write_json(arguments.json_path))
-        return internal_error("cannot write " + arguments.json_path);
+    if (!arguments.json_path.empty()) HEARTH_TRY(report.write_json(arguments.json_path));
     return report.is_ok();
 }
 
-}  // namespace
-}  // namespace hearth::perf
-
-int main(int argc, char** argv) {
-    namespace perf = hearth::perf;
-    perf::Arguments arguments;
+int run_program(int argc, char** argv) {
+    Arguments arguments;
     CLI::App app("Hearth's benchmarks, on one Vulkan device. perf/README.md tells the columns.");
     app.add_option("--rows", arguments.words,
                    "Only rows whose name contains one of these comma-separated words.")
         ->delimiter(',');
     app.add_option("--device", arguments.device_index,
-                   "Index of the physical device; without it the best one.");
+                   "Index of the physical device; without it the best one.")
+        ->check(programs::device_index());
     app.add_option("--budget", arguments.budget_s,
-                   "Seconds to time each row for, about (2, or 5 with a software driver).");
+                   "Seconds to time each row for, about (2, or 5 with a software driver).")
+        ->check(programs::finite_number(0, 86'400));
     app.add_option("--json", arguments.json_path, "Also write the results to this file.");
     app.add_flag(
         "--variants", arguments.wants_tuning,
@@ -98,16 +101,24 @@ int main(int argc, char** argv) {
     app.add_flag("--list", arguments.wants_list, "List the rows and stop.");
     CLI11_PARSE(app, argc, argv);
 
-    const std::vector<perf::Scene> scenes = perf::chosen_scenes(arguments.words);
+    const std::vector<Scene> scenes = chosen_scenes(arguments.words);
     if (arguments.wants_list) {
-        for (const perf::Scene& s : scenes) fmt::print("{:<21} {}\n", s.name, s.summary);
+        for (const Scene& s : scenes) fmt::print("{:<21} {}\n", s.name, s.summary);
         return 0;
     }
     if (scenes.empty()) {
         fmt::print(stderr, "hearth_perf: no such row; --list names all\n");
         return 2;
     }
-    const hearth::Result<bool> is_ok = perf::run(scenes, arguments);
+    const Result<bool> is_ok = run(scenes, arguments);
     if (!is_ok.ok()) fmt::print(stderr, "hearth_perf: {}\n", is_ok.status().message());
     return is_ok.ok() && *is_ok ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hearth::perf
+
+int main(int argc, char** argv) {
+    return hearth::programs::run_program("hearth_perf",
+                                         [&] { return hearth::perf::run_program(argc, argv); });
 }

@@ -3,12 +3,13 @@
 
 #include "report.hpp"
 
+#include <hearth/file.hpp>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 namespace hearth::perf {
 
@@ -147,7 +148,7 @@ bool Report::is_ok() const {
                        [](const Row& row) { return row.state != Row::State::kFailed; });
 }
 
-bool Report::write_json(const std::string& path) const {
+Status Report::write_json(const std::string& path) const {
     nlohmann::ordered_json document = {{"program", "hearth_perf"},
                                        {"device", device_},
                                        {"driver", driver_},
@@ -167,9 +168,7 @@ bool Report::write_json(const std::string& path) const {
                                             {"refused", row.refused},
                                             {"mark", mark_of(row)}};
     }
-    std::ofstream file(path);
-    file << document.dump(1) << "\n";
-    return static_cast<bool>(file);
+    return write_file_atomically(path, document.dump(1) + "\n");
 }
 
 }  // namespace hearth::perf

@@ -21,8 +21,8 @@ class Report {
     void finish() const;
     /// Whether no row has failed.
     bool is_ok() const;
-    /// Returns false if the file cannot be written.
-    bool write_json(const std::string& path) const;
+    /// Errors: those of write_file_atomically().
+    Status write_json(const std::string& path) const;
 
   private:
     /// Why the row's figures say little: "low clock", "bimodal", both, or nothing.

@@ -3,11 +3,12 @@
 
 #include "report.hpp"
 
+#include <hearth/file.hpp>
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
 namespace hearth::experiments {
@@ -80,9 +81,9 @@ bool Report::write_json(const std::string& path) const {
         {"max_push_constants_bytes", p.limits.maxPushConstantsSize},
         {"max_shared_memory_bytes", p.limits.maxComputeSharedMemorySize},
         {"rows", rows}};
-    std::ofstream file(path);
-    file << document.dump(1) << "\n";
-    return static_cast<bool>(file);
+    const Status status = write_file_atomically(path, document.dump(1) + "\n");
+    if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
+    return status.ok();
 }
 
 }  // namespace hearth::experiments

@@ -25,10 +25,13 @@ struct Ran {
 };
 
 /// Runs `hearth ARGUMENTS`, with what it prints to both streams.
-inline Ran run(const std::string& arguments, const std::string& environment = "") {
+/// environment   goes before the command: variables, or a program that starts it.
+/// redirections  go behind it.
+inline Ran run(const std::string& arguments, const std::string& environment = "",
+               const std::string& redirections = " 2>&1") {
     Ran ran;
     const std::string command =
-        environment + " '" + program().string() + "' " + arguments + " 2>&1";
+        environment + " '" + program().string() + "' " + arguments + redirections;
     FILE* pipe = popen(command.c_str(), "r");
     if (pipe == nullptr) return ran;
     char buffer[4096];

@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include <hearth/file.hpp>
 #include <hearth/grad.hpp>
 
 #include <gradient_cases/gradient_cases.hpp>
-
-#include <fstream>
 
 namespace hearth::gradient_cases {
 
@@ -24,9 +23,10 @@ NamedTensors GradientData::named_inputs(DType dtype) const {
 }
 
 Result<nlohmann::json> read_json(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    if (!file) return not_found(path.string() + " cannot be opened");
-    nlohmann::json json = nlohmann::json::parse(file, nullptr, /*allow_exceptions=*/false);
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path.string()));
+    const char* const text = reinterpret_cast<const char*>(bytes.data());
+    nlohmann::json json =
+        nlohmann::json::parse(text, text + bytes.size(), nullptr, /*allow_exceptions=*/false);
     if (json.is_discarded()) return corrupt_data(path.string() + " is not JSON");
     return json;
 }

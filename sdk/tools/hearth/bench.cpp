@@ -11,6 +11,7 @@
 #include "tuning_file.hpp"
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -139,13 +140,15 @@ void add_bench(CLI::App& app, int& exit_code) {
         "bench", "Time a model and each of its steps on a GPU, and compare with its roofline.");
     add_model_options(*command, options->model);
     command->add_option("--rows", options->rows, "Live rows.")
-        ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
+        ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
     command->add_option("--samples", options->samples, "Recordings to time.")
-        ->check(CLI::Range(4u, 100'000u))
+        ->check(programs::whole_number(4, 100'000))
         ->capture_default_str();
-    command->add_option("--device-index", options->device_index,
-                        "Which GPU of `hearth info`; default: the first discrete one.");
+    command
+        ->add_option("--device-index", options->device_index,
+                     "Which GPU of `hearth info`; default: the first discrete one.")
+        ->check(programs::device_index());
     command->add_option("--profile", options->profile,
                         "Of a package; default: the first that the device can run.");
     command->add_option("--tuning", options->tuning, "What `hearth tune` measured.");

@@ -7,10 +7,11 @@
 #include "tables.hpp"
 
 #include <hearth/brain.hpp>
-#include <hearth/brain_file.hpp>
+#include <hearth/file.hpp>
 #include <hearth/hearth_runtime.hpp>
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -48,10 +49,15 @@ Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& pa
 
 Status write_brain_file(const BrainOptions& options, const Brain& brain,
                         const std::optional<Brain>& parent) {
-    if (options.as_delta && !parent)
-        return invalid_argument("--delta needs --shipped: what it is a difference from");
     return write_file_atomically(options.output,
                                  save_brain(brain, options.as_delta ? &*parent : nullptr));
+}
+
+/// What would stop the result from being written, before anything is read.
+Status check_output(const BrainOptions& options) {
+    if (options.as_delta && options.parent.empty())
+        return invalid_argument("--delta needs --shipped: what it is a difference from");
+    return check_writable(options.output);
 }
 
 Json describe(const BrainTensor& tensor) {
@@ -172,6 +178,7 @@ Result<bool> diff(const BrainOptions& options) {
 }
 
 Status merge(const BrainOptions& options) {
+    HEARTH_TRY(check_output(options));
     HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
     std::vector<Brain> brains;
     for (const std::string& file : options.files) {
@@ -190,6 +197,7 @@ Status merge(const BrainOptions& options) {
 }
 
 Status forget(const BrainOptions& options) {
+    HEARTH_TRY(check_output(options));
     HEARTH_ASSIGN(const std::optional<Brain> parent, read_parent(options));
     HEARTH_ASSIGN(Brain brain, read_brain(options.files[0], parent));
     HEARTH_ASSIGN(const size_t count, forget(brain, *parent, options.match));
@@ -249,7 +257,8 @@ void add_brain(CLI::App& app, int& exit_code) {
     merging
         ->add_option("-w,--weight", options->weights,
                      "One weight for each brain; default: all equal.")
-        ->delimiter(',');
+        ->delimiter(',')
+        ->check(programs::finite_number(0, 1e30));
     merging->callback([options, finish] { finish("merge", merge(*options)); });
     CLI::App* forgetting =
         add_part(*brain, "forget", "Put tensors back to what was shipped.", 1, *options);

@@ -3,10 +3,11 @@
 
 #include "cases.hpp"
 
+#include <hearth/file.hpp>
+
 #include <algorithm>
-#include <climits>
 #include <cmath>
-#include <fstream>
+#include <sstream>
 #include <system_error>
 
 namespace hearth::tool {
@@ -32,18 +33,7 @@ void collect(const fs::path& folder, int depth, std::vector<fs::path>& found) {
 }  // namespace
 
 Result<std::vector<std::byte>> read_file(const fs::path& path) {
-    std::error_code error;
-    if (fs::is_directory(path, error))
-        return invalid_argument("'" + path.string() + "' is a folder, expected a file");
-    if (!fs::is_regular_file(path, error)) return not_found("no file '" + path.string() + "'");
-    const uintmax_t size = fs::file_size(path, error);
-    if (error) return not_found("cannot read '" + path.string() + "': " + error.message());
-    if (size > INT_MAX) return out_of_range("'" + path.string() + "' is larger than 2 GiB");
-    std::vector<std::byte> bytes(static_cast<size_t>(size));
-    std::ifstream file(path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (!file) return not_found("cannot read '" + path.string() + "'");
-    return bytes;
+    return read_whole_file(path.string());
 }
 
 std::vector<fs::path> find_cases(const fs::path& root) {
@@ -72,7 +62,8 @@ Result<std::optional<Tolerance>> read_tolerance(const fs::path& case_folder) {
     const fs::path path = case_folder / "tolerance.txt";
     std::error_code error;
     if (!fs::exists(path, error)) return std::optional<Tolerance>();
-    std::ifstream file(path);
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path.string(), 4096));
+    std::istringstream file(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
     Tolerance tolerance;
     if (file >> tolerance.relative >> tolerance.absolute && tolerance.relative >= 0 &&
         tolerance.absolute >= 0 && std::isfinite(tolerance.relative + tolerance.absolute))

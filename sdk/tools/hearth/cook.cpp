@@ -13,7 +13,10 @@
 #include "tables.hpp"
 #include "tuning_file.hpp"
 
+#include <hearth/file.hpp>
+
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -139,6 +142,8 @@ Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machi
 }
 
 Status cook_model(const CookCommand& command) {
+    // Cooking takes long; what would stop its result from being kept is told before.
+    HEARTH_TRY(check_writable(command.output).in("the package"));
     HEARTH_ASSIGN(Model model, load_model(command.model));
     HEARTH_TRY(model.fits_device);
     if (!model.is_package()) model.graphs[0].name = command.name;
@@ -161,7 +166,7 @@ Status cook_model(const CookCommand& command) {
         progress.at(done, count + 1, profile);
     };
     HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
-    HEARTH_TRY(write_file(command.output, "the package", cooked.bytes.data(), cooked.bytes.size()));
+    HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).in("the package"));
     Json report = {{"package", command.output},
                    {"bytes", cooked.bytes.size()},
                    {"graph_hash", hash_text(cooked.graph_hash)},
@@ -215,7 +220,7 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_option("--name", options->name, "Name of an ONNX model's entry.")
         ->capture_default_str();
     command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
-        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
+        ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
     command
         ->add_option("--quantize", options->quantize,

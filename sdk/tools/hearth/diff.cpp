@@ -9,6 +9,7 @@
 #include "tables.hpp"
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -149,10 +150,10 @@ void add_diff(CLI::App& app, int& exit_code) {
     command->add_option("--second-device", options->second_device, "Default: the same.")
         ->check(CLI::IsMember({"gpu", "cpu", "program"}));
     command->add_option("--rtol", options->tolerance.relative, "Relative tolerance.")
-        ->check(CLI::NonNegativeNumber)
+        ->check(programs::finite_number(0, 1e30))
         ->capture_default_str();
     command->add_option("--atol", options->tolerance.absolute, "Absolute tolerance.")
-        ->check(CLI::NonNegativeNumber)
+        ->check(programs::finite_number(0, 1e30))
         ->capture_default_str();
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->footer("Exit code 0 if all outputs agree, 1 if not or if something went wrong.");

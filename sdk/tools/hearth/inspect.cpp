@@ -9,6 +9,7 @@
 #include "model.hpp"
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 #include <standalone/device.hpp>
 #include <standalone/instance.hpp>
 
@@ -151,7 +152,7 @@ void add_inspect(CLI::App& app, int& exit_code) {
         "Print a model's graph, its program (a package: each), the arena map and the barriers.");
     add_model_options(*command, options->model);
     command->add_option("--rows", options->rows, "The most rows the program is made for.")
-        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
+        ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
     command->add_flag("--device", options->use_device,
                       "Compile for this machine's GPU, not for any.");

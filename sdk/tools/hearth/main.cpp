@@ -3,7 +3,11 @@
 
 #include "commands.hpp"
 
-int main(int argc, char** argv) {
+#include <programs/streams.hpp>
+
+namespace {
+
+int run(int argc, char** argv) {
     CLI::App app("Hearth's command-line tool", "hearth");
     app.require_subcommand(1);
     int exit_code = 0;
@@ -18,4 +22,10 @@ int main(int argc, char** argv) {
     hearth::tool::add_tune(app, exit_code);
     CLI11_PARSE(app, argc, argv);
     return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return hearth::programs::run_program("hearth", [&] { return run(argc, argv); });
 }

@@ -10,6 +10,7 @@
 #include <hearth/core/philox.hpp>
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <charconv>
@@ -104,9 +105,11 @@ void add_input_options(CLI::App& command, InputOptions& options) {
     command.add_option("-i,--input", options.inputs,
                        "NAME=FILE (.npy or .pb), NAME=random, NAME=zeros or NAME=ones; inputs "
                        "that are not named are random.");
-    command.add_option("--seed", options.seed, "Of random inputs.")->capture_default_str();
+    command.add_option("--seed", options.seed, "Of random inputs.")
+        ->check(programs::whole_number())
+        ->capture_default_str();
     command.add_option("--rows", options.rows, "Rows, where no file says how many.")
-        ->check(CLI::Range(int64_t{1}, int64_t{1} << 24))
+        ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
 }
 

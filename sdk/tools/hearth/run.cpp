@@ -8,12 +8,16 @@
 #include "npy.hpp"
 #include "tables.hpp"
 
+#include <hearth/file.hpp>
+
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
 
 namespace hearth::tool {
 
@@ -58,19 +62,40 @@ std::string file_name(std::string name) {
     return name;
 }
 
-Status write_output(const RunOptions& options, const std::string& name, const HostTensor& tensor) {
+std::string output_path(const RunOptions& options, const std::string& name) {
+    return options.output + "/" + file_name(name) + "." + options.format;
+}
+
+/// Makes the folder, and tells before the run what could not be written after it.
+Status check_outputs(const RunOptions& options, const Graph& graph) {
+    if (options.output.empty()) return {};
     std::error_code error;
     std::filesystem::create_directories(options.output, error);
-    const std::string path = options.output + "/" + file_name(name) + "." + options.format;
+    if (error)
+        return not_found("cannot make the folder '" + options.output + "': " + error.message());
+    std::map<std::string, std::string> names;  // by path
+    for (const GraphOutput& output : graph.outputs) {
+        const std::string path = output_path(options, output.name);
+        const auto [first, is_new] = names.emplace(path, output.name);
+        if (!is_new)
+            return invalid_argument("outputs '" + first->second + "' and '" + output.name +
+                                    "' would both be written to '" + path + "'");
+        HEARTH_TRY(check_writable(path).in("output '" + output.name + "'"));
+    }
+    return {};
+}
+
+Status write_output(const RunOptions& options, const std::string& name, const HostTensor& tensor) {
     const std::vector<std::byte> bytes =
         options.format == "npy" ? write_npy(tensor) : write_tensor_proto(name, tensor);
-    return write_file(path, "'" + name + "'", bytes.data(), bytes.size());
+    return write_file_atomically(output_path(options, name), bytes).in("output '" + name + "'");
 }
 
 Status run(const RunOptions& options) {
     HEARTH_ASSIGN(const Model model, load_model(options.model));
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, options.model.entry));
     const Graph& graph = model.graphs[entry];
+    HEARTH_TRY(check_outputs(options, graph));
     HEARTH_ASSIGN(const Inputs inputs, make_inputs(graph, options.inputs));
     const Runners runners = make_runners(options.device, options.device_index);
     if (runners.list.empty()) return runners.no_gpu.in("no device");
@@ -118,8 +143,10 @@ void add_run(CLI::App& app, int& exit_code) {
     command->add_option("--device", options->device, "gpu, cpu (the reference) or program.")
         ->check(CLI::IsMember({"gpu", "cpu", "program"}))
         ->capture_default_str();
-    command->add_option("--device-index", options->device_index,
-                        "Which GPU of `hearth info`; default: the first discrete one.");
+    command
+        ->add_option("--device-index", options->device_index,
+                     "Which GPU of `hearth info`; default: the first discrete one.")
+        ->check(programs::device_index());
     command->add_option("--profile", options->profile,
                         "Of a package; default: the first that the device can run.");
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");

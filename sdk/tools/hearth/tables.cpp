@@ -5,10 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <fstream>
-#include <system_error>
-
 namespace hearth::tool {
 
 void print_json(const Json& value) {
@@ -40,16 +36,6 @@ std::string hash_text(uint64_t hash) {
 std::string shortened(std::string_view text, size_t width) {
     if (text.size() <= width) return std::string(text);
     return std::string(text.substr(0, width - 3)) + "...";
-}
-
-Status write_file(const std::string& path, std::string_view what, const void* data, size_t size) {
-    errno = 0;
-    std::ofstream file(path, std::ios::binary);
-    file.write(static_cast<const char*>(data), static_cast<std::streamsize>(size));
-    file.close();
-    if (file) return {};
-    const std::string why = errno != 0 ? ": " + std::generic_category().message(errno) : "";
-    return not_found(fmt::format("cannot write {} to '{}'{}", what, path, why));
 }
 
 }  // namespace hearth::tool

@@ -39,7 +39,4 @@ std::string hash_text(uint64_t hash);
 /// At most `width` characters, the last three of them dots where something is left out.
 std::string shortened(std::string_view text, size_t width);
 
-/// Writes a file, and says so if it cannot.
-Status write_file(const std::string& path, std::string_view what, const void* data, size_t size);
-
 }  // namespace hearth::tool

@@ -12,9 +12,11 @@
 #include "tables.hpp"
 #include "tuning_file.hpp"
 
+#include <hearth/file.hpp>
 #include <hearth/tuning.hpp>
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 #include <standalone/program_runner.hpp>
 
 namespace hearth::tool {
@@ -63,6 +65,7 @@ void print_report(const Json& json) {
 }
 
 Status tune_model(const TuneOptions& options) {
+    HEARTH_TRY(check_writable(options.output).in("the tuning"));
     HEARTH_ASSIGN(const Model model, load_model(options.model));
     HEARTH_TRY(model.fits_device);
     HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
@@ -85,7 +88,7 @@ Status tune_model(const TuneOptions& options) {
         }));
     progress.clear();
     const std::string text = tuner.save();
-    HEARTH_TRY(write_file(options.output, "the tuning", text.data(), text.size()));
+    HEARTH_TRY(write_file_atomically(options.output, text).in("the tuning"));
     HEARTH_ASSIGN(const Tuning tuning, parse_tuning(text));
     const Json json = report(options, tuner, tuning);
     if (options.json)
@@ -105,16 +108,18 @@ void add_tune(CLI::App& app, int& exit_code) {
     command->add_option("-o,--output", options->output, "The tuning, for cook --tuning and games.")
         ->required();
     command->add_option("--max-rows", options->max_rows, "The most rows of one recording.")
-        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24))
+        ->check(programs::whole_number(1, uint64_t{1} << 24))
         ->capture_default_str();
     command->add_option("--precision", options->precision, "Of what products read.")
         ->check(CLI::IsMember({"f32", "f16"}))
         ->capture_default_str();
     command->add_option("--samples", options->samples, "Recordings of each variant to time.")
-        ->check(CLI::Range(4u, 1000u))
+        ->check(programs::whole_number(4, 1000))
         ->capture_default_str();
-    command->add_option("--device-index", options->device_index,
-                        "Which GPU of `hearth info`; default: the first discrete one.");
+    command
+        ->add_option("--device-index", options->device_index,
+                     "Which GPU of `hearth info`; default: the first discrete one.")
+        ->check(programs::device_index());
     command->add_flag("--json", options->json, "Print one JSON object.");
     command->footer(
         "A variant wins only if it computes what the shipped one does.  The file is for this "

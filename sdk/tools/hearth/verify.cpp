@@ -16,6 +16,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <fmt/format.h>
+#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -234,11 +235,11 @@ void add_verify(CLI::App& app, int& exit_code) {
     command
         ->add_option("--rtol", options->relative,
                      "Relative tolerance; default: the case's tolerance.txt, or 1e-3.")
-        ->check(CLI::NonNegativeNumber);
+        ->check(programs::finite_number(0, 1e30));
     command
         ->add_option("--atol", options->absolute,
                      "Absolute tolerance; default: the case's tolerance.txt, or 1e-5.")
-        ->check(CLI::NonNegativeNumber);
+        ->check(programs::finite_number(0, 1e30));
     command->add_flag("--rows", options->symbolic_rows,
                       "Leave open leading extents to the program, as a number of rows.");
     command->add_flag(
@@ -251,7 +252,7 @@ void add_verify(CLI::App& app, int& exit_code) {
         ->add_option("--timeout", options->timeout_s,
                      "Seconds for one case; 0: no limit.  Each runs in a process apart, so a crash "
                      "or a hang fails that case alone.")
-        ->check(CLI::NonNegativeNumber)
+        ->check(programs::finite_number(0, 1e6))
         ->capture_default_str();
     command->add_flag("-v,--verbose", options->report.list_passed,
                       "Also list the cases that pass.");

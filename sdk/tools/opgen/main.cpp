@@ -8,13 +8,13 @@
 
 #include "ops/op_table.hpp"
 
+#include <hearth/file.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -158,12 +158,13 @@ int main(int argument_count, char** arguments) {
     }
     const char* path = arguments[argument_count - 1];
     if (!checks) {
-        std::ofstream(path, std::ios::binary) << page();
-        return 0;
+        const Status status = write_file_atomically(path, page());
+        if (!status.ok()) std::fprintf(stderr, "hearth_opgen: %s\n", status.message().c_str());
+        return status.ok() ? 0 : 1;
     }
-    std::ifstream file(path, std::ios::binary);
-    const std::string found{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (found == page()) return 0;
+    const Result<std::vector<std::byte>> found = read_whole_file(path);
+    const std::string expected = page();
+    if (found.ok() && std::ranges::equal(*found, std::as_bytes(std::span(expected)))) return 0;
     std::fprintf(stderr, "%s is not what the operators' records say; run: hearth_opgen %s\n", path,
                  path);
     return 1;
