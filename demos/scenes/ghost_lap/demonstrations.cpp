@@ -3,7 +3,7 @@
 
 #include "ghost_lap/demonstrations.hpp"
 
-#include "ghost_lap/random.hpp"
+#include "random.hpp"
 
 #include <algorithm>
 
@@ -18,7 +18,8 @@ void Demonstrations::add(const Observation& observation, const Action& action) {
 void Demonstrations::fill_minibatch(uint64_t step, std::span<float> observations,
                                     std::span<float> actions) const {
     for (uint64_t row = 0; row < kBatchSize; ++row) {
-        const uint64_t bits = random_bits(seed_, Stream::kMinibatch, step * kBatchSize + row);
+        const uint64_t bits =
+            scenes::random_bits(seed_, scenes::Stream::kMinibatch, step * kBatchSize + row);
         const Pair& pair = pairs_[(bits >> 32) * size() >> 32];
         std::ranges::copy(pair.observation, observations.begin() + row * kObservationSize);
         std::ranges::copy(pair.action, actions.begin() + row * kActionSize);

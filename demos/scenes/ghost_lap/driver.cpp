@@ -7,7 +7,7 @@
 
 #include "ghost_lap/driver.hpp"
 
-#include "ghost_lap/random.hpp"
+#include "random.hpp"
 
 #include <glm/geometric.hpp>
 
@@ -115,8 +115,8 @@ Action ScriptedDriver::drive(const Racer& racer, uint64_t frame) {
     const glm::vec2 left(-std::sin(car.heading), std::cos(car.heading));
     const float curvature = 2.0f * glm::dot(to_target, left) / glm::dot(to_target, to_target);
     const float missing = target_speed(here + kPedalSeconds * car.speed) - car.speed;
-    const float wobble =
-        style_.wobble * random_signed(seed_, Stream::kDriver, frame / kWobbleFrames);
+    const float wobble = style_.wobble * scenes::random_signed(seed_, scenes::Stream::kDriver,
+                                                               frame / kWobbleFrames);
     return clamp_action({steer_for_curvature(curvature, car.speed) + wobble, kPedalGain * missing});
 }
 

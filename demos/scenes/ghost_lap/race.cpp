@@ -3,7 +3,7 @@
 
 #include "ghost_lap/race.hpp"
 
-#include "ghost_lap/random.hpp"
+#include "random.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -17,7 +17,7 @@ constexpr float kGridSpread = 0.3f;  // half-widths; how far to the side a car m
 enum WorldDraw : uint64_t { kPlayerGrid, kGhostGrid };
 
 float grid_lateral(uint64_t seed, WorldDraw draw) {
-    return kGridSpread * random_signed(seed, Stream::kWorld, draw);
+    return kGridSpread * scenes::random_signed(seed, scenes::Stream::kWorld, draw);
 }
 
 std::vector<Line> completed_lines(const Racer& racer) {
@@ -50,7 +50,7 @@ RaceTable::Laps summarize(const Racer& racer, const Line& player_line) {
 uint64_t hash_car(const Car& car) {
     uint64_t hash = 0;
     for (const float value : {car.position.x, car.position.y, car.heading, car.speed})
-        hash = mix64(hash ^ std::bit_cast<uint32_t>(value)) + 1;
+        hash = scenes::mix64(hash ^ std::bit_cast<uint32_t>(value)) + 1;
     return hash;
 }
 
@@ -92,7 +92,8 @@ void Race::step(Action player_action) {
     ghost_is_driving_ = std::ranges::count_if(player_.laps(), &Lap::is_completed) >=
                         options_.ghost_starts_after_laps;
     ++frame_;
-    state_hash_ = mix64(mix64(state_hash_ ^ hash_car(player_.car())) ^ hash_car(ghost_.car()));
+    state_hash_ = scenes::mix64(scenes::mix64(state_hash_ ^ hash_car(player_.car())) ^
+                                hash_car(ghost_.car()));
 }
 
 Action Race::next_ghost_action() {

@@ -6,7 +6,7 @@
 #include "ghost_lap/driver.hpp"
 #include "ghost_lap/input_script.hpp"
 #include "ghost_lap/race.hpp"
-#include "ghost_lap/random.hpp"
+#include "random.hpp"
 
 #include <gtest/gtest.h>
 
@@ -484,9 +484,10 @@ TEST(Demonstrations, AreReadyWithOneBatch) {
 
 TEST(Random, StreamsOfOneSeedDiffer) {
     std::set<uint64_t> seen;
-    for (const Stream stream : {Stream::kWorld, Stream::kDriver, Stream::kMinibatch, Stream::kInit})
+    for (const scenes::Stream stream : {scenes::Stream::kWorld, scenes::Stream::kDriver,
+                                        scenes::Stream::kMinibatch, scenes::Stream::kInit})
         for (uint64_t counter = 0; counter < 1000; ++counter)
-            seen.insert(random_bits(1, stream, counter));
+            seen.insert(scenes::random_bits(1, stream, counter));
     EXPECT_EQ(seen.size(), 4000u);
 }
 
@@ -494,7 +495,7 @@ TEST(Random, SignedValuesFillTheirRangeEvenly) {
     float sum = 0.0f;
     float squares = 0.0f;
     for (uint64_t i = 0; i < 30000; ++i) {
-        const float value = random_signed(9, Stream::kInit, i);
+        const float value = scenes::random_signed(9, scenes::Stream::kInit, i);
         ASSERT_GE(value, -1.0f);
         ASSERT_LT(value, 1.0f);
         sum += value;
@@ -563,7 +564,7 @@ TEST(Race, TheActionOfAFrameComesFromTheObservationLatencyFramesBefore) {
         bool was_driving = false;
         std::vector<float> posted;
         for (int i = 0; i < 1200; ++i) {
-            posted.push_back(random_signed(3, Stream::kInit, i));
+            posted.push_back(scenes::random_signed(3, scenes::Stream::kInit, i));
             race.set_ghost_action(race.frame(), {posted.back(), 0.5f});
             expected = step_car(race.ghost().car(),
                                 {posted[posted.size() - 1 - std::min<size_t>(latency, i)], 0.5f},

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-namespace hearth::ghost_lap {
+namespace hearth::scenes {
 
 /// What a random number is for.  Streams of one seed are independent.
 enum class Stream : uint64_t { kWorld = 1, kDriver = 2, kMinibatch = 3, kInit = 4 };
@@ -34,4 +34,4 @@ constexpr float random_signed(uint64_t seed, Stream stream, uint64_t counter) {
     return static_cast<float>(bits24 - (1 << 23)) * 0x1p-23f;
 }
 
-}  // namespace hearth::ghost_lap
+}  // namespace hearth::scenes

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "hatchlings/world.hpp"
+
+#include "random.hpp"
+
+#include <glm/common.hpp>
+#include <glm/geometric.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace hearth::hatchlings {
+namespace {
+
+constexpr float kThrust = 14.0f;              // m/s^2 at full thrust
+constexpr float kDrag = kThrust / kTopSpeed;  // 1/s
+constexpr float kEmberSpeed = 0.5f;
+constexpr float kMoteSpeed = 1.3f;
+constexpr float kTurn = 0.6f;  // of a drifter's speed that it may change by in a second
+constexpr float kChilledSeconds = 0.8f;
+constexpr float kImmuneSeconds = 2.0f;
+constexpr float kBounce = 0.4f;  // of the speed is left after meeting the edge
+constexpr float kGlowSeconds = 0.7f;
+constexpr float kReach = 3.0f;  // of a mote's cold, for observation 24
+constexpr int kSeen = 3;
+
+float finite_in_unit(float value) {
+    return std::isfinite(value) ? std::clamp(value, -1.0f, 1.0f) : 0.0f;
+}
+
+/// The `kSeen` nearest, nearest first; fewer if there are fewer.
+int nearest(std::span<const Drifter> drifters, glm::vec2 from, std::array<int, kSeen>& found) {
+    std::array<float, kSeen> distance{};
+    int count = 0;
+    for (int i = 0; i < static_cast<int>(drifters.size()); ++i) {
+        const glm::vec2 offset = drifters[static_cast<size_t>(i)].position - from;
+        const float d = glm::dot(offset, offset);
+        int at = count;
+        while (at > 0 && d < distance[static_cast<size_t>(at - 1)]) --at;
+        if (at == kSeen) continue;
+        count = std::min(count + 1, kSeen);
+        for (int k = count - 1; k > at; --k) {
+            found[static_cast<size_t>(k)] = found[static_cast<size_t>(k - 1)];
+            distance[static_cast<size_t>(k)] = distance[static_cast<size_t>(k - 1)];
+        }
+        found[static_cast<size_t>(at)] = i;
+        distance[static_cast<size_t>(at)] = d;
+    }
+    return count;
+}
+
+/// Direction times closeness.
+glm::vec2 toward(glm::vec2 offset) {
+    const float distance = std::sqrt(glm::dot(offset, offset));
+    if (distance >= kSight || distance <= 0.0f) return {0, 0};
+    return offset / distance * (1.0f - distance / kSight);
+}
+
+void stay_inside(glm::vec2& position, glm::vec2& velocity, float radius, float bounce) {
+    for (int axis = 0; axis < 2; ++axis) {
+        const float limit = kHalfSize[axis] - radius;
+        if (std::abs(position[axis]) <= limit) continue;
+        position[axis] = std::clamp(position[axis], -limit, limit);
+        if (velocity[axis] * position[axis] > 0) velocity[axis] *= -bounce;
+    }
+}
+
+}  // namespace
+
+World::World(const WorldOptions& options)
+    : seed_(options.seed), rules_(options.rules), hatchlings_(options.hatchling_count) {
+    // They hatch around the fire, in the middle.
+    for (Hatchling& h : hatchlings_) h.position = random_place() * 0.4f;
+    events_.reserve(2 * hatchlings_.size());
+    embers_.reserve(kMaxEmbers);
+    motes_.reserve(kMaxMotes);
+    drift(embers_, rules_.ember_count, kEmberSpeed);
+    drift(motes_, rules_.mote_count, kMoteSpeed);
+}
+
+float World::random_signed_at(uint64_t counter) const {
+    return scenes::random_signed(seed_, scenes::Stream::kWorld, counter);
+}
+
+glm::vec2 World::random_place() {
+    const float x = random_signed(), y = random_signed();
+    return kHalfSize * 0.95f * glm::vec2(x, y);
+}
+
+Drifter World::appear(float speed) {
+    Drifter d;
+    d.position = random_place();
+    const float x = random_signed(), y = random_signed();
+    d.velocity = speed * glm::vec2(x, y);
+    return d;
+}
+
+/// Keeps `count` drifters, and lets each wander on.
+void World::drift(std::vector<Drifter>& drifters, uint32_t count, float speed) {
+    if (drifters.size() > count) drifters.resize(count);
+    while (drifters.size() < count) drifters.push_back(appear(speed));
+    for (Drifter& d : drifters) {
+        const float x = random_signed(), y = random_signed();
+        d.velocity += glm::vec2(x, y) * (kTurn * speed * 4.0f * kFrameSeconds) +
+                      0.2f * rules_.wind * kFrameSeconds;
+        const float v = std::sqrt(glm::dot(d.velocity, d.velocity));
+        if (v > speed) d.velocity *= speed / v;
+        d.position += d.velocity * kFrameSeconds;
+        stay_inside(d.position, d.velocity, 0.3f, 1.0f);
+        d.age_s += kFrameSeconds;
+    }
+}
+
+Observation World::observe(uint32_t index) const {
+    const Hatchling& h = hatchlings_[index];
+    Observation o{};
+    o[0] = h.velocity.x / kTopSpeed;
+    o[1] = h.velocity.y / kTopSpeed;
+    o[2] = h.position.x / kHalfSize.x;
+    o[3] = h.position.y / kHalfSize.y;
+    std::array<int, kSeen> found{};
+    const int ember_count = nearest(embers_, h.position, found);
+    for (int i = 0; i < ember_count; ++i) {
+        const auto k = static_cast<size_t>(i);
+        const glm::vec2 d = toward(embers_[static_cast<size_t>(found[k])].position - h.position);
+        o[4 + 2 * k] = d.x;
+        o[5 + 2 * k] = d.y;
+    }
+    const int mote_count = nearest(motes_, h.position, found);
+    for (int i = 0; i < mote_count; ++i) {
+        const auto k = static_cast<size_t>(i);
+        const Drifter& mote = motes_[static_cast<size_t>(found[k])];
+        const glm::vec2 offset = mote.position - h.position;
+        const glm::vec2 d = toward(offset), v = (mote.velocity - h.velocity) / kTopSpeed;
+        o[10 + 5 * k] = d.x;
+        o[11 + 5 * k] = d.y;
+        o[12 + 5 * k] = v.x;
+        o[13 + 5 * k] = v.y;
+        o[14 + 5 * k] = std::max(0.0f, 1.0f - std::sqrt(glm::dot(offset, offset)) / kReach);
+    }
+    o[25] = h.chilled_s > 0 ? 1.0f : 0.0f;
+    return o;
+}
+
+void World::set_thrust(uint32_t index, glm::vec2 thrust) {
+    hatchlings_[index].thrust = {finite_in_unit(thrust.x), finite_in_unit(thrust.y)};
+}
+
+float World::take_reward(uint32_t index) {
+    const float reward = hatchlings_[index].reward;
+    hatchlings_[index].reward = 0;
+    return reward;
+}
+
+void World::move(Hatchling& h) const {
+    const bool is_chilled = h.chilled_s > 0;
+    glm::vec2 thrust = is_chilled ? glm::vec2(0) : h.thrust;
+    const float length = std::sqrt(glm::dot(thrust, thrust));
+    if (length > 1.0f) thrust /= length;
+    h.velocity += (thrust * kThrust - h.velocity * kDrag + rules_.wind) * kFrameSeconds;
+    h.position += h.velocity * kFrameSeconds;
+    stay_inside(h.position, h.velocity, kHatchlingRadius, kBounce);
+    h.chilled_s = std::max(0.0f, h.chilled_s - kFrameSeconds);
+    h.immune_s = std::max(0.0f, h.immune_s - kFrameSeconds);
+    h.glow = std::max(0.0f, h.glow - kFrameSeconds / kGlowSeconds);
+}
+
+/// Bodies push each other apart, so that a herd does not become a point.
+void World::part_hatchlings() {
+    constexpr float kBoth = 2 * kHatchlingRadius;
+    for (size_t i = 0; i < hatchlings_.size(); ++i)
+        for (size_t k = i + 1; k < hatchlings_.size(); ++k) {
+            Hatchling &a = hatchlings_[i], &b = hatchlings_[k];
+            const glm::vec2 offset = b.position - a.position;
+            const float square = glm::dot(offset, offset);
+            if (square >= kBoth * kBoth || square == 0.0f) continue;
+            const float distance = std::sqrt(square);
+            const glm::vec2 push = offset / distance * (0.5f * (kBoth - distance));
+            a.position -= push;
+            b.position += push;
+        }
+}
+
+void World::touch() {
+    const float sign = rules_.is_hot_night ? -1.0f : 1.0f;
+    for (uint32_t i = 0; i < hatchlings_.size(); ++i) {
+        Hatchling& h = hatchlings_[i];
+        for (Drifter& ember : embers_) {
+            const glm::vec2 offset = ember.position - h.position;
+            constexpr float kTouch = kHatchlingRadius + kEmberRadius;
+            if (glm::dot(offset, offset) > kTouch * kTouch) continue;
+            h.reward += sign * rules_.ember_reward;
+            h.glow = 1;
+            ++h.embers;
+            score_ += rules_.is_hot_night ? -1 : 1;
+            events_.push_back({Event::Kind::kEmber, i, ember.position});
+            ember = appear(kEmberSpeed);
+            break;  // one mouthful a frame
+        }
+        if (h.immune_s > 0) continue;
+        for (const Drifter& mote : motes_) {
+            const glm::vec2 offset = mote.position - h.position;
+            constexpr float kTouch = kHatchlingRadius + kMoteRadius;
+            if (glm::dot(offset, offset) > kTouch * kTouch) continue;
+            h.reward += sign * rules_.frost_reward;
+            h.chilled_s = kChilledSeconds;
+            h.immune_s = kImmuneSeconds;
+            ++h.motes;
+            score_ -= rules_.is_hot_night ? -1 : 1;
+            events_.push_back({Event::Kind::kFrost, i, mote.position});
+            break;
+        }
+    }
+}
+
+void World::step() {
+    events_.clear();
+    drift(embers_, std::min(rules_.ember_count, kMaxEmbers), kEmberSpeed);
+    drift(motes_, std::min(rules_.mote_count, kMaxMotes), kMoteSpeed);
+    for (Hatchling& h : hatchlings_) move(h);
+    part_hatchlings();
+    touch();
+    ++frame_;
+    const auto fold = [&](glm::vec2 v) {
+        state_hash_ = scenes::mix64(state_hash_ ^ std::bit_cast<uint32_t>(v.x));
+        state_hash_ = scenes::mix64(state_hash_ ^ std::bit_cast<uint32_t>(v.y));
+    };
+    for (const Hatchling& h : hatchlings_) {
+        fold(h.position);
+        fold(h.velocity);
+    }
+    for (const Drifter& d : embers_) fold(d.position);
+    for (const Drifter& d : motes_) fold(d.position);
+}
+
+}  // namespace hearth::hatchlings
