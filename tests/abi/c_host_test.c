@@ -46,10 +46,12 @@ static void null_is_an_error(void) {
     EXPECT(hearth_context_create(&host, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_context_create(&host, &context, &report) < 0);
     EXPECT(context == NULL);
-    EXPECT(report.problem_count == 5);
+    EXPECT(report.problem_count == 6);
     EXPECT(strstr(report.text, "hearth_host_info::physical_device is null\n") != NULL);
 
     EXPECT(hearth_begin_frame(NULL, 1, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_frame_dropped(NULL, 1, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(strcmp(hearth_program_error(NULL), "") == 0);
     EXPECT(hearth_program_load(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_session_create(NULL, NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_session_build(NULL, 0) == HEARTH_ERROR_INVALID_ARGUMENT);

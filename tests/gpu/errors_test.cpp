@@ -20,17 +20,6 @@ class Errors : public RuntimeTest {
         options.host = [](hearth_host_info& info) { VulkanShim::get().intercept(info); };
         return make_rig(options);
     }
-    /// A planted hazard must be seen through descriptors; through device addresses it is only
-    /// tried.
-    void expect_hazard_seen() {
-        if (!instance().is_validating()) GTEST_SKIP() << "the validation layers are off";
-        const auto messages = take_messages();
-        if (binding_model(device()) == BindingModel::kDeviceAddress)
-            GTEST_SKIP() << "through device addresses the validation layer saw "
-                         << (messages.empty() ? "nothing" : messages[0].id);
-        ASSERT_FALSE(messages.empty());
-        EXPECT_NE(messages[0].text.find("READ_AFTER_WRITE"), std::string::npos) << messages[0].text;
-    }
     /// Records `act` after `change`; expects the error and that no command was recorded.
     void expect_act_refused(
         Rig& rig, hearth_result expected, std::string_view message,
@@ -61,7 +50,8 @@ TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
                        "entry act: 1 bindings given, 2 expected",
                        [](hearth_record_info& info, Bounds&) { info.bound_count = 1; });
-    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT, "binding y (4) is not given",
+    expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
+                       "entry act: binding x (3) is given twice",
                        [](hearth_record_info&, Bounds& bounds) { bounds[1] = bounds[0]; });
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
                        "binding x: 764 bytes given, 768 needed for 2 rows",
@@ -150,6 +140,7 @@ TEST_F(Errors, MoreRecordingsInFlightThanAgreedAreRefused) {
         EXPECT_EQ(rig->session.error(), "entry act: all 3 recordings_in_flight are in flight");
         EXPECT_EQ(VulkanShim::get().command_calls(), before);
     });
+    rig->advance();
     const std::vector<float> x = test_values(kWidth, 1);
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }
@@ -219,7 +210,9 @@ TEST_F(Errors, StructsWithoutTheirDefaultsAreRefused) {
     hearth_context* context = nullptr;
     hearth_report report{};
     EXPECT_EQ(hearth_context_create(&host, &context, &report), HEARTH_ERROR_INVALID_ARGUMENT);
-    EXPECT_STREQ(report.text, "hearth_host_info was not made with hearth_host_info_default()");
+    EXPECT_STREQ(report.text,
+                 "hearth_context_create: info->type is 0, expected 4: make it with "
+                 "hearth_host_info_default()");
 }
 
 TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
@@ -314,36 +307,6 @@ TEST_F(Errors, ALostDeviceMakesEveryCallReturnAtOnce) {
     EXPECT_EQ(hearth_record_setup(rig->session.handle(), info.command_buffer),
               HEARTH_ERROR_DEVICE_LOST);
     EXPECT_EQ(VulkanShim::get().total_calls(), before);
-}
-
-TEST_F(Errors, AHazardThatTheHostPlantsIsSeen) {
-    const auto rig = make_watched_rig();
-    ASSERT_TRUE(rig);
-    const standalone::Buffer device_y =
-        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
-    rig->frame([&](VkCommandBuffer commands) {
-        std::array<hearth_bound, 2> bounds;
-        const hearth_record_info info = rig->act_info(commands, 1, bounds);
-        bounds[1] = rig->bind(kActY, device_y, kWidth * 4);  // `after` says nothing of the copy
-        EXPECT_TRUE(rig->session.record(info).ok());
-        const VkBufferCopy region{0, 0, kWidth * 4};
-        vk().CmdCopyBuffer(commands, device_y.handle(), rig->y.handle(), 1, &region);
-    });
-    expect_hazard_seen();
-}
-
-TEST_F(Errors, AProgramWithoutABarrierIsSeen) {
-    RigOptions options;
-    // The barrier between the state's update and y guards only the arena; the first guards t0, t1.
-    options.program = [](Program& program) {
-        program.steps.erase(program.steps.begin() + 2);
-        --program.entries[kLearn].step_count;
-        --program.entries[kAct].first_step;
-    };
-    const auto rig = make_watched_rig(options);
-    ASSERT_TRUE(rig);
-    (void)rig->learn(test_values(kWidth, 1), 0.5f);
-    expect_hazard_seen();
 }
 
 }  // namespace

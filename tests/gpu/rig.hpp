@@ -32,6 +32,10 @@ struct RigOptions {
     std::function<void(Program&)> program;
     bool build_pipelines = true;
     bool set_up = true;
+    /// Frames that the GPU may still be busy with while the next one is recorded.  With several,
+    /// what is freed or written too early is in use, which the validation layers report and the
+    /// results show; 1: each frame is waited for.
+    uint32_t frames_in_flight = 3;
 };
 
 /// Context, program and session over one device, and buffers for one entry's bindings.
@@ -41,16 +45,28 @@ class Rig {
     static std::unique_ptr<Rig> create(standalone::Device& device, const RigOptions& options = {});
     ~Rig();
 
-    /// One frame: begin_frame, `record` into a command buffer, submit, wait.
+    /// One frame: waits for the one frames_in_flight ago, tells begin_frame so, lets `record` write
+    /// a command buffer and submits it.
     void frame(const std::function<void(VkCommandBuffer)>& record);
-    /// Starts a frame of which nothing has completed since the frames before.
+    /// The same, but the command buffer is not submitted: what hearth_frame_dropped tells is lost.
+    std::string drop(const std::function<void(VkCommandBuffer)>& record);
+    /// Waits for the GPU without telling Hearth.
+    void finish();
+    /// Lets the GPU stand still before the frames to come, up to frames_in_flight of them, until
+    /// let_go(): then everything that they use really is in use.
+    void hold();
+    void let_go();
+    /// Tells Hearth of a frame, without work of its own.  What it is told of as completed is.
     void begin(uint64_t serial, uint64_t completed) {
+        finish_serial(completed);
         ASSERT_TRUE(context.begin_frame(serial, completed).ok()) << context.error();
         serial_ = serial;
+        told_ = completed;
     }
-    /// Finishes the frame before without work of its own.
+    /// Begins a frame after all frames before have finished, without work of its own.
     void advance() {
-        frame([](VkCommandBuffer) {});
+        finish();
+        begin(serial_ + 1, serial_);
     }
     uint64_t serial() const { return serial_; }
 
@@ -66,30 +82,76 @@ class Rig {
     std::vector<float> act(std::span<const float> input);
     std::vector<float> read_slot(uint32_t slot);
 
+    /// Puts the input into x(), which is then another buffer than before: earlier frames may still
+    /// be reading theirs.
     void set_x(std::span<const float> input) {
-        std::copy(input.begin(), input.end(), x.as<float>().begin());
+        current_ = (current_ + 1) % pairs_.size();
+        finish_serial(pairs_[current_].last_serial);
+        std::copy(input.begin(), input.end(), x().as<float>().begin());
     }
-    std::vector<float> get_y(uint64_t rows) const {
-        const std::span<float> values = y.as<float>().first(rows * kWidth);
+    /// What the frames so far wrote into y().
+    std::vector<float> get_y(uint64_t rows) {
+        finish();
+        const std::span<float> values = y().as<float>().first(rows * kWidth);
         return {values.begin(), values.end()};
     }
+    const standalone::Buffer& x() const { return pairs_[current_].x; }
+    const standalone::Buffer& y() const { return pairs_[current_].y; }
 
     standalone::Device& device;
     Context context;
     LoadedProgram program;
     Session session;
-    standalone::Buffer x, y;
 
   private:
+    struct Frame {
+        VkCommandPool pool = VK_NULL_HANDLE;
+        VkCommandBuffer commands = VK_NULL_HANDLE;
+        VkFence fence = VK_NULL_HANDLE;
+        uint64_t serial = 0;
+        bool is_pending = false;
+    };
+    struct Pair {
+        standalone::Buffer x, y;
+        uint64_t last_serial = 0;
+    };
+
     explicit Rig(standalone::Device& d) : device(d) {}
-    uint64_t serial_ = 0;
+    bool create_frames(uint32_t count);
+    /// The next frame, begun and recorded; null after a reported failure.
+    Frame* record_frame(const std::function<void(VkCommandBuffer)>& record);
+    void wait(Frame& frame);
+    void finish_serial(uint64_t serial);
+
+    std::vector<Frame> frames_;
+    std::vector<Pair> pairs_;
+    size_t next_frame_ = 0, current_ = 0;
+    VkEvent event_ = VK_NULL_HANDLE;
+    bool is_held_ = false;
+    uint64_t serial_ = 0, told_ = 0;
 };
 
 class RuntimeTest : public VulkanTest {
   protected:
+    explicit RuntimeTest(const standalone::DeviceOptions& options = test_device_options())
+        : VulkanTest(options) {}
     /// As Rig::create on this test's device; fails the test if it returns null.
     std::unique_ptr<Rig> make_rig(const RigOptions& options = {}) {
         return Rig::create(device(), options);
+    }
+};
+
+/// For hazards.  Synchronization validation knows what a kernel touches through descriptors, and
+/// nothing of what it touches through device addresses: programs have descriptors here, on every
+/// host.
+class HazardTest : public RuntimeTest {
+  protected:
+    HazardTest() : RuntimeTest(with_descriptors(test_device_options())) {}
+
+  private:
+    static standalone::DeviceOptions with_descriptors(standalone::DeviceOptions options) {
+        options.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+        return options;
     }
 };
 

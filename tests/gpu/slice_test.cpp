@@ -92,6 +92,7 @@ TEST_F(Slice, AnotherEntryMayRunBetweenTwoSlices) {
             });
             // The state changes in the fourth slice.
             const std::vector<float>& state = ++between < 4 ? old_state : reference.state;
+            rig->finish();
             for (uint32_t i = 0; i < kWidth; ++i)
                 EXPECT_EQ(act_y.as<float>()[i], seen[i] + state[i]) << between;
         });

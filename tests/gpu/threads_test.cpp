@@ -77,6 +77,7 @@ TEST_F(Threads, SessionsOfOneContextRecordAtTheSameTime) {
                 vk().CmdExecuteCommands(commands, 1, &worker.commands);
             }
         });
+        rig->finish();
         for (Worker& worker : workers) {
             const std::span<const float> x = worker.x.as<float>(), y = worker.y.as<float>();
             EXPECT_EQ(std::vector<float>(y.begin(), y.end()), worker.reference.learn(x, 0.5f));

@@ -45,6 +45,9 @@ inline standalone::DeviceOptions test_device_options() {
 /// Derive from it, or use it as it is: TEST_F(VulkanTest, ...).
 class VulkanTest : public ::testing::Test {
   protected:
+    explicit VulkanTest(const standalone::DeviceOptions& options = test_device_options())
+        : device_options_(options) {}
+
     void SetUp() override {
         // Some drivers cannot be loaded again and again in one process: this one keeps them loaded.
         static const auto keeps_driver_loaded = standalone::Instance::create();
@@ -54,7 +57,7 @@ class VulkanTest : public ::testing::Test {
         auto instance = standalone::Instance::create(options);
         ASSERT_TRUE(instance.ok()) << instance.status().message();
         instance_ = std::move(instance).value();
-        device_ = make_device(test_device_options());
+        device_ = make_device(device_options_);
         ASSERT_NE(device_, nullptr);
     }
 
@@ -97,6 +100,7 @@ class VulkanTest : public ::testing::Test {
     }
 
   private:
+    standalone::DeviceOptions device_options_;
     std::unique_ptr<standalone::Instance> instance_;
     std::unique_ptr<standalone::Device> device_;
 };

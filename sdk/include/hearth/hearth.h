@@ -11,10 +11,11 @@
  * Conventions
  *   Structs   begin with `type` and `size`.  Make them with their `..._default()` function, which
  *             fills both in; fields that later versions add at the end are then absent, not
- *             garbage.
+ *             garbage.  A struct larger than the library knows was made with a newer header and is
+ *             refused: HEARTH_ERROR_VERSION_MISMATCH.
  *   Results   0 is success, positive is "not an error", negative is an error.  A call that returns
- *             an error has recorded nothing and changed nothing.  hearth_context_error and
- *             hearth_session_error tell more, as one sentence.
+ *             an error has recorded nothing and changed nothing.  hearth_context_error,
+ *             hearth_session_error and hearth_program_error tell more, as one sentence.
  *   Strings   UTF-8, zero-terminated.  Strings that Hearth returns live as long as the object that
  *             they were asked of; names in requirement lists live forever.
  *   Threads   no locks inside.  Each function names what must not be used by two threads at once.
@@ -22,7 +23,7 @@
  *             different sessions of one context.
  *   Serials   hearth_begin_frame(serial, completed) is the only clock.  Work recorded after
  *             begin_frame(N, ...) belongs to serial N and counts as finished once a begin_frame
- *             says completed >= N.
+ *             says completed >= N.  hearth_frame_dropped(N) says that it was never submitted.
  *
  * Compiles by itself and before or after vulkan.h, as C11 and as C++. */
 
@@ -64,11 +65,13 @@ typedef struct VkBuffer_T* VkBuffer;
 typedef struct VkDeviceMemory_T* VkDeviceMemory;
 typedef struct VkPipelineCache_T* VkPipelineCache;
 typedef struct VkQueryPool_T* VkQueryPool;
+typedef struct VkSemaphore_T* VkSemaphore;
 #else
 typedef uint64_t VkBuffer;
 typedef uint64_t VkDeviceMemory;
 typedef uint64_t VkPipelineCache;
 typedef uint64_t VkQueryPool;
+typedef uint64_t VkSemaphore;
 #endif
 typedef struct VkAllocationCallbacks VkAllocationCallbacks;
 #endif
@@ -101,6 +104,7 @@ typedef enum hearth_result {
     HEARTH_ERROR_DEVICE_LOST = -13,
     HEARTH_ERROR_INTERNAL = -14,
     HEARTH_ERROR_MISMATCH = -15, /* a brain of another net, schema or parent */
+    HEARTH_ERROR_DROPPED = -16,  /* recorded in a frame that was never submitted */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
@@ -177,7 +181,9 @@ typedef uint64_t hearth_features;
 /* Of VK_NV_cooperative_matrix2, both: matrices that a whole workgroup holds. */
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE ((hearth_features)1 << 11)
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS ((hearth_features)1 << 12)
-#define HEARTH_FEATURE_COUNT 13
+/* Lets hearth_begin_frame read hearth_host_info::frame_semaphore. */
+#define HEARTH_FEATURE_TIMELINE_SEMAPHORE ((hearth_features)1 << 13)
+#define HEARTH_FEATURE_COUNT 14
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -377,6 +383,10 @@ typedef struct hearth_host_info {
      * is damaged, is ignored (and logged): hearth_context_stats tells. */
     const void* pipeline_cache_data;
     uint64_t pipeline_cache_bytes;
+    /* Optional: a timeline semaphore whose value is the last completed serial, for
+     * HEARTH_COMPLETED_BY_SEMAPHORE.  Needs HEARTH_FEATURE_TIMELINE_SEMAPHORE; not destroyed, and
+     * lives as long as the context. */
+    VkSemaphore frame_semaphore;
 } hearth_host_info;
 
 /* Adopts the host's device.  HEARTH_ERROR_INVALID_ARGUMENT or HEARTH_ERROR_UNSUPPORTED if the
@@ -390,16 +400,48 @@ HEARTH_API hearth_result hearth_context_create(const hearth_host_info* info, hea
  * destroyed.  Threads: externally synchronized on `context` and all that came from it. */
 HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
 
+/* As completed_serial of hearth_begin_frame: the value of hearth_host_info::frame_semaphore, which
+ * the host lets each frame's submission signal with its serial. */
+#define HEARTH_COMPLETED_BY_SEMAPHORE UINT64_MAX
+
 /* The clock.  `serial` numbers the frame that is about to be recorded, from 1; it never decreases
- * (it may repeat or skip).  All work of serials <= completed_serial has finished executing; it is
- * less than `serial`.  Frees what was destroyed and is no longer in use.  Allocates nothing.
- * Errors: HEARTH_ERROR_INVALID_ARGUMENT if serials go backwards or completed_serial >= serial.
+ * (it may repeat or skip).  All work of serials <= completed_serial has finished executing, but for
+ * serials that hearth_frame_dropped was told of; it is less than `serial`.  Frees what was destroyed
+ * and is no longer in use.  Allocates nothing.
+ * Errors: HEARTH_ERROR_INVALID_ARGUMENT if serials go backwards, if completed_serial >= serial, or
+ * for HEARTH_COMPLETED_BY_SEMAPHORE without a semaphore.
  * Threads: externally synchronized on `context` and all that came from it. */
 HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
                                             uint64_t completed_serial);
 
-/* The host saw VK_ERROR_DEVICE_LOST: from now on every call returns HEARTH_ERROR_DEVICE_LOST at
- * once; destroying stays allowed.  Any thread. */
+/* The command buffers recorded with `serial` so far were not submitted and never will be (because
+ * the swapchain was out of date, say).  What they held is taken back, in every session:
+ *
+ *   setup       is due again, unless an earlier one stands; hearth_record refuses until then
+ *   uploads     are lost, and so are brains and what was to be forgotten: record them again.
+ *               hearth_session_status counts them
+ *   readbacks   and snapshots: hearth_readback_poll returns HEARTH_ERROR_DROPPED; release them as
+ *               ever
+ *   recordings  did not happen: record them again.  A sliced one goes on from its first lost slice:
+ *               hearth_record takes its cursor, as it is or as it was before, back to there.  (If
+ *               the last slice is lost, only a copy made before it does so, for the cursor itself
+ *               was reset.)
+ *   timings     are not reported
+ *
+ * The room of all these in the session's rings is free at once.  `report`, optional, has a line for
+ * each thing lost.  Tell it before anything is recorded with a later serial: what was recorded
+ * meanwhile runs on what is not there, and a sliced recording that it went on with is started anew.
+ * The same serial may be used again afterwards; a serial with nothing to lose is no error.
+ * Allocates nothing.
+ * Errors: HEARTH_ERROR_INVALID_ARGUMENT for a serial later than the current one or completed.
+ * Threads: externally synchronized on `context` and all that came from it. */
+HEARTH_API hearth_result hearth_frame_dropped(hearth_context* context, uint64_t serial,
+                                              hearth_report* report);
+
+/* The host saw VK_ERROR_DEVICE_LOST: from now on every call that would use the device (frames,
+ * loading, sessions, pipelines, recording, readbacks, timings) returns HEARTH_ERROR_DEVICE_LOST at
+ * once and calls nothing of Vulkan.  Queries of what is known, brains' bytes and destroying work as
+ * ever.  Any thread. */
 HEARTH_API void hearth_context_device_lost(hearth_context* context);
 
 /* The last failure of a call on this context, "" if there was none.  Valid until the next call. */
@@ -595,7 +637,8 @@ typedef struct hearth_slot_info {
     uint64_t bytes;
 } hearth_slot_info;
 
-/* Queries: any thread.  HEARTH_ERROR_NOT_FOUND if there is no such index or name. */
+/* Queries: any thread.  HEARTH_ERROR_NOT_FOUND if there is no such index or name;
+ * hearth_program_error tells which there are. */
 HEARTH_API hearth_result hearth_program_get_info(const hearth_program* program,
                                                  hearth_program_info* out);
 HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
@@ -611,6 +654,10 @@ HEARTH_API hearth_result hearth_program_find_binding(const hearth_program* progr
                                                      const char* name, uint32_t* index);
 HEARTH_API hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
                                                   uint32_t* index);
+
+/* The last failure of a query of this program on the calling thread, "" if there was none or another
+ * program's came after it.  Valid until the next failure on this thread. */
+HEARTH_API const char* hearth_program_error(const hearth_program* program);
 
 /* ------------------------------------------------------------------------------------------------
  * Sessions: a program with memory
@@ -629,6 +676,11 @@ typedef uint32_t hearth_session_flags;
 #define HEARTH_SESSION_PROFILE_STEPS 0x4u
 /* Keeps the initial weights staged, so that hearth_record_setup can be recorded again to reset. */
 #define HEARTH_SESSION_KEEP_INITIAL 0x8u
+/* For development: each recording asks Vulkan about the buffers that it is given.  A range that ends
+ * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements tells, which rounds up), a
+ * device_address that is not the buffer's, and an output that shares bytes with another binding are
+ * then errors that name the binding. */
+#define HEARTH_SESSION_CHECK_BINDINGS 0x10u
 
 typedef struct hearth_session_create_info {
     hearth_struct_type type;
@@ -696,10 +748,16 @@ typedef struct hearth_session_status {
     hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or what the driver failed with */
     uint32_t pipeline_count;
     uint32_t pipelines_ready;
-    uint32_t setup_recorded; /* non-zero after hearth_record_setup */
+    uint32_t setup_recorded; /* non-zero after hearth_record_setup, unless its frame was dropped */
     uint64_t setup_serial;
     uint32_t recordings_in_flight;
     uint32_t readbacks_in_flight;
+    /* What hearth_frame_dropped took back since the session was created. */
+    uint64_t dropped_serial; /* the last one that took something back; 0: none */
+    uint32_t dropped_setups;
+    uint32_t dropped_uploads;   /* hearth_record_upload, _brain and _forget */
+    uint32_t dropped_readbacks; /* and snapshots, released or not */
+    uint32_t reserved;
 } hearth_session_status;
 
 HEARTH_API hearth_result hearth_session_get_status(const hearth_session* session,
@@ -733,7 +791,7 @@ HEARTH_API hearth_result hearth_session_get_slot_buffer(const hearth_session* se
  * with one leading barrier; the host never needs a barrier for it.
  *
  * They allocate nothing, lock nothing and call no driver function but vkCmd... and
- * vkGetBufferDeviceAddress.
+ * vkGetBufferDeviceAddress (and vkGetBufferMemoryRequirements, with HEARTH_SESSION_CHECK_BINDINGS).
  *
  * Threads: externally synchronized on `session` and the command buffer; not during
  * hearth_begin_frame.  Different sessions may record at the same time.
@@ -810,9 +868,9 @@ typedef struct hearth_cursor {
  * cursor  NULL: the whole entry.  HEARTH_INCOMPLETE: call again with it, with the same rows and
  *         bindings, into a later command buffer.  HEARTH_OK: finished, and reset to the start.
  * Returns HEARTH_NOT_READY if a pipeline is not built yet; nothing is recorded.
- * Errors: HEARTH_ERROR_WRONG_ORDER before setup or begin_frame, or for a cursor whose entry was
- * started anew meanwhile; HEARTH_ERROR_RING_FULL; HEARTH_ERROR_OUT_OF_RANGE for rows or a buffer
- * that is too small; HEARTH_ERROR_INVALID_ARGUMENT. */
+ * Errors: HEARTH_ERROR_WRONG_ORDER before setup (or after its frame was dropped) or begin_frame, or
+ * for a cursor whose entry was started anew meanwhile; HEARTH_ERROR_RING_FULL;
+ * HEARTH_ERROR_OUT_OF_RANGE for rows or a buffer that is too small; HEARTH_ERROR_INVALID_ARGUMENT. */
 HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
                                        hearth_cursor* cursor);
 
@@ -860,6 +918,7 @@ HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
 
 /* HEARTH_OK: *data and *byte_count are the bytes, valid until released; *serial is the serial they
  * belong to.  HEARTH_NOT_READY: later.  HEARTH_ERROR_NOT_FOUND: no such request.
+ * HEARTH_ERROR_DROPPED: its frame was dropped, and it will never arrive; release it.
  * Never waits.  Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
                                               const void** data, uint64_t* byte_count,

@@ -36,6 +36,7 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
             case HEARTH_ERROR_MISMATCH:
                 return StatusCode::kInvalidArgument;
             case HEARTH_ERROR_NOT_FOUND:
+            case HEARTH_ERROR_DROPPED:
                 return StatusCode::kNotFound;
             case HEARTH_ERROR_UNSUPPORTED:
             case HEARTH_ERROR_VERSION_MISMATCH:
@@ -129,6 +130,12 @@ class Context {
 
     Status begin_frame(uint64_t serial, uint64_t completed_serial) {
         return check(hearth_begin_frame(handle_, serial, completed_serial));
+    }
+    /// The frame was never submitted; what was lost with it, one a line (see hearth_frame_dropped).
+    Result<std::string> frame_dropped(uint64_t serial) {
+        hearth_report report{};
+        HEARTH_TRY(check(hearth_frame_dropped(handle_, serial, &report)));
+        return std::string(report.text);
     }
     Result<DeviceCaps> caps() const {
         hearth_device_caps caps = hearth_device_caps_default();
@@ -224,32 +231,32 @@ class LoadedProgram {
     }
     Result<hearth_entry_info> entry(uint32_t index) const {
         hearth_entry_info out = hearth_entry_info_default();
-        HEARTH_TRY(to_status(hearth_program_get_entry(handle_, index, &out)));
+        HEARTH_TRY(check(hearth_program_get_entry(handle_, index, &out)));
         return out;
     }
     Result<hearth_binding_info> binding(uint32_t index) const {
         hearth_binding_info out = hearth_binding_info_default();
-        HEARTH_TRY(to_status(hearth_program_get_binding(handle_, index, &out)));
+        HEARTH_TRY(check(hearth_program_get_binding(handle_, index, &out)));
         return out;
     }
     Result<hearth_slot_info> slot(uint32_t index) const {
         hearth_slot_info out = hearth_slot_info_default();
-        HEARTH_TRY(to_status(hearth_program_get_slot(handle_, index, &out)));
+        HEARTH_TRY(check(hearth_program_get_slot(handle_, index, &out)));
         return out;
     }
     Result<uint32_t> find_entry(const char* name) const {
         uint32_t index = 0;
-        HEARTH_TRY(to_status(hearth_program_find_entry(handle_, name, &index), name));
+        HEARTH_TRY(check(hearth_program_find_entry(handle_, name, &index)));
         return index;
     }
     Result<uint32_t> find_binding(uint32_t entry, const char* name) const {
         uint32_t index = 0;
-        HEARTH_TRY(to_status(hearth_program_find_binding(handle_, entry, name, &index), name));
+        HEARTH_TRY(check(hearth_program_find_binding(handle_, entry, name, &index)));
         return index;
     }
     Result<uint32_t> find_slot(const char* name) const {
         uint32_t index = 0;
-        HEARTH_TRY(to_status(hearth_program_find_slot(handle_, name, &index), name));
+        HEARTH_TRY(check(hearth_program_find_slot(handle_, name, &index)));
         return index;
     }
 
@@ -281,6 +288,9 @@ class LoadedProgram {
 
   private:
     explicit LoadedProgram(hearth_program* handle) : handle_(handle) {}
+    Status check(hearth_result result) const {
+        return result >= 0 ? Status() : to_status(result, hearth_program_error(handle_));
+    }
     hearth_program* handle_ = nullptr;
 };
 

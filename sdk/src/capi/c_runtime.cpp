@@ -53,22 +53,115 @@ hearth_dtype device_type(uint32_t dtype, const ProgramView& view) {
 static_assert(static_cast<int>(DType::kBool) == HEARTH_BOOL && kDTypeCount == HEARTH_BOOL + 1);
 static_assert(kMaxRank == HEARTH_MAX_RANK);
 
+/// The last failure of a query of a program on this thread.  Queries are allowed on any thread, so
+/// that neither program nor context can hold it.
+struct ProgramError {
+    const hearth_program* program = nullptr;
+    FixedText<512> text;
+};
+thread_local ProgramError program_error;
+
+/// Whose error text a call writes.  All have fail(result, format, ...).
+struct ProgramQuery {
+    const hearth_program* program;
+
+    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
+                                                             const char* format, ...) const {
+        program_error.program = program;
+        program_error.text.clear();
+        va_list arguments;
+        va_start(arguments, format);
+        program_error.text.append_list(format, arguments);
+        va_end(arguments);
+        program_error.text.replace_control_characters();
+        return result;
+    }
+};
+
+/// Refuses what is no handle of a context, and says nothing: there is nowhere to say it.
+template <class Handle>
+bool is_handle(const Handle* handle) {
+    return handle != nullptr && unwrap(handle)->is_intact();
+}
+
+template <class Owner>
+hearth_result fail_null(Owner& owner, const char* call, const char* argument) {
+    return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: %s is null", call, argument);
+}
+
+/// HEARTH_OK for a struct made with its _default() function; else a sentence of `owner`.
+template <class Owner, class T>
+hearth_result check_struct(Owner& owner, const char* call, const char* argument, const char* type,
+                           const T* given, const T& fresh) {
+    if (is_made(given, fresh)) return HEARTH_OK;
+    FixedText<256> why;
+    const hearth_result result = capi::check_struct(given, fresh, argument, type, why);
+    return owner.fail(result, "%s: %s", call, why.c_str());
+}
+template <class T>
+hearth_result check_struct(gpu::Problems& problems, const char* call, const char* argument,
+                           const char* type, const T* given, const T& fresh) {
+    if (is_made(given, fresh)) return HEARTH_OK;
+    FixedText<256> why;
+    const hearth_result result = capi::check_struct(given, fresh, argument, type, why);
+    problems.add("%s: %s", call, why.c_str());
+    return result;
+}
+#define HEARTH_CHECK_STRUCT(owner, type, argument)                                       \
+    if (const hearth_result checked =                                                    \
+            check_struct(owner, __func__, #argument, #type, argument, type##_default()); \
+        checked != HEARTH_OK)                                                            \
+    return checked
+#define HEARTH_CHECK_POINTER(owner, argument) \
+    if (argument == nullptr) return fail_null(owner, __func__, #argument)
+
+/// HEARTH_OK for a session that can be used.
+hearth_result check_session(const hearth_session* session, const char* call) {
+    if (!is_handle(session)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!unwrap(session)->is_retired()) return HEARTH_OK;
+    return unwrap(session)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: the session was destroyed",
+                                 call);
+}
+#define HEARTH_CHECK_SESSION(session)                                                         \
+    if (const hearth_result checked = check_session(session, __func__); checked != HEARTH_OK) \
+    return checked
+
+/// HEARTH_OK for a program that sessions of `context` can be made from.
+hearth_result check_program(runtime::Context& context, const hearth_program* program,
+                            const char* call) {
+    const char* const problem = program == nullptr                        ? "is null"
+                                : !unwrap(program)->is_intact()           ? "is not a program"
+                                : &unwrap(program)->context() != &context ? "is of another context"
+                                : unwrap(program)->is_closed()            ? "was destroyed"
+                                                                          : nullptr;
+    if (problem == nullptr) return HEARTH_OK;
+    return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->program %s", call, problem);
+}
+
+/// The index of the record named `name`; else the names there are.
 template <class Records, class Name>
-hearth_result find_named(const ProgramView& view, const Records& records, const char* name,
-                         Name name_of_record, uint32_t* index) {
-    if (name == nullptr || index == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+hearth_result find_named(const ProgramQuery& query, const char* what, const ProgramView& view,
+                         const Records& records, const char* name, Name name_of_record,
+                         uint32_t* index) {
     for (uint32_t i = 0; i < records.size(); ++i) {
         if (view.text_view(name_of_record(records[i])) != name) continue;
         *index = i;
         return HEARTH_OK;
     }
-    return HEARTH_ERROR_NOT_FOUND;
+    FixedText<300> known;
+    constexpr uint32_t kMostNamed = 16;
+    for (uint32_t i = 0; i < records.size() && i < kMostNamed; ++i)
+        known.append("%s%.60s", i > 0 ? ", " : "", view.text(name_of_record(records[i])));
+    if (records.size() > kMostNamed) known.append(", ...");
+    return query.fail(HEARTH_ERROR_NOT_FOUND, "no %s is named '%.100s'; there are: %s", what, name,
+                      records.empty() ? "none" : known.c_str());
 }
 
 hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brain,
-                         gpu::Problems& problems) {
+                         gpu::Problems& problems, const char* call) {
     if (bytes == nullptr || byte_count > SIZE_MAX / 2) {
-        problems.add("brain: no bytes");
+        problems.add("%s: %s", call,
+                     bytes == nullptr ? "bytes is null" : "byte_count is beyond the address space");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     ViewError error;
@@ -133,14 +226,18 @@ hearth_result hearth_query_instance(hearth_requirements* out) {
 
 hearth_result hearth_query_device(const hearth_device_query* query, hearth_requirements* out,
                                   hearth_report* report) {
-    if (!is_made(query, hearth_device_query_default()) ||
-        !is_made(out, hearth_requirements_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
-    hearth_requirements value = hearth_requirements_default();
     gpu::Problems problems;
-    const hearth_result result =
-        gpu::query_requirements(read_struct(query, hearth_device_query_default()), value, problems);
-    write_struct(out, value);
+    hearth_result result = check_struct(problems, __func__, "query", "hearth_device_query", query,
+                                        hearth_device_query_default());
+    if (result == HEARTH_OK)
+        result = check_struct(problems, __func__, "out", "hearth_requirements", out,
+                              hearth_requirements_default());
+    if (result == HEARTH_OK) {
+        hearth_requirements value = hearth_requirements_default();
+        result = gpu::query_requirements(read_struct(query, hearth_device_query_default()), value,
+                                         problems);
+        write_struct(out, value);
+    }
     write_report(report, problems);
     return result;
 }
@@ -176,13 +273,15 @@ hearth_result hearth_context_create(const hearth_host_info* info, hearth_context
                                     hearth_report* report) {
     gpu::Problems problems;
     hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
-    if (out != nullptr) *out = nullptr;
-    if (out == nullptr || !is_made(info, hearth_host_info_default())) {
-        problems.add("hearth_host_info was not made with hearth_host_info_default()");
+    if (out == nullptr) {
+        problems.add("%s: out is null", __func__);
     } else {
         runtime::Context* context = nullptr;
-        result = runtime::Context::create(read_struct(info, hearth_host_info_default()), &context,
-                                          problems);
+        result = check_struct(problems, __func__, "info", "hearth_host_info", info,
+                              hearth_host_info_default());
+        if (result == HEARTH_OK)
+            result = runtime::Context::create(read_struct(info, hearth_host_info_default()),
+                                              &context, problems);
         *out = reinterpret_cast<hearth_context*>(context);
     }
     write_report(report, problems);
@@ -190,32 +289,42 @@ hearth_result hearth_context_create(const hearth_host_info* info, hearth_context
 }
 
 hearth_result hearth_context_destroy(hearth_context* context) {
-    return context != nullptr ? unwrap(context)->destroy() : HEARTH_OK;
+    if (context == nullptr) return HEARTH_OK;
+    return is_handle(context) ? unwrap(context)->destroy() : HEARTH_ERROR_INVALID_ARGUMENT;
 }
 
 hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
                                  uint64_t completed_serial) {
-    if (context == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
     return unwrap(context)->begin_frame(serial, completed_serial);
 }
 
+hearth_result hearth_frame_dropped(hearth_context* context, uint64_t serial,
+                                   hearth_report* report) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    gpu::Problems lost;
+    const hearth_result result = unwrap(context)->drop_frame(serial, lost);
+    write_report(report, lost);
+    return result;
+}
+
 void hearth_context_device_lost(hearth_context* context) {
-    if (context != nullptr) unwrap(context)->device().set_lost();
+    if (is_handle(context)) unwrap(context)->device().set_lost();
 }
 
 const char* hearth_context_error(const hearth_context* context) {
-    return context != nullptr ? unwrap(context)->error() : "";
+    return is_handle(context) ? unwrap(context)->error() : "";
 }
 
 hearth_result hearth_context_caps(const hearth_context* context, hearth_device_caps* out) {
-    if (context == nullptr || !is_made(out, hearth_device_caps_default()))
+    if (!is_handle(context) || !is_made(out, hearth_device_caps_default()))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     write_struct(out, unwrap(context)->device().caps());
     return HEARTH_OK;
 }
 
 hearth_result hearth_context_get_stats(const hearth_context* context, hearth_context_stats* out) {
-    if (context == nullptr || !is_made(out, hearth_context_stats_default()))
+    if (!is_handle(context) || !is_made(out, hearth_context_stats_default()))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const runtime::Context& c = *unwrap(context);
     hearth_context_stats value = hearth_context_stats_default();
@@ -233,7 +342,7 @@ hearth_result hearth_context_get_stats(const hearth_context* context, hearth_con
 
 hearth_result hearth_context_save_pipeline_cache(hearth_context* context, void* out,
                                                  uint64_t* byte_count) {
-    if (context == nullptr || byte_count == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(context) || byte_count == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
     if (unwrap(context)->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     return unwrap(context)->pipeline_cache().save(static_cast<std::byte*>(out), byte_count);
 }
@@ -242,12 +351,17 @@ hearth_result hearth_context_save_pipeline_cache(hearth_context* context, void* 
 
 hearth_result hearth_program_load(hearth_context* context, const hearth_program_load_info* info,
                                   hearth_program** out) {
-    if (context == nullptr || out == nullptr || !is_made(info, hearth_program_load_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    HEARTH_CHECK_STRUCT(owner, hearth_program_load_info, info);
+    HEARTH_CHECK_POINTER(owner, out);
     *out = nullptr;
     const hearth_program_load_info i = read_struct(info, hearth_program_load_info_default());
-    if (i.bytes == nullptr || i.byte_count > SIZE_MAX / 2)
-        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "program: no bytes");
+    if (i.bytes == nullptr) return fail_null(owner, __func__, "info->bytes");
+    if (i.byte_count > SIZE_MAX / 2)
+        return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                          "%s: info->byte_count is beyond the address space", __func__);
     runtime::LoadedProgram* program = nullptr;
     const hearth_result result = runtime::LoadedProgram::load(
         *unwrap(context),
@@ -259,12 +373,17 @@ hearth_result hearth_program_load(hearth_context* context, const hearth_program_
 
 hearth_result hearth_package_load(hearth_context* context, const hearth_package_load_info* info,
                                   hearth_program** out) {
-    if (context == nullptr || out == nullptr || !is_made(info, hearth_package_load_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    HEARTH_CHECK_STRUCT(owner, hearth_package_load_info, info);
+    HEARTH_CHECK_POINTER(owner, out);
     *out = nullptr;
     const hearth_package_load_info i = read_struct(info, hearth_package_load_info_default());
-    if (i.bytes == nullptr || i.byte_count > SIZE_MAX / 2)
-        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "package: no bytes");
+    if (i.bytes == nullptr) return fail_null(owner, __func__, "info->bytes");
+    if (i.byte_count > SIZE_MAX / 2)
+        return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                          "%s: info->byte_count is beyond the address space", __func__);
     runtime::LoadedProgram* program = nullptr;
     const hearth_result result = runtime::LoadedProgram::load_package(
         *unwrap(context),
@@ -276,12 +395,20 @@ hearth_result hearth_package_load(hearth_context* context, const hearth_package_
 
 hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
                                       hearth_package_info* out, hearth_report* report) {
-    if (bytes == nullptr || byte_count > SIZE_MAX / 2 ||
-        !is_made(out, hearth_package_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    gpu::Problems problems;
+    hearth_result result = check_struct(problems, __func__, "out", "hearth_package_info", out,
+                                        hearth_package_info_default());
+    if (result == HEARTH_OK && (bytes == nullptr || byte_count > SIZE_MAX / 2)) {
+        problems.add("%s: %s", __func__,
+                     bytes == nullptr ? "bytes is null" : "byte_count is beyond the address space");
+        result = HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (result != HEARTH_OK) {
+        write_report(report, problems);
+        return result;
+    }
     PackageView package;
     ViewError error;
-    gpu::Problems problems;
     const bool is_open = package.open(
         {static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)}, &error);
     if (!is_open) problems.add("%s", error.text.c_str());
@@ -301,12 +428,13 @@ hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
 }
 
 void hearth_program_destroy(hearth_program* program) {
-    if (program != nullptr) unwrap(program)->close();
+    if (is_handle(program)) unwrap(program)->close();
 }
 
 hearth_result hearth_program_get_info(const hearth_program* program, hearth_program_info* out) {
-    if (program == nullptr || !is_made(out, hearth_program_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_STRUCT(query, hearth_program_info, out);
     const ProgramView& view = unwrap(program)->view();
     const file::FileHeader& header = view.header();
     hearth_program_info value = hearth_program_info_default();
@@ -328,10 +456,12 @@ hearth_result hearth_program_get_info(const hearth_program* program, hearth_prog
 
 hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
                                        hearth_entry_info* out) {
-    if (program == nullptr || !is_made(out, hearth_entry_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_STRUCT(query, hearth_entry_info, out);
     const ProgramView& view = unwrap(program)->view();
-    if (index >= view.entries().size()) return HEARTH_ERROR_NOT_FOUND;
+    if (index >= view.entries().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", index, view.entries().size());
     const file::EntryRecord& entry = view.entries()[index];
     hearth_entry_info value = hearth_entry_info_default();
     value.name = view.text(entry.name);
@@ -351,10 +481,13 @@ hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t i
 
 hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                          hearth_binding_info* out) {
-    if (program == nullptr || !is_made(out, hearth_binding_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_STRUCT(query, hearth_binding_info, out);
     const ProgramView& view = unwrap(program)->view();
-    if (index >= view.bindings().size()) return HEARTH_ERROR_NOT_FOUND;
+    if (index >= view.bindings().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding %u of %zu", index,
+                          view.bindings().size());
     const file::BindingRecord& binding = view.bindings()[index];
     hearth_binding_info value = hearth_binding_info_default();
     value.name = view.text(binding.name);
@@ -370,10 +503,12 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
 
 hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
                                       hearth_slot_info* out) {
-    if (program == nullptr || !is_made(out, hearth_slot_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_STRUCT(query, hearth_slot_info, out);
     const ProgramView& view = unwrap(program)->view();
-    if (index >= view.slots().size()) return HEARTH_ERROR_NOT_FOUND;
+    if (index >= view.slots().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "slot %u of %zu", index, view.slots().size());
     const file::SlotRecord& slot = view.slots()[index];
     hearth_slot_info value = hearth_slot_info_default();
     value.name = view.text(slot.name);
@@ -388,33 +523,51 @@ hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t in
 
 hearth_result hearth_program_find_entry(const hearth_program* program, const char* name,
                                         uint32_t* index) {
-    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, name);
+    HEARTH_CHECK_POINTER(query, index);
     const ProgramView& view = unwrap(program)->view();
     return find_named(
-        view, view.entries(), name, [](const file::EntryRecord& entry) { return entry.name; },
-        index);
+        query, "entry", view, view.entries(), name,
+        [](const file::EntryRecord& entry) { return entry.name; }, index);
 }
 
 hearth_result hearth_program_find_binding(const hearth_program* program, uint32_t entry,
                                           const char* name, uint32_t* index) {
-    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, name);
+    HEARTH_CHECK_POINTER(query, index);
     const ProgramView& view = unwrap(program)->view();
-    if (entry >= view.entries().size()) return HEARTH_ERROR_NOT_FOUND;
-    const std::span<const uint32_t> list = view.bindings_of(view.entries()[entry]);
+    if (entry >= view.entries().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
+    const file::EntryRecord& record = view.entries()[entry];
+    const std::span<const uint32_t> list = view.bindings_of(record);
+    FixedText<100> what;
+    what.set("binding of entry %.70s", view.text(record.name));
     uint32_t position = 0;
     const hearth_result result = find_named(
-        view, list, name, [&](uint32_t binding) { return view.bindings()[binding].name; },
-        &position);
-    if (result == HEARTH_OK && index != nullptr) *index = list[position];
-    return index != nullptr ? result : HEARTH_ERROR_INVALID_ARGUMENT;
+        query, what.c_str(), view, list, name,
+        [&](uint32_t binding) { return view.bindings()[binding].name; }, &position);
+    if (result == HEARTH_OK) *index = list[position];
+    return result;
 }
 
 hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
                                        uint32_t* index) {
-    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, name);
+    HEARTH_CHECK_POINTER(query, index);
     const ProgramView& view = unwrap(program)->view();
     return find_named(
-        view, view.slots(), name, [](const file::SlotRecord& slot) { return slot.name; }, index);
+        query, "slot", view, view.slots(), name,
+        [](const file::SlotRecord& slot) { return slot.name; }, index);
+}
+
+const char* hearth_program_error(const hearth_program* program) {
+    return program != nullptr && program_error.program == program ? program_error.text.c_str() : "";
 }
 
 // ----------------------------------------------------------------------------------- sessions
@@ -422,12 +575,13 @@ hearth_result hearth_program_find_slot(const hearth_program* program, const char
 hearth_result hearth_session_query_memory(hearth_context* context,
                                           const hearth_session_create_info* info,
                                           hearth_memory_needs* out) {
-    if (context == nullptr || !is_made(info, hearth_session_create_info_default()) ||
-        !is_made(out, hearth_memory_needs_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    HEARTH_CHECK_STRUCT(owner, hearth_session_create_info, info);
+    HEARTH_CHECK_STRUCT(owner, hearth_memory_needs, out);
     const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
-    if (i.program == nullptr)
-        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT, "session: program is null");
+    if (const hearth_result r = check_program(owner, i.program, __func__); r != HEARTH_OK) return r;
     hearth_memory_needs value = hearth_memory_needs_default();
     const hearth_result result =
         runtime::Session::query_memory(*unwrap(context), i, *unwrap(i.program), value);
@@ -437,14 +591,14 @@ hearth_result hearth_session_query_memory(hearth_context* context,
 
 hearth_result hearth_session_create(hearth_context* context, const hearth_session_create_info* info,
                                     hearth_session** out) {
-    if (context == nullptr || out == nullptr ||
-        !is_made(info, hearth_session_create_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    HEARTH_CHECK_STRUCT(owner, hearth_session_create_info, info);
+    HEARTH_CHECK_POINTER(owner, out);
     *out = nullptr;
     const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
-    if (i.program == nullptr || &unwrap(i.program)->context() != unwrap(context))
-        return unwrap(context)->fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                                     "session: program is null or another context's");
+    if (const hearth_result r = check_program(owner, i.program, __func__); r != HEARTH_OK) return r;
     runtime::Session* session = nullptr;
     // The session counts the program's uses; the program itself does not change.
     auto& program = *const_cast<runtime::LoadedProgram*>(unwrap(i.program));
@@ -454,26 +608,26 @@ hearth_result hearth_session_create(hearth_context* context, const hearth_sessio
 }
 
 void hearth_session_destroy(hearth_session* session) {
-    if (session != nullptr) unwrap(session)->context().retire(*unwrap(session));
+    if (is_handle(session)) unwrap(session)->context().retire(*unwrap(session));
 }
 
 const char* hearth_session_error(const hearth_session* session) {
-    return session != nullptr ? unwrap(session)->error() : "";
+    return is_handle(session) ? unwrap(session)->error() : "";
 }
 
 hearth_result hearth_session_build(hearth_session* session, uint32_t max_pipelines) {
-    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
     return unwrap(session)->build(max_pipelines);
 }
 
 hearth_result hearth_session_build_async(hearth_session* session) {
-    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
     return unwrap(session)->build_async();
 }
 
 hearth_result hearth_session_get_status(const hearth_session* session, hearth_session_status* out) {
-    if (session == nullptr || !is_made(out, hearth_session_status_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_session_status, out);
     hearth_session_status value = hearth_session_status_default();
     unwrap(session)->fill_status(value);
     write_struct(out, value);
@@ -482,8 +636,8 @@ hearth_result hearth_session_get_status(const hearth_session* session, hearth_se
 
 hearth_result hearth_session_get_slot_buffer(const hearth_session* session, uint32_t slot,
                                              hearth_buffer_range* out) {
-    if (session == nullptr || !is_made(out, hearth_buffer_range_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_buffer_range, out);
     hearth_buffer_range value = hearth_buffer_range_default();
     const hearth_result result = unwrap(session)->slot_buffer(slot, value);
     if (result == HEARTH_OK) write_struct(out, value);
@@ -493,7 +647,8 @@ hearth_result hearth_session_get_slot_buffer(const hearth_session* session, uint
 hearth_result hearth_session_get_binding_scope(const hearth_session* session, uint32_t entry,
                                                uint32_t binding, uint32_t buffer_usage,
                                                hearth_scope* out) {
-    if (session == nullptr || out == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->binding_scope(entry, binding, buffer_usage, *out);
 }
 
@@ -501,47 +656,51 @@ hearth_result hearth_session_get_binding_scope(const hearth_session* session, ui
 
 hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
                             hearth_cursor* cursor) {
-    if (session == nullptr || !is_made(info, hearth_record_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_record_info, info);
     return unwrap(session)->record(read_struct(info, hearth_record_info_default()), cursor);
 }
 
 hearth_result hearth_record_setup(hearth_session* session, VkCommandBuffer command_buffer) {
-    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_setup(command_buffer);
 }
 
 hearth_result hearth_record_upload(hearth_session* session, VkCommandBuffer command_buffer,
                                    uint32_t slot, uint64_t offset, const void* data,
                                    uint64_t byte_count) {
-    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_upload(command_buffer, slot, offset, data, byte_count);
 }
 
 hearth_result hearth_record_readback(hearth_session* session, const hearth_readback_info* info,
                                      hearth_readback* out) {
-    if (session == nullptr || out == nullptr || !is_made(info, hearth_readback_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_readback_info, info);
+    HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->record_readback(read_struct(info, hearth_readback_info_default()), out);
 }
 
 hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
                                    const void** data, uint64_t* byte_count, uint64_t* serial) {
-    if (session == nullptr || data == nullptr || byte_count == nullptr || serial == nullptr)
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_POINTER(*unwrap(session), data);
+    HEARTH_CHECK_POINTER(*unwrap(session), byte_count);
+    HEARTH_CHECK_POINTER(*unwrap(session), serial);
     return unwrap(session)->poll(readback, data, byte_count, serial);
 }
 
 void hearth_readback_release(hearth_session* session, hearth_readback readback) {
-    if (session != nullptr) unwrap(session)->release(readback);
+    if (is_handle(session)) unwrap(session)->release(readback);
 }
 
 hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hearth_brain_info* out,
                                     hearth_report* report) {
-    if (!is_made(out, hearth_brain_info_default())) return HEARTH_ERROR_INVALID_ARGUMENT;
     BrainView brain;
     gpu::Problems problems;
-    const hearth_result result = open_brain(bytes, byte_count, brain, problems);
+    hearth_result result = check_struct(problems, __func__, "out", "hearth_brain_info", out,
+                                        hearth_brain_info_default());
+    if (result == HEARTH_OK) result = open_brain(bytes, byte_count, brain, problems, __func__);
     write_report(report, problems);
     if (result != HEARTH_OK) return result;
     hearth_brain_info value = hearth_brain_info_default();
@@ -564,19 +723,21 @@ hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hear
 
 hearth_result hearth_record_snapshot(hearth_session* session, VkCommandBuffer command_buffer,
                                      hearth_readback* out) {
-    if (session == nullptr || out == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->record_snapshot(command_buffer, out);
 }
 
 uint64_t hearth_program_snapshot_bytes(const hearth_program* program) {
-    return program != nullptr ? runtime::snapshot_bytes(*unwrap(program)) : 0;
+    return is_handle(program) ? runtime::snapshot_bytes(*unwrap(program)) : 0;
 }
 
 hearth_result hearth_brain_encode(const hearth_program* program, const hearth_brain_save_info* info,
                                   void* out, uint64_t* byte_count) {
-    if (program == nullptr || byte_count == nullptr ||
-        !is_made(info, hearth_brain_save_info_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_STRUCT(query, hearth_brain_save_info, info);
+    HEARTH_CHECK_POINTER(query, byte_count);
     return runtime::encode_brain(*unwrap(program),
                                  read_struct(info, hearth_brain_save_info_default()),
                                  static_cast<std::byte*>(out), byte_count);
@@ -585,10 +746,10 @@ hearth_result hearth_brain_encode(const hearth_program* program, const hearth_br
 hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
                                  uint64_t byte_count, hearth_brain_flags flags,
                                  hearth_report* report) {
-    if (program == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     BrainView brain;
     gpu::Problems problems;
-    hearth_result result = open_brain(bytes, byte_count, brain, problems);
+    hearth_result result = open_brain(bytes, byte_count, brain, problems, __func__);
     if (result == HEARTH_OK)
         result = runtime::check_brain(*unwrap(program), brain, flags, problems);
     write_report(report, problems);
@@ -598,25 +759,28 @@ hearth_result hearth_brain_check(const hearth_program* program, const void* byte
 hearth_result hearth_record_brain(hearth_session* session, VkCommandBuffer command_buffer,
                                   const void* bytes, uint64_t byte_count, hearth_brain_flags flags,
                                   hearth_report* report) {
-    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    if (unwrap(session)->context().device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
     BrainView brain;
     gpu::Problems problems;
-    hearth_result result = open_brain(bytes, byte_count, brain, problems);
+    hearth_result result = open_brain(bytes, byte_count, brain, problems, __func__);
     if (result == HEARTH_OK)
         result = unwrap(session)->record_brain(command_buffer, brain, flags, problems);
+    else
+        (void)unwrap(session)->fail(result, "%.500s", problems.text.c_str());
     write_report(report, problems);
     return result;
 }
 
 hearth_result hearth_record_forget(hearth_session* session, VkCommandBuffer command_buffer,
                                    const char* pattern, uint32_t* count) {
-    if (session == nullptr) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_forget(command_buffer, pattern, count);
 }
 
 hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out) {
-    if (session == nullptr || !is_made(out, hearth_profile_default()))
-        return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_profile, out);
     hearth_profile value = hearth_profile_default();
     const hearth_result result = unwrap(session)->next_profile(value);
     if (result == HEARTH_OK) write_struct(out, value);

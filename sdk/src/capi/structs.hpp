@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Structs across versions: a caller's may be shorter (an older header) or longer (a newer one).
+// Structs across versions: a caller's may be shorter, of an older header.  A longer one, of a newer
+// header, asks for what this library does not know, and is refused.
 
 #pragma once
+
+#include "core/fixed_text.hpp"
 
 #include <hearth/hearth.h>
 
@@ -15,10 +18,33 @@ namespace hearth::capi {
 /// Type and size, which every versioned struct starts with.
 constexpr uint32_t kStructHead = 8;
 
-/// Whether the caller made the struct with its _default() function.
+/// Whether the caller made the struct with its _default() function, of this header or an older one.
 template <class T>
 bool is_made(const T* given, const T& fresh) {
-    return given != nullptr && given->type == fresh.type && given->size >= kStructHead;
+    return given != nullptr && given->type == fresh.type && given->size >= kStructHead &&
+           given->size <= fresh.size;
+}
+
+/// HEARTH_OK, or what is wrong with a struct that is_made() does not accept.
+///
+/// argument, type  names of the parameter and of its struct, for the sentence in `why`.
+template <class T>
+hearth_result check_struct(const T* given, const T& fresh, const char* argument, const char* type,
+                           FixedText<256>& why) {
+    if (is_made(given, fresh)) return HEARTH_OK;
+    if (given == nullptr) {
+        why.set("%s is null", argument);
+    } else if (given->type != fresh.type) {
+        why.set("%s->type is %u, expected %u: make it with %s_default()", argument,
+                static_cast<unsigned>(given->type), static_cast<unsigned>(fresh.type), type);
+    } else if (given->size < kStructHead) {
+        why.set("%s->size is %u: make it with %s_default()", argument, given->size, type);
+    } else {
+        why.set("%s->size is %u, this library's %s has %u: hearth.h is newer than the library",
+                argument, given->size, type, fresh.size);
+        return HEARTH_ERROR_VERSION_MISMATCH;
+    }
+    return HEARTH_ERROR_INVALID_ARGUMENT;
 }
 
 /// The caller's struct; fields that its header did not know have their defaults from `fresh`.

@@ -34,6 +34,11 @@ class FixedText {
         append_list(format, arguments);
         va_end(arguments);
     }
+    /// Puts a '?' for each: text that came from a file goes to logs and terminals.
+    void replace_control_characters() {
+        for (size_t i = 0; i < size_; ++i)
+            if (static_cast<unsigned char>(text_[i]) < 0x20 || text_[i] == 0x7f) text_[i] = '?';
+    }
     void append_list(const char* format, va_list arguments) {
         const int written = std::vsnprintf(text_ + size_, N - size_, format, arguments);
         if (written > 0) size_ += static_cast<size_t>(written);

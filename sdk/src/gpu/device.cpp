@@ -64,6 +64,8 @@ const char* name_of(hearth_result result) {
             return "HEARTH_ERROR_DEVICE_LOST";
         case HEARTH_ERROR_MISMATCH:
             return "HEARTH_ERROR_MISMATCH";
+        case HEARTH_ERROR_DROPPED:
+            return "HEARTH_ERROR_DROPPED";
         case HEARTH_ERROR_INTERNAL:
             return "HEARTH_ERROR_INTERNAL";
         case HEARTH_RESULT_FORCE_32_BITS:
@@ -73,22 +75,24 @@ const char* name_of(hearth_result result) {
 }
 
 bool Device::adopt(const hearth_host_info& info, Problems& problems) {
+    // Each check asks what can be asked, so that all problems come together.
     check_handles(info, problems);
-    if (info.get_instance_proc_addr == nullptr || info.instance == VK_NULL_HANDLE ||
-        info.physical_device == VK_NULL_HANDLE || info.device == VK_NULL_HANDLE)
-        return false;  // nothing more can be asked
-    const InstanceFunctions vk =
-        load_instance_functions(info.get_instance_proc_addr, info.instance, problems);
-    if (problems.count > 0) return false;
-
     handle_ = info.device;
     pipeline_cache_ = info.pipeline_cache;
     features_ = info.features;
     queue_family_ = info.queue_family_index;
     has_callbacks_ = info.cpu_allocation != nullptr;
     if (has_callbacks_) callbacks_ = *info.cpu_allocation;
-    check_features(info, vk, problems);
-    check_queue(info, vk, problems);
+    InstanceFunctions vk;
+    bool has_functions = false;
+    if (info.get_instance_proc_addr != nullptr && info.instance != VK_NULL_HANDLE) {
+        const uint32_t before = problems.count;
+        vk = load_instance_functions(info.get_instance_proc_addr, info.instance, problems);
+        has_functions = problems.count == before;
+    }
+    const bool can_ask = has_functions && info.physical_device != VK_NULL_HANDLE;
+    check_features(info, can_ask ? &vk : nullptr, problems);
+    if (can_ask) check_queue(info, vk, problems);
     load_functions(info, vk, problems);
     if (problems.count > 0) return false;
 
@@ -107,6 +111,14 @@ bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     return true;
 }
 
+namespace {
+
+std::span<const char* const> names(const char* const* list, uint32_t count) {
+    return {list, list != nullptr ? count : 0};
+}
+
+}  // namespace
+
 void Device::check_handles(const hearth_host_info& info, Problems& problems) {
     const auto need = [&](bool given, const char* field) {
         if (!given) problems.add("hearth_host_info::%s is null", field);
@@ -119,6 +131,8 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
          "instance_extensions");
     need(info.device_extension_count == 0 || info.device_extensions != nullptr,
          "device_extensions");
+    need(info.pipeline_cache_bytes == 0 || info.pipeline_cache_data != nullptr,
+         "pipeline_cache_data");
     if (info.memory_hooks != nullptr) {
         need(info.memory_hooks->allocate != nullptr, "memory_hooks->allocate");
         need(info.memory_hooks->free != nullptr, "memory_hooks->free");
@@ -134,25 +148,34 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
         problems.add("hearth_host_info::binding_model is %u, expected 0 or 1",
                      static_cast<unsigned>(info.binding_model));
+    if (info.frame_semaphore != VK_NULL_HANDLE &&
+        (info.features & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
+        problems.add(
+            "hearth_host_info::frame_semaphore is given, but feature timelineSemaphore is "
+            "not in the list of enabled ones");
 }
 
-void Device::check_features(const hearth_host_info& info, const InstanceFunctions& vk,
+void Device::check_features(const hearth_host_info& info, const InstanceFunctions* vk,
                             Problems& problems) {
-    const std::span<const char* const> extensions(info.device_extensions,
-                                                  info.device_extension_count);
+    const auto extensions = names(info.device_extensions, info.device_extension_count);
     if (const char* name = required_extension(info.binding_model);
         name != nullptr && !contains(extensions, name))
         problems.add("device extension %s is required and not in the list of enabled ones", name);
     const hearth_features required = required_features(info.binding_model);
+    // Without a physical device to ask, nothing is said against what is listed.
+    // A version that is too low is told by itself, and not by each feature that is newer.
+    const uint32_t version =
+        info.api_version < VK_API_VERSION_1_2 ? VK_API_VERSION_1_3 : info.api_version;
     const hearth_features supported =
-        supported_features(vk, info.physical_device, info.api_version, extensions);
+        vk != nullptr ? supported_features(*vk, info.physical_device, version, extensions)
+                      : ~hearth_features{0};
     for (const Feature& feature : all_features()) {
         const bool enabled = (features_ & feature.bit) != 0;
         if (!enabled && (required & feature.bit) != 0)
             problems.add("feature %s is required and not in the list of enabled ones",
                          feature.name);
         if (!enabled || (supported & feature.bit) != 0) continue;
-        if (info.api_version < feature.core_version && feature.extension != nullptr &&
+        if (version < feature.core_version && feature.extension != nullptr &&
             !contains(extensions, feature.extension))
             problems.add("feature %s is listed as enabled, but extension %s is not", feature.name,
                          feature.extension);
@@ -184,6 +207,7 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
                             Problems& problems) {
     const PFN_vkGetDeviceProcAddr get_proc =
         info.get_device_proc_addr != nullptr ? info.get_device_proc_addr : vk.GetDeviceProcAddr;
+    if (get_proc == nullptr || handle_ == VK_NULL_HANDLE) return;  // check_handles has told
     const auto load = [&](const char* name) {
         const PFN_vkVoidFunction function = get_proc(handle_, name);
         if (function == nullptr) problems.add("get_device_proc_addr: no %s", name);
@@ -195,19 +219,18 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
     // Whether a pointer comes back says nothing of what is enabled: the host's lists do.
     if (has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS)) HEARTH_LOAD(GetBufferDeviceAddress)
     if (has(HEARTH_FEATURE_HOST_QUERY_RESET)) HEARTH_LOAD(ResetQueryPool)
+    if (has(HEARTH_FEATURE_TIMELINE_SEMAPHORE)) HEARTH_LOAD(GetSemaphoreCounterValue)
     if (has(HEARTH_FEATURE_SYNCHRONIZATION_2))
         vk_.CmdPipelineBarrier2 = reinterpret_cast<PFN_vkCmdPipelineBarrier2>(
             load(info.api_version >= VK_API_VERSION_1_3 ? "vkCmdPipelineBarrier2"
                                                         : "vkCmdPipelineBarrier2KHR"));
-    const std::span<const char* const> extensions(info.device_extensions,
-                                                  info.device_extension_count);
+    const auto extensions = names(info.device_extensions, info.device_extension_count);
     if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
         HEARTH_LOAD(CreateDescriptorSetLayout)
         HEARTH_LOAD(DestroyDescriptorSetLayout)
         HEARTH_LOAD(CmdPushDescriptorSetKHR)
     }
-    const std::span<const char* const> instance_extensions(info.instance_extensions,
-                                                           info.instance_extension_count);
+    const auto instance_extensions = names(info.instance_extensions, info.instance_extension_count);
     if (contains(instance_extensions, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
         HEARTH_LOAD(SetDebugUtilsObjectNameEXT)
         HEARTH_LOAD(CmdBeginDebugUtilsLabelEXT)

@@ -54,7 +54,8 @@ class Device {
 
   private:
     void check_handles(const hearth_host_info& info, Problems& problems);
-    void check_features(const hearth_host_info& info, const InstanceFunctions& vk,
+    /// vk  null: there is no physical device to ask.
+    void check_features(const hearth_host_info& info, const InstanceFunctions* vk,
                         Problems& problems);
     void check_queue(const hearth_host_info& info, const InstanceFunctions& vk, Problems& problems);
     void load_functions(const hearth_host_info& info, const InstanceFunctions& vk,

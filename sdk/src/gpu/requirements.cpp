@@ -39,6 +39,7 @@ constexpr Feature kFeatures[] = {
      kNvCooperativeMatrix2Extension, kNeverCore},
     {HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS, "cooperativeMatrixFlexibleDimensions",
      false, kNvCooperativeMatrix2Extension, kNeverCore},
+    {HEARTH_FEATURE_TIMELINE_SEMAPHORE, "timelineSemaphore", false, nullptr, VK_API_VERSION_1_2},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -98,6 +99,10 @@ constexpr Home kHomes[] = {
                 kNvCooperativeMatrix2FeaturesType, cooperativeMatrixWorkgroupScope),
     HEARTH_HOME(HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS, NvCooperativeMatrix2Features,
                 kNvCooperativeMatrix2FeaturesType, cooperativeMatrixFlexibleDimensions),
+    HEARTH_HOME(HEARTH_FEATURE_TIMELINE_SEMAPHORE, VkPhysicalDeviceTimelineSemaphoreFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, timelineSemaphore),
+    HEARTH_HOME(HEARTH_FEATURE_TIMELINE_SEMAPHORE, VkPhysicalDeviceVulkan12Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, timelineSemaphore),
 };
 
 #undef HEARTH_HOME

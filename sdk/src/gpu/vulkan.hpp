@@ -59,6 +59,7 @@
     X(GetBufferDeviceAddress)               \
     X(CmdPipelineBarrier2)                  \
     X(ResetQueryPool)                       \
+    X(GetSemaphoreCounterValue)             \
     X(CreateDescriptorSetLayout)            \
     X(DestroyDescriptorSetLayout)           \
     X(CmdPushDescriptorSetKHR)              \

@@ -228,8 +228,7 @@ void Session::abandon_slices() {
 
 hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback* out) {
     if (const hearth_result r = check_transfer(commands, "snapshot"); r != HEARTH_OK) return r;
-    if (!is_set_up_)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "snapshot: hearth_record_setup must come first");
+    if (!is_set_up()) return fail_without_setup("snapshot");
     for (const EntryFacts& entry : entries_)
         if (entry.open_step > entry.first_write && entry.open_step < entry.writes_end) {
             (void)fail(HEARTH_NOT_READY,
@@ -264,8 +263,7 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
 hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& brain,
                                     hearth_brain_flags flags, gpu::Problems& problems) {
     if (const hearth_result r = check_transfer(commands, "brain"); r != HEARTH_OK) return r;
-    if (!is_set_up_)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "brain: hearth_record_setup must come first");
+    if (!is_set_up()) return fail_without_setup("brain");
     if (const hearth_result r = check_brain(*program_, brain, flags, problems); r != HEARTH_OK)
         return fail(r, "brain: %.400s", problems.text.c_str());
 
@@ -278,7 +276,7 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     });
     const int64_t segment =
         upload_ring_.allocate(std::max<uint64_t>(held + most_converted, 4), context_->serial(),
-                              false, context_->completed_serial());
+                              false, context_->completed_serial(), kBrainUpload);
     if (segment < 0)
         return fail(HEARTH_ERROR_RING_FULL,
                     "brain: no room for %llu bytes; see upload_bytes and upload_count",
@@ -318,8 +316,7 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
 hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,
                                      uint32_t* count) {
     if (const hearth_result r = check_transfer(commands, "forget"); r != HEARTH_OK) return r;
-    if (!is_set_up_)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "forget: hearth_record_setup must come first");
+    if (!is_set_up()) return fail_without_setup("forget");
     const auto is_meant = [&](const file::SlotRecord& slot) {
         return pattern == nullptr || matches(pattern, view().text_view(slot.name));
     };
@@ -335,13 +332,15 @@ hearth_result Session::record_forget(VkCommandBuffer commands, const char* patte
                     pattern != nullptr ? pattern : "*");
     uint64_t at = 0;
     if (bytes > 0) {
-        const int64_t segment =
-            upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial());
+        const int64_t segment = upload_ring_.allocate(bytes, context_->serial(), false,
+                                                      context_->completed_serial(), kForgetUpload);
         if (segment < 0)
             return fail(HEARTH_ERROR_RING_FULL,
                         "forget: no room for %llu bytes; see upload_bytes and upload_count",
                         wide(bytes));
         at = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    } else {
+        cleared_serial_ = context_->serial();
     }
     abandon_slices();
     transfer_barrier(commands);

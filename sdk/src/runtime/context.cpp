@@ -34,17 +34,14 @@ Context::Context(const VkAllocationCallbacks* callbacks)
 
 hearth_result Context::create(const hearth_host_info& info, Context** out,
                               gpu::Problems& problems) {
+    // Callbacks that cannot be called are one of the problems that adopt() lists.
     VkAllocationCallbacks callbacks{};
-    if (info.cpu_allocation != nullptr) {
+    if (info.cpu_allocation != nullptr && info.cpu_allocation->pfnAllocation != nullptr &&
+        info.cpu_allocation->pfnFree != nullptr)
         callbacks = *info.cpu_allocation;
-        if (callbacks.pfnAllocation == nullptr || callbacks.pfnFree == nullptr) {
-            problems.add("hearth_host_info::cpu_allocation needs pfnAllocation and pfnFree");
-            return HEARTH_ERROR_INVALID_ARGUMENT;
-        }
-    }
     // The context lies in the host's memory too, so its own allocator does not exist yet.
     HostAllocator bootstrap = allocator_over(&callbacks);
-    auto* context = bootstrap.make<Context>(info.cpu_allocation);
+    auto* context = bootstrap.make<Context>(&callbacks);
     if (context == nullptr) {
         problems.add("out of host memory");
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
@@ -59,6 +56,7 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
     context->log_ = info.log;
     context->run_job_ = info.run_job;
     context->callback_user_ = info.callback_user_data;
+    context->frame_semaphore_ = info.frame_semaphore;
     if (info.pipeline_cache == VK_NULL_HANDLE)
         if (const hearth_result r = context->create_pipeline_cache(info); r != HEARTH_OK) {
             problems.add("no pipeline cache: %s", gpu::name_of(r));
@@ -99,6 +97,15 @@ hearth_result Context::destroy() {
 
 hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
     if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (completed_serial == HEARTH_COMPLETED_BY_SEMAPHORE) {
+        if (frame_semaphore_ == VK_NULL_HANDLE)
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "begin_frame: hearth_host_info::frame_semaphore was not given");
+        if (const hearth_result r = device_.check(device_.vk().GetSemaphoreCounterValue(
+                device_.handle(), frame_semaphore_, &completed_serial));
+            r != HEARTH_OK)
+            return fail(r, "begin_frame: cannot read frame_semaphore");
+    }
     if (serial < serial_ || completed_serial < completed_ || completed_serial >= serial)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "begin_frame(%llu, %llu) after (%llu, %llu): serials must not decrease, and "
@@ -120,6 +127,19 @@ hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
     return HEARTH_OK;
 }
 
+hearth_result Context::drop_frame(uint64_t serial, gpu::Problems& lost) {
+    if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (serial > serial_ || serial <= completed_)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "frame_dropped(%llu): begin_frame has told of serials up to %llu, of which "
+                    "those up to %llu have completed",
+                    static_cast<unsigned long long>(serial),
+                    static_cast<unsigned long long>(serial_),
+                    static_cast<unsigned long long>(completed_));
+    for (Session* s = sessions_; s != nullptr; s = s->next) s->take_back(serial, lost);
+    return HEARTH_OK;
+}
+
 hearth_result Context::fail(hearth_result result, const char* format, ...) {
     error_.clear();
     va_list arguments;
@@ -138,6 +158,7 @@ void Context::add(Session& session) {
 }
 
 void Context::retire(Session& session) {
+    if (session.is_retired()) return;
     --live_sessions_;
     session.retire(serial_);
     if (session.retired_serial() <= completed_ && !session.has_jobs()) free_session(session);

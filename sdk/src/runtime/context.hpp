@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/handle_tag.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/pipeline.hpp"
 #include "gpu/pipeline_cache.hpp"
@@ -13,7 +14,7 @@ namespace hearth::runtime {
 
 class Session;
 
-class Context {
+class Context : public HandleTag<0x48435458> {
   public:
     /// `info` is complete; its arrays need not outlive the call.
     static hearth_result create(const hearth_host_info& info, Context** out,
@@ -21,6 +22,8 @@ class Context {
     hearth_result destroy();
 
     hearth_result begin_frame(uint64_t serial, uint64_t completed_serial);
+    /// Takes back what was recorded with `serial`; `lost` has a line for each thing.
+    hearth_result drop_frame(uint64_t serial, gpu::Problems& lost);
     /// 0 before the first begin_frame.
     uint64_t serial() const { return serial_; }
     uint64_t completed_serial() const { return completed_; }
@@ -66,6 +69,7 @@ class Context {
     hearth_log_callback log_ = nullptr;
     hearth_job_callback run_job_ = nullptr;
     void* callback_user_ = nullptr;
+    VkSemaphore frame_semaphore_ = VK_NULL_HANDLE;
     uint64_t serial_ = 0, completed_ = 0;
     Session* sessions_ = nullptr;  ///< live and retired
     uint32_t live_sessions_ = 0, programs_ = 0;

@@ -127,6 +127,8 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
 }
 
 void LoadedProgram::close() {
+    if (is_closed_) return;
+    is_closed_ = true;
     context_->count_program(-1);
     release();
 }

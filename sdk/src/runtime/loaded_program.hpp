@@ -13,7 +13,7 @@ namespace hearth::runtime {
 /// What the C interface calls a failure to open bytes.
 hearth_result result_of(StatusCode code);
 
-class LoadedProgram {
+class LoadedProgram : public HandleTag<0x4850524f> {
   public:
     static hearth_result load(Context& context, std::span<const std::byte> bytes, bool borrow,
                               LoadedProgram** out);
@@ -26,6 +26,7 @@ class LoadedProgram {
     void release();
     /// The host's handle is gone; sessions may go on.
     void close();
+    bool is_closed() const { return is_closed_; }
 
     const ProgramView& view() const { return view_; }
     /// The params and states, which a brain holds: positions of slots in ascending order of names.
@@ -46,6 +47,7 @@ class LoadedProgram {
     Array<uint32_t> learned_;
     ProgramView view_;
     uint32_t uses_ = 1;
+    bool is_closed_ = false;
 };
 
 }  // namespace hearth::runtime

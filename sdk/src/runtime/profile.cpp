@@ -93,8 +93,11 @@ hearth_result Session::next_profile(hearth_profile& out) {
                         ? "the queue family has no timestamps"
                         : "the session was created without a profile flag");
     while (pending_profiles_ > 0 &&
-           profile_slots_[oldest_profile_].serial <= context_->completed_serial()) {
-        const hearth_result result = read_timestamps(profile_slots_[oldest_profile_]);
+           (profile_slots_[oldest_profile_].is_dropped ||
+            profile_slots_[oldest_profile_].serial <= context_->completed_serial())) {
+        const bool is_dropped = profile_slots_[oldest_profile_].is_dropped;
+        const hearth_result result =
+            is_dropped ? HEARTH_NOT_READY : read_timestamps(profile_slots_[oldest_profile_]);
         if (result == HEARTH_OK) report_profile(profile_slots_[oldest_profile_], out);
         oldest_profile_ = (oldest_profile_ + 1) % static_cast<uint32_t>(profile_slots_.size());
         --pending_profiles_;

@@ -317,9 +317,15 @@ class Recorder {
 
 hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cursor) {
     if (const hearth_result r = prepare(info, cursor); r != HEARTH_OK) return r;
-    const uint32_t first_step = cursor != nullptr ? cursor->next_step : 0;
     EntryFacts& entry = entries_[info.entry];
-    if (first_step == 0) ++entry.epoch;
+    const uint32_t first_step = first_step_of(entry, cursor);
+    if (first_step == 0) {
+        ++entry.epoch;
+        entry.first_serial = context_->serial();
+    }
+    if (first_step == 0 || entry.last_serial != context_->serial()) entry.last_start = first_step;
+    entry.last_serial = context_->serial();
+    entry.is_taken_back = false;
     if (uses_run_slot_) {
         run_slots_[next_run_slot_] = {context_->serial(), true};
         next_run_slot_ = (next_run_slot_ + 1) % static_cast<uint32_t>(run_slots_.size());
@@ -334,11 +340,17 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
     return HEARTH_INCOMPLETE;
 }
 
+/// Where the recording begins: at the start, where the cursor stands, or where what was dropped of
+/// its run begins.
+uint32_t Session::first_step_of(const EntryFacts& entry, const hearth_cursor* cursor) const {
+    if (cursor == nullptr) return 0;
+    return entry.is_taken_back ? std::min(cursor->next_step, entry.open_step) : cursor->next_step;
+}
+
 hearth_result Session::prepare(const hearth_record_info& info, const hearth_cursor* cursor) {
     if (const hearth_result r = check_transfer(info.command_buffer, "record"); r != HEARTH_OK)
         return r;
-    if (!is_set_up_)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "record: hearth_record_setup must come first");
+    if (!is_set_up()) return fail_without_setup("record");
     if (info.entry >= entries_.size())
         return fail(HEARTH_ERROR_NOT_FOUND, "record: entry %u of %zu", info.entry, entries_.size());
     const file::EntryRecord& entry = view().entries()[info.entry];
@@ -358,9 +370,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: a limit needs a cursor", name);
     if (const hearth_result r = check_ready(info.entry); r != HEARTH_OK) return r;
 
-    if (info.bound_count != entry.bindings.count || (info.bound_count > 0 && info.bound == nullptr))
-        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: %u bindings given, %u expected", name,
-                    info.bound_count, entry.bindings.count);
+    if (const hearth_result r = check_bound(info); r != HEARTH_OK) return r;
     inline_used_ = 0;
     for (uint32_t i = 0; i < entry.bindings.count; ++i)
         if (const hearth_result r =
@@ -376,6 +386,8 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
                         run_slots_.size());
     }
     if (const hearth_result r = resolve_run_block(info); r != HEARTH_OK) return r;
+    if ((flags_ & HEARTH_SESSION_CHECK_BINDINGS) != 0)
+        if (const hearth_result r = check_ranges(info); r != HEARTH_OK) return r;
     if (resumes && cursor->fingerprint != fingerprint(info))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: rows and bindings differ from those of the slice before", name);
@@ -406,6 +418,106 @@ hearth_result Session::check_ready(uint32_t e) {
     }
     entries_[e].is_ready = true;
     return HEARTH_OK;
+}
+
+/// Each of the entry's bindings once, and nothing else.
+hearth_result Session::check_bound(const hearth_record_info& info) {
+    const file::EntryRecord& entry = view().entries()[info.entry];
+    const char* name = view().text(entry.name);
+    if (static_cast<uint32_t>(info.barriers) > HEARTH_BARRIERS_HOST)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: barriers is %u, expected 0 or 1",
+                    name, static_cast<unsigned>(info.barriers));
+    if (info.bound_count != entry.bindings.count)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: %u bindings given, %u expected", name,
+                    info.bound_count, entry.bindings.count);
+    if (info.bound_count > 0 && info.bound == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: bound is null", name);
+    const std::span<const uint32_t> list = view().bindings_of(entry);
+    for (uint32_t i = 0; i < info.bound_count; ++i) {
+        const uint32_t binding = info.bound[i].binding;
+        if (std::find(list.begin(), list.end(), binding) == list.end()) {
+            FixedText<300> known;
+            for (const uint32_t b : list)
+                known.append("%s%.40s (%u)", known.empty() ? "" : ", ",
+                             view().text(view().bindings()[b].name), b);
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "entry %s: bound[%u].binding is %u, which is none of its bindings: %s",
+                        name, i, binding, known.c_str());
+        }
+        for (uint32_t k = 0; k < i; ++k)
+            if (info.bound[k].binding == binding)
+                return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                            "entry %s: binding %s (%u) is given twice", name,
+                            view().text(view().bindings()[binding].name), binding);
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::check_range(const char* name, const hearth_bound& bound, uint64_t bytes) {
+    const gpu::Device& device = context_->device();
+    VkMemoryRequirements needs{};
+    device.vk().GetBufferMemoryRequirements(device.handle(), bound.buffer, &needs);
+    if (bound.offset > needs.size || bound.bytes > needs.size - bound.offset)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "%s: [%llu, +%llu) is beyond its VkBuffer, which has at most %llu bytes", name,
+                    wide(bound.offset), wide(bound.bytes), wide(needs.size));
+    if (bytes > bound.bytes)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s: %llu bytes given, %llu needed", name,
+                    wide(bound.bytes), wide(bytes));
+    if (bound.device_address == 0 || !device.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) ||
+        (bound.usage & VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT) == 0)
+        return HEARTH_OK;
+    VkBufferDeviceAddressInfo query{};
+    query.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+    query.buffer = bound.buffer;
+    const uint64_t address = device.vk().GetBufferDeviceAddress(device.handle(), &query);
+    if (address != bound.device_address)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "%s: device_address is %llx, its VkBuffer's is %llx", name,
+                    wide(bound.device_address), wide(address));
+    return HEARTH_OK;
+}
+
+hearth_result Session::check_ranges(const hearth_record_info& info) {
+    const std::span<const uint32_t> list = view().bindings_of(view().entries()[info.entry]);
+    const auto name_of = [&](uint32_t b) { return view().text(view().bindings()[b].name); };
+    const auto is_output = [&](uint32_t b) {
+        return view().bindings()[b].direction == static_cast<uint32_t>(Direction::kOutput);
+    };
+    const auto overlap = [](const hearth_bound& a, uint64_t a_bytes, const hearth_bound& b,
+                            uint64_t b_bytes) {
+        return a.buffer == b.buffer && a_bytes > 0 && b_bytes > 0 &&
+               a.offset < b.offset + b_bytes && b.offset < a.offset + a_bytes;
+    };
+    for (const uint32_t binding : list) {
+        const Resolved& r = resolved_[binding];
+        if (r.is_inline) continue;
+        FixedText<160> name;
+        name.set("binding %.120s", name_of(binding));
+        if (const hearth_result result = check_range(name.c_str(), *r.bound, r.bytes);
+            result != HEARTH_OK)
+            return result;
+        for (const uint32_t other : list) {
+            if (other == binding) break;
+            const Resolved& o = resolved_[other];
+            if (o.is_inline || !(is_output(binding) || is_output(other)) ||
+                !overlap(*r.bound, r.bytes, *o.bound, o.bytes))
+                continue;
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "bindings %.120s and %.120s share bytes of a VkBuffer, [%llu, +%llu) and "
+                        "[%llu, +%llu), and %.120s is an output",
+                        name_of(other), name_of(binding), wide(o.bound->offset), wide(o.bytes),
+                        wide(r.bound->offset), wide(r.bytes),
+                        name_of(is_output(binding) ? binding : other));
+        }
+        if (info.run_block != nullptr && is_output(binding) &&
+            overlap(*r.bound, r.bytes, *info.run_block, sizeof(RunBlock)))
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "binding %.120s is an output and shares bytes with run_block",
+                        name_of(binding));
+    }
+    return info.run_block != nullptr ? check_range("run_block", *info.run_block, sizeof(RunBlock))
+                                     : HEARTH_OK;
 }
 
 hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,

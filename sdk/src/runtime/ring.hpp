@@ -16,6 +16,7 @@ class ByteRing {
         uint64_t offset = 0, bytes = 0;
         uint64_t serial = 0;   ///< the GPU uses it until this serial completes
         bool is_held = false;  ///< the host uses it until release()
+        uint32_t tag = 0;      ///< the caller's own
     };
     static constexpr uint64_t kAlignment = 64;
 
@@ -26,16 +27,27 @@ class ByteRing {
     }
 
     /// The index of a new segment of `bytes` > 0, or -1 if there is no room.
-    int64_t allocate(uint64_t bytes, uint64_t serial, bool is_held, uint64_t completed_serial) {
+    int64_t allocate(uint64_t bytes, uint64_t serial, bool is_held, uint64_t completed_serial,
+                     uint32_t tag = 0) {
         reclaim(completed_serial);
         uint64_t offset = 0;
         if (count_ == segments_.size() || !find_room(bytes, &offset)) return -1;
         const size_t index = (first_ + count_++) % segments_.size();
-        segments_[index] = {offset, bytes, serial, is_held};
+        segments_[index] = {offset, bytes, serial, is_held, tag};
         return static_cast<int64_t>(index);
     }
     const Segment& segment(size_t index) const { return segments_[index]; }
     void release(size_t index) { segments_[index].is_held = false; }
+    /// The GPU will never use the segments of `serial`; calls visit(segment) for each, oldest first.
+    template <class Visit>
+    void take_back(uint64_t serial, Visit visit) {
+        for (size_t i = 0; i < count_; ++i) {
+            Segment& segment = segments_[(first_ + i) % segments_.size()];
+            if (segment.serial != serial) continue;
+            visit(segment);
+            segment.serial = 0;
+        }
+    }
 
   private:
     void reclaim(uint64_t completed_serial) {

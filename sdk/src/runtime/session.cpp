@@ -259,7 +259,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
 
 void Session::collect() {
     const bool keeps = (flags_ & HEARTH_SESSION_KEEP_INITIAL) != 0;
-    if (is_set_up_ && !keeps && setup_serial_ <= context_->completed_serial())
+    if (is_set_up() && !keeps && setup_serial_ <= context_->completed_serial())
         context_->memory().destroy(buffers_[kInitialBuffer]);
 }
 
@@ -278,11 +278,15 @@ hearth_result Session::slot_buffer(uint32_t slot, hearth_buffer_range& out) {
 void Session::fill_status(hearth_session_status& out) const {
     out.pipelines = pipelines_status(&out.pipelines_ready);
     out.pipeline_count = static_cast<uint32_t>(pipelines_.size());
-    out.setup_recorded = is_set_up_;
+    out.setup_recorded = is_set_up();
     out.setup_serial = setup_serial_;
     for (const RunSlot& slot : run_slots_)
         out.recordings_in_flight += slot.is_used && slot.serial > context_->completed_serial();
     for (const Readback& readback : readbacks_) out.readbacks_in_flight += readback.is_active;
+    out.dropped_serial = dropped_serial_;
+    out.dropped_setups = dropped_setups_;
+    out.dropped_uploads = dropped_uploads_;
+    out.dropped_readbacks = dropped_readbacks_;
 }
 
 hearth_result Session::fail(hearth_result result, const char* format, ...) {

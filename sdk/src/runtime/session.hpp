@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A program with memory.  session.cpp makes it, build.cpp builds its pipelines, record.cpp records
-// entries, transfer.cpp moves slots in and out, profile.cpp reads timestamps.
+// entries, transfer.cpp moves slots in and out, dropped.cpp takes back what was never submitted,
+// profile.cpp reads timestamps.
 
 #pragma once
 
@@ -25,6 +26,9 @@ enum BufferId : uint32_t {
     kBufferCount,
 };
 
+/// What a segment of the upload ring is for: a slot's index, or one of these.
+inline constexpr uint32_t kBrainUpload = 0xffffffffu, kForgetUpload = 0xfffffffeu;
+
 /// Bytes of each buffer; 0: not needed.
 struct MemoryPlan {
     uint64_t bytes[kBufferCount] = {};
@@ -42,7 +46,7 @@ void for_each_initial(const ProgramView& view, Visit visit) {
     }
 }
 
-class Session {
+class Session : public HandleTag<0x48534553> {
   public:
     static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
                                       const LoadedProgram& program, hearth_memory_needs& out);
@@ -78,6 +82,14 @@ class Session {
     // profile.cpp
     hearth_result next_profile(hearth_profile& out);
 
+    // dropped.cpp
+    /// The command buffers of `serial` will never be submitted: as if they had not been recorded.
+    /// A line in `lost` for each thing.
+    void take_back(uint64_t serial, gpu::Problems& lost);
+
+    /// Keeps the sentence for hearth_session_error and returns `result`.
+    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
+                                                             const char* format, ...);
     hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
     void fill_status(hearth_session_status& out) const;
     const char* error() const { return error_.c_str(); }
@@ -110,6 +122,10 @@ class Session {
         /// Steps before the first and up to the last one that write params or states.
         uint32_t first_write = 0, writes_end = 0;
         uint32_t open_step = 0;  ///< where a sliced run goes on; 0: none is open
+        // The run of `epoch`: its first serial, its last one, and its first step of the last one.
+        uint64_t first_serial = 0, last_serial = 0;
+        uint32_t last_start = 0;
+        bool is_taken_back = false;  ///< from open_step on; a cursor beyond it goes on from there
     };
     /// How entries touch a binding, over all their steps.
     struct BindingFacts {
@@ -136,11 +152,13 @@ class Session {
         uint32_t segment = 0;
         uint64_t bytes = 0;
         uint64_t serial = 0;
+        bool is_dropped = false;
     };
     struct ProfileSlot {
         uint64_t serial = 0, rows = 0;
         uint32_t entry = 0, first_step = 0;
         uint32_t query_count = 0;
+        bool is_dropped = false;
     };
 
     Session(Context& context, LoadedProgram& program);
@@ -162,6 +180,11 @@ class Session {
     hearth_result check_ready(uint32_t entry);
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
     hearth_result resolve_run_block(const hearth_record_info& info);
+    hearth_result check_bound(const hearth_record_info& info);
+    /// HEARTH_SESSION_CHECK_BINDINGS: what Vulkan knows of the buffers, against what the host says.
+    hearth_result check_ranges(const hearth_record_info& info);
+    hearth_result check_range(const char* name, const hearth_bound& bound, uint64_t bytes);
+    uint32_t first_step_of(const EntryFacts& entry, const hearth_cursor* cursor) const;
     bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
     uint64_t fingerprint(const hearth_record_info& info) const;
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
@@ -171,6 +194,9 @@ class Session {
     void abandon_slices();
 
     // transfer.cpp
+    bool is_set_up() const { return setup_serial_ != 0; }
+    /// Why a call that needs setup is refused.
+    hearth_result fail_without_setup(const char* what);
     hearth_result begin_readback(uint64_t bytes, Readback** readback);
     hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
 
@@ -187,9 +213,6 @@ class Session {
     /// may never have been submitted, or one from long ago may be executed again.
     gpu::Scope earlier_scope() const { return has_recorded_ ? gpu::kRecordingScope : gpu::Scope{}; }
     uint64_t run_slot_bytes() const { return 256 + inline_bytes_; }
-
-    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
-                                                             const char* format, ...);
 
     Context* context_;
     LoadedProgram* program_;
@@ -221,9 +244,12 @@ class Session {
     Array<RunSlot> run_slots_;
     uint32_t next_run_slot_ = 0;
 
-    bool is_set_up_ = false;
     bool has_recorded_ = false;
-    uint64_t setup_serial_ = 0;
+    uint64_t setup_serial_ = 0;    ///< 0: none, or dropped
+    uint64_t earlier_setup_ = 0;   ///< what setup_serial_ falls back to
+    uint64_t cleared_serial_ = 0;  ///< of the last hearth_record_forget that staged nothing
+    uint64_t dropped_serial_ = 0;
+    uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;
 

@@ -67,31 +67,41 @@ hearth_result Session::record_setup(VkCommandBuffer commands) {
         flush();
     }
     has_recorded_ = true;
-    is_set_up_ = true;
     abandon_slices();
+    if (setup_serial_ != context_->serial()) earlier_setup_ = setup_serial_;
     setup_serial_ = context_->serial();
     return HEARTH_OK;
+}
+
+hearth_result Session::fail_without_setup(const char* what) {
+    if (dropped_setups_ == 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%s: hearth_record_setup must come first", what);
+    return fail(HEARTH_ERROR_WRONG_ORDER,
+                "%s: hearth_record_setup must come first; the one before was in a dropped frame",
+                what);
 }
 
 hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
                                      const void* data, uint64_t bytes) {
     if (const hearth_result r = check_transfer(commands, "upload"); r != HEARTH_OK) return r;
-    if (!is_set_up_)
-        return fail(HEARTH_ERROR_WRONG_ORDER, "upload: hearth_record_setup must come first");
+    if (!is_set_up()) return fail_without_setup("upload");
     if (slot >= view().slots().size())
         return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", slot, view().slots().size());
     const file::SlotRecord& record = view().slots()[slot];
     const uint32_t element =
         size_bytes(device_dtype(static_cast<DType>(record.dtype), view().storage()));
-    if (data == nullptr || bytes == 0 || bytes % element != 0 || offset % element != 0)
+    if (data == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "upload to %s: data is null",
+                    view().text(record.name));
+    if (bytes == 0 || bytes % element != 0 || offset % element != 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "upload to %s: needs data, and offset and size in multiples of %u",
-                    view().text(record.name), element);
+                    "upload to %s: [%llu, +%llu), expected bytes in multiples of %u",
+                    view().text(record.name), wide(offset), wide(bytes), element);
     if (offset > record.bytes || bytes > record.bytes - offset)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "upload to %s: [%llu, +%llu) of %llu bytes",
                     view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
     const int64_t segment =
-        upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial());
+        upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial(), slot);
     if (segment < 0)
         return fail(HEARTH_ERROR_RING_FULL,
                     "upload to %s: no room for %llu bytes; see upload_bytes and upload_count",
@@ -114,8 +124,7 @@ hearth_result Session::record_readback(const hearth_readback_info& info, hearth_
     uint64_t offset = info.offset, bytes = info.byte_count;
     gpu::Scope before;
     if (from == VK_NULL_HANDLE) {
-        if (!is_set_up_)
-            return fail(HEARTH_ERROR_WRONG_ORDER, "readback: hearth_record_setup must come first");
+        if (!is_set_up()) return fail_without_setup("readback");
         if (info.slot >= view().slots().size())
             return fail(HEARTH_ERROR_NOT_FOUND, "readback: slot %u of %zu", info.slot,
                         view().slots().size());
@@ -156,6 +165,7 @@ hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
     free_slot->segment = static_cast<uint32_t>(segment);
     free_slot->bytes = bytes;
     free_slot->serial = context_->serial();
+    free_slot->is_dropped = false;
     *readback = free_slot;
     return HEARTH_OK;
 }
@@ -178,6 +188,9 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
         return fail(HEARTH_ERROR_NOT_FOUND, "readback %llx is not (or no longer) in flight",
                     wide(id));
     const Readback& readback = readbacks_[index];
+    if (readback.is_dropped)
+        return fail(HEARTH_ERROR_DROPPED, "readback: its frame, serial %llu, was dropped",
+                    wide(readback.serial));
     if (readback.serial > context_->completed_serial()) return HEARTH_NOT_READY;
     *data = buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
     *bytes = readback.bytes;

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Wrong arguments: the sentence names the argument that is wrong, and no other.
+
+#include "gpu/rig.hpp"
+#include "support/vulkan_shim.hpp"
+
+namespace hearth::test {
+namespace {
+
+using Arguments = RuntimeTest;
+
+constexpr hearth_result kInvalid = HEARTH_ERROR_INVALID_ARGUMENT;
+
+/// Leaves a sentence in the session's error that none of the calls to come is to be blamed with.
+void fail_otherwise(Rig& rig) {
+    const uint32_t word = 0;
+    EXPECT_EQ(hearth_record_upload(rig.session.handle(), reinterpret_cast<VkCommandBuffer>(&rig),
+                                   99, 0, &word, 4),
+              HEARTH_ERROR_NOT_FOUND);
+    EXPECT_EQ(rig.session.error(), "upload: slot 99 of 2");
+}
+
+TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        hearth_session* const session = rig->session.handle();
+        const hearth_readback request = rig->session.record_readback(commands, kStateSlot).value();
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        hearth_session_destroy(session);
+        hearth_readback_info read = hearth_readback_info_default();
+        read.command_buffer = commands;
+        hearth_readback id = 0;
+        hearth_session_status status = hearth_session_status_default();
+        hearth_buffer_range range = hearth_buffer_range_default();
+        hearth_profile profile = hearth_profile_default();
+        hearth_scope scope{};
+        const void* data = nullptr;
+        uint64_t bytes = 0, serial = 0;
+        const uint64_t word = 0;
+        const std::pair<const char*, hearth_result> results[] = {
+            {"record", hearth_record(session, &info, nullptr)},
+            {"setup", hearth_record_setup(session, commands)},
+            {"upload", hearth_record_upload(session, commands, kStateSlot, 0, &word, 4)},
+            {"readback", hearth_record_readback(session, &read, &id)},
+            {"snapshot", hearth_record_snapshot(session, commands, &id)},
+            {"brain", hearth_record_brain(session, commands, &word, 8, 0, nullptr)},
+            {"forget", hearth_record_forget(session, commands, nullptr, nullptr)},
+            {"poll", hearth_readback_poll(session, request, &data, &bytes, &serial)},
+            {"build", hearth_session_build(session, 0)},
+            {"build_async", hearth_session_build_async(session)},
+            {"status", hearth_session_get_status(session, &status)},
+            {"slot_buffer", hearth_session_get_slot_buffer(session, kStateSlot, &range)},
+            {"scope", hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope)},
+            {"profile", hearth_profile_next(session, &profile)},
+        };
+        for (const auto& [call, result] : results) EXPECT_EQ(result, kInvalid) << call;
+        EXPECT_EQ(rig->session.error(), "hearth_profile_next: the session was destroyed");
+        EXPECT_EQ(rig->context.stats().session_count, 0u);
+        hearth_session_destroy(session);  // a second time: nothing happens
+        EXPECT_EQ(rig->context.stats().session_count, 0u);
+        hearth_readback_release(session, request);
+        new (&rig->session) Session();  // the handle is spent
+    });
+}
+
+TEST_F(Arguments, ANullArgumentIsNamed) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        hearth_session* const session = rig->session.handle();
+        hearth_context* const context = rig->context.handle();
+        hearth_readback_info read = hearth_readback_info_default();
+        read.command_buffer = commands;
+        hearth_session_create_info create = hearth_session_create_info_default();
+        hearth_session* other = nullptr;
+        hearth_readback id = 0;
+        const void* data = nullptr;
+        uint64_t bytes = 0, serial = 0;
+        const auto session_says = [&](hearth_result result, std::string_view sentence) {
+            EXPECT_EQ(result, kInvalid) << sentence;
+            EXPECT_EQ(rig->session.error(), sentence);
+            fail_otherwise(*rig);
+        };
+        const auto context_says = [&](hearth_result result, std::string_view sentence) {
+            EXPECT_EQ(result, kInvalid) << sentence;
+            EXPECT_EQ(rig->context.error(), sentence);
+        };
+        fail_otherwise(*rig);
+        session_says(hearth_record(session, nullptr, nullptr), "hearth_record: info is null");
+        session_says(hearth_record_readback(session, nullptr, &id),
+                     "hearth_record_readback: info is null");
+        session_says(hearth_record_readback(session, &read, nullptr),
+                     "hearth_record_readback: out is null");
+        session_says(hearth_record_snapshot(session, commands, nullptr),
+                     "hearth_record_snapshot: out is null");
+        session_says(hearth_readback_poll(session, 1, nullptr, &bytes, &serial),
+                     "hearth_readback_poll: data is null");
+        session_says(hearth_readback_poll(session, 1, &data, nullptr, &serial),
+                     "hearth_readback_poll: byte_count is null");
+        session_says(hearth_readback_poll(session, 1, &data, &bytes, nullptr),
+                     "hearth_readback_poll: serial is null");
+        session_says(hearth_record_upload(session, commands, kStateSlot, 0, nullptr, 4),
+                     "upload to state: data is null");
+        session_says(hearth_record_brain(session, commands, nullptr, 8, 0, nullptr),
+                     "hearth_record_brain: bytes is null");
+        session_says(hearth_session_get_status(session, nullptr),
+                     "hearth_session_get_status: out is null");
+        session_says(hearth_profile_next(session, nullptr), "hearth_profile_next: out is null");
+        context_says(hearth_session_create(context, nullptr, &other),
+                     "hearth_session_create: info is null");
+        context_says(hearth_session_create(context, &create, nullptr),
+                     "hearth_session_create: out is null");
+        context_says(hearth_session_create(context, &create, &other),
+                     "hearth_session_create: info->program is null");
+        context_says(hearth_program_load(context, nullptr, nullptr),
+                     "hearth_program_load: info is null");
+        hearth_program_load_info load = hearth_program_load_info_default();
+        hearth_program* program = nullptr;
+        context_says(hearth_program_load(context, &load, &program),
+                     "hearth_program_load: info->bytes is null");
+    });
+    hearth_report report{};
+    hearth_context* context = nullptr;
+    const hearth_host_info host = device().host_info();
+    EXPECT_EQ(hearth_context_create(nullptr, &context, &report), kInvalid);
+    EXPECT_STREQ(report.text, "hearth_context_create: info is null");
+    EXPECT_EQ(hearth_context_create(&host, nullptr, &report), kInvalid);
+    EXPECT_STREQ(report.text, "hearth_context_create: out is null");
+}
+
+TEST_F(Arguments, AProgramOfAnotherContextIsNamedAsThat) {
+    const auto rig = make_rig(), other = make_rig();
+    ASSERT_TRUE(rig && other);
+    hearth_session_create_info create = hearth_session_create_info_default();
+    create.program = other->program.handle();
+    hearth_session* session = nullptr;
+    EXPECT_EQ(hearth_session_create(rig->context.handle(), &create, &session), kInvalid);
+    EXPECT_EQ(rig->context.error(), "hearth_session_create: info->program is of another context");
+    hearth_memory_needs needs = hearth_memory_needs_default();
+    EXPECT_EQ(hearth_session_query_memory(rig->context.handle(), &create, &needs), kInvalid);
+    EXPECT_EQ(rig->context.error(),
+              "hearth_session_query_memory: info->program is of another context");
+}
+
+TEST_F(Arguments, AHandleOfAnotherKindIsRefused) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        auto* const wild = reinterpret_cast<hearth_session*>(rig->context.handle());
+        EXPECT_EQ(hearth_record_setup(wild, commands), kInvalid);
+        EXPECT_STREQ(hearth_session_error(wild), "");
+        auto* const program = reinterpret_cast<hearth_program*>(rig->session.handle());
+        uint32_t index = 0;
+        EXPECT_EQ(hearth_program_find_entry(program, "act", &index), kInvalid);
+        auto* const context = reinterpret_cast<hearth_context*>(rig->program.handle());
+        EXPECT_EQ(hearth_begin_frame(context, 100, 1), kInvalid);
+        EXPECT_STREQ(hearth_context_error(context), "");
+    });
+}
+
+TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        struct {
+            hearth_record_info info;
+            uint64_t added;
+        } newer{rig->act_info(commands, 1, bounds), 1};
+        newer.info.size = sizeof newer;
+        EXPECT_EQ(hearth_record(rig->session.handle(), &newer.info, nullptr),
+                  HEARTH_ERROR_VERSION_MISMATCH);
+        EXPECT_EQ(rig->session.error(), "hearth_record: info->size is " +
+                                            std::to_string(sizeof newer) +
+                                            ", this library's hearth_record_info has " +
+                                            std::to_string(sizeof(hearth_record_info)) +
+                                            ": hearth.h is newer than the library");
+        hearth_record_info older = rig->act_info(commands, 1, bounds);
+        older.size = offsetof(hearth_record_info, max_flops);  // what is left out is as by default
+        EXPECT_EQ(hearth_record(rig->session.handle(), &older, nullptr), HEARTH_OK);
+        hearth_record_info other = older;
+        other.type = HEARTH_STRUCT_READBACK_INFO;
+        EXPECT_EQ(hearth_record(rig->session.handle(), &other, nullptr), kInvalid);
+        EXPECT_EQ(rig->session.error(),
+                  "hearth_record: info->type is 14, expected 13: make it with "
+                  "hearth_record_info_default()");
+        // Written by Hearth, it would have fields that stay as they were.
+        struct {
+            hearth_session_status status;
+            uint64_t added;
+        } status{hearth_session_status_default(), 1};
+        status.status.size = sizeof status;
+        EXPECT_EQ(hearth_session_get_status(rig->session.handle(), &status.status),
+                  HEARTH_ERROR_VERSION_MISMATCH);
+    });
+    struct {
+        hearth_host_info info;
+        uint64_t added;
+    } host{device().host_info(), 1};
+    host.info.size = sizeof host;
+    hearth_context* context = nullptr;
+    hearth_report report{};
+    EXPECT_EQ(hearth_context_create(&host.info, &context, &report), HEARTH_ERROR_VERSION_MISMATCH);
+    EXPECT_NE(std::string_view(report.text).find("hearth.h is newer than the library"),
+              std::string_view::npos)
+        << report.text;
+}
+
+TEST_F(Arguments, AnUnknownNameIsAnsweredWithThoseThereAre) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const auto message = [](const auto& result) { return std::string(result.status().message()); };
+    EXPECT_EQ(message(rig->program.find_entry("dance")),
+              "HEARTH_ERROR_NOT_FOUND: no entry is named 'dance'; there are: learn, act");
+    EXPECT_EQ(message(rig->program.find_binding(kAct, "rate")),
+              "HEARTH_ERROR_NOT_FOUND: no binding of entry act is named 'rate'; there are: x, y");
+    EXPECT_EQ(message(rig->program.find_slot("weights")),
+              "HEARTH_ERROR_NOT_FOUND: no slot is named 'weights'; there are: state, zero");
+    EXPECT_EQ(message(rig->program.find_binding(7, "x")), "HEARTH_ERROR_NOT_FOUND: entry 7 of 2");
+    EXPECT_EQ(message(rig->program.entry(2)), "HEARTH_ERROR_NOT_FOUND: entry 2 of 2");
+    EXPECT_EQ(message(rig->program.binding(5)), "HEARTH_ERROR_NOT_FOUND: binding 5 of 5");
+    EXPECT_EQ(message(rig->program.slot(2)), "HEARTH_ERROR_NOT_FOUND: slot 2 of 2");
+    EXPECT_EQ(message(rig->program.find_entry(nullptr)),
+              "HEARTH_ERROR_INVALID_ARGUMENT: hearth_program_find_entry: name is null");
+    // A message stays bounded, whatever the name.
+    const std::string control = "a\nb" + std::string(10000, 'x');
+    const std::string answer = message(rig->program.find_slot(control.c_str()));
+    EXPECT_LT(answer.size(), 600u);
+    EXPECT_EQ(answer.find('\n'), std::string::npos);
+    EXPECT_NE(answer.find("there are: state, zero"), std::string::npos) << answer;
+}
+
+TEST_F(Arguments, AWrongBindingIsNamedAndNotTheOneThatItReplaces) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const auto refusal = [&](const auto& change) {
+            hearth_record_info info = rig->act_info(commands, 1, bounds);
+            change(info);
+            EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), kInvalid);
+            return std::string(rig->session.error());
+        };
+        EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1].binding = 77; }),
+                  "entry act: bound[1].binding is 77, which is none of its bindings: x (3), y (4)");
+        EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1].binding = kLearnRate; }),
+                  "entry act: bound[1].binding is 1, which is none of its bindings: x (3), y (4)");
+        EXPECT_EQ(refusal([&](hearth_record_info&) { bounds[1] = bounds[0]; }),
+                  "entry act: binding x (3) is given twice");
+        EXPECT_EQ(refusal([&](hearth_record_info& info) { info.bound = nullptr; }),
+                  "entry act: bound is null");
+        EXPECT_EQ(refusal([&](hearth_record_info& info) {
+                      info.barriers = static_cast<hearth_barriers>(7);
+                  }),
+                  "entry act: barriers is 7, expected 0 or 1");
+    });
+}
+
+TEST_F(Arguments, ClaimsOfABufferAreCheckedOnRequest) {
+    for (const bool is_checked : {false, true}) {
+        RigOptions options;
+        options.session = [&](hearth_session_create_info& info) {
+            if (is_checked) info.flags = HEARTH_SESSION_CHECK_BINDINGS;
+        };
+        const auto rig = make_rig(options);
+        ASSERT_TRUE(rig);
+        const standalone::Buffer both = make_buffer(2048, standalone::MemoryKind::kDevice);
+        const auto act = [&](const auto& change) {
+            hearth_result result = HEARTH_OK;
+            // Never submitted: without the check the GPU would do what the host claims.
+            (void)rig->drop([&](VkCommandBuffer commands) {
+                std::array<hearth_bound, 2> bounds;
+                hearth_record_info info = rig->act_info(commands, 2, bounds);
+                bounds = {rig->bind(kActX, both, 768), rig->bind(kActY, both, 768)};
+                bounds[1].offset = 1024;
+                change(info, bounds);
+                result = hearth_record(rig->session.handle(), &info, nullptr);
+            });
+            (void)take_messages();  // the layers see some of it, too
+            return result == HEARTH_OK ? std::string("ok") : std::string(rig->session.error());
+        };
+        using Bounds = std::array<hearth_bound, 2>;
+        EXPECT_EQ(act([](hearth_record_info&, Bounds&) {}), "ok");
+        EXPECT_EQ(act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 768; }), "ok");
+        EXPECT_EQ(act([&](hearth_record_info&, Bounds& bounds) {
+                      bounds[0].device_address = both.address();
+                  }),
+                  "ok");
+        if (!is_checked) {
+            EXPECT_EQ(act([](hearth_record_info&, Bounds& bounds) { bounds[0].bytes = 1 << 20; }),
+                      "ok");
+            continue;
+        }
+        const std::string beyond =
+            act([](hearth_record_info&, Bounds& bounds) { bounds[0].bytes = 1 << 20; });
+        EXPECT_TRUE(beyond.starts_with(
+            "binding x: [0, +1048576) is beyond its VkBuffer, which has at most 2"))
+            << beyond;
+        EXPECT_NE(act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 4096; }), "ok");
+        EXPECT_NE(
+            act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = ~uint64_t{0} - 255; }),
+            "ok");
+        EXPECT_EQ(act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 512; }),
+                  "bindings x and y share bytes of a VkBuffer, [0, +768) and [512, +768), and y is "
+                  "an output");
+        EXPECT_EQ(
+            act([](hearth_record_info&, Bounds& bounds) { bounds[1].offset = 0; }),
+            "bindings x and y share bytes of a VkBuffer, [0, +768) and [0, +768), and y is an "
+            "output");
+        EXPECT_EQ(act([&](hearth_record_info& info, Bounds& bounds) {
+                      static hearth_bound run;
+                      run = rig->bind(0, both, 16);
+                      run.offset = bounds[1].offset + 256;
+                      info.run_block = &run;
+                  }),
+                  "binding y is an output and shares bytes with run_block");
+        if (both.address() != 0) {
+            EXPECT_NE(act([&](hearth_record_info&, Bounds& bounds) {
+                          bounds[0].device_address = both.address() + 256;
+                      }).find("binding x: device_address is "),
+                      std::string::npos);
+        }
+        const std::vector<float> x = test_values(kWidth, 1);
+        EXPECT_EQ(rig->act(x), TestReference().act(x));
+    }
+}
+
+TEST_F(Arguments, AllProblemsOfAHandshakeComeAtOnceWhateverIsNull) {
+    const auto problems = [](const hearth_host_info& info) {
+        hearth_context* context = nullptr;
+        hearth_report report{};
+        EXPECT_LT(hearth_context_create(&info, &context, &report), 0);
+        return std::string(report.text);
+    };
+    hearth_host_info info = device().host_info();
+    VkAllocationCallbacks callbacks{};
+    info.device = VK_NULL_HANDLE;
+    info.api_version = VK_API_VERSION_1_1;
+    info.cpu_allocation = &callbacks;
+    info.queue_family_index = 77;
+    info.features |= uint64_t{1} << 40;
+    const std::string text = problems(info);
+    for (const char* expected :
+         {"hearth_host_info::device is null", "Vulkan 1.2 is required",
+          "cpu_allocation->pfnAllocation is null", "queue_family_index is 77",
+          "features has bits that this version does not know"})
+        EXPECT_NE(text.find(expected), std::string::npos) << expected << " in:\n" << text;
+
+    info = device().host_info();
+    info.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    info.physical_device = VK_NULL_HANDLE;
+    info.features = 0;
+    info.device_extensions = nullptr;
+    info.device_extension_count = 3;
+    info.get_device_proc_addr = [](VkDevice, const char*) -> hearth_void_function {
+        return nullptr;
+    };
+    const std::string without_device = problems(info);
+    for (const char* expected :
+         {"hearth_host_info::physical_device is null", "device_extensions is null",
+          "feature bufferDeviceAddress is required", "get_device_proc_addr: no vkAllocateMemory"})
+        EXPECT_NE(without_device.find(expected), std::string::npos) << expected << " in:\n"
+                                                                    << without_device;
+}
+
+}  // namespace
+}  // namespace hearth::test

@@ -1,0 +1,151 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Barriers: what is ordered by Hearth and what by the host.  The validation layers must see a
+// hazard that is planted, or their silence says nothing.
+
+#include "gpu/rig.hpp"
+
+namespace hearth::test {
+namespace {
+
+class Hazard : public HazardTest {
+  protected:
+    /// The hazard that was planted is the one that is reported.
+    void expect_hazard_seen(const char* kind) {
+        if (!instance().is_validating()) GTEST_SKIP() << "the validation layers are off";
+        const auto messages = take_messages();
+        ASSERT_FALSE(messages.empty());
+        EXPECT_NE(messages[0].text.find(kind), std::string::npos) << messages[0].text;
+    }
+    static hearth_scope copies(VkAccessFlags access) {
+        return hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, access);
+    }
+    /// Copies into the rig's x or y, and makes what arrives there visible to the CPU.
+    void copy(VkCommandBuffer commands, const standalone::Buffer& from,
+              const standalone::Buffer& to, uint64_t bytes) {
+        const VkBufferCopy region{0, 0, bytes};
+        vk().CmdCopyBuffer(commands, from.handle(), to.handle(), 1, &region);
+    }
+    void barrier_to_host(VkCommandBuffer commands) {
+        VkMemoryBarrier memory{};
+        memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+        memory.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+        memory.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
+        vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                                VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &memory, 0, nullptr, 0, nullptr);
+    }
+};
+
+TEST_F(Hazard, WithHostBarriersTheQueriedScopesAreEnough) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer device_x =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    const standalone::Buffer device_y =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    const std::vector<float> x = test_values(2 * kWidth, 7);
+    rig->set_x(x);
+    const uint64_t bytes = 2 * kWidth * 4;
+    rig->frame([&](VkCommandBuffer commands) {
+        const auto barrier = [&](hearth_scope before, hearth_scope after) {
+            VkMemoryBarrier memory{};
+            memory.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
+            memory.srcAccessMask = static_cast<VkAccessFlags>(before.access);
+            memory.dstAccessMask = static_cast<VkAccessFlags>(after.access);
+            vk().CmdPipelineBarrier(commands, static_cast<VkPipelineStageFlags>(before.stages),
+                                    static_cast<VkPipelineStageFlags>(after.stages), 0, 1, &memory,
+                                    0, nullptr, 0, nullptr);
+        };
+        const hearth_scope write =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        const hearth_scope read =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        const auto scope = [&](uint32_t binding, const standalone::Buffer& buffer) {
+            return rig->session.binding_scope(kAct, binding, buffer.usage()).value();
+        };
+        EXPECT_EQ(scope(kActX, device_x).access, uint64_t{VK_ACCESS_SHADER_READ_BIT});
+        EXPECT_EQ(scope(kActY, device_y).access, uint64_t{VK_ACCESS_SHADER_WRITE_BIT});
+
+        VkBufferCopy region{0, 0, bytes};
+        vk().CmdCopyBuffer(commands, rig->x().handle(), device_x.handle(), 1, &region);
+        barrier(write, scope(kActX, device_x));
+        std::array<hearth_bound, 2> bounds;
+        hearth_record_info info = rig->act_info(commands, 2, bounds);
+        bounds = {rig->bind(kActX, device_x, bytes), rig->bind(kActY, device_y, bytes)};
+        info.barriers = HEARTH_BARRIERS_HOST;
+        ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+        barrier(scope(kActY, device_y), read);
+        vk().CmdCopyBuffer(commands, device_y.handle(), rig->y().handle(), 1, &region);
+        barrier(write, hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT));
+    });
+    EXPECT_EQ(rig->get_y(2), TestReference().act(x));
+}
+
+/// x is copied in, `act` computes, y is copied out, with no barrier but what `before` and `after`
+/// say.  Hearth's readbacks have barriers of their own, so the copy out is the host's.
+TEST_F(Hazard, WithSdkBarriersTheHostsScopesAreEnough) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const uint64_t bytes = 2 * kWidth * 4;
+    const standalone::Buffer device_x = make_buffer(bytes, standalone::MemoryKind::kDevice);
+    const standalone::Buffer device_y = make_buffer(bytes, standalone::MemoryKind::kDevice);
+    const std::vector<float> x = test_values(2 * kWidth, 7);
+    const auto run = [&](const hearth_scope& after) {
+        rig->set_x(x);
+        rig->frame([&](VkCommandBuffer commands) {
+            copy(commands, rig->x(), device_x, bytes);
+            std::array<hearth_bound, 2> bounds;
+            const hearth_record_info info = rig->act_info(commands, 2, bounds);
+            bounds = {rig->bind(kActX, device_x, bytes), rig->bind(kActY, device_y, bytes)};
+            bounds[0].before = copies(VK_ACCESS_TRANSFER_WRITE_BIT);
+            bounds[1].after = after;
+            ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+            copy(commands, device_y, rig->y(), bytes);
+            barrier_to_host(commands);
+        });
+        return rig->get_y(2);
+    };
+    EXPECT_EQ(run(copies(VK_ACCESS_TRANSFER_READ_BIT)), TestReference().act(x));
+    if (!instance().is_validating()) GTEST_SKIP() << "the validation layers are off";
+    for (const standalone::ValidationMessage& message : take_messages())
+        ADD_FAILURE() << message.text;
+    // It is the closing barrier that does it: without the scope there is a hazard, and it is seen.
+    (void)run(hearth_make_scope(0, 0));
+    expect_hazard_seen("READ_AFTER_WRITE");
+}
+
+TEST_F(Hazard, AHazardThatTheHostPlantsIsSeen) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer device_y =
+        make_buffer(8 * kWidth * 4, standalone::MemoryKind::kDevice);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        bounds[1] = rig->bind(kActY, device_y, kWidth * 4);  // `after` says nothing of the copy
+        EXPECT_TRUE(rig->session.record(info).ok());
+        const VkBufferCopy region{0, 0, kWidth * 4};
+        vk().CmdCopyBuffer(commands, device_y.handle(), rig->y().handle(), 1, &region);
+    });
+    rig->finish();
+    expect_hazard_seen("READ_AFTER_WRITE");
+}
+
+TEST_F(Hazard, AProgramWithoutABarrierIsSeen) {
+    RigOptions options;
+    // The barrier between the state's update and y guards only the arena; the first guards t0, t1.
+    options.program = [](Program& program) {
+        program.steps.erase(program.steps.begin() + 2);
+        --program.entries[kLearn].step_count;
+        --program.entries[kAct].first_step;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    (void)rig->learn(test_values(kWidth, 1), 0.5f);
+    rig->finish();
+    expect_hazard_seen("READ_AFTER_WRITE");
+}
+
+}  // namespace
+}  // namespace hearth::test
