@@ -4,9 +4,8 @@
 // Proximal policy optimization (Schulman et al., 2017).  A window is [horizon, agents] samples, time
 // first; each has a weight, zero where there was no agent or the sample was refused.
 
-#include "agents/parts.hpp"
+#include "agents/replay.hpp"
 
-#include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 
 #include <cmath>
@@ -20,7 +19,7 @@ class PpoBuilder {
   public:
     PpoBuilder(const AgentSchema& schema, const Network& network, const Ppo& ppo, uint64_t seed)
         : schema_(schema), network_(network), ppo_(ppo), seed_(seed) {
-        for (const Field& f : schema.observations()) encoded_ += f.encoded_width();
+        encoded_ = encoded_width(schema);
     }
 
     Status check() const;
@@ -217,89 +216,55 @@ std::unique_ptr<Trace> PpoBuilder::act() const {
     return owner;
 }
 
-/// Choices that exist, all numbers finite: bool [rows].
-Tensor is_possible(const AgentSchema& schema, const Tensor& decision) {
-    Tensor sound = rows_are_finite(decision);
-    int64_t at = 0;
-    for (const Action& a : schema.actions()) {
-        if (a.is_choice) {
-            const Tensor index = squeeze(slice(decision, -1, at, at + 1), {-1});
-            sound = logical_and(sound, logical_and(greater_equal(index, 0),
-                                                   less(index, static_cast<double>(a.count))));
-        }
-        at += a.is_choice ? 1 : a.count;
-    }
-    return sound;
-}
-
 std::unique_ptr<Trace> PpoBuilder::store() const {
     auto owner = std::make_unique<Trace>("store");
     Trace& trace = *owner;
     StatusWriter status(trace);
-    const auto rows = [&](const char* name, int64_t width) {
-        return trace.input(name, {kRows, width});
-    };
-    const Tensor id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
-    const Tensor observation = rows("observation", schema_.observation_width());
-    const Tensor mask = has_mask() ? rows("mask", schema_.mask_width()) : Tensor();
-    const Tensor decision = rows("decision", schema_.action_width());
+    const Transition t =
+        Transition::declare(trace, schema_, ppo_.agents, {.outcome = true, .next_mask = false});
     const Tensor log_probability = trace.input("log_probability", {kRows});
-    const Tensor memory = memory_width() > 0 ? rows("memory", memory_width()) : Tensor();
-    const Tensor reward = trace.input("reward", {kRows});
-    const Tensor end = trace.input("end", {kRows});
-    const Tensor next_observation = rows("next_observation", schema_.observation_width());
-
-    const Tensor numbers = stack(std::vector<Tensor>{log_probability, reward, end}, 1);
-    Tensor is_sound =
-        logical_and(logical_and(rows_are_finite(observation), rows_are_finite(next_observation)),
-                    logical_and(rows_are_finite(numbers), is_possible(schema_, decision)));
-    is_sound = logical_and(
-        is_sound, logical_and(greater_equal(id, 0), less(id, static_cast<double>(ppo_.agents))));
+    const Tensor memory =
+        memory_width() > 0 ? trace.input("memory", {kRows, memory_width()}) : Tensor();
+    Tensor is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_probability, {-1})));
+    if (memory.ok()) is_sound = logical_and(is_sound, rows_are_finite(memory));
     const Tensor step = trace.state("rollout.step", {}, {}, DType::kI32);
     const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
     const Tensor is_stored = logical_and(is_sound, has_room);
 
     // Rewards: scaled by what discounted returns vary, then limited.
-    Tensor scaled = where(is_sound, reward, 0.0) * ppo_.reward_scale;
+    Tensor scaled = where(is_sound, t.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
         const Tensor discounted = trace.state("rewards.discounted", {ppo_.agents});
         const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
         // Limited, so that a reward of 1e30 does not make all others vanish for good.
         const Tensor limited = clamp(scaled, -1e4, 1e4);
-        const Tensor now = gather(discounted, id) * ppo_.gamma + limited;
+        const Tensor now = gather(discounted, t.id) * ppo_.gamma + limited;
         statistics.merge(unsqueeze(now, {-1}), number(is_stored));
-        write_rows(discounted, id, where(greater(end, 0.5), 0.0, now));
+        write_rows(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
         scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
     }
-    const double limit = ppo_.rails.reward_limit;
-    const Tensor limited_reward = clamp(scaled, -limit, limit);
+    const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
 
     const Columns ring = declare(trace, "rollout");
-    const Tensor place = where(is_stored, step * static_cast<double>(ppo_.agents) + id,
+    const Tensor place = where(is_stored, step * static_cast<double>(ppo_.agents) + t.id,
                                trace.constant(static_cast<double>(samples()), DType::kI32));
-    write_rows(ring.observation, place, observation);
-    if (has_mask()) write_rows(ring.mask, place, mask);
-    write_rows(ring.decision, place, decision);
+    write_rows(ring.observation, place, t.observation);
+    if (has_mask()) write_rows(ring.mask, place, t.mask);
+    write_rows(ring.decision, place, t.decision);
     if (memory.ok()) write_rows(ring.memory, place, memory);
     write_rows(ring.log_probability, place, log_probability);
-    write_rows(ring.reward, place, limited_reward);
-    write_rows(ring.end, place, end);
-    write_rows(ring.next_observation, place, next_observation);
+    write_rows(ring.reward, place, reward);
+    write_rows(ring.end, place, t.end);
+    write_rows(ring.next_observation, place, t.next_observation);
     write_rows(ring.valid, place, number(is_stored));
     trace.assign(step, step + 1.0);
 
     status.add(Counter::kSamples, sum(number(is_stored)));
     status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
     status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
-    status.add(Counter::kRewardsClamped,
-               sum(number(logical_and(is_sound, greater(abs(scaled), limit)))));
-    if (encoded_ > 0) {
-        const Tensor newest = slice(observation, -1, 0, schema_.frame_width());
-        const Tensor seen = normalized_frame(schema_, newest, published_normalizer(trace));
-        status.add(Counter::kObservationsClamped,
-                   sum(number(greater(abs(seen), ppo_.rails.observation_limit))));
-    }
-    track_episodes(trace, status, ppo_.agents, id, reward, end, is_stored);
+    count_limited_observations(status, schema_, t.observation, published_normalizer(trace),
+                               ppo_.rails.observation_limit);
+    track_episodes(trace, status, ppo_.agents, t.id, t.reward, t.end, is_stored);
     status.finish();
     return owner;
 }
@@ -497,46 +462,32 @@ std::unique_ptr<Trace> PpoBuilder::learn() const {
     const Terms terms = loss_of(trace);
     if (!trace.status().ok()) return owner;
 
-    const std::vector<Tensor> params = nn::params_under(trace, {"actor", "critic"});
-    const std::vector<Tensor> gradients = grad(terms.loss, params);
-    const Tensor norm = global_norm(gradients);
-    const Guard guard(trace);
-    adam(params, clip_by_global_norm(gradients, ppo_.rails.gradient_norm),
-         AdamOptions{.learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
-                     .epsilon = ppo_.adam_epsilon});
-
-    // Each rail asks only where those before it let the step pass, so that one trip counts once.
+    // What was learned from these samples goes as far as they can tell, and no farther.
     const Tensor has_stopped = trace.state("learn.has_stopped", {});
-    const Tensor is_sound = logical_and(is_finite(terms.loss), is_finite(norm));
-    Tensor may_step = is_sound, next_stopped;
+    Tensor may_learn, is_far;
     if (ppo_.rails.kl_stop > 0) {
-        const Tensor is_far =
-            logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(has_stopped, 0.5));
-        status.add(Counter::kSkippedKl, logical_and(may_step, is_far));
-        may_step = logical_and(may_step, logical_not(is_far));
-        next_stopped = number(is_far);
+        is_far = logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(has_stopped, 0.5));
+        may_learn = logical_not(is_far);
+        status.add(Counter::kSkippedKl, is_far);
     }
-    if (ppo_.rails.update_ratio > 0) {
-        const Tensor ratio = guard.largest_update_ratio();
-        const Tensor is_small = less_equal(ratio, ppo_.rails.update_ratio);
-        status.set(Diagnostic::kUpdateRatio, ratio);
-        status.add(Counter::kSkippedRatio, logical_and(may_step, logical_not(is_small)));
-        may_step = logical_and(may_step, is_small);
-    }
-    guard.apply(may_step);
-    if (next_stopped.ok()) trace.assign(has_stopped, next_stopped);
+    const Guard guard(trace);
+    const LearnGroup groups[] = {
+        {.loss = terms.loss,
+         .params = nn::params_under(trace, {"actor", "critic"}),
+         .optimizer = "adam",
+         .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
+         .epsilon = ppo_.adam_epsilon}};
+    (void)guarded_step(status, guard, groups, ppo_.rails, may_learn);
+    if (is_far.ok()) trace.assign(has_stopped, number(is_far));
     const Tensor cursor = trace.state("learn.cursor", {}, {}, DType::kI32);
     trace.assign(cursor, cursor + 1.0);
 
-    status.add(Counter::kLearnSteps, may_step);
-    status.add(Counter::kSkippedNotFinite, logical_not(is_sound));
     status.set(Diagnostic::kLoss, terms.loss);
     status.set(Diagnostic::kPolicyLoss, terms.policy_loss);
     status.set(Diagnostic::kValueLoss, terms.value_loss);
     status.set(Diagnostic::kEntropy, terms.entropy);
     status.set(Diagnostic::kKl, terms.kl);
     status.set(Diagnostic::kClipFraction, terms.clip_fraction);
-    status.set(Diagnostic::kGradientNorm, norm);
     if (terms.leash.ok()) status.set(Diagnostic::kLeash, terms.leash);
     status.finish();
     return owner;
@@ -548,16 +499,13 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
                     uint64_t seed) {
     const PpoBuilder builder(schema, network, ppo, seed);
     Traces traces;
-    if (Status s = builder.check(); !s.ok()) {
-        traces.push_back(std::make_unique<Trace>("act"));
-        traces.back()->fail(std::move(s));
-        return traces;
-    }
+    if (Status s = builder.check(); !s.ok()) return failed_traces(std::move(s));
     traces.push_back(builder.act());
     traces.push_back(builder.store());
     traces.push_back(builder.prepare());
     traces.push_back(builder.learn());
     traces.push_back(trace_publish(*traces[0]));
+    traces.push_back(trace_adapt(*traces[3], seed));
     return traces;
 }
 

@@ -368,6 +368,72 @@ TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
     EXPECT_LT(held, 0.5 * free);
 }
 
+// Acted, stored and learned from: as long as nothing was learned, the policy is the one that acted.
+// With memory, sequences must begin with what was remembered and forget where an episode ended.
+TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
+    for (const bool has_memory : {false, true}) {
+        Ppo ppo;
+        ppo.agents = 3;
+        ppo.horizon = 12;
+        ppo.minibatches = 1;
+        ppo.epochs = 1;
+        ppo.sequence = has_memory ? 4 : 1;
+        ppo.rails.kl_stop = 0;
+        InterpretedLearner learner(
+            trace_agents(reference_schema(), has_memory ? gru_network(6) : mlp_network({8}), ppo));
+        if (has_memory)  // heads start so small that memory would hardly show
+            for (const char* name : {"actor.head.weight", "published.param.actor.head.weight"}) {
+                HostTensor& head = learner.weights.at(name);
+                for (int64_t i = 0; i < head.element_count(); ++i)
+                    head.set(i, std::sin(2.1 * static_cast<double>(i)));
+            }
+        for (int window = 0; window < 2; ++window) {
+            HostTensor is_first = HostTensor::of({3}, std::vector<float>{1, 1, 1});
+            for (int t = 0; t < 12; ++t) {
+                NamedTensors rows{{"id", HostTensor(DType::kU32, {3})},
+                                  {"observation", HostTensor(DType::kF32, {3, 5})},
+                                  {"next_observation", HostTensor(DType::kF32, {3, 5})},
+                                  {"explore", HostTensor::scalar(1)},
+                                  {"is_first", is_first},
+                                  {"reward", HostTensor(DType::kF32, {3})},
+                                  {"end", HostTensor(DType::kF32, {3})}};
+                for (int64_t i = 0; i < 15; ++i) {
+                    rows["observation"].set(i, std::sin(0.9 * static_cast<double>(i + 15 * t)));
+                    rows["next_observation"].set(
+                        i, std::sin(0.9 * static_cast<double>(i + 15 * (t + 1))));
+                }
+                for (int64_t i = 0; i < 3; ++i) rows["id"].set(i, static_cast<double>(i));
+                const bool ends = t == 5 || t == 8;
+                rows["end"].set(1, ends ? 1 : 0);
+                const auto only = [&](std::initializer_list<const char*> names) {
+                    NamedTensors some;
+                    for (const char* name : names)
+                        if (rows.contains(name)) some[name] = rows.at(name);
+                    return some;
+                };
+                const NamedTensors said =
+                    learner.run("act",
+                                has_memory ? only({"observation", "explore", "id", "is_first"})
+                                           : only({"observation", "explore"}),
+                                3);
+                for (const auto& [name, value] : said) rows[name] = value;
+                learner.run("store",
+                            only({"id", "observation", "decision", "log_probability", "memory",
+                                  "reward", "end", "next_observation"}),
+                            3);
+                is_first = HostTensor::of({3}, std::vector<float>{0, ends ? 1.0f : 0.0f, 0});
+            }
+            learner.run("prepare");
+            learner.run("learn");
+            EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kKl]), 0, 1e-6)
+                << has_memory << window;
+            EXPECT_EQ(learner.status()[Diagnostic::kClipFraction], 0.0f) << has_memory << window;
+            learner.run("publish");
+        }
+        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 2u);
+    }
+}
+
 TEST(Ppo, SettingsThatCannotWorkAreErrors) {
     const auto error = [](auto change) {
         Ppo ppo = reference_settings();

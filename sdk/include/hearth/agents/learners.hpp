@@ -30,6 +30,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -120,10 +121,123 @@ struct Ppo {
 
 using Traces = std::vector<std::unique_ptr<Trace>>;
 
-/// The entries act, store, prepare, learn, publish.  A window is `horizon` recordings of store; then
-/// prepare, epochs * minibatches times learn, and publish.  Errors, kept by the traces.
+/// The entries act, store, prepare, learn, publish, adapt.  A window is `horizon` recordings of store;
+/// then prepare, epochs * minibatches times learn, and publish.  Errors, kept by the traces.
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     uint64_t seed = 0);
+
+// --- Learners from a ring of samples: entries act, store, learn, publish, adapt ---
+//
+// store may be recorded at any time; learn does nothing while the ring holds fewer than `warmup`
+// samples.  There are no windows and no prepare.
+
+/// What a ring of transitions has in common.
+struct Replay {
+    int64_t agents = 16;  ///< most at a time
+    int64_t capacity = 50'000;
+    int64_t batch = 128;
+    int64_t warmup = 1'000;
+    double reward_scale = 1;
+    bool normalize_observations = false;
+};
+
+/// Deep Q-learning (Mnih et al., 2015) for choices, with double estimates (van Hasselt, 2016), dueling
+/// heads (Wang et al., 2016), returns of several steps and prioritized samples (Schaul et al., 2016).
+/// Several choices have a branch each (Tavakoli et al., 2018).  The input `explore` of act is the part of
+/// random actions.  With masks, store also takes next_mask [rows, mask width].
+struct Dqn {
+    Replay replay;
+    Setting learning_rate = 2.5e-4;
+    double gamma = 0.99;
+    int64_t steps = 1;  ///< of a return, 1 to 16
+    bool is_double = true;
+    bool is_dueling = true;
+    double priority = 0;          ///< exponent alpha; 0: samples are drawn evenly
+    Setting correction = 0.4;     ///< exponent beta of the weights against that
+    int64_t target_period = 500;  ///< learn steps
+    double target_rate = 1;       ///< how far the target moves then
+    double huber = 1;             ///< where errors become linear; 0: squared throughout
+    Rails rails{.gradient_norm = 10, .kl_stop = 0};
+};
+
+/// Soft actor-critic (Haarnoja et al., 2018) for numbers, with automatic temperature.
+struct Sac {
+    Replay replay{.agents = 16, .capacity = 50'000, .batch = 128, .warmup = 100};
+    Setting learning_rate = 1e-3;
+    double gamma = 0.99;
+    double target_rate = 0.005;
+    double first_temperature = 1;
+    /// What the temperature steers to; not a number: minus how many numbers there are.
+    double target_entropy = std::numeric_limits<double>::quiet_NaN();
+    double least_log_deviation = -5, most_log_deviation = 2;
+    Rails rails{.reward_limit = 100, .gradient_norm = 10, .kl_stop = 0};
+};
+
+/// What cloning minimizes.
+enum class CloneLoss : uint8_t {
+    kLikelihood,  ///< minus the log-probability of what the person did
+    kSquared,     ///< squared distance of numbers from the mean, and cross-entropy of choices
+};
+
+/// Behaviour cloning from a ring of demonstrations that grows while one plays: what a person does in
+/// states that the policy came to is stored as well (Ross et al., "DAgger", 2011; Kelly et al.,
+/// "HG-DAgger", 2019).  store takes observation, mask and action [rows, action width] in the game's units.
+struct Clone {
+    int64_t capacity = 20'000;
+    int64_t batch = 128;
+    int64_t warmup = 128;
+    Setting learning_rate = 1e-3;
+    CloneLoss loss = CloneLoss::kLikelihood;
+    double first_log_deviation = -0.5, least_log_deviation = -3, most_log_deviation = 0.5;
+    bool normalize_observations = false;
+    Rails rails{.kl_stop = 0};
+};
+
+/// Learning from a person's praise and scolding (Knox and Stone, "TAMER", 2009): a model of how a choice
+/// would be judged; act takes what is judged best.  The input `explore` of act is the part of random
+/// actions.  store takes id, observation, mask and decision of each decision, and praise [rows]: what
+/// was said since the last one, -1 to 1, 0 for nothing; it is credited to the decisions of that agent that
+/// are `credit` old (of decisions before this one, the newest first).
+struct Praise {
+    int64_t agents = 16;
+    int64_t capacity = 4'096;
+    int64_t batch = 64;
+    int64_t warmup = 4;  ///< decisions judged
+    std::vector<double> credit = {0.5, 1, 1, 0.5};
+    Setting learning_rate = 3e-3;
+    bool normalize_observations = false;
+    Rails rails{.kl_stop = 0};
+};
+
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Dqn& dqn,
+                    uint64_t seed = 0);
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Sac& sac,
+                    uint64_t seed = 0);
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Clone& clone,
+                    uint64_t seed = 0);
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Praise& praise,
+                    uint64_t seed = 0);
+
+/// Online regression: anything that has an answer, learned while samples come.  Entries predict (input
+/// [rows, input_width] -> output [rows, output_width]), store (input, target), learn, publish, adapt.
+struct Regression {
+    int64_t input_width = 1, output_width = 1;
+    int64_t capacity = 20'000;
+    int64_t batch = 128;
+    int64_t warmup = 128;
+    Setting learning_rate = 1e-3;
+    double huber = 0;           ///< where errors become linear; 0: squared throughout
+    double target_limit = 1e4;  ///< targets are cut off there, and counted with the rewards
+    Rails rails{.kl_stop = 0};
+};
+Traces trace_regression(const Network& network, const Regression& regression, uint64_t seed = 0);
+
+// --- adapt: when the rules of the game change ---
+//
+// The entry "adapt" of every learner has the input strength []: moments of the optimizer are cleared, and
+// weights move that part of the way to fresh random ones, biases and deviations to their first
+// contents (Ash and Adams, "On Warm-Starting Neural Network Training", 2020).  0: the optimizer alone, 1:
+// a fresh brain.  Published weights stay until the next publication.
 
 /// For compile() and cook().
 std::vector<Trace*> entries_of(const Traces& traces);

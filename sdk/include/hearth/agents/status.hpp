@@ -43,7 +43,7 @@ enum class Counter : uint32_t {
     kSamplesRefused,       ///< not finite, or an action or agent that does not exist
     kSamplesDropped,       ///< came when the window was full
     kObservationsClamped,  ///< numbers beyond the limit, as a network sees them
-    kRewardsClamped,
+    kRewardsClamped,       ///< or praise, or samples with a target, beyond the limit
     kEpisodes,
     kLearnSteps,        ///< taken
     kSkippedNotFinite,  ///< steps not taken: loss or gradients were not finite

@@ -1,0 +1,274 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "agents/replay.hpp"
+
+#include "ir/graph.hpp"
+
+#include <hearth/grad.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::agents {
+
+// --- Rings ---
+
+ReplayRing::ReplayRing(Trace& trace, int64_t capacity)
+    : trace_(&trace),
+      capacity_(capacity),
+      cursor_(trace.state("replay.cursor", {}, {}, DType::kI32)),
+      size_(trace.state("replay.size", {}, {}, DType::kI32)),
+      serial_(trace.state("replay.serial", {}, {}, DType::kU32)) {}
+
+Tensor ReplayRing::column(const std::string& name, int64_t width, DType dtype,
+                          const Init& init) const {
+    const Shape shape = width == 0 ? Shape{capacity_} : Shape{capacity_, width};
+    return trace_->state("replay." + name, shape, init, dtype);
+}
+
+Tensor ReplayRing::push(const Tensor& is_sound) {
+    if (!is_sound.ok()) return is_sound;
+    const Tensor one = cast(is_sound, DType::kI32);
+    const Tensor before = cumsum(one, 0, true), count = sum(one);
+    const Tensor capacity = trace_->constant(static_cast<double>(capacity_), DType::kI32);
+    serials_ = serial_ + cast(before, DType::kU32);
+    trace_->assign(cursor_, mod(cursor_ + count, capacity));
+    trace_->assign(size_, minimum(size_ + count, capacity));
+    trace_->assign(serial_, serial_ + cast(count, DType::kU32));
+    return where(is_sound, mod(cursor_ + before, capacity), capacity);
+}
+
+// Ages, in u32: they stay right when the count of all samples passes 2^32.
+Tensor ReplayRing::place_of(const Tensor& serials) const {
+    const Tensor capacity = trace_->constant(static_cast<double>(capacity_), DType::kI32);
+    const Tensor age = serial_ - serials;
+    const Tensor is_there = logical_and(less_equal(age, cast(size_, DType::kU32)), greater(age, 0));
+    const Tensor back = cast(where(is_there, age, trace_->constant(0, DType::kU32)), DType::kI32);
+    return where(is_there, mod(cursor_ - back + capacity, capacity), capacity);
+}
+
+Tensor ReplayRing::draw(const Tensor& counter, uint64_t key, int64_t count) const {
+    const Tensor u = random_uniform(counter, key, {count});
+    const Tensor last =
+        maximum(size_ - trace_->constant(1, DType::kI32), trace_->constant(0, DType::kI32));
+    return minimum(cast(floor(u * cast(size_, DType::kF32)), DType::kI32), last);
+}
+
+AgentChains::AgentChains(Trace& trace, int64_t agents, int64_t length)
+    : length_(length),
+      serials_(
+          trace.state("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
+      lengths_(trace.state("replay.chain_length", {agents}, {}, DType::kI32)) {}
+
+AgentChains::Link AgentChains::link(const Tensor& id, int64_t back) const {
+    const Tensor all = squeeze(slice(serials_, 1, back, back + 1), {1});
+    return {gather(all, id), greater(gather(lengths_, id), static_cast<double>(back))};
+}
+
+void AgentChains::append(const Tensor& id, const Tensor& serials, const Tensor& goes_on) const {
+    if (!id.ok() || !serials.ok()) return;
+    const Tensor now = unsqueeze(serials, {-1});
+    const Tensor next =
+        length_ > 1 ? concat({now, slice(gather(serials_, id), 1, 0, length_ - 1)}, 1) : now;
+    write_rows(serials_, id, next);
+    const Tensor longer = clamp(gather(lengths_, id) + 1.0, 0, static_cast<double>(length_));
+    write_rows(lengths_, id, where(goes_on, longer, 0.0));
+}
+
+// --- What is stored ---
+
+Tensor is_possible(const AgentSchema& schema, const Tensor& decision) {
+    Tensor sound = rows_are_finite(decision);
+    int64_t at = 0;
+    for (const Action& a : schema.actions()) {
+        if (a.is_choice) {
+            const Tensor index = squeeze(slice(decision, -1, at, at + 1), {-1});
+            sound = logical_and(sound, logical_and(greater_equal(index, 0),
+                                                   less(index, static_cast<double>(a.count))));
+        }
+        at += a.is_choice ? 1 : a.count;
+    }
+    return sound;
+}
+
+Transition Transition::declare(Trace& trace, const AgentSchema& schema, int64_t agents,
+                               Parts parts) {
+    const auto rows = [&](const char* name, int64_t width) {
+        return trace.input(name, {kRows, width});
+    };
+    const bool has_mask = schema.mask_width() > 0;
+    Transition t;
+    t.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+    t.observation = rows("observation", schema.observation_width());
+    if (has_mask) t.mask = rows("mask", schema.mask_width());
+    t.decision = rows("decision", schema.action_width());
+    t.is_sound = logical_and(rows_are_finite(t.observation), is_possible(schema, t.decision));
+    if (parts.outcome) {
+        t.reward = trace.input("reward", {kRows});
+        t.end = trace.input("end", {kRows});
+        t.next_observation = rows("next_observation", schema.observation_width());
+        if (has_mask && parts.next_mask) t.next_mask = rows("next_mask", schema.mask_width());
+        const Tensor numbers = stack(std::vector<Tensor>{t.reward, t.end}, 1);
+        t.is_sound = logical_and(
+            t.is_sound, logical_and(rows_are_finite(t.next_observation), rows_are_finite(numbers)));
+    }
+    t.is_sound = logical_and(
+        t.is_sound, logical_and(greater_equal(t.id, 0), less(t.id, static_cast<double>(agents))));
+    return t;
+}
+
+int64_t encoded_width(const AgentSchema& schema) {
+    int64_t width = 0;
+    for (const Field& f : schema.observations()) width += f.encoded_width();
+    return width;
+}
+
+Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor& is_sound,
+                       double limit) {
+    status.add(Counter::kRewardsClamped,
+               sum(number(logical_and(is_sound, greater(abs(reward), limit)))));
+    return clamp(where(is_sound, reward, 0.0), -limit, limit);
+}
+
+void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
+                                const Tensor& observation, const Normalizer& normalizer,
+                                double limit) {
+    if (encoded_width(schema) == 0) return;
+    const Tensor newest = slice(observation, -1, 0, schema.frame_width());
+    const Tensor seen = normalized_frame(schema, newest, normalizer);
+    status.add(Counter::kObservationsClamped, sum(number(greater(abs(seen), limit))));
+}
+
+Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
+    if (!is_used || encoded_width(schema) == 0) return {};
+    const auto statistics =
+        RunningStatistics::declare(trace, "observations", encoded_width(schema));
+    return {statistics.mean, statistics.variance};
+}
+
+// --- Steps ---
+
+Tensor next_value(const Tensor& param) {
+    for (const GraphUpdate& u : param.trace()->graph().updates)
+        if (u.target == param.value()) return {param.trace(), u.value};
+    return param;
+}
+
+Tensor guarded_step(StatusWriter& status, const Guard& guard, std::span<const LearnGroup> groups,
+                    const Rails& rails, const Tensor& may_learn) {
+    Tensor is_sound, largest_norm;
+    const auto both = [](const Tensor& a, const Tensor& b) {
+        return a.ok() ? logical_and(a, b) : b;
+    };
+    for (const LearnGroup& g : groups) {
+        const std::vector<Tensor> gradients = grad(g.loss, g.params);
+        const Tensor norm = global_norm(gradients);
+        is_sound = both(is_sound, logical_and(is_finite(g.loss), is_finite(norm)));
+        largest_norm = largest_norm.ok() ? maximum(largest_norm, norm) : norm;
+        adam(g.params, clip_by_global_norm(gradients, rails.gradient_norm),
+             AdamOptions{
+                 .learning_rate = g.learning_rate, .epsilon = g.epsilon, .name = g.optimizer});
+    }
+    // Each rail asks only where those before it let the step pass, so that one trip counts once.
+    Tensor may_step = both(may_learn, is_sound);
+    const Tensor fails = logical_not(is_sound);
+    status.add(Counter::kSkippedNotFinite, may_learn.ok() ? logical_and(may_learn, fails) : fails);
+    if (rails.update_ratio > 0) {
+        const Tensor ratio = guard.largest_update_ratio();
+        const Tensor is_small = less_equal(ratio, rails.update_ratio);
+        status.set(Diagnostic::kUpdateRatio, ratio);
+        status.add(Counter::kSkippedRatio, logical_and(may_step, logical_not(is_small)));
+        may_step = logical_and(may_step, is_small);
+    }
+    guard.apply(may_step);
+    status.add(Counter::kLearnSteps, may_step);
+    status.set(Diagnostic::kGradientNorm, largest_norm);
+    return may_step;
+}
+
+// --- adapt ---
+
+std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed) {
+    auto owner = std::make_unique<Trace>("adapt");
+    Trace& trace = *owner;
+    const Graph& graph = learn.graph();
+    const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
+    const Tensor counter = run_counter(trace, "adapt.steps");
+    const auto is_trained = [&](ValueId id) {
+        return std::ranges::any_of(graph.updates,
+                                   [&](const GraphUpdate& u) { return u.target == id; });
+    };
+    const auto init_of = [](const Value& v) {
+        return v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
+    };
+    const auto blend = [&](const Tensor& now, const Tensor& fresh) {
+        return now + (fresh - now) * strength;
+    };
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        const Value& v = graph.values[id];
+        if (v.kind != ValueKind::kParam || !is_trained(id)) continue;
+        const Tensor param = trace.param(v.name, v.shape, init_of(v), v.dtype);
+        // Weights are drawn anew, as large as they were at first; vectors return to their beginning.
+        Tensor fresh = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
+        if (v.shape.rank() >= 2 && v.data) {
+            double squares = 0;
+            for (int64_t i = 0; i < v.data->element_count(); ++i)
+                squares += v.data->get(i) * v.data->get(i);
+            const double size = std::sqrt(
+                squares / static_cast<double>(std::max<int64_t>(v.data->element_count(), 1)));
+            fresh = random_normal(counter, random_key("adapt." + v.name, seed), v.shape, 0, size,
+                                  v.dtype);
+        }
+        const Tensor next = blend(param, fresh);
+        trace.assign(param, next);
+        if (const ValueId target = graph.find("target." + v.name); target != kNone) {
+            const Value& t = graph.values[target];
+            trace.assign(trace.state(t.name, t.shape, init_of(t), t.dtype), next);
+        }
+    }
+    // The optimizer's memory: moments beside params, and what corrects their bias.
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        const Value& v = graph.values[id];
+        if (v.kind != ValueKind::kState || !is_trained(id)) continue;
+        const bool is_correction =
+            v.name.ends_with(".correction1") || v.name.ends_with(".correction2");
+        const bool is_moment = (v.name.ends_with(".m") || v.name.ends_with(".v")) &&
+                               graph.find(v.name.substr(0, v.name.size() - 2)) != kNone;
+        if (!is_correction && !is_moment) continue;
+        trace.assign(trace.state(v.name, v.shape, init_of(v), v.dtype),
+                     trace.constant(HostTensor(v.dtype, v.shape)));
+    }
+    StatusWriter(trace).finish();
+    return owner;
+}
+
+// --- Checks ---
+
+Traces failed_traces(Status status) {
+    Traces traces;
+    traces.push_back(std::make_unique<Trace>("act"));
+    traces.back()->fail(std::move(status));
+    return traces;
+}
+
+Status check_positive(const char* learner, const char* name, int64_t value) {
+    if (value >= 1) return {};
+    return invalid_argument(std::string(learner) + ": " + name + " is " + std::to_string(value) +
+                            ", expected 1 or more");
+}
+
+Status check_replay(const char* learner, const Replay& replay) {
+    HEARTH_TRY(check_positive(learner, "agents", replay.agents));
+    HEARTH_TRY(check_positive(learner, "capacity", replay.capacity));
+    HEARTH_TRY(check_positive(learner, "batch", replay.batch));
+    HEARTH_TRY(check_positive(learner, "warmup", replay.warmup));
+    if (replay.capacity > (int64_t{1} << 24) || replay.warmup > replay.capacity)
+        return invalid_argument(std::string(learner) + ": a ring of " +
+                                std::to_string(replay.capacity) + " samples and a warm-up of " +
+                                std::to_string(replay.warmup) +
+                                "; expected warmup <= capacity <= 2^24");
+    return {};
+}
+
+}  // namespace hearth::agents

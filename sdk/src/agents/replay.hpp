@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Rings of samples that grow while a game runs, and what learners from them share.
+
+#pragma once
+
+#include "agents/parts.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace hearth::agents {
+
+/// Where samples go and come from: the states replay.cursor, replay.size and replay.serial.  Columns are
+/// states "replay.NAME" of [capacity, ...].
+class ReplayRing {
+  public:
+    ReplayRing(Trace& trace, int64_t capacity);
+
+    Tensor column(const std::string& name, int64_t width = 0, DType dtype = DType::kF32,
+                  const Init& init = {}) const;
+
+    /// Where the next samples go: i32 [rows], `capacity` (nowhere) for those that are not sound.
+    /// Moves the cursor; call it once.
+    Tensor push(const Tensor& is_sound);
+    /// u32 [rows]: how many samples there were before each of those pushed.
+    const Tensor& serials() const { return serials_; }
+    /// Where samples with these serials (u32) are, or `capacity` if they are gone.
+    Tensor place_of(const Tensor& serials) const;
+
+    /// Random places of samples, i32 [count].
+    Tensor draw(const Tensor& counter, uint64_t key, int64_t count) const;
+    const Tensor& size() const { return size_; }  ///< i32 [], before what is pushed
+    int64_t capacity() const { return capacity_; }
+
+  private:
+    Trace* trace_;
+    int64_t capacity_;
+    Tensor cursor_, size_, serial_;
+    Tensor serials_;
+};
+
+/// The first choices or numbers of a chain: for each agent the serials of its last `length` samples,
+/// newest first, as the states replay.chain [agents, length] (u32) and replay.chain_length [agents].
+class AgentChains {
+  public:
+    AgentChains(Trace& trace, int64_t agents, int64_t length);
+    /// u32 [rows]: the sample `back` (0: the newest) before those of this recording, and whether there
+    /// is one: bool [rows].
+    struct Link {
+        Tensor serial, exists;
+    };
+    Link link(const Tensor& id, int64_t back) const;
+    /// Appends; goes_on: bool [rows]: otherwise the chain ends behind this sample.
+    void append(const Tensor& id, const Tensor& serials, const Tensor& goes_on) const;
+
+  private:
+    int64_t length_;
+    Tensor serials_, lengths_;
+};
+
+/// Inputs of `store`, and whether each row may be stored: finite, of an agent and of choices that exist.
+struct Transition {
+    Tensor id, observation, mask, decision, reward, end, next_observation, next_mask;
+    Tensor is_sound;
+
+    struct Parts {
+        bool outcome = true;    ///< reward, end and next_observation
+        bool next_mask = true;  ///< where choices are masked
+    };
+    static Transition declare(Trace& trace, const AgentSchema& schema, int64_t agents, Parts parts);
+};
+
+/// Choices that exist, numbers finite.  decision: [rows, action width] -> bool [rows].
+Tensor is_possible(const AgentSchema& schema, const Tensor& decision);
+
+/// Floats that networks see of the fields of a frame, without sets.
+int64_t encoded_width(const AgentSchema& schema);
+
+/// Counts and limits rewards.  reward: [rows], already scaled -> [rows].
+Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor& is_sound,
+                       double limit);
+/// Counts the numbers of the newest frames that networks see cut off.
+void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
+                                const Tensor& observation, const Normalizer& normalizer,
+                                double limit);
+
+/// The statistics as this learner has them now, or nothing.
+Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used);
+
+/// Applies Adam to params under these paths, each group with its own states, behind all rails.
+struct LearnGroup {
+    Tensor loss;
+    std::vector<Tensor> params;
+    std::string optimizer;  ///< the name of its states
+    Rate learning_rate = 1e-3;
+    double epsilon = 1e-8;
+};
+/// may_learn: bool [], or empty.  Sets the diagnostics and counters that all learners have.  Other updates
+/// since `guard` happen only with the step.  Returns whether it was taken: bool [].
+Tensor guarded_step(StatusWriter& status, const Guard& guard, std::span<const LearnGroup> groups,
+                    const Rails& rails, const Tensor& may_learn);
+
+/// What a param of this trace becomes: its update, or itself.
+Tensor next_value(const Tensor& param);
+
+/// The entry `adapt` for what this `learn` entry trains.
+std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed);
+
+/// A single trace that only says why not.
+Traces failed_traces(Status status);
+
+/// Range checks shared by learners: OK, or which setting is out of its range.
+Status check_positive(const char* learner, const char* name, int64_t value);
+Status check_replay(const char* learner, const Replay& replay);
+
+}  // namespace hearth::agents

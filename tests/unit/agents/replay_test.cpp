@@ -1,0 +1,618 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Learners from rings on the reference interpreter: what is stored, what one step does, what their
+// rails do.
+
+#include "unit/agents/learner_rig.hpp"
+
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace hearth::agents {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+HostTensor row(std::vector<double> values, DType dtype = DType::kF32) {
+    return HostTensor::of({static_cast<int64_t>(values.size())}, values, dtype);
+}
+HostTensor rows(int64_t count, std::vector<double> values) {
+    return HostTensor::of({count, static_cast<int64_t>(values.size()) / count}, values);
+}
+
+NamedTensors trained(const InterpretedLearner& learner) {
+    NamedTensors out;
+    for (const auto& [name, value] : learner.weights)
+        for (const char* path :
+             {"q.", "actor.", "critic", "judge.", "net.", "temperature.", "adam", "target."})
+            if (name.starts_with(path)) out[name] = value;
+    return out;
+}
+
+AgentSchema choices(int64_t count = 3) {
+    return AgentSchema(Fields().numbers("x", 2), Actions().choose("move", count));
+}
+
+NamedTensors step(double id, std::vector<double> seen, double move, double reward, double end,
+                  std::vector<double> next) {
+    return {{"id", row({id}, DType::kU32)},
+            {"observation", rows(1, std::move(seen))},
+            {"decision", rows(1, {move})},
+            {"reward", row({reward})},
+            {"end", row({end})},
+            {"next_observation", rows(1, std::move(next))}};
+}
+
+Dqn small_dqn() {
+    Dqn dqn;
+    dqn.replay = {.agents = 2, .capacity = 8, .batch = 4, .warmup = 1};
+    dqn.is_dueling = false;
+    dqn.gamma = 0.5;
+    dqn.target_period = 1000;
+    return dqn;
+}
+
+TEST(Replay, SamplesThatAreRefusedTakeNoPlaceAndTheRingGoesRound) {
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), small_dqn()));
+    double next = 0;
+    for (int i = 0; i < 4; ++i) {
+        NamedTensors three{{"id", row({0, 1, 0}, DType::kU32)},
+                           {"observation", rows(3, {next, 0, kNaN, 0, next + 1, 0})},
+                           {"decision", rows(3, {0, 1, 2})},
+                           {"reward", row({0, 0, 0})},
+                           {"end", row({0, 0, 0})},
+                           {"next_observation", rows(3, {0, 0, 0, 0, 0, 0})}};
+        learner.run("store", three, 3);
+        next += 2;
+    }
+    NamedTensors last = step(0, {8, 0}, 1, 0, 0, {0, 0});
+    learner.run("store", last, 1);
+    const HostTensor& seen = learner.weights.at("replay.observation");
+    const double expected[] = {8, 1, 2, 3, 4, 5, 6, 7};
+    for (int64_t i = 0; i < 8; ++i) EXPECT_EQ(seen.get(2 * i), expected[i]) << i;
+    EXPECT_EQ(learner.weights.at("replay.size").get(0), 8);
+    EXPECT_EQ(learner.weights.at("replay.cursor").get(0), 1);
+    EXPECT_EQ(learner.status()[Counter::kSamples], 9u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 4u);
+}
+
+TEST(Replay, NothingIsLearnedBeforeTheWarmUp) {
+    Dqn dqn = small_dqn();
+    dqn.replay.warmup = 2;
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    const NamedTensors before = trained(learner);
+    learner.run("learn");
+    learner.run("store", step(0, {1, 0}, 1, 1, 0, {0, 1}));
+    learner.run("learn");
+    EXPECT_EQ(trained(learner), before);
+    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 0u);
+    EXPECT_EQ(learner.status()[Counter::kSkippedNotFinite], 0u);
+    learner.run("store", step(0, {1, 0}, 1, 1, 0, {0, 1}));
+    learner.run("learn");
+    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+    EXPECT_NE(trained(learner), before);
+}
+
+// --- DQN ---
+
+// One sample, linear values: the loss by hand.
+TEST(Dqn, TheLossIsThatOfADoubleEstimate) {
+    for (const bool is_double : {false, true}) {
+        Dqn dqn = small_dqn();
+        dqn.is_double = is_double;
+        InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+        const HostTensor online = rows(3, {1, 0, 0, 2, 0.5, 0.5}),
+                         target = rows(3, {3, 1, 1, 1, 0, 4});
+        learner.weights.at("q.choices.move.weight") = online;
+        learner.weights.at("target.q.choices.move.weight") = target;
+        learner.run("store", step(0, {0.2, 0.4}, 2, 0.7, 0, {0.1, 0.6}));
+        learner.run("learn");
+        const auto value = [](const HostTensor& w, int64_t c, double x, double y) {
+            return w.get(2 * c) * x + w.get(2 * c + 1) * y;
+        };
+        // Of the next observation the online net prefers choice 1, the target choice 2.
+        const double next = is_double ? value(target, 1, 0.1, 0.6) : value(target, 2, 0.1, 0.6);
+        const double off = value(online, 2, 0.2, 0.4) - (0.7 + 0.5 * next);
+        const double expected = std::abs(off) < 1 ? off * off / 2 : std::abs(off) - 0.5;
+        EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kLoss]), expected, 1e-5);
+    }
+}
+
+TEST(Dqn, AnEndHasNoNextValueButACutHas) {
+    for (const double end : {0.0, 1.0, 2.0}) {
+        InterpretedLearner learner(trace_agents(choices(), mlp_network({}), small_dqn()));
+        learner.weights.at("q.choices.move.weight") = rows(3, {0, 0, 0, 0, 0, 0});
+        learner.weights.at("target.q.choices.move.weight") = rows(3, {1, 0, 1, 0, 1, 0});
+        learner.run("store", step(0, {1, 0}, 0, 0.25, end, {1, 0}));
+        learner.run("learn");
+        const double wanted = end == 1 ? 0.25 : 0.25 + 0.5 * 1;
+        EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kLoss]), wanted * wanted / 2,
+                    1e-6)
+            << end;
+    }
+}
+
+TEST(Dqn, ReturnsOfSeveralStepsGrowInPlace) {
+    Dqn dqn = small_dqn();
+    dqn.steps = 3;
+    dqn.replay.capacity = 16;
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    // Two agents in turn; agent 1's rewards are 100 times those of agent 0.
+    for (int t = 0; t < 5; ++t)
+        for (int id = 0; id < 2; ++id) {
+            const double end = id == 0 && t == 3 ? 1 : 0;
+            learner.run("store",
+                        step(id, {t * 1.0, 0}, 0, (t + 1) * (id ? 0.1 : 0.001), end, {t + 1.0, 0}));
+        }
+    const auto at = [&](const char* name, int t, int id, int width = 1) {
+        return learner.weights.at("replay." + std::string(name)).get((2 * t + id) * width);
+    };
+    for (int id = 0; id < 2; ++id) {
+        const double unit = id ? 0.1 : 0.001;
+        for (int t = 0; t < 5; ++t) {
+            double total = 0;
+            int last = t;
+            for (int k = 0; k < 3 && t + k < 5; ++k) {
+                total += std::pow(0.5, k) * (t + k + 1) * unit;
+                last = t + k;
+                if (id == 0 && t + k == 3) break;  // ended
+            }
+            EXPECT_NEAR(at("reward", t, id), total, 1e-6) << "agent " << id << " at " << t;
+            EXPECT_NEAR(at("discount", t, id), std::pow(0.5, last - t + 1), 1e-7);
+            EXPECT_EQ(at("next_observation", t, id, 2), last + 1);
+            EXPECT_EQ(at("end", t, id), id == 0 && last == 3 ? 1 : 0);
+        }
+    }
+}
+
+TEST(Dqn, AnAgentThatPausedDoesNotAddToSamplesOfOthers) {
+    Dqn dqn = small_dqn();
+    dqn.steps = 2;
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    learner.run("store", step(0, {1, 0}, 0, 1, 0, {2, 0}));
+    for (int t = 0; t < 8; ++t)  // the whole ring is written over
+        learner.run("store", step(1, {0, 0}, 0, 0, 1, {0, 0}));
+    learner.run("store", step(0, {2, 0}, 0, 1, 0, {3, 0}));
+    double total = 0;
+    for (int64_t i = 0; i < 8; ++i) total += learner.weights.at("replay.reward").get(i);
+    EXPECT_EQ(total, 1);
+}
+
+TEST(Dqn, SamplesAreDrawnByTheirSurpriseAndWeighedAgainstIt) {
+    Dqn dqn = small_dqn();
+    dqn.priority = 1;
+    dqn.correction = 1;
+    dqn.replay.batch = 64;
+    dqn.learning_rate = 0.0;
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), dqn));
+    for (int i = 0; i < 4; ++i)
+        learner.run("store", step(0, {i == 0 ? 1.0 : 0.0, 0}, 0, i == 0 ? 3 : 1, 1, {0, 0}));
+    learner.weights.at("q.choices.move.weight") = rows(3, {0, 0, 0, 0, 0, 0});
+    const HostTensor& priority = learner.weights.at("replay.priority");
+    for (int64_t i = 0; i < 8; ++i) EXPECT_EQ(priority.get(i), i < 4 ? 1 : 0);
+    learner.run("learn");
+    for (int64_t i = 0; i < 4; ++i) EXPECT_NEAR(priority.get(i), i == 0 ? 3 : 1, 1e-5);
+    // Huber losses are 2.5 and 0.5; samples come 3 : 1 : 1 : 1 with weights 1 : 3 : 3 : 3, which are
+    // divided by the largest.  So the sum over 64 is 32 * 2.5 / 3 + 32 * 0.5.
+    learner.run("learn");
+    EXPECT_NEAR(static_cast<double>(learner.status()[Diagnostic::kLoss]),
+                (32 * 2.5 / 3 + 32 * 0.5) / 64, 1e-4);
+    EXPECT_NEAR(learner.weights.at("replay.most_priority").get(0), 3, 1e-5);
+}
+
+TEST(Dqn, TheTargetFollowsWhenItsPeriodIsOver) {
+    Dqn dqn = small_dqn();
+    dqn.target_period = 3;
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({4}), dqn));
+    learner.run("store", step(0, {0.2, 0.4}, 2, 0.7, 0, {0.1, 0.6}));
+    const HostTensor first = learner.weights.at("target.q.0.weight");
+    EXPECT_EQ(first, learner.weights.at("q.0.weight"));
+    for (int i = 0; i < 2; ++i) learner.run("learn");
+    EXPECT_EQ(learner.weights.at("target.q.0.weight"), first);
+    EXPECT_NE(learner.weights.at("q.0.weight"), first);
+    learner.run("learn");
+    EXPECT_EQ(learner.weights.at("target.q.0.weight"), learner.weights.at("q.0.weight"));
+}
+
+TEST(Dqn, ActTakesTheBestChoiceThatIsThereAndExploresAsOftenAsItIsTold) {
+    const AgentSchema schema(Fields().numbers("x", 2),
+                             Actions().choose("move", 3, true).choose("shout", 2));
+    InterpretedLearner learner(trace_agents(schema, mlp_network({}), small_dqn()));
+    const std::string q = "published.param.q.choices.";
+    learner.weights.at(q + "move.weight") = rows(3, {3, 0, 2, 0, 1, 0});
+    learner.weights.at(q + "shout.weight") = rows(2, {0, 0, 1, 0});
+    constexpr int64_t kRowCount = 2000;
+    HostTensor seen(DType::kF32, {kRowCount, 2}), mask(DType::kF32, {kRowCount, 3});
+    for (int64_t i = 0; i < kRowCount; ++i) {
+        seen.set(2 * i, 1);
+        mask.set(3 * i + 1, 1);
+        mask.set(3 * i + 2, 1);
+    }
+    NamedTensors inputs{{"observation", seen}, {"mask", mask}, {"explore", HostTensor::scalar(0)}};
+    const HostTensor greedy = learner.run("act", inputs, kRowCount).at("decision");
+    for (int64_t i = 0; i < kRowCount; ++i) {
+        ASSERT_EQ(greedy.get(2 * i), 1);
+        ASSERT_EQ(greedy.get(2 * i + 1), 1);
+    }
+    inputs["explore"] = HostTensor::scalar(0.5);
+    const HostTensor exploring = learner.run("act", inputs, kRowCount).at("decision");
+    int others = 0, masked = 0;
+    for (int64_t i = 0; i < kRowCount; ++i) {
+        masked += exploring.get(2 * i) == 0;
+        others += exploring.get(2 * i) == 2;
+    }
+    EXPECT_EQ(masked, 0);
+    EXPECT_NEAR(others, kRowCount / 4, 60);  // half of the rows draw evenly from two
+}
+
+TEST(Dqn, NumbersAreRefused) {
+    const AgentSchema schema(Fields().numbers("x"), Actions().drive("aim"));
+    EXPECT_NE(trace_agents(schema, mlp_network({}), Dqn{})[0]->status().message().find(
+                  "action 'aim' is numbers"),
+              std::string::npos);
+    const AgentSchema sound = choices();
+    EXPECT_NE(trace_agents(sound, mlp_network({}), Sac{})[0]->status().message().find(
+                  "action 'move' is a choice"),
+              std::string::npos);
+}
+
+// --- SAC ---
+
+AgentSchema numbers_schema() {
+    return AgentSchema(Fields().numbers("x", 2), Actions().drive("aim", 1));
+}
+
+Sac small_sac() {
+    Sac sac;
+    sac.replay = {.agents = 2, .capacity = 64, .batch = 32, .warmup = 8};
+    return sac;
+}
+
+void store_random(InterpretedLearner& learner, int count) {
+    for (int i = 0; i < count; ++i) {
+        const double a = std::sin(1.7 * i), b = std::cos(2.3 * i);
+        learner.run("store", step(0, {a, b}, std::sin(5.1 * i), a * b, i % 7 == 6, {b, a}));
+    }
+}
+
+// The reward says: aim at 0.6.  No rest of the task interferes.
+TEST(Sac, FindsTheBestOfASingleDecision) {
+    Sac sac = small_sac();
+    sac.learning_rate = 3e-3;
+    sac.replay.capacity = 512;
+    InterpretedLearner learner(trace_agents(numbers_schema(), mlp_network({32, 32}, relu), sac, 3));
+    for (int i = 0; i < 256; ++i) {
+        const double aim = -1 + 2 * std::fmod(0.618034 * i, 1.0);
+        learner.run("store", step(0, {1, -1}, aim, -4 * (aim - 0.6) * (aim - 0.6), 1, {1, -1}));
+    }
+    for (int i = 0; i < 800; ++i) learner.run("learn");
+    learner.run("publish");
+    const NamedTensors said =
+        learner.run("act", {{"observation", rows(1, {1, -1})}, {"explore", HostTensor::scalar(0)}});
+    EXPECT_NEAR(said.at("action").get(0), 0.6, 0.15);
+    // The temperature steers the entropy to minus one, so it left its beginning.
+    EXPECT_LT(learner.status()[Diagnostic::kTemperature], 0.9f);
+    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 800u);
+}
+
+TEST(Sac, TargetsFollowSlowly) {
+    Sac sac = small_sac();
+    sac.target_rate = 0.25;
+    InterpretedLearner learner(trace_agents(numbers_schema(), mlp_network({4}), sac));
+    store_random(learner, 16);
+    const NamedTensors before = learner.weights;
+    learner.run("learn");
+    for (const char* name : {"critic1.0.weight", "critic2.head.bias"}) {
+        const HostTensor& old = before.at("target." + std::string(name));
+        EXPECT_EQ(old, before.at(name));
+        for (int64_t i = 0; i < old.element_count(); ++i)
+            EXPECT_NEAR(learner.weights.at("target." + std::string(name)).get(i),
+                        0.75 * old.get(i) + 0.25 * learner.weights.at(name).get(i), 1e-6);
+    }
+}
+
+// --- Cloning and regression ---
+
+TEST(Clone, LearnsWhatWasShown) {
+    const AgentSchema schema(Fields().numbers("x", 1),
+                             Actions().choose("side", 2).drive("aim", 1, {0, 10}));
+    for (const CloneLoss loss : {CloneLoss::kLikelihood, CloneLoss::kSquared}) {
+        Clone clone;
+        clone.capacity = 256;
+        clone.batch = 32;
+        clone.warmup = 32;
+        clone.learning_rate = 1e-2;
+        clone.loss = loss;
+        InterpretedLearner learner(trace_agents(schema, mlp_network({16}), clone));
+        for (int i = 0; i < 128; ++i) {
+            const double x = -1 + 2 * std::fmod(0.618034 * i, 1.0);
+            learner.run("store", {{"observation", rows(1, {x})},
+                                  {"action", rows(1, {x > 0 ? 1.0 : 0.0, 5 + 3 * x})}});
+        }
+        for (int i = 0; i < 300; ++i) learner.run("learn");
+        learner.run("publish");
+        for (const double x : {-0.8, -0.4, 0.4, 0.8}) {
+            const NamedTensors said = learner.run(
+                "act", {{"observation", rows(1, {x})}, {"explore", HostTensor::scalar(0)}});
+            EXPECT_EQ(said.at("action").get(0), x > 0 ? 1 : 0) << x;
+            EXPECT_NEAR(said.at("action").get(1), 5 + 3 * x, 0.5) << x;
+        }
+    }
+}
+
+TEST(Clone, DemonstrationsThatAreNoActionsAreRefused) {
+    const AgentSchema schema(Fields().numbers("x", 1), Actions().choose("side", 2).drive("aim"));
+    InterpretedLearner learner(trace_agents(schema, mlp_network({4}), Clone{}));
+    learner.run("store",
+                {{"observation", rows(4, {0, kNaN, 0, 0})},
+                 {"action", rows(4, {0, 0, 0, 0, 2, 0, 1, kNaN})}},
+                4);
+    EXPECT_EQ(learner.status()[Counter::kSamples], 1u);
+    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 3u);
+    // Beyond the range is what the range ends at: a policy could not do it either.
+    learner.run("store", {{"observation", rows(1, {0})}, {"action", rows(1, {1, 1e30})}});
+    EXPECT_EQ(learner.weights.at("replay.decision").get(3), 1);
+}
+
+TEST(Regression, LearnsACurve) {
+    Regression r;
+    r.capacity = 128;
+    r.batch = 32;
+    r.warmup = 32;
+    r.learning_rate = 1e-2;
+    InterpretedLearner learner(trace_regression(mlp_network({16, 16}), r));
+    for (int i = 0; i < 128; ++i) {
+        const double x = -1 + 2 * std::fmod(0.618034 * i, 1.0);
+        learner.run("store", {{"input", rows(1, {x})}, {"target", rows(1, {std::sin(3 * x)})}});
+    }
+    learner.run("store", {{"input", rows(1, {kNaN})}, {"target", rows(1, {0})}});
+    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 1u);
+    for (int i = 0; i < 1000; ++i) learner.run("learn");
+    learner.run("publish");
+    for (const double x : {-0.7, 0.1, 0.5})
+        EXPECT_NEAR(learner.run("predict", {{"input", rows(1, {x})}}).at("output").get(0),
+                    std::sin(3 * x), 0.1);
+}
+
+// --- Praise ---
+
+TEST(Praise, IsCreditedToWhatTheAgentDidBefore) {
+    Praise praise;
+    praise.agents = 2;
+    praise.capacity = 16;
+    praise.credit = {0.5, 1};
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({}), praise));
+    const auto decide = [&](double id, double move, double said) {
+        learner.run("store", {{"id", row({id}, DType::kU32)},
+                              {"observation", rows(1, {1, 0})},
+                              {"decision", rows(1, {move})},
+                              {"praise", row({said})}});
+    };
+    decide(0, 0, 0);   // place 0
+    decide(1, 1, 0);   // place 1, of the other agent
+    decide(0, 2, 0);   // place 2
+    decide(0, 1, 1);   // place 3: praise for places 2 and 0
+    decide(0, 0, -5);  // place 4: scolded, limited to -1, for places 3 and 2
+    const HostTensor& label = learner.weights.at("replay.label");
+    const HostTensor& weight = learner.weights.at("replay.weight");
+    const double labels[] = {1, 0, 0.5 - 1, -0.5, 0}, weights[] = {1, 0, 1.5, 0.5, 0};
+    for (int64_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(label.get(i), labels[i]) << i;
+        EXPECT_EQ(weight.get(i), weights[i]) << i;
+    }
+    EXPECT_EQ(learner.status()[Counter::kRewardsClamped], 1u);
+}
+
+TEST(Praise, WhatIsPraisedIsDoneAgain) {
+    Praise praise;
+    praise.agents = 1;
+    praise.credit = {1};
+    praise.learning_rate = 1e-2;
+    InterpretedLearner learner(trace_agents(choices(), mlp_network({8}), praise));
+    // Praised for choice 1 where x > 0, for choice 2 elsewhere, scolded for all others.
+    double said = 0;
+    for (int i = 0; i < 60; ++i) {
+        const double x = i % 2 ? 1 : -1;
+        const int move = i % 3;
+        learner.run("store", {{"id", row({0}, DType::kU32)},
+                              {"observation", rows(1, {x, 0})},
+                              {"decision", rows(1, {static_cast<double>(move)})},
+                              {"praise", row({said})}});
+        said = move == (x > 0 ? 1 : 2) ? 1 : -1;
+        learner.run("learn");
+    }
+    for (int i = 0; i < 150; ++i) learner.run("learn");
+    learner.run("publish");
+    for (const double x : {-1.0, 1.0})
+        EXPECT_EQ(
+            learner
+                .run("act", {{"observation", rows(1, {x, 0})}, {"explore", HostTensor::scalar(0)}})
+                .at("decision")
+                .get(0),
+            x > 0 ? 1 : 2);
+}
+
+// --- Rails and adapt, of every learner ---
+
+struct AnyLearner {
+    const char* name;
+    Traces (*trace)();
+    const char* weight;  ///< one that its loss depends on
+};
+
+NamedTensors sample_for(const std::string& name, int i) {
+    const double a = std::sin(1.7 * i), b = std::cos(2.3 * i);
+    NamedTensors out = step(0, {a, b}, i % 3, a * b, i % 7 == 6, {b, a});
+    if (name == "Sac") out["decision"] = rows(1, {std::sin(5.1 * i)});
+    if (name == "Clone") out["action"] = rows(1, {i % 3 * 1.0});
+    if (name == "Praise") out["praise"] = row({i % 2 ? 1.0 : -1.0});
+    if (name == "Regression") {
+        out["input"] = rows(1, {a, b});
+        out["target"] = rows(1, {a * b});
+    }
+    return out;
+}
+
+class EveryLearner : public ::testing::TestWithParam<AnyLearner> {
+  protected:
+    static InterpretedLearner ready() {
+        InterpretedLearner learner(GetParam().trace());
+        for (int i = 0; i < 32; ++i) learner.run("store", sample_for(GetParam().name, i));
+        learner.run("learn");
+        learner.run("publish");
+        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+        EXPECT_EQ(learner.status()[Counter::kPublications], 1u);
+        EXPECT_EQ(learner.first_not_finite(), "");
+        return learner;
+    }
+};
+
+TEST_P(EveryLearner, TakesNoStepWhoseLossIsNotFinite) {
+    InterpretedLearner learner = ready();
+    for (const double poison : {kNaN, -kNaN}) {
+        const HostTensor sound = learner.weights.at(GetParam().weight);
+        for (int64_t i = 0; i < sound.element_count(); ++i)
+            learner.weights.at(GetParam().weight).set(i, poison);
+        const uint64_t skipped = learner.status()[Counter::kSkippedNotFinite];
+        const NamedTensors before = trained(learner);
+        learner.run("learn");
+        EXPECT_EQ(learner.status()[Counter::kSkippedNotFinite], skipped + 1) << poison;
+        EXPECT_EQ(learner.status()[Counter::kLearnSteps], 1u);
+        for (const auto& [name, value] : trained(learner)) {
+            const auto a = value.bytes(), b = before.at(name).bytes();
+            EXPECT_TRUE(std::equal(a.begin(), a.end(), b.begin())) << name;
+        }
+        learner.weights.at(GetParam().weight) = sound;
+    }
+    learner.run("learn");
+    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 2u);
+}
+
+TEST_P(EveryLearner, StoresNothingThatIsNotFinite) {
+    for (const double poison : {kNaN, std::numeric_limits<double>::infinity()}) {
+        InterpretedLearner learner = ready();
+        const NamedTensors sound = sample_for(GetParam().name, 5);
+        int poisoned = 0;
+        for (const char* name : {"observation", "next_observation", "reward", "decision", "action",
+                                 "input", "target"}) {
+            const std::string of = GetParam().name;
+            const bool takes = of == "Regression" ? name[0] == 'i' || name[0] == 't'
+                               : of == "Clone"    ? name[0] == 'o' || name[0] == 'a'
+                               : of == "Praise"
+                                   ? name[0] == 'o' || name[0] == 'd'
+                                   : name[0] != 'a' && name[0] != 'i' && name[0] != 't';
+            if (!takes) continue;
+            NamedTensors bad = sound;
+            bad.at(name).set(0, poison);
+            learner.run("store", bad);
+            ++poisoned;
+            EXPECT_EQ(learner.status()[Counter::kSamplesRefused], static_cast<uint64_t>(poisoned))
+                << name;
+        }
+        EXPECT_GE(poisoned, 2);
+        for (int i = 0; i < 5; ++i) learner.run("learn");
+        learner.run("publish");
+        EXPECT_EQ(learner.first_not_finite(), "");
+    }
+}
+
+TEST_P(EveryLearner, HugeNumbersLeaveItFinite) {
+    InterpretedLearner learner = ready();
+    for (int i = 0; i < 8; ++i) {
+        NamedTensors huge = sample_for(GetParam().name, i);
+        for (const char* name : {"observation", "next_observation", "reward", "input", "target"})
+            if (huge.contains(name)) huge.at(name).set(0, i % 2 ? 1e30 : -1e30);
+        learner.run("store", huge);
+    }
+    for (int i = 0; i < 20; ++i) learner.run("learn");
+    learner.run("publish");
+    EXPECT_EQ(learner.first_not_finite(), "");
+}
+
+TEST_P(EveryLearner, AdaptsAsStronglyAsItIsTold) {
+    InterpretedLearner learner = ready();
+    const NamedTensors before = learner.weights;
+    const auto strength = [](double s) {
+        return NamedTensors{{"strength", HostTensor::scalar(s)}};
+    };
+    learner.run("adapt", strength(0));
+    for (const auto& [name, value] : learner.weights) {
+        const bool is_moment = name.ends_with(".m") || name.ends_with(".v") ||
+                               name.ends_with(".correction1") || name.ends_with(".correction2");
+        if (is_moment) {
+            EXPECT_EQ(value, HostTensor(value.dtype(), value.shape())) << name;
+        } else if (name.starts_with("target.")) {
+            EXPECT_EQ(value, learner.weights.at(name.substr(7)));
+        } else if (name != "adapt.steps") {
+            EXPECT_EQ(value, before.at(name)) << name;
+        }
+    }
+    learner.run("adapt", strength(1));
+    const HostTensor &fresh = learner.weights.at(GetParam().weight),
+                     &old = before.at(GetParam().weight);
+    double size = 0, old_size = 0, product = 0;
+    for (int64_t i = 0; i < fresh.element_count(); ++i) {
+        size += fresh.get(i) * fresh.get(i);
+        old_size += old.get(i) * old.get(i);
+        product += fresh.get(i) * old.get(i);
+    }
+    EXPECT_NEAR(std::sqrt(size / old_size), 1, 0.5);                 // as large
+    EXPECT_LT(std::abs(product), 0.7 * std::sqrt(size * old_size));  // and others
+    EXPECT_EQ(learner.weights.at("published.version"), before.at("published.version"));
+    learner.run("learn");
+    EXPECT_EQ(learner.status()[Counter::kLearnSteps], 2u);
+}
+
+const AnyLearner kEvery[] = {
+    {"Dqn",
+     [] {
+         Dqn dqn = small_dqn();
+         dqn.steps = 3;
+         dqn.priority = 0.6;
+         dqn.is_dueling = true;
+         dqn.replay.capacity = 32;
+         dqn.replay.normalize_observations = true;
+         return trace_agents(choices(), mlp_network({8}), dqn);
+     },
+     "q.0.weight"},
+    {"Sac", [] { return trace_agents(numbers_schema(), mlp_network({8}), small_sac()); },
+     "critic1.0.weight"},
+    {"Clone",
+     [] {
+         Clone clone;
+         clone.capacity = 64;
+         clone.batch = clone.warmup = 16;
+         clone.normalize_observations = true;
+         return trace_agents(choices(), mlp_network({8}), clone);
+     },
+     "actor.0.weight"},
+    {"Praise",
+     [] {
+         Praise praise;
+         praise.capacity = 64;
+         return trace_agents(choices(), mlp_network({8}), praise);
+     },
+     "judge.0.weight"},
+    {"Regression",
+     [] {
+         Regression r;
+         r.input_width = 2;
+         r.capacity = 64;
+         r.batch = r.warmup = 16;
+         return trace_regression(mlp_network({8}), r);
+     },
+     "net.0.weight"},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, EveryLearner, ::testing::ValuesIn(kEvery),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+}  // namespace
+}  // namespace hearth::agents
