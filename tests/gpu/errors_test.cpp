@@ -294,20 +294,5 @@ TEST_F(Errors, CorruptProgramsAreRefusedAndTheContextGoesOn) {
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }
 
-TEST_F(Errors, ALostDeviceMakesEveryCallReturnAtOnce) {
-    const auto rig = make_watched_rig();
-    ASSERT_TRUE(rig);
-    hearth_context_device_lost(rig->context.handle());
-    const uint64_t before = VulkanShim::get().total_calls();
-    std::array<hearth_bound, 2> bounds;
-    const hearth_record_info info =
-        rig->act_info(reinterpret_cast<VkCommandBuffer>(uintptr_t{1}), 1, bounds);
-    EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_ERROR_DEVICE_LOST);
-    EXPECT_EQ(hearth_begin_frame(rig->context.handle(), 9, 8), HEARTH_ERROR_DEVICE_LOST);
-    EXPECT_EQ(hearth_record_setup(rig->session.handle(), info.command_buffer),
-              HEARTH_ERROR_DEVICE_LOST);
-    EXPECT_EQ(VulkanShim::get().total_calls(), before);
-}
-
 }  // namespace
 }  // namespace hearth::test

@@ -6,6 +6,8 @@
 
 #include "gpu/rig.hpp"
 
+#include <hearth/brain.hpp>
+
 namespace hearth::test {
 namespace {
 
@@ -113,6 +115,63 @@ TEST_F(Hazard, WithSdkBarriersTheHostsScopesAreEnough) {
     // It is the closing barrier that does it: without the scope there is a hazard, and it is seen.
     (void)run(hearth_make_scope(0, 0));
     expect_hazard_seen("READ_AFTER_WRITE");
+}
+
+TEST_F(Hazard, EverythingOfASessionInOneCommandBufferIsOrderedByIt) {
+    RigOptions options;
+    options.set_up = false;
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    const Brain brain = *shipped_brain(save_program(
+        TestProgramBuilder(test_shaders(BindingModel::kDescriptor), BindingModel::kDescriptor)
+            .build()));
+    const std::vector<std::byte> bytes = save_brain(brain);
+    const std::vector<float> x = test_values(4 * kWidth, 1), one = {1.0f};
+    const float rate = 0.25f;
+    TestReference reference;
+    rig->set_x(x);
+    std::vector<hearth_readback> reads;
+    rig->frame([&](VkCommandBuffer commands) {
+        // Each thing after each other, without a barrier of the host's.
+        const std::vector<std::function<bool()>> things = {
+            [&] {
+                std::array<hearth_bound, 3> bounds;
+                const hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
+                bounds[0].before = bounds[0].after = hearth_make_scope(
+                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+                return rig->session.record(info).ok();
+            },
+            [&] {
+                const auto read = rig->session.record_readback(commands, kStateSlot);
+                reads.push_back(read.value());
+                return read.ok();
+            },
+            [&] {
+                return rig->session
+                    .record_upload(commands, kStateSlot, std::as_bytes(std::span(one)))
+                    .ok();
+            },
+            [&] {
+                const auto snapshot = rig->session.record_snapshot(commands);
+                reads.push_back(snapshot.value().value());
+                return snapshot.ok();
+            },
+            [&] { return rig->session.record_brain(commands, bytes).ok(); },
+            [&] { return rig->session.record_forget(commands, "*").ok(); },
+        };
+        EXPECT_TRUE(rig->session.record_setup(commands).ok());
+        for (const auto& first : things)
+            for (const auto& second : things) {
+                EXPECT_TRUE(first()) << rig->session.error();
+                EXPECT_TRUE(second()) << rig->session.error();
+            }
+        EXPECT_TRUE(things[5]());
+        EXPECT_TRUE(things[0]());
+    });
+    (void)reference.learn(x, rate);
+    rig->advance();
+    for (const hearth_readback read : reads) rig->session.release(read);
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
 }
 
 TEST_F(Hazard, AHazardThatTheHostPlantsIsSeen) {

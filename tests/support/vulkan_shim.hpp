@@ -38,6 +38,7 @@ struct VulkanShim {
     /// Functions that may return VK_ERROR_*: counted down to a failure.  Negative: never.
     std::atomic<int64_t> fallible_calls_left{-1};
     VkResult failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    std::atomic<int> failed{-1};  ///< the function that failed last
     /// Whether the calling thread is inside the driver, where allocations are not Hearth's.
     static bool& in_driver() {
         thread_local bool inside = false;
@@ -52,7 +53,17 @@ struct VulkanShim {
         for (auto& count : calls) count = 0;
         unexpected.clear();
         fallible_calls_left = -1;
+        failed = -1;
         failure = VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    }
+    static const char* name_of(int function) {
+        static constexpr const char* kNames[] = {
+#define HEARTH_NAME(name) "vk" #name,
+            HEARTH_INSTANCE_FUNCTIONS(HEARTH_NAME) HEARTH_DEVICE_FUNCTIONS(HEARTH_NAME)
+                HEARTH_OPTIONAL_DEVICE_FUNCTIONS(HEARTH_NAME)
+#undef HEARTH_NAME
+        };
+        return function >= 0 && function < kShimFunctionCount ? kNames[function] : "none";
     }
     uint64_t total_calls() const {
         uint64_t total = 0;
@@ -99,8 +110,10 @@ struct ShimThunk<Return(VKAPI_PTR*)(Args...), Id> {
         VulkanShim& shim = VulkanShim::get();
         ++shim.calls[Id];
         if constexpr (std::is_same_v<Return, VkResult> && Id != kSetDebugUtilsObjectNameEXT) {
-            if (shim.fallible_calls_left >= 0 && shim.fallible_calls_left-- == 0)
+            if (shim.fallible_calls_left >= 0 && shim.fallible_calls_left-- == 0) {
+                shim.failed = Id;
                 return shim.failure;
+            }
         }
         const bool was_inside = std::exchange(VulkanShim::in_driver(), true);
         struct Leave {

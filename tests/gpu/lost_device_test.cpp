@@ -1,0 +1,317 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A device that is lost: each function of hearth.h that would use it says so at once and calls
+// nothing of Vulkan; the others answer as ever.
+
+#include "gpu/rig.hpp"
+#include "hearth_functions.h"
+#include "program/package.hpp"
+#include "support/vulkan_shim.hpp"
+
+#include <hearth/brain.hpp>
+
+#include <map>
+
+namespace hearth::test {
+namespace {
+
+class LostDevice : public RuntimeTest {
+  protected:
+    void SetUp() override {
+        RuntimeTest::SetUp();
+        VulkanShim::get().reset();
+    }
+};
+
+TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
+    RigOptions options;
+    options.host = [](hearth_host_info& info) {
+        VulkanShim::get().intercept(info);
+        info.run_job = [](void*, void (*job)(void*), void* data) { job(data); };
+    };
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_KEEP_INITIAL;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    const std::vector<float> x = test_values(kWidth, 1);
+    (void)rig->act(x);
+    hearth_readback arrived = 0, pending = 0;
+    rig->frame([&](VkCommandBuffer commands) {
+        arrived = rig->session.record_readback(commands, kStateSlot).value();
+    });
+    rig->advance();
+    rig->frame([&](VkCommandBuffer commands) {
+        pending = rig->session.record_readback(commands, kStateSlot).value();
+    });
+    rig->finish();
+    const BindingModel model = binding_model(device());
+    const Program built = TestProgramBuilder(test_shaders(model), model).build();
+    const std::vector<std::byte> program_bytes = save_program(built);
+    PackageContents contents;
+    contents.profiles.push_back({"fits", built, 0, 0});
+    const std::vector<std::byte> package_bytes = save_package(std::move(contents)).value();
+    const std::vector<std::byte> brain = save_brain(*shipped_brain(program_bytes));
+    const std::vector<std::byte> snapshot(static_cast<size_t>(rig->program.snapshot_bytes()));
+
+    hearth_context* const context = rig->context.handle();
+    hearth_program* const program = rig->program.handle();
+    hearth_session* const session = rig->session.handle();
+    const auto commands = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
+    const uint64_t serial = rig->serial();
+    hearth_device_query query = hearth_device_query_default();
+    query.instance = instance().handle();
+    query.physical_device = device().physical_device();
+    query.get_instance_proc_addr = instance().vk().GetInstanceProcAddr;
+    query.api_version = device().api_version();
+    query.binding_model = device().binding_model();
+
+    using Call = std::function<hearth_result()>;
+    // What would use the device.
+    const std::map<std::string_view, Call> refused = {
+        {"hearth_begin_frame", [&] { return hearth_begin_frame(context, serial + 1, serial); }},
+        {"hearth_frame_dropped", [&] { return hearth_frame_dropped(context, serial, nullptr); }},
+        {"hearth_context_save_pipeline_cache",
+         [&] {
+             uint64_t bytes = 0;
+             return hearth_context_save_pipeline_cache(context, nullptr, &bytes);
+         }},
+        {"hearth_program_load",
+         [&] {
+             hearth_program_load_info info = hearth_program_load_info_default();
+             info.bytes = program_bytes.data();
+             info.byte_count = program_bytes.size();
+             hearth_program* out = nullptr;
+             return hearth_program_load(context, &info, &out);
+         }},
+        {"hearth_package_load",
+         [&] {
+             hearth_package_load_info info = hearth_package_load_info_default();
+             info.bytes = package_bytes.data();
+             info.byte_count = package_bytes.size();
+             hearth_program* out = nullptr;
+             return hearth_package_load(context, &info, &out);
+         }},
+        {"hearth_session_query_memory",
+         [&] {
+             hearth_session_create_info info = hearth_session_create_info_default();
+             info.program = program;
+             hearth_memory_needs needs = hearth_memory_needs_default();
+             return hearth_session_query_memory(context, &info, &needs);
+         }},
+        {"hearth_session_create",
+         [&] {
+             hearth_session_create_info info = hearth_session_create_info_default();
+             info.program = program;
+             hearth_session* out = nullptr;
+             return hearth_session_create(context, &info, &out);
+         }},
+        {"hearth_session_build", [&] { return hearth_session_build(session, 0); }},
+        {"hearth_session_build_async", [&] { return hearth_session_build_async(session); }},
+        {"hearth_record",
+         [&] {
+             std::array<hearth_bound, 2> bounds;
+             const hearth_record_info info = rig->act_info(commands, 1, bounds);
+             return hearth_record(session, &info, nullptr);
+         }},
+        {"hearth_record_setup", [&] { return hearth_record_setup(session, commands); }},
+        {"hearth_record_upload",
+         [&] {
+             const float value = 0;
+             return hearth_record_upload(session, commands, kStateSlot, 0, &value, 4);
+         }},
+        {"hearth_record_readback",
+         [&] {
+             hearth_readback_info info = hearth_readback_info_default();
+             info.command_buffer = commands;
+             hearth_readback out = 0;
+             return hearth_record_readback(session, &info, &out);
+         }},
+        {"hearth_readback_poll",
+         [&] {
+             const void* data = nullptr;
+             uint64_t bytes = 0, of = 0;
+             EXPECT_EQ(hearth_readback_poll(session, pending, &data, &bytes, &of),
+                       HEARTH_ERROR_DEVICE_LOST);
+             return hearth_readback_poll(session, arrived, &data, &bytes, &of);
+         }},
+        {"hearth_record_snapshot",
+         [&] {
+             hearth_readback out = 0;
+             return hearth_record_snapshot(session, commands, &out);
+         }},
+        {"hearth_record_brain",
+         [&] {
+             return hearth_record_brain(session, commands, brain.data(), brain.size(), 0, nullptr);
+         }},
+        {"hearth_record_forget",
+         [&] { return hearth_record_forget(session, commands, nullptr, nullptr); }},
+        {"hearth_profile_next",
+         [&] {
+             hearth_profile profile = hearth_profile_default();
+             return hearth_profile_next(session, &profile);
+         }},
+    };
+    const auto said = [](const char* text) {
+        return text != nullptr ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+    };
+    uint32_t index = 0;
+    // What is known without it.  The last ones end things.
+    const std::vector<std::pair<std::string_view, Call>> answered = {
+        {"hearth_context_device_lost",
+         [&] { return hearth_context_device_lost(context), HEARTH_OK; }},
+        {"hearth_result_name", [&] { return said(hearth_result_name(HEARTH_OK)); }},
+        {"hearth_version",
+         [] { return hearth_version() == HEARTH_VERSION ? HEARTH_OK : HEARTH_ERROR_INTERNAL; }},
+        {"hearth_check_version", [] { return hearth_check_version(HEARTH_VERSION); }},
+        {"hearth_build_info", [&] { return said(hearth_build_info()); }},
+        {"hearth_feature_name", [&] { return said(hearth_feature_name(1)); }},
+        {"hearth_query_instance",
+         [] {
+             hearth_requirements out = hearth_requirements_default();
+             return hearth_query_instance(&out);
+         }},
+        {"hearth_query_device",
+         [&] {
+             hearth_requirements out = hearth_requirements_default();
+             return hearth_query_device(&query, &out, nullptr);
+         }},
+        {"hearth_patch_features",
+         [] {
+             VkPhysicalDeviceFeatures2 chain{};
+             chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+             size_t bytes = 0;
+             return hearth_patch_features(1, VK_API_VERSION_1_2, &chain, nullptr, &bytes);
+         }},
+        {"hearth_query_caps",
+         [&] {
+             hearth_device_caps out = hearth_device_caps_default();
+             return hearth_query_caps(&query, 0, &out);
+         }},
+        {"hearth_context_error", [&] { return said(hearth_context_error(context)); }},
+        {"hearth_context_caps",
+         [&] {
+             hearth_device_caps out = hearth_device_caps_default();
+             return hearth_context_caps(context, &out);
+         }},
+        {"hearth_context_get_stats",
+         [&] {
+             hearth_context_stats out = hearth_context_stats_default();
+             return hearth_context_get_stats(context, &out);
+         }},
+        {"hearth_package_get_info",
+         [&] {
+             hearth_package_info out = hearth_package_info_default();
+             return hearth_package_get_info(package_bytes.data(), package_bytes.size(), &out,
+                                            nullptr);
+         }},
+        {"hearth_program_get_info",
+         [&] {
+             hearth_program_info out = hearth_program_info_default();
+             return hearth_program_get_info(program, &out);
+         }},
+        {"hearth_program_get_entry",
+         [&] {
+             hearth_entry_info out = hearth_entry_info_default();
+             return hearth_program_get_entry(program, 0, &out);
+         }},
+        {"hearth_program_get_binding",
+         [&] {
+             hearth_binding_info out = hearth_binding_info_default();
+             return hearth_program_get_binding(program, 0, &out);
+         }},
+        {"hearth_program_get_slot",
+         [&] {
+             hearth_slot_info out = hearth_slot_info_default();
+             return hearth_program_get_slot(program, 0, &out);
+         }},
+        {"hearth_program_find_entry",
+         [&] { return hearth_program_find_entry(program, "act", &index); }},
+        {"hearth_program_find_binding",
+         [&] { return hearth_program_find_binding(program, kAct, "x", &index); }},
+        {"hearth_program_find_slot",
+         [&] { return hearth_program_find_slot(program, "state", &index); }},
+        {"hearth_program_error", [&] { return said(hearth_program_error(program)); }},
+        {"hearth_program_snapshot_bytes",
+         [&] {
+             return hearth_program_snapshot_bytes(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+         }},
+        {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},
+        {"hearth_session_get_status",
+         [&] {
+             hearth_session_status out = hearth_session_status_default();
+             return hearth_session_get_status(session, &out);
+         }},
+        {"hearth_session_get_slot_buffer",
+         [&] {
+             hearth_buffer_range out = hearth_buffer_range_default();
+             return hearth_session_get_slot_buffer(session, kStateSlot, &out);
+         }},
+        {"hearth_session_get_binding_scope",
+         [&] {
+             hearth_scope out{};
+             return hearth_session_get_binding_scope(session, kAct, kActX, 0, &out);
+         }},
+        {"hearth_brain_get_info",
+         [&] {
+             hearth_brain_info out = hearth_brain_info_default();
+             return hearth_brain_get_info(brain.data(), brain.size(), &out, nullptr);
+         }},
+        {"hearth_brain_encode",
+         [&] {
+             hearth_brain_save_info info = hearth_brain_save_info_default();
+             info.snapshot = snapshot.data();
+             info.snapshot_bytes = snapshot.size();
+             uint64_t bytes = 0;
+             return hearth_brain_encode(program, &info, nullptr, &bytes);
+         }},
+        {"hearth_brain_check",
+         [&] { return hearth_brain_check(program, brain.data(), brain.size(), 0, nullptr); }},
+        {"hearth_readback_release",
+         [&] { return hearth_readback_release(session, arrived), HEARTH_OK; }},
+        // A new context on a device of which Hearth does not know yet that it is lost.
+        {"hearth_context_create",
+         [&] {
+             const hearth_host_info info = device().host_info();
+             hearth_context* out = nullptr;
+             const hearth_result result = hearth_context_create(&info, &out, nullptr);
+             (void)hearth_context_destroy(out);
+             return result;
+         }},
+        {"hearth_session_destroy",
+         [&] {
+             hearth_session_destroy(session);
+             new (&rig->session) Session();
+             return HEARTH_OK;
+         }},
+        {"hearth_program_destroy",
+         [&] {
+             hearth_program_destroy(program);
+             new (&rig->program) LoadedProgram();
+             return HEARTH_OK;
+         }},
+        {"hearth_context_destroy",
+         [&] {
+             new (&rig->context) Context();
+             return hearth_context_destroy(context);
+         }},
+    };
+    const auto is_answered = [&](std::string_view name) {
+        return std::any_of(answered.begin(), answered.end(),
+                           [&](const auto& call) { return call.first == name; });
+    };
+    for (const char* function : kFunctions)
+        EXPECT_TRUE(refused.contains(function) != is_answered(function))
+            << function << ": what becomes of it on a lost device?";
+    EXPECT_EQ(std::size(kFunctions), refused.size() + answered.size());
+
+    hearth_context_device_lost(context);
+    const uint64_t before = VulkanShim::get().total_calls();
+    for (const auto& [name, call] : refused) EXPECT_EQ(call(), HEARTH_ERROR_DEVICE_LOST) << name;
+    EXPECT_EQ(VulkanShim::get().total_calls(), before);
+    for (const auto& [name, call] : answered) EXPECT_EQ(call(), HEARTH_OK) << name;
+}
+
+}  // namespace
+}  // namespace hearth::test
