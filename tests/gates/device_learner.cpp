@@ -44,12 +44,21 @@ Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device&
 
 Result<NamedTensors> DeviceLearner::run(const char* entry, const NamedTensors& inputs,
                                         int64_t rows) {
-    HEARTH_ASSIGN(NamedTensors outputs, runner_->run(entry, rows, inputs));
-    if (const auto status = outputs.find("status"); status != outputs.end()) {
-        const auto words = status->second.as<uint32_t>();
-        words_.assign(words.begin(), words.end());
+    return runner_->run(entry, rows, inputs);
+}
+
+agents::StatusView DeviceLearner::status() {
+    std::vector<HostTensor> words;
+    for (const char* role : {"store", "prepare", "learn", "publish"}) {
+        const std::string name = "agents.status." + std::string(role);
+        if (!runner_->program().find_slot(name.c_str()).ok()) continue;
+        if (auto read = runner_->read_slot(name.c_str()); read.ok())
+            words.push_back(std::move(read).value());
     }
-    return outputs;
+    std::vector<std::span<const uint32_t>> roles;
+    for (const HostTensor& w : words) roles.push_back(w.as<uint32_t>());
+    words_ = agents::sum_of_status(roles);
+    return agents::StatusView(words_);
 }
 
 agents::AgentSchema schema_of(const classic::TaskInfo& info) {
@@ -86,9 +95,9 @@ HostTensor Crowd::observations() const {
     return all;
 }
 
-Status Crowd::step(DeviceLearner& learner, bool explores) {
+Status Crowd::step_exploring(DeviceLearner& learner, double explore) {
     NamedTensors inputs{{"observation", observations()},
-                        {"explore", HostTensor::scalar(explores ? 1 : 0)},
+                        {"explore", HostTensor::scalar(explore)},
                         {"id", HostTensor(DType::kU32, {count()})},
                         {"is_first", HostTensor(DType::kF32, {count()})}};
     for (int64_t i = 0; i < count(); ++i) {

@@ -13,6 +13,7 @@
 
 #include <standalone/program_runner.hpp>
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
@@ -31,15 +32,15 @@ class DeviceLearner {
 
     /// Records an entry, waits, and returns its outputs.
     Result<NamedTensors> run(const char* entry, const NamedTensors& inputs = {}, int64_t rows = 1);
-    /// Of the last entry that told it.
-    agents::StatusView status() const { return agents::StatusView(words_); }
+    /// As it is now; valid until the next call.
+    agents::StatusView status();
     standalone::ProgramRunner& runner() { return *runner_; }
     const std::string& listing() const { return listing_; }
 
   private:
     std::unique_ptr<standalone::ProgramRunner> runner_;
     std::string listing_;
-    std::vector<uint32_t> words_ = std::vector<uint32_t>(agents::kStatusWords);
+    std::array<uint32_t, agents::kStatusWords> words_{};
 };
 
 /// What an agent of such a task observes and decides.
@@ -56,7 +57,11 @@ class Crowd {
     int64_t count() const { return static_cast<int64_t>(tasks_.size()); }
 
     /// The entry `act` for all, then one step of each.  Afterwards the transition can be stored.
-    Status step(DeviceLearner& learner, bool explores);
+    Status step(DeviceLearner& learner, bool explores) {
+        return step_exploring(learner, explores ? 1 : 0);
+    }
+    /// explore: the input of act, which for DQN is the part of random actions.
+    Status step_exploring(DeviceLearner& learner, double explore);
     /// Inputs of `store` for the last step, all rows.
     const NamedTensors& transition() const { return transition_; }
 

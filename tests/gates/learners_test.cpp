@@ -143,9 +143,11 @@ TEST_F(LearnersTest, AWindowOfPpoFollowsTheReference) {
     }
     const auto slots = learner->runner().read_slots();
     ASSERT_TRUE(slots.ok());
-    for (const auto& [name, value] : *slots)
+    for (const auto& [name, value] : *slots) {
+        if (name.starts_with("agents.status")) continue;  // bits of what was compared above
         for (int64_t i = 0; i < value.element_count(); ++i)
             ASSERT_NEAR(value.get(i), reference.weights.at(name).get(i), 2e-3) << name;
+    }
 }
 
 /// Trains until the mean of the last 100 episodes is what the task asks, or `steps` are taken.

@@ -46,24 +46,43 @@ struct CloneBuilder {
                                        : Tensor();
     }
 
+    ActionSample decide(Trace& trace, const Tensor& observation, const Tensor& mask,
+                        const Tensor& explore) const {
+        const Policy p = policy(trace, observation, mask,
+                                published_normalizer(trace, schema, clone.normalize_observations));
+        const ActionSample sample =
+            p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed));
+        const Tensor likeliest = p.distribution.mode();
+        const Tensor explores = greater(explore, 0.5);
+        return {where(explores, sample.action, likeliest),
+                where(explores, sample.log_probability, p.distribution.log_probability(likeliest))};
+    }
+
     std::unique_ptr<Trace> act() const {
         auto owner = std::make_unique<Trace>("act");
         Trace& trace = *owner;
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
         const Tensor mask = mask_input(trace);
-        const Tensor explores = greater(trace.input("explore", {}), 0.5);
-        const Policy p = policy(trace, observation, mask,
-                                own_normalizer(trace, schema, clone.normalize_observations));
-        const ActionSample sample =
-            p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed));
-        const Tensor likeliest = p.distribution.mode();
-        const Tensor decision = where(explores, sample.action, likeliest);
-        trace.output("action", game_action(schema, decision));
-        trace.output("decision", decision);
-        trace.output("log_probability", where(explores, sample.log_probability,
-                                              p.distribution.log_probability(likeliest)));
-        trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
-        const std::string read[] = {"actor", "observations"};
+        const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
+        output_decision(trace, schema, said.action, said.log_probability);
+        const std::string read[] = {"actor"};
+        read_copies(trace, kPublished, read);
+        return owner;
+    }
+
+    /// Only acts: what is learned comes from a person, through `store`.
+    std::unique_ptr<Trace> frame() const {
+        auto owner = std::make_unique<Trace>("frame");
+        Trace& trace = *owner;
+        Frame f;
+        f.agents = clone.agents;
+        f.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+        const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
+        const Tensor mask = mask_input(trace);
+        const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
+        f.remember(trace, "action", game_action(schema, said.action));
+        gather_status(trace, {});
+        const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
         return owner;
     }
@@ -71,7 +90,7 @@ struct CloneBuilder {
     std::unique_ptr<Trace> store() const {
         auto owner = std::make_unique<Trace>("store");
         Trace& trace = *owner;
-        StatusWriter status(trace);
+        StatusWriter status(trace, "store");
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
         const Tensor mask = mask_input(trace);
         const Tensor action = trace.input("action", {kRows, schema.action_width()});
@@ -92,14 +111,14 @@ struct CloneBuilder {
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
                 .merge(encode_frame(schema, slice(observation, -1, 0, schema.frame_width())),
                        number(is_sound));
-        status.finish();
+        (void)status.finish();
         return owner;
     }
 
     std::unique_ptr<Trace> learn() const {
         auto owner = std::make_unique<Trace>("learn");
         Trace& trace = *owner;
-        StatusWriter status(trace);
+        StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, clone.capacity);
         const Tensor counter = run_counter(trace, "learn.draws");
         const Tensor place = ring.draw(counter, random_key("replay", seed), clone.batch);
@@ -125,7 +144,7 @@ struct CloneBuilder {
                            greater_equal(ring.size(), static_cast<double>(clone.warmup)));
         status.set(Diagnostic::kLoss, loss);
         status.set(Diagnostic::kPolicyLoss, loss);
-        status.finish();
+        (void)status.finish();
         return owner;
     }
 
@@ -174,9 +193,10 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Clo
     Traces traces;
     traces.push_back(builder.act());
     traces.push_back(builder.store());
+    traces.push_back(builder.frame());
     traces.push_back(builder.learn());
     traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[2], seed));
+    traces.push_back(trace_adapt(*traces[3], seed));
     return traces;
 }
 
@@ -210,7 +230,7 @@ Traces trace_regression(const Network& network, const Regression& r, uint64_t se
     read_copies(predicting, kPublished, read);
 
     Trace& store = add("store");
-    StatusWriter stored(store);
+    StatusWriter stored(store, "store");
     const Tensor input = store.input("input", {kRows, r.input_width});
     const Tensor target = store.input("target", {kRows, r.output_width});
     const Tensor is_sound = logical_and(rows_are_finite(input), rows_are_finite(target));
@@ -223,10 +243,10 @@ Traces trace_regression(const Network& network, const Regression& r, uint64_t se
                sum(number(logical_and(is_sound, greater(max(abs(target), {-1}), r.target_limit)))));
     stored.add(Counter::kSamples, sum(number(is_sound)));
     stored.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
-    stored.finish();
+    (void)stored.finish();
 
     Trace& learn = add("learn");
-    StatusWriter learned(learn);
+    StatusWriter learned(learn, "learn");
     const ReplayRing source(learn, r.capacity);
     const Tensor drawn =
         source.draw(run_counter(learn, "learn.draws"), random_key("replay", seed), r.batch);
@@ -243,7 +263,7 @@ Traces trace_regression(const Network& network, const Regression& r, uint64_t se
     (void)guarded_step(learned, guard, groups, r.rails,
                        greater_equal(source.size(), static_cast<double>(r.warmup)));
     learned.set(Diagnostic::kLoss, loss);
-    learned.finish();
+    (void)learned.finish();
     traces.push_back(trace_publish(*traces[0]));
     traces.push_back(trace_adapt(*traces[2], seed));
     return traces;

@@ -87,16 +87,11 @@ struct ChoiceNet {
         return columns.size() == 1 ? columns[0] : concat(columns, -1);
     }
 
-    std::unique_ptr<Trace> act(const std::string& prefix, bool normalizes) const {
-        auto owner = std::make_unique<Trace>("act");
-        Trace& trace = *owner;
-        const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
-        const Tensor mask =
-            schema.mask_width() > 0 ? trace.input("mask", {kRows, schema.mask_width()}) : Tensor();
-        const Tensor explore = trace.input("explore", {});
-        const Values values = masked(
-            this->values(trace, prefix, observation, own_normalizer(trace, schema, normalizes)),
-            mask);
+    Tensor decide(Trace& trace, const std::string& prefix, bool normalizes,
+                  const Tensor& observation, const Tensor& mask, const Tensor& explore) const {
+        const Values values = masked(this->values(trace, prefix, observation,
+                                                  published_normalizer(trace, schema, normalizes)),
+                                     mask);
         const Tensor counter = run_counter(trace, "act.steps");
         const Tensor draw = random_uniform(counter, random_key("act.explore", seed), {kRows, 1});
         const Tensor is_random = less(draw, explore);
@@ -108,15 +103,29 @@ struct ChoiceNet {
             columns.push_back(where(is_random, unsqueeze(cast(any, DType::kF32), {-1}),
                                     cast(argmax(values[i], -1, true), DType::kF32)));
         }
-        const Tensor decision = columns.size() == 1 ? columns[0] : concat(columns, -1);
-        trace.output("action", decision);
-        trace.output("decision", identity(decision));
-        // Of the value, which is what there is to show: choices have no density here.
-        trace.output("value", mean_of(at(values, best(values))));
-        trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
-        const std::string read[] = {prefix, "observations"};
+        return columns.size() == 1 ? columns[0] : concat(columns, -1);
+    }
+
+    std::unique_ptr<Trace> act(const std::string& prefix, bool normalizes) const {
+        auto owner = std::make_unique<Trace>("act");
+        Trace& trace = *owner;
+        const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
+        const Tensor mask =
+            schema.mask_width() > 0 ? trace.input("mask", {kRows, schema.mask_width()}) : Tensor();
+        const Tensor explore = trace.input("explore", {});
+        output_decision(trace, schema,
+                        decide(trace, prefix, normalizes, observation, mask, explore));
+        const std::string read[] = {prefix};
         read_copies(trace, kPublished, read);
         return owner;
+    }
+
+    void finish_frame(Trace& trace, const Frame& f, const std::string& prefix,
+                      bool normalizes) const {
+        f.remember(trace, schema,
+                   decide(trace, prefix, normalizes, f.observation, f.mask, f.explore));
+        const std::string read[] = {prefix};
+        read_copies(trace, kPublished, read);
     }
 
     Status check(const char* learner) const {
@@ -155,12 +164,9 @@ struct DqnBuilder {
 
     /// Returns of several steps grow in place: what an agent meets now is added, discounted, to its
     /// samples of up to steps - 1 decisions ago.  Each of them is a right return at any time.
-    std::unique_ptr<Trace> store() const {
-        auto owner = std::make_unique<Trace>("store");
-        Trace& trace = *owner;
-        StatusWriter status(trace);
+    Tensor keep(Trace& trace, const Transition& t) const {
+        StatusWriter status(trace, "store");
         const Replay& replay = dqn.replay;
-        const Transition t = Transition::declare(trace, schema, replay.agents, {});
         const Tensor reward = limited_rewards(status, t.reward * replay.reward_scale, t.is_sound,
                                               dqn.rails.reward_limit);
         ReplayRing ring(trace, replay.capacity);
@@ -208,11 +214,24 @@ struct DqnBuilder {
             write_rows(ring.column("priority"), place, ones * most);
         }
         status.add(Counter::kSamples, sum(number(t.is_sound)));
-        status.add(Counter::kSamplesRefused, sum(number(logical_not(t.is_sound))));
+        status.add(Counter::kSamplesRefused, t.refused());
         store_observations(trace, status, schema, t, replay.normalize_observations,
                            dqn.rails.observation_limit);
         track_episodes(trace, status, replay.agents, t.id, t.reward, t.end, t.is_sound);
-        status.finish();
+        return status.finish();
+    }
+
+    std::unique_ptr<Trace> store() const {
+        auto owner = std::make_unique<Trace>("store");
+        (void)keep(*owner, Transition::declare(*owner, schema, dqn.replay.agents, {}));
+        return owner;
+    }
+
+    std::unique_ptr<Trace> frame() const {
+        auto owner = std::make_unique<Trace>("frame");
+        const Frame f = Frame::declare(*owner, schema, dqn.replay.agents);
+        gather_status(*owner, keep(*owner, f.transition));
+        net.finish_frame(*owner, f, "q", dqn.replay.normalize_observations);
         return owner;
     }
 
@@ -250,7 +269,7 @@ struct DqnBuilder {
     std::unique_ptr<Trace> learn() const {
         auto owner = std::make_unique<Trace>("learn");
         Trace& trace = *owner;
-        StatusWriter status(trace);
+        StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, dqn.replay.capacity);
         const Draw drawn = draw(trace, ring);
         const Normalizer normalizer =
@@ -311,7 +330,7 @@ struct DqnBuilder {
                 where(moves, c.to + (agents::next_value(c.from) - c.to) * dqn.target_rate, c.to));
         status.set(Diagnostic::kLoss, loss);
         status.set(Diagnostic::kValueLoss, loss);
-        status.finish();
+        (void)status.finish();
         return owner;
     }
 };
@@ -325,13 +344,11 @@ struct PraiseBuilder {
     ChoiceNet net;
 
     // A decision's label is the sum of what was said of it, weighted by how much each meant it.
-    std::unique_ptr<Trace> store() const {
-        auto owner = std::make_unique<Trace>("store");
-        Trace& trace = *owner;
-        StatusWriter status(trace);
-        const Transition t = Transition::declare(trace, schema, praise.agents,
-                                                 {.outcome = false, .next_mask = false});
-        const Tensor said = trace.input("praise", {kRows});
+    //
+    // In `store` a decision comes with what was said before it; in `frame` what is said now is of the
+    // decision that is stored now, and of those before it: is_after.
+    Tensor keep(Trace& trace, const Transition& t, const Tensor& said, bool is_after) const {
+        StatusWriter status(trace, "store");
         const Tensor is_said = logical_and(less_equal(abs(said), 1e30), not_equal(said, 0));
         status.add(Counter::kRewardsClamped, sum(number(greater(abs(said), 1.0))));
         const Tensor amount = clamp(where(is_said, said, 0.0), -1, 1);
@@ -345,15 +362,20 @@ struct PraiseBuilder {
         const AgentChains chains(trace, praise.agents, length);
         const Tensor zeros = amount * 0.0;
         std::vector<Tensor> places{place}, label_rows{zeros}, weight_rows{zeros};
+        if (is_after) {
+            label_rows[0] = amount * praise.credit[0];
+            weight_rows[0] = number(is_said) * praise.credit[0];
+        }
+        const int64_t skipped = is_after ? 1 : 0;
         const Tensor is_agent =
             logical_and(greater_equal(t.id, 0), less(t.id, static_cast<double>(praise.agents)));
-        for (int64_t back = 0; back < length; ++back) {
+        for (int64_t back = 0; back + skipped < length; ++back) {
             const AgentChains::Link link = chains.link(t.id, back);
             const Tensor nowhere =
                 trace.constant(static_cast<double>(praise.capacity), DType::kI32);
             const Tensor meant = logical_and(is_agent, logical_and(link.exists, is_said));
             const Tensor before = where(meant, ring.place_of(link.serial), nowhere);
-            const double credit = praise.credit[static_cast<size_t>(back)];
+            const double credit = praise.credit[static_cast<size_t>(back + skipped)];
             places.push_back(before);
             label_rows.push_back(gather(labels, before) + amount * credit);
             weight_rows.push_back(gather(weights, before) + zeros + credit);
@@ -365,17 +387,36 @@ struct PraiseBuilder {
         const Tensor judged = trace.state("praise.count", {});
         trace.assign(judged, minimum(judged + sum(number(is_said)), 1e6));
         status.add(Counter::kSamples, sum(number(t.is_sound)));
-        status.add(Counter::kSamplesRefused, sum(number(logical_not(t.is_sound))));
+        status.add(Counter::kSamplesRefused, t.refused());
         store_observations(trace, status, schema, t, praise.normalize_observations,
                            praise.rails.observation_limit);
-        status.finish();
+        return status.finish();
+    }
+
+    std::unique_ptr<Trace> store() const {
+        auto owner = std::make_unique<Trace>("store");
+        const Transition t = Transition::declare(*owner, schema, praise.agents,
+                                                 {.outcome = false, .next_mask = false});
+        (void)keep(*owner, t, owner->input("praise", {kRows}), false);
+        return owner;
+    }
+
+    std::unique_ptr<Trace> frame() const {
+        auto owner = std::make_unique<Trace>("frame");
+        const Frame f = Frame::declare(*owner, schema, praise.agents, "praise");
+        Transition t = f.transition;
+        const Tensor said = t.reward;
+        t.reward = {};
+        t.check(schema, praise.agents);  // a decision is sound whatever was said of it
+        gather_status(*owner, keep(*owner, t, said, true));
+        net.finish_frame(*owner, f, "judge", praise.normalize_observations);
         return owner;
     }
 
     std::unique_ptr<Trace> learn() const {
         auto owner = std::make_unique<Trace>("learn");
         Trace& trace = *owner;
-        StatusWriter status(trace);
+        StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, praise.capacity);
         const Tensor weights = ring.column("weight"), labels = ring.column("label");
         // Only what was judged, as often as it was meant.
@@ -406,7 +447,7 @@ struct PraiseBuilder {
                                                      static_cast<double>(praise.warmup)),
                                        greater(reshape(total, {}), 0)));
         status.set(Diagnostic::kLoss, loss);
-        status.finish();
+        (void)status.finish();
         return owner;
     }
 };
@@ -435,9 +476,10 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Dqn
     Traces traces;
     traces.push_back(net.act("q", dqn.replay.normalize_observations));
     traces.push_back(builder.store());
+    traces.push_back(builder.frame());
     traces.push_back(builder.learn());
     traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[2], seed));
+    traces.push_back(trace_adapt(*traces[3], seed));
     return traces;
 }
 
@@ -464,9 +506,10 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Pra
     Traces traces;
     traces.push_back(net.act("judge", praise.normalize_observations));
     traces.push_back(builder.store());
+    traces.push_back(builder.frame());
     traces.push_back(builder.learn());
     traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[2], seed));
+    traces.push_back(trace_adapt(*traces[3], seed));
     return traces;
 }
 

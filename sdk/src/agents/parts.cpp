@@ -204,41 +204,71 @@ Tensor Guard::largest_update_ratio() const {
 
 // --- Status ---
 
-Tensor StatusWriter::value(Diagnostic d) const {
-    const Tensor all =
-        trace_->state("agents.diagnostics", {static_cast<int64_t>(kDiagnosticCount)});
-    const auto at = static_cast<int64_t>(d);
-    return reshape(slice(all, 0, at, at + 1), {});
+namespace {
+
+constexpr auto kLow = static_cast<int64_t>(kDiagnosticCount);
+constexpr auto kHigh = static_cast<int64_t>(kDiagnosticCount + kCounterCount);
+constexpr auto kWords = static_cast<int64_t>(kStatusWords);
+
+Tensor status_state(Trace& trace, const std::string& name) {
+    return trace.state(name, {kWords}, {}, DType::kU32);
 }
 
-void StatusWriter::finish() {
-    Trace& trace = *trace_;
-    if (!trace.status().ok()) return;
-    const Tensor diagnostics =
-        trace.state("agents.diagnostics", {static_cast<int64_t>(kDiagnosticCount)});
-    const Shape counts{static_cast<int64_t>(kCounterCount)};
-    const Tensor low = trace.state("agents.counters.low", counts, {}, DType::kU32);
-    const Tensor high = trace.state("agents.counters.high", counts, {}, DType::kU32);
+}  // namespace
 
-    const auto vector_of = [&](std::span<const Tensor> values, const Tensor& otherwise) {
-        std::vector<Tensor> parts;
-        for (size_t i = 0; i < values.size(); ++i) {
-            const auto at = static_cast<int64_t>(i);
-            parts.push_back(values[i].ok()   ? reshape(cast(values[i], DType::kF32), {1})
-                            : otherwise.ok() ? slice(otherwise, 0, at, at + 1)
-                                             : trace.constant(HostTensor(DType::kF32, {1})));
-        }
-        return concat(parts, 0);
-    };
-    const Tensor next_diagnostics = vector_of(values_, diagnostics);
-    const Tensor amounts = cast(vector_of(amounts_, {}), DType::kU32);
-    const Tensor next_low = low + amounts;
+StatusWriter::StatusWriter(Trace& trace, std::string_view role)
+    : trace_(&trace), name_("agents.status." + std::string(role)) {}
+
+Tensor StatusWriter::value(Diagnostic d) const {
+    const auto at = static_cast<int64_t>(d);
+    return reshape(bitcast(slice(status_state(*trace_, name_), 0, at, at + 1), DType::kF32), {});
+}
+
+Tensor StatusWriter::finish() {
+    Trace& trace = *trace_;
+    if (!trace.status().ok()) return {};
+    const Tensor before = status_state(trace, name_);
+    const Tensor low = slice(before, 0, kLow, kHigh), high = slice(before, 0, kHigh, kWords);
+    const auto one = [](const Tensor& x) { return reshape(cast(x, DType::kF32), {1}); };
+    std::vector<Tensor> diagnostics, amounts;
+    for (size_t i = 0; i < kDiagnosticCount; ++i) {
+        const auto at = static_cast<int64_t>(i);
+        diagnostics.push_back(values_[i].ok() ? bitcast(one(values_[i]), DType::kU32)
+                                              : slice(before, 0, at, at + 1));
+    }
+    for (const Tensor& amount : amounts_)
+        amounts.push_back(amount.ok() ? one(amount) : trace.constant(HostTensor(DType::kF32, {1})));
+    const Tensor more = cast(concat(amounts, 0), DType::kU32);
+    const Tensor next_low = low + more;
     const Tensor next_high = high + cast(less(next_low, low), DType::kU32);
-    trace.assign(diagnostics, next_diagnostics);
-    trace.assign(low, next_low);
-    trace.assign(high, next_high);
-    trace.output("status",
-                 concat({bitcast(next_diagnostics, DType::kU32), next_low, next_high}, 0));
+    const Tensor next = concat({concat(diagnostics, 0), next_low, next_high}, 0);
+    trace.assign(before, next);
+    return next;
+}
+
+void gather_status(Trace& trace, const Tensor& own) {
+    if (!trace.status().ok()) return;
+    Tensor diagnostics, low, high;
+    for (const char* role : {"store", "prepare", "learn", "publish"}) {
+        const bool is_own = std::string_view(role) == "store" && own.ok();
+        const Tensor words =
+            is_own ? own : status_state(trace, "agents.status." + std::string(role));
+        const Tensor d = bitcast(slice(words, 0, 0, kLow), DType::kF32);
+        const Tensor l = slice(words, 0, kLow, kHigh), h = slice(words, 0, kHigh, kWords);
+        if (!low.ok()) {
+            diagnostics = d;
+            low = l;
+            high = h;
+            continue;
+        }
+        // Each diagnostic is one role's, and zero in all others.
+        diagnostics = diagnostics + d;
+        const Tensor sum_low = low + l;
+        high = high + h + cast(less(sum_low, l), DType::kU32);
+        low = sum_low;
+    }
+    trace.assign(status_state(trace, "agents.status"),
+                 concat({bitcast(diagnostics, DType::kU32), low, high}, 0));
 }
 
 void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Tensor& id,
@@ -271,7 +301,7 @@ std::unique_ptr<Trace> trace_publish(const Trace& act) {
     const std::vector<CopiedTensor> copies = declare_copies(*trace, act, kPublished);
     std::vector<Tensor> largest;
     for (const CopiedTensor& c : copies) largest.push_back(reshape(max(abs(c.from)), {1}));
-    StatusWriter status(*trace);
+    StatusWriter status(*trace, "publish");
     if (!largest.empty()) {
         const Tensor is_sound = less_equal(largest_of(std::move(largest)), kLargest);
         for (const CopiedTensor& c : copies) trace->assign(c.to, where(is_sound, c.from, c.to));
@@ -280,7 +310,7 @@ std::unique_ptr<Trace> trace_publish(const Trace& act) {
         status.add(Counter::kPublications, is_sound);
         status.add(Counter::kPublicationsRefused, logical_not(is_sound));
     }
-    status.finish();
+    (void)status.finish();
     return trace;
 }
 

@@ -86,24 +86,30 @@ class Guard {
     size_t first_;
 };
 
-/// The states that hold diagnostics and counters, and the output made of them.
+/// The state "agents.status.ROLE": diagnostics and counters (status.hpp).  Each role has its own, so that
+/// one can be cut into slices while another runs in between.
 class StatusWriter {
   public:
-    explicit StatusWriter(Trace& trace) : trace_(&trace) {}
+    StatusWriter(Trace& trace, std::string_view role);
     /// f32 [].
     void set(Diagnostic d, const Tensor& value) { values_[static_cast<size_t>(d)] = value; }
     /// How many more: bool or f32 [] (at most 2^24 at once).
     void add(Counter c, const Tensor& amount) { amounts_[static_cast<size_t>(c)] = amount; }
     /// The present value of a diagnostic.
     Tensor value(Diagnostic d) const;
-    /// Assigns the states and adds the output "status".
-    void finish();
+    /// Assigns the state; returns what it becomes.
+    Tensor finish();
 
   private:
     Trace* trace_;
+    std::string name_;
     std::array<Tensor, kDiagnosticCount> values_;
     std::array<Tensor, kCounterCount> amounts_;
 };
+
+/// The state "agents.status", for one readback: the sum of all roles, of which the entry that calls this
+/// is "store".  own: what its status becomes, or empty: it has none in this entry.
+void gather_status(Trace& trace, const Tensor& own);
 
 /// The mean return and length of episodes, from what is stored.  reward, end: [rows], id: i32 [rows],
 /// is_sound: bool [rows].

@@ -25,6 +25,7 @@ class PpoBuilder {
     Status check() const;
     std::unique_ptr<Trace> act() const;
     std::unique_ptr<Trace> store() const;
+    std::unique_ptr<Trace> frame() const;
     std::unique_ptr<Trace> prepare() const;
     std::unique_ptr<Trace> learn() const;
 
@@ -36,6 +37,16 @@ class PpoBuilder {
         Tensor advantage, returns;                    ///< of the batch alone
     };
     Columns declare(Trace& trace, const std::string& scope) const;
+
+    /// What was decided, and the memory that it was decided with.
+    struct Said {
+        Tensor decision, log_probability, memory;
+    };
+    Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
+                const Tensor& id, const Tensor& is_first) const;
+    /// Writes transitions into the window.
+    Tensor keep(Trace& trace, Transition t, const Tensor& log_probability,
+                const Tensor& memory) const;
 
     struct Policy {
         ActionDistribution distribution;
@@ -133,10 +144,7 @@ EncodeOptions PpoBuilder::encode_options(const Normalizer& normalizer) const {
 }
 
 Normalizer PpoBuilder::published_normalizer(Trace& trace) const {
-    if (!ppo_.normalize_observations || encoded_ == 0) return {};
-    const std::string name = std::string(kPublished) + ".state.observations";
-    return {trace.state(name + ".mean", {encoded_}),
-            trace.state(name + ".variance", {encoded_}, Init::constant(1))};
+    return agents::published_normalizer(trace, schema_, ppo_.normalize_observations);
 }
 
 ActionDistribution PpoBuilder::distribution(Trace& trace, const std::string& prefix,
@@ -171,47 +179,52 @@ NetworkResult PpoBuilder::critic(Trace& trace, const Tensor& observation, const 
     return {value_head(trace, net.features), net.memory};
 }
 
+PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, const Tensor& mask,
+                                    const Tensor& explore, const Tensor& id,
+                                    const Tensor& is_first) const {
+    const Normalizer normalizer = published_normalizer(trace);
+    Said said;
+    Tensor actor_memory, memory;
+    const int64_t half = network_.memory_width;
+    if (half > 0) {
+        memory = trace.state("memory", {ppo_.agents, memory_width()});
+        said.memory = where(unsqueeze(is_first, {-1}), 0.0, gather(memory, id));
+        actor_memory = slice(said.memory, -1, 0, half);
+    }
+    const Policy p = policy(trace, "actor", observation, mask, actor_memory, normalizer);
+    if (half > 0) {
+        // The critic remembers by itself, so it sees what the actor sees, without a head.
+        const Tensor seen =
+            encode(trace, "critic", schema_, observation, encode_options(normalizer));
+        const Tensor critic_memory =
+            network_.call(trace, "critic", seen, slice(said.memory, -1, half, 2 * half)).memory;
+        write_rows(memory, id, concat({p.memory, critic_memory}, -1));
+    }
+    const ActionSample sample =
+        p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed_));
+    const Tensor likeliest = p.distribution.mode();
+    const Tensor explores = greater(explore, 0.5);
+    said.decision = where(explores, sample.action, likeliest);
+    said.log_probability =
+        where(explores, sample.log_probability, p.distribution.log_probability(likeliest));
+    return said;
+}
+
 std::unique_ptr<Trace> PpoBuilder::act() const {
     auto owner = std::make_unique<Trace>("act");
     Trace& trace = *owner;
     const Tensor observation = trace.input("observation", {kRows, schema_.observation_width()});
     const Tensor mask = has_mask() ? trace.input("mask", {kRows, schema_.mask_width()}) : Tensor();
     const Tensor explore = trace.input("explore", {});
-    Normalizer normalizer;
-    if (ppo_.normalize_observations && encoded_ > 0) {
-        const auto statistics = RunningStatistics::declare(trace, "observations", encoded_);
-        normalizer = {statistics.mean, statistics.variance};
-    }
-    Tensor actor_memory, before, memory, id;
-    const int64_t half = network_.memory_width;
-    if (half > 0) {
-        // The critic remembers by itself, so it sees what the actor sees, without a head.
+    Tensor id, is_first;
+    if (memory_width() > 0) {
         id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
-        const Tensor is_first = trace.input("is_first", {kRows});
-        memory = trace.state("memory", {ppo_.agents, memory_width()});
-        before = where(unsqueeze(greater(is_first, 0.5), {-1}), 0.0, gather(memory, id));
-        actor_memory = slice(before, -1, 0, half);
+        is_first = greater(trace.input("is_first", {kRows}), 0.5);
     }
-    const Policy p = policy(trace, "actor", observation, mask, actor_memory, normalizer);
-    if (half > 0) {
-        const Tensor seen =
-            encode(trace, "critic", schema_, observation, encode_options(normalizer));
-        const Tensor critic_memory =
-            network_.call(trace, "critic", seen, slice(before, -1, half, 2 * half)).memory;
-        write_rows(memory, id, concat({p.memory, critic_memory}, -1));
-        trace.output("memory", before);
-    }
-    const ActionSample sample =
-        p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed_));
-    const Tensor likeliest = p.distribution.mode();
-    const Tensor explores = greater(explore, 0.5);
-    const Tensor decision = where(explores, sample.action, likeliest);
-    trace.output("action", game_action(schema_, decision));
-    trace.output("decision", decision);
-    trace.output("log_probability", where(explores, sample.log_probability,
-                                          p.distribution.log_probability(likeliest)));
-    trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
-    const std::string read[] = {"actor", "critic", "observations"};
+    const Said said = decide(trace, observation, mask, explore, id, is_first);
+    output_decision(trace, schema_, said.decision, said.log_probability);
+    if (said.memory.ok()) trace.output("memory", said.memory);
+    const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
     return owner;
 }
@@ -219,14 +232,37 @@ std::unique_ptr<Trace> PpoBuilder::act() const {
 std::unique_ptr<Trace> PpoBuilder::store() const {
     auto owner = std::make_unique<Trace>("store");
     Trace& trace = *owner;
-    StatusWriter status(trace);
     const Transition t =
         Transition::declare(trace, schema_, ppo_.agents, {.outcome = true, .next_mask = false});
     const Tensor log_probability = trace.input("log_probability", {kRows});
     const Tensor memory =
         memory_width() > 0 ? trace.input("memory", {kRows, memory_width()}) : Tensor();
-    Tensor is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_probability, {-1})));
-    if (memory.ok()) is_sound = logical_and(is_sound, rows_are_finite(memory));
+    (void)keep(trace, t, log_probability, memory);
+    return owner;
+}
+
+std::unique_ptr<Trace> PpoBuilder::frame() const {
+    auto owner = std::make_unique<Trace>("frame");
+    Trace& trace = *owner;
+    const Frame f = Frame::declare(trace, schema_, ppo_.agents);
+    gather_status(trace,
+                  keep(trace, f.transition, f.last(trace, "log_probability", 0),
+                       memory_width() > 0 ? f.last(trace, "memory", memory_width()) : Tensor()));
+    const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
+    f.remember(trace, schema_, said.decision);
+    f.remember(trace, "log_probability", said.log_probability);
+    f.remember(trace, "memory", said.memory);
+    const std::string read[] = {"actor", "critic"};
+    read_copies(trace, kPublished, read);
+    return owner;
+}
+
+Tensor PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probability,
+                        const Tensor& memory) const {
+    StatusWriter status(trace, "store");
+    t.is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_probability, {-1})));
+    if (memory.ok()) t.is_sound = logical_and(t.is_sound, rows_are_finite(memory));
+    const Tensor& is_sound = t.is_sound;
     const Tensor step = trace.state("rollout.step", {}, {}, DType::kI32);
     const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
     const Tensor is_stored = logical_and(is_sound, has_room);
@@ -257,16 +293,17 @@ std::unique_ptr<Trace> PpoBuilder::store() const {
     write_rows(ring.end, place, t.end);
     write_rows(ring.next_observation, place, t.next_observation);
     write_rows(ring.valid, place, number(is_stored));
-    trace.assign(step, step + 1.0);
+    // A frame in which all agents only begin takes no place.
+    trace.assign(step, step + (t.exists.ok() ? cast(any(t.exists), DType::kI32)
+                                             : trace.constant(1, DType::kI32)));
 
     status.add(Counter::kSamples, sum(number(is_stored)));
-    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    status.add(Counter::kSamplesRefused, t.refused());
     status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
     count_limited_observations(status, schema_, t.observation, published_normalizer(trace),
                                ppo_.rails.observation_limit);
     track_episodes(trace, status, ppo_.agents, t.id, t.reward, t.end, is_stored);
-    status.finish();
-    return owner;
+    return status.finish();
 }
 
 /// sum over k >= 0 of x[t + k] * decay[t] * ... * decay[t + k - 1] along axis 0, by doubling: log2 of
@@ -287,7 +324,7 @@ Tensor discounted_sums(Tensor x, Tensor decay) {
 std::unique_ptr<Trace> PpoBuilder::prepare() const {
     auto owner = std::make_unique<Trace>("prepare");
     Trace& trace = *owner;
-    StatusWriter status(trace);
+    StatusWriter status(trace, "prepare");
     const Columns ring = declare(trace, "rollout"), batch = declare(trace, "batch");
     const Normalizer normalizer = published_normalizer(trace);
     const Shape window{ppo_.horizon, ppo_.agents};
@@ -360,7 +397,7 @@ std::unique_ptr<Trace> PpoBuilder::prepare() const {
     status.set(Diagnostic::kExplainedVariance,
                1.0 - variance(where(is_valid, advantage, 0.0)) /
                          (variance(where(is_valid, returns, 0.0)) + 1e-8));
-    status.finish();
+    (void)status.finish();
     return owner;
 }
 
@@ -458,7 +495,7 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
 std::unique_ptr<Trace> PpoBuilder::learn() const {
     auto owner = std::make_unique<Trace>("learn");
     Trace& trace = *owner;
-    StatusWriter status(trace);
+    StatusWriter status(trace, "learn");
     const Terms terms = loss_of(trace);
     if (!trace.status().ok()) return owner;
 
@@ -489,7 +526,7 @@ std::unique_ptr<Trace> PpoBuilder::learn() const {
     status.set(Diagnostic::kKl, terms.kl);
     status.set(Diagnostic::kClipFraction, terms.clip_fraction);
     if (terms.leash.ok()) status.set(Diagnostic::kLeash, terms.leash);
-    status.finish();
+    (void)status.finish();
     return owner;
 }
 
@@ -502,10 +539,11 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
     if (Status s = builder.check(); !s.ok()) return failed_traces(std::move(s));
     traces.push_back(builder.act());
     traces.push_back(builder.store());
+    traces.push_back(builder.frame());
     traces.push_back(builder.prepare());
     traces.push_back(builder.learn());
     traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[3], seed));
+    traces.push_back(trace_adapt(*traces[4], seed));
     return traces;
 }
 

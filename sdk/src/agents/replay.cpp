@@ -103,19 +103,80 @@ Transition Transition::declare(Trace& trace, const AgentSchema& schema, int64_t 
     t.observation = rows("observation", schema.observation_width());
     if (has_mask) t.mask = rows("mask", schema.mask_width());
     t.decision = rows("decision", schema.action_width());
-    t.is_sound = logical_and(rows_are_finite(t.observation), is_possible(schema, t.decision));
     if (parts.outcome) {
         t.reward = trace.input("reward", {kRows});
         t.end = trace.input("end", {kRows});
         t.next_observation = rows("next_observation", schema.observation_width());
         if (has_mask && parts.next_mask) t.next_mask = rows("next_mask", schema.mask_width());
-        const Tensor numbers = stack(std::vector<Tensor>{t.reward, t.end}, 1);
-        t.is_sound = logical_and(
-            t.is_sound, logical_and(rows_are_finite(t.next_observation), rows_are_finite(numbers)));
     }
-    t.is_sound = logical_and(
-        t.is_sound, logical_and(greater_equal(t.id, 0), less(t.id, static_cast<double>(agents))));
+    t.check(schema, agents);
     return t;
+}
+
+void Transition::check(const AgentSchema& schema, int64_t agents) {
+    is_sound = logical_and(rows_are_finite(observation), is_possible(schema, decision));
+    if (next_observation.ok()) is_sound = logical_and(is_sound, rows_are_finite(next_observation));
+    if (reward.ok() && end.ok())
+        is_sound =
+            logical_and(is_sound, rows_are_finite(stack(std::vector<Tensor>{reward, end}, 1)));
+    is_sound = logical_and(
+        is_sound, logical_and(greater_equal(id, 0), less(id, static_cast<double>(agents))));
+    if (exists.ok()) is_sound = logical_and(is_sound, exists);
+}
+
+Tensor Transition::refused() const {
+    const Tensor is_bad = logical_not(is_sound);
+    return sum(number(exists.ok() ? logical_and(exists, is_bad) : is_bad));
+}
+
+Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, const char* said) {
+    const bool has_mask = schema.mask_width() > 0;
+    const int64_t width = schema.observation_width();
+    const bool has_reward = std::string_view(said) == "reward";
+    Frame f;
+    f.agents = agents;
+    f.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+    f.observation = trace.input("observation", {kRows, width});
+    if (has_mask) f.mask = trace.input("mask", {kRows, schema.mask_width()});
+    f.explore = trace.input("explore", {});
+    Transition& t = f.transition;
+    t.id = f.id;
+    t.reward = trace.input(said, {kRows});
+    t.end = trace.input("end", {kRows});
+    const Tensor begins = trace.input("begins", {kRows});
+    f.is_first = logical_or(greater(begins, 0.5), greater(t.end, 0.5));
+    t.exists = less(begins, 0.5);
+    t.observation = f.last(trace, "observation", width);
+    if (has_mask) t.mask = f.last(trace, "mask", schema.mask_width());
+    t.decision = f.last(trace, "decision", schema.action_width());
+    if (has_reward) {
+        const Tensor final_observation = trace.input("final_observation", {kRows, width});
+        const Tensor is_cut = unsqueeze(greater(t.end, 1.5), {-1});
+        // Behind an end there is nothing, and what a new episode shows is not looked at.
+        t.next_observation = where(is_cut, final_observation, f.observation);
+        t.next_mask = f.mask;
+    }
+    t.check(schema, agents);
+    return f;
+}
+
+Tensor Frame::last(Trace& trace, const char* name, int64_t width) const {
+    const Shape shape = width == 0 ? Shape{agents} : Shape{agents, width};
+    return gather(trace.state("last." + std::string(name), shape), id);
+}
+
+void Frame::remember(Trace& trace, const char* name, const Tensor& rows) const {
+    if (!rows.ok()) return;
+    Shape shape{agents};
+    if (rows.rank() == 2) shape.push_back(rows.dim(1));
+    write_rows(trace.state("last." + std::string(name), shape), id, rows);
+}
+
+void Frame::remember(Trace& trace, const AgentSchema& schema, const Tensor& decision) const {
+    remember(trace, "observation", observation);
+    if (mask.ok()) remember(trace, "mask", mask);
+    remember(trace, "decision", decision);
+    remember(trace, "action", game_action(schema, decision));
 }
 
 int64_t encoded_width(const AgentSchema& schema) {
@@ -138,6 +199,22 @@ void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
     const Tensor newest = slice(observation, -1, 0, schema.frame_width());
     const Tensor seen = normalized_frame(schema, newest, normalizer);
     status.add(Counter::kObservationsClamped, sum(number(greater(abs(seen), limit))));
+}
+
+Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
+    const int64_t width = encoded_width(schema);
+    if (!is_used || width == 0) return {};
+    const std::string name = std::string(kPublished) + ".state.observations";
+    return {trace.state(name + ".mean", {width}),
+            trace.state(name + ".variance", {width}, Init::constant(1))};
+}
+
+void output_decision(Trace& trace, const AgentSchema& schema, const Tensor& decision,
+                     const Tensor& log_probability) {
+    trace.output("action", game_action(schema, decision));
+    trace.output("decision", identity(decision));
+    if (log_probability.ok()) trace.output("log_probability", log_probability);
+    trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
 }
 
 Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
@@ -239,7 +316,6 @@ std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed) {
         trace.assign(trace.state(v.name, v.shape, init_of(v), v.dtype),
                      trace.constant(HostTensor(v.dtype, v.shape)));
     }
-    StatusWriter(trace).finish();
     return owner;
 }
 

@@ -61,16 +61,42 @@ class AgentChains {
     Tensor serials_, lengths_;
 };
 
-/// Inputs of `store`, and whether each row may be stored: finite, of an agent and of choices that exist.
+/// One decision of each row and what came of it, and whether it may be stored: finite, of an agent and of
+/// choices that exist.
 struct Transition {
     Tensor id, observation, mask, decision, reward, end, next_observation, next_mask;
+    Tensor exists;  ///< bool [rows], or empty: all do.  What does not exist is not refused either
     Tensor is_sound;
 
     struct Parts {
         bool outcome = true;    ///< reward, end and next_observation
         bool next_mask = true;  ///< where choices are masked
     };
+    /// As inputs of an entry.
     static Transition declare(Trace& trace, const AgentSchema& schema, int64_t agents, Parts parts);
+    /// Sets is_sound.
+    void check(const AgentSchema& schema, int64_t agents);
+    /// How many exist and are not sound: f32 [].
+    Tensor refused() const;
+};
+
+/// Inputs of the entry `frame`: what acts now, and the transition that it ends.  What acted last is
+/// remembered in states last.NAME [agents, ...].
+struct Frame {
+    Tensor id, observation, mask, explore;
+    Tensor is_first;  ///< bool [rows]: an episode begins here
+    Transition transition;
+
+    /// said: besides end, what tells the outcome of a decision: "reward" or "praise".
+    static Frame declare(Trace& trace, const AgentSchema& schema, int64_t agents,
+                         const char* said = "reward");
+    /// What was remembered of the last decision under this name: [rows] or [rows, width].
+    Tensor last(Trace& trace, const char* name, int64_t width) const;
+    /// Remembers decisions, and what else a learner stores of them.
+    void remember(Trace& trace, const AgentSchema& schema, const Tensor& decision) const;
+    void remember(Trace& trace, const char* name, const Tensor& rows) const;
+
+    int64_t agents = 0;
 };
 
 /// Choices that exist, numbers finite.  decision: [rows, action width] -> bool [rows].
@@ -86,6 +112,9 @@ Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor&
 void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
                                 const Tensor& observation, const Normalizer& normalizer,
                                 double limit);
+
+/// The statistics by which agents act.
+Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is_used);
 
 /// The statistics as this learner has them now, or nothing.
 Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used);
@@ -105,6 +134,10 @@ Tensor guarded_step(StatusWriter& status, const Guard& guard, std::span<const Le
 
 /// What a param of this trace becomes: its update, or itself.
 Tensor next_value(const Tensor& param);
+
+/// What a policy said, as outputs of `act`.
+void output_decision(Trace& trace, const AgentSchema& schema, const Tensor& decision,
+                     const Tensor& log_probability = {});
 
 /// The entry `adapt` for what this `learn` entry trains.
 std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed);

@@ -50,30 +50,45 @@ struct SacBuilder {
         return squeeze(dense(trace, prefix + ".head", net.features, 1, 1, seed), {-1});
     }
 
+    Tensor decide(Trace& trace, const Tensor& observation, const Tensor& explore) const {
+        const ActionDistribution p =
+            policy(trace, observation,
+                   published_normalizer(trace, schema, sac.replay.normalize_observations));
+        return where(greater(explore, 0.5),
+                     p.sample(run_counter(trace, "act.steps"), random_key("act", seed)).action,
+                     p.mode());
+    }
+
     std::unique_ptr<Trace> act() const {
         auto owner = std::make_unique<Trace>("act");
         Trace& trace = *owner;
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
-        const Tensor explores = greater(trace.input("explore", {}), 0.5);
-        const ActionDistribution p = policy(
-            trace, observation, own_normalizer(trace, schema, sac.replay.normalize_observations));
-        const Tensor decision = where(
-            explores, p.sample(run_counter(trace, "act.steps"), random_key("act", seed)).action,
-            p.mode());
-        trace.output("action", game_action(schema, decision));
-        trace.output("decision", decision);
-        trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
-        const std::string read[] = {"actor", "observations"};
+        output_decision(trace, schema, decide(trace, observation, trace.input("explore", {})));
+        const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
         return owner;
     }
 
     std::unique_ptr<Trace> store() const {
         auto owner = std::make_unique<Trace>("store");
+        (void)keep(*owner, Transition::declare(*owner, schema, sac.replay.agents, {}));
+        return owner;
+    }
+
+    std::unique_ptr<Trace> frame() const {
+        auto owner = std::make_unique<Trace>("frame");
         Trace& trace = *owner;
-        StatusWriter status(trace);
+        const Frame f = Frame::declare(trace, schema, sac.replay.agents);
+        gather_status(trace, keep(trace, f.transition));
+        f.remember(trace, schema, decide(trace, f.observation, f.explore));
+        const std::string read[] = {"actor"};
+        read_copies(trace, kPublished, read);
+        return owner;
+    }
+
+    Tensor keep(Trace& trace, const Transition& t) const {
+        StatusWriter status(trace, "store");
         const Replay& replay = sac.replay;
-        const Transition t = Transition::declare(trace, schema, replay.agents, {});
         const Tensor reward = limited_rewards(status, t.reward * replay.reward_scale, t.is_sound,
                                               sac.rails.reward_limit);
         ReplayRing ring(trace, replay.capacity);
@@ -85,7 +100,7 @@ struct SacBuilder {
         write_rows(ring.column("end"), place, t.end);
         write_rows(ring.column("next_observation", width), place, t.next_observation);
         status.add(Counter::kSamples, sum(number(t.is_sound)));
-        status.add(Counter::kSamplesRefused, sum(number(logical_not(t.is_sound))));
+        status.add(Counter::kSamplesRefused, t.refused());
         const Normalizer normalizer = own_normalizer(trace, schema, replay.normalize_observations);
         count_limited_observations(status, schema, t.observation, normalizer,
                                    sac.rails.observation_limit);
@@ -94,15 +109,14 @@ struct SacBuilder {
                 .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_width())),
                        number(t.is_sound));
         track_episodes(trace, status, replay.agents, t.id, t.reward, t.end, t.is_sound);
-        status.finish();
-        return owner;
+        return status.finish();
     }
 
     // Actor, critics and temperature learn at once, each from the others as they were before.
     std::unique_ptr<Trace> learn() const {
         auto owner = std::make_unique<Trace>("learn");
         Trace& trace = *owner;
-        StatusWriter status(trace);
+        StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, sac.replay.capacity);
         const Tensor counter = run_counter(trace, "learn.draws");
         const Tensor place = ring.draw(counter, random_key("replay", seed), sac.replay.batch);
@@ -167,7 +181,7 @@ struct SacBuilder {
         status.set(Diagnostic::kValueLoss, critic_loss);
         status.set(Diagnostic::kEntropy, neg(mean(now.log_probability)));
         status.set(Diagnostic::kTemperature, temperature);
-        status.finish();
+        (void)status.finish();
         return owner;
     }
 };
@@ -196,9 +210,10 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Sac
     Traces traces;
     traces.push_back(builder.act());
     traces.push_back(builder.store());
+    traces.push_back(builder.frame());
     traces.push_back(builder.learn());
     traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[2], seed));
+    traces.push_back(trace_adapt(*traces[3], seed));
     return traces;
 }
 

@@ -35,21 +35,26 @@ class InterpretedLearner {
         auto outputs = interpret(graphs_.at(entry), inputs, weights, rows);
         EXPECT_TRUE(outputs.ok()) << entry << ": " << outputs.status().message();
         if (!outputs.ok()) return {};
-        if (const auto status = outputs->find("status"); status != outputs->end()) {
-            const auto words = status->second.as<uint32_t>();
-            words_.assign(words.begin(), words.end());
-        }
         return std::move(outputs).value();
     }
 
-    /// Of the last entry that told it.
-    StatusView status() const { return StatusView(words_); }
+    /// Of all roles; valid until the next call.
+    StatusView status() const {
+        std::vector<std::span<const uint32_t>> roles;
+        for (const auto& [name, value] : weights)
+            if (name.starts_with("agents.status.")) roles.push_back(value.as<uint32_t>());
+        words_ = sum_of_status(roles);
+        return StatusView(words_);
+    }
 
     /// The first state or param with an element that is not finite, or "".
     std::string first_not_finite() const {
         for (const auto& [name, value] : weights)
             for (int64_t i = 0; i < value.element_count(); ++i)
                 if (!std::isfinite(value.get(i))) return name;
+        for (size_t i = 0; i < kDiagnosticCount; ++i)
+            if (!std::isfinite(status()[static_cast<Diagnostic>(i)]))
+                return std::string(kDiagnosticNames[i]);
         return "";
     }
 
@@ -57,7 +62,7 @@ class InterpretedLearner {
 
   private:
     std::map<std::string, Graph> graphs_;
-    std::vector<uint32_t> words_ = std::vector<uint32_t>(kStatusWords);
+    mutable std::array<uint32_t, kStatusWords> words_{};
 };
 
 }  // namespace hearth::agents

@@ -277,7 +277,7 @@ TEST(PpoRails, AStepWhoseGradientIsNotFiniteIsNotTaken) {
             learner.weights.at("critic.head.bias").set(0, static_cast<double>(kNaN));
         const NamedTensors before = trained(learner);
         learner.run("learn");
-        const auto& status = learner.status();
+        const StatusView status = learner.status();
         EXPECT_EQ(status[Counter::kSkippedNotFinite], 1u) << poisoned;
         EXPECT_EQ(status[Counter::kLearnSteps], 0u) << poisoned;
         for (const auto& [name, value] : trained(learner)) {
@@ -338,9 +338,10 @@ TEST(PpoRails, AStepThatChangesAWeightTooMuchAtOnceIsNotTaken) {
 TEST(PpoRails, CountersGoOnBeyond32Bits) {
     ReferenceWindow window(reference_settings());
     InterpretedLearner& learner = window.learner;
-    const auto samples = static_cast<int64_t>(Counter::kSamples);
-    learner.weights.at("agents.counters.low").set(samples, 4294967294.0);
-    learner.weights.at("agents.counters.high").set(samples, 1);
+    const auto low =
+        static_cast<int64_t>(kDiagnosticCount) + static_cast<int64_t>(Counter::kSamples);
+    learner.weights.at("agents.status.store").set(low, 4294967294.0);
+    learner.weights.at("agents.status.store").set(low + static_cast<int64_t>(kCounterCount), 1);
     NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
     for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
     for (const char* name :

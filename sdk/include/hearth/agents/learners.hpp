@@ -19,7 +19,13 @@
 //     learn    nothing but live settings: one minibatch
 //     publish  nothing: what act reads becomes what learn wrote
 //
-// Every entry but act gives "status" (status.hpp).  All state is in the program.
+//     frame    store and act in one, for a driver that holds no buffers: what acted is remembered on the GPU.
+//              id, observation and mask; reward and end of the last decision; begins [rows]: 1 where there
+//              was none; final_observation [rows, observation width]: what was seen last, looked at where
+//              end is 2; explore [] -> the state last.action [agents, action width], by id
+//
+// store, prepare, learn and publish keep states agents.status.ROLE (status.hpp); frame also their sum,
+// agents.status.  All state is in the program.
 
 #pragma once
 
@@ -183,6 +189,7 @@ enum class CloneLoss : uint8_t {
 /// states that the policy came to is stored as well (Ross et al., "DAgger", 2011; Kelly et al.,
 /// "HG-DAgger", 2019).  store takes observation, mask and action [rows, action width] in the game's units.
 struct Clone {
+    int64_t agents = 16;  ///< most that act by `frame`
     int64_t capacity = 20'000;
     int64_t batch = 128;
     int64_t warmup = 128;

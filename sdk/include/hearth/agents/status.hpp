@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The output "status" of every role of a learner: diagnostics, then 64-bit counters, as one array of
-// u32.  One readback tells everything.  Header-only, for the small library and for learners.
+// What learners tell: diagnostics, then 64-bit counters, as arrays of u32.  Each role (store, prepare,
+// learn, publish) keeps its own state "agents.status.ROLE"; the entry frame keeps their sum as well, the
+// state "agents.status", so that one readback tells everything.  Header-only, for the small library and
+// for learners.
 
 #pragma once
 
@@ -59,10 +61,10 @@ inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
     "rewards_clamped", "episodes",        "learn_steps",     "skipped_not_finite",
     "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused"};
 
-/// Words of the output: diagnostics, the low halves of all counters, their high halves.
+/// Words of the state: diagnostics, the low halves of all counters, their high halves.
 inline constexpr size_t kStatusWords = kDiagnosticCount + 2 * kCounterCount;
 
-/// The output "status" as it was read back.
+/// The state as it was read back.
 class StatusView {
   public:
     /// words: kStatusWords, which must outlive this.
@@ -78,5 +80,24 @@ class StatusView {
   private:
     std::span<const uint32_t> words_;
 };
+
+/// The sum of several roles' words, as the state "agents.status" is.
+inline std::array<uint32_t, kStatusWords> sum_of_status(
+    std::span<const std::span<const uint32_t>> roles) {
+    std::array<uint32_t, kStatusWords> sum{};
+    for (const std::span<const uint32_t> words : roles) {
+        if (words.size() != kStatusWords) continue;
+        for (size_t i = 0; i < kDiagnosticCount; ++i)
+            sum[i] = std::bit_cast<uint32_t>(std::bit_cast<float>(sum[i]) +
+                                             std::bit_cast<float>(words[i]));
+        for (size_t i = 0; i < kCounterCount; ++i) {
+            const auto counter = static_cast<Counter>(i);
+            const uint64_t total = StatusView(sum)[counter] + StatusView(words)[counter];
+            sum[kDiagnosticCount + i] = static_cast<uint32_t>(total);
+            sum[kDiagnosticCount + kCounterCount + i] = static_cast<uint32_t>(total >> 32);
+        }
+    }
+    return sum;
+}
 
 }  // namespace hearth::agents

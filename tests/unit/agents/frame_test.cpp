@@ -1,0 +1,226 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The entry `frame` against `act` and `store` with the host in between: the same samples are stored and
+// the same actions taken.
+
+#include "unit/agents/learner_rig.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace hearth::agents {
+namespace {
+
+constexpr int64_t kAgents = 3;
+
+struct AnyLearner {
+    const char* name;
+    Traces (*trace)();
+    bool has_memory;
+    bool has_mask;
+    std::vector<const char*> columns;  ///< that must be equal
+};
+
+HostTensor filled(const Shape& shape, double phase, DType dtype = DType::kF32) {
+    HostTensor data(dtype, shape);
+    for (int64_t i = 0; i < data.element_count(); ++i)
+        data.set(i, std::sin(1.9 * static_cast<double>(i) + phase));
+    return data;
+}
+
+NamedTensors only(const NamedTensors& all, std::initializer_list<const char*> names) {
+    NamedTensors some;
+    for (const char* name : names)
+        if (all.contains(name)) some[name] = all.at(name);
+    return some;
+}
+
+class FrameEntry : public ::testing::TestWithParam<AnyLearner> {};
+
+TEST_P(FrameEntry, StoresAndActsAsTheTwoEntriesDo) {
+    const AnyLearner& kind = GetParam();
+    InterpretedLearner apart(kind.trace()), joined(kind.trace());
+    HostTensor id(DType::kU32, {kAgents});
+    for (int64_t i = 0; i < kAgents; ++i) id.set(i, static_cast<double>(kAgents - 1 - i));
+    HostTensor begins = HostTensor::of({kAgents}, std::vector<float>(kAgents, 1.0f));
+    HostTensor none(DType::kF32, {kAgents});
+    NamedTensors said, before;
+    for (int t = 0; t < 8; ++t) {
+        NamedTensors now{{"id", id},
+                         {"observation", filled({kAgents, 2}, t)},
+                         {"explore", HostTensor::scalar(kind.has_mask ? 0.5 : 1)},
+                         {"final_observation", filled({kAgents, 2}, 100 + t)},
+                         {"reward", filled({kAgents}, 50 + t)},
+                         {"end", none},
+                         {"begins", begins}};
+        if (kind.has_mask)
+            now["mask"] =
+                HostTensor::of({kAgents, 3}, std::vector<float>{1, 0, 1, 1, 1, 1, 0, 1, 1});
+        if (t == 3) now["end"].set(0, 1);
+        if (t == 5) now["end"].set(1, 2);
+        if (t == 6) now["observation"].set(4, std::numeric_limits<double>::quiet_NaN());
+
+        // One entry.
+        NamedTensors inputs = now;
+        inputs.erase(kind.has_mask ? "" : "mask");
+        joined.run("frame",
+                   only(inputs, {"id", "observation", "mask", "explore", "final_observation",
+                                 "reward", "end", "begins"}),
+                   kAgents);
+
+        // Two entries, and a host that remembers.
+        if (t > 0) {
+            NamedTensors rows = said;
+            rows["id"] = id;
+            rows["observation"] = before.at("observation");
+            rows["reward"] = now.at("reward");
+            rows["end"] = now.at("end");
+            rows["next_observation"] = now.at("observation");
+            for (int64_t i = 0; i < kAgents; ++i)
+                if (now.at("end").get(i) == 2)
+                    for (int64_t k = 0; k < 2; ++k)
+                        rows["next_observation"].set(2 * i + k,
+                                                     now.at("final_observation").get(2 * i + k));
+            if (kind.has_mask) {
+                rows["mask"] = before.at("mask");
+                rows["next_mask"] = now.at("mask");
+            }
+            apart.run("store",
+                      only(rows, {"id", "observation", "mask", "decision", "log_probability",
+                                  "memory", "reward", "end", "next_observation", "next_mask"}),
+                      kAgents);
+        }
+        NamedTensors acting = only(now, {"observation", "mask", "explore"});
+        if (kind.has_memory) {
+            acting["id"] = id;
+            acting["is_first"] = begins;
+            for (int64_t i = 0; i < kAgents; ++i)
+                if (now.at("end").get(i) != 0) acting["is_first"].set(i, 1);
+        }
+        said = apart.run("act", acting, kAgents);
+        before = now;
+        const HostTensor& actions = joined.weights.at("last.action");
+        const int64_t width = said.at("action").element_count() / kAgents;
+        for (int64_t i = 0; i < kAgents; ++i)
+            for (int64_t k = 0; k < width; ++k)
+                ASSERT_EQ(actions.get((kAgents - 1 - i) * width + k),
+                          said.at("action").get(i * width + k))
+                    << "frame " << t << ", row " << i;
+        begins = none;
+    }
+    for (const char* column : kind.columns) {
+        const HostTensor &a = apart.weights.at(column), &b = joined.weights.at(column);
+        for (int64_t i = 0; i < a.element_count(); ++i)
+            ASSERT_EQ(a.get(i), b.get(i)) << column << "[" << i << "]";
+    }
+    for (size_t i = 0; i < kCounterCount; ++i)
+        EXPECT_EQ(apart.status()[static_cast<Counter>(i)], joined.status()[static_cast<Counter>(i)])
+            << kCounterNames[i];
+    joined.run("publish");
+    EXPECT_EQ(joined.status()[Counter::kPublications], 1u);
+    // The sum in one state is as old as the last frame.
+    const StatusView gathered(joined.weights.at("agents.status").as<uint32_t>());
+    EXPECT_EQ(gathered[Counter::kSamples], joined.status()[Counter::kSamples]);
+    EXPECT_EQ(gathered[Counter::kPublications], 0u);
+    EXPECT_EQ(gathered[Diagnostic::kReturn], joined.status()[Diagnostic::kReturn]);
+    EXPECT_EQ(joined.status()[Counter::kSamples], 7u * 3 - 2);
+    EXPECT_EQ(joined.status()[Counter::kSamplesRefused], 2u);  // it ends one and begins one
+    EXPECT_EQ(joined.status()[Counter::kEpisodes], 2u);
+}
+
+AgentSchema hybrid() {
+    return AgentSchema(Fields().numbers("x", 2), Actions().choose("move", 3).drive("aim", 2));
+}
+
+Ppo small_ppo() {
+    Ppo ppo;
+    ppo.agents = 4;
+    ppo.horizon = 8;
+    return ppo;
+}
+
+const std::vector<const char*> kWindow = {
+    "rollout.observation", "rollout.decision", "rollout.log_probability",  "rollout.reward",
+    "rollout.end",         "rollout.valid",    "rollout.next_observation", "rollout.step"};
+const std::vector<const char*> kReplay = {"replay.observation", "replay.decision",
+                                          "replay.reward",      "replay.end",
+                                          "replay.size",        "replay.next_observation"};
+
+const AnyLearner kLearners[] = {
+    {"Ppo", [] { return trace_agents(hybrid(), mlp_network({4}), small_ppo()); }, false, false,
+     kWindow},
+    {"PpoWithMemory",
+     [] {
+         Ppo ppo = small_ppo();
+         ppo.sequence = 4;
+         return trace_agents(hybrid(), gru_network(4), ppo);
+     },
+     true, false,
+     [] {
+         std::vector<const char*> columns = kWindow;
+         columns.push_back("rollout.memory");
+         columns.push_back("memory");
+         return columns;
+     }()},
+    {"Dqn",
+     [] {
+         Dqn dqn;
+         dqn.replay = {.agents = 4, .capacity = 32, .batch = 4, .warmup = 4};
+         dqn.steps = 3;
+         const AgentSchema schema(Fields().numbers("x", 2), Actions().choose("move", 3, true));
+         return trace_agents(schema, mlp_network({4}), dqn);
+     },
+     false, true,
+     [] {
+         std::vector<const char*> columns = kReplay;
+         columns.push_back("replay.next_mask");
+         columns.push_back("replay.discount");
+         return columns;
+     }()},
+    {"Sac",
+     [] {
+         Sac sac;
+         sac.replay = {.agents = 4, .capacity = 32, .batch = 4, .warmup = 4};
+         const AgentSchema schema(Fields().numbers("x", 2), Actions().drive("aim", 2));
+         return trace_agents(schema, mlp_network({4}), sac);
+     },
+     false, false, kReplay},
+};
+
+INSTANTIATE_TEST_SUITE_P(All, FrameEntry, ::testing::ValuesIn(kLearners),
+                         [](const auto& instance) { return std::string(instance.param.name); });
+
+TEST(FrameEntry, PraiseSaidNowIsOfTheDecisionThatEnds) {
+    Praise praise;
+    praise.agents = 2;
+    praise.capacity = 8;
+    praise.credit = {1, 0.5};
+    const AgentSchema schema(Fields().numbers("x"), Actions().choose("move", 3));
+    InterpretedLearner learner(trace_agents(schema, mlp_network({}), praise));
+    const auto frame = [&](double said, double begins) {
+        learner.run("frame", {{"id", HostTensor(DType::kU32, {1})},
+                              {"observation", HostTensor(DType::kF32, {1, 1})},
+                              {"explore", HostTensor::scalar(1)},
+                              {"praise", HostTensor::of({1}, std::vector<double>{said})},
+                              {"end", HostTensor(DType::kF32, {1})},
+                              {"begins", HostTensor::of({1}, std::vector<double>{begins})}});
+    };
+    frame(1, 1);  // nothing was decided yet
+    EXPECT_EQ(learner.weights.at("replay.size").get(0), 0);
+    frame(0, 0);
+    frame(-1, 0);
+    frame(std::numeric_limits<double>::quiet_NaN(), 0);
+    const double labels[] = {-0.5, -1, 0}, weights[] = {0.5, 1, 0};
+    for (int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(learner.weights.at("replay.label").get(i), labels[i]) << i;
+        EXPECT_EQ(learner.weights.at("replay.weight").get(i), weights[i]) << i;
+    }
+    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 0u);
+}
+
+}  // namespace
+}  // namespace hearth::agents
