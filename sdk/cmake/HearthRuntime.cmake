@@ -6,7 +6,7 @@
 
 find_path(HEARTH_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
 
-foreach(folder core program gpu runtime capi)
+foreach(folder core program gpu runtime capi driver)
     hearth_folder(${folder})
     target_compile_options(hearth_${folder} PRIVATE -ffunction-sections -fdata-sections)
     list(APPEND HEARTH_RUNTIME_OBJECTS $<TARGET_OBJECTS:hearth_${folder}>)

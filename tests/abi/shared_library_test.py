@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checks a shared library against its header and its budget:
-shared_library_test.py LIBRARY HEADER [MOST_BYTES]."""
+"""Checks a shared library against its headers and its budget:
+shared_library_test.py LIBRARY HEADER[,HEADER...] [MOST_BYTES]."""
 
 import os
 import re
@@ -15,7 +15,7 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def problems(library, header):
+def problems(library, headers):
     needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
     allowed = ("libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libasan.", "libubsan.",
                "libtsan.", "libpthread.", "libdl.")
@@ -24,14 +24,16 @@ def problems(library, header):
             yield f"needs {name}"
 
     exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()}
-    with open(header, encoding="utf-8") as file:
-        declared = set(re.findall(r"HEARTH_API [^;(]*?(hearth_\w+)\s*\(", file.read()))
+    declared = set()
+    for header in headers.split(","):
+        with open(header, encoding="utf-8") as file:
+            declared |= set(re.findall(r"HEARTH_API [^;(]*?(hearth_\w+)\s*\(", file.read()))
     for name in sorted(exported - declared):
-        yield f"exports {name}, which hearth.h does not declare"
+        yield f"exports {name}, which no header declares"
     for name in sorted(declared - exported):
-        yield f"does not export {name}, which hearth.h declares"
+        yield f"does not export {name}, which a header declares"
     if len(declared) < 30:
-        yield f"only {len(declared)} declarations found in {header}"
+        yield f"only {len(declared)} declarations found in {headers}"
 
     for line in run("nm", "-D", "--undefined-only", library).splitlines():
         name = line.split()[-1].split("@")[0]

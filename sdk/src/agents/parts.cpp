@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <limits>
 #include <numbers>
+#include <utility>
 
 namespace hearth::agents {
 
@@ -318,6 +319,64 @@ std::vector<Trace*> entries_of(const Traces& traces) {
     std::vector<Trace*> out;
     for (const auto& trace : traces) out.push_back(trace.get());
     return out;
+}
+
+std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest& manifest) {
+    std::vector<Trace*> out;
+    for (const auto& trace : traces) {
+        const std::string& name = trace->graph().name;
+        const bool is_stored_apart = manifest.kind == LearnerKind::kClone;
+        if (name == "act" && traces.size() > 1) continue;
+        if (name == "store" && !is_stored_apart) continue;
+        out.push_back(trace.get());
+    }
+    return out;
+}
+
+namespace {
+
+AgentManifest manifest_with(const AgentSchema& schema, LearnerKind kind, int64_t agents,
+                            std::initializer_list<std::pair<const char*, Setting>> settings) {
+    AgentManifest m;
+    m.schema = schema;
+    m.kind = kind;
+    m.agents = static_cast<uint32_t>(agents);
+    for (const auto& [name, setting] : settings)
+        if (setting.is_live()) m.settings.push_back({name, setting.value()});
+    return m;
+}
+
+}  // namespace
+
+AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo) {
+    AgentManifest m = manifest_with(schema, LearnerKind::kPpo, ppo.agents,
+                                    {{"learning_rate", ppo.learning_rate},
+                                     {"clip", ppo.clip},
+                                     {"entropy", ppo.entropy},
+                                     {"leash", ppo.leash}});
+    m.horizon = static_cast<uint32_t>(ppo.horizon);
+    m.items = static_cast<uint32_t>(ppo.epochs * ppo.minibatches);
+    return m;
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn) {
+    return manifest_with(schema, LearnerKind::kDqn, dqn.replay.agents,
+                         {{"learning_rate", dqn.learning_rate}, {"correction", dqn.correction}});
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac) {
+    return manifest_with(schema, LearnerKind::kSac, sac.replay.agents,
+                         {{"learning_rate", sac.learning_rate}});
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Clone& clone) {
+    return manifest_with(schema, LearnerKind::kClone, clone.agents,
+                         {{"learning_rate", clone.learning_rate}});
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise) {
+    return manifest_with(schema, LearnerKind::kPraise, praise.agents,
+                         {{"learning_rate", praise.learning_rate}});
 }
 
 // --- Networks ---

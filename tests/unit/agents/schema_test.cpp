@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include <hearth/agents/manifest.hpp>
 #include <hearth/agents/schema.hpp>
 
 #include <gtest/gtest.h>
@@ -159,6 +160,30 @@ TEST(AgentSchema, TellsWhatIsWrongWithLists) {
               std::string::npos);
     EXPECT_NE(message(senses(), deeds(), 0).find("0 observations"), std::string::npos);
     EXPECT_NE(message(senses(), Actions().choose("one", 1)).find("size of 1"), std::string::npos);
+}
+
+TEST(AgentManifest, SavesAndLoadsAndRejectsWhatIsNone) {
+    AgentManifest manifest;
+    manifest.schema = AgentSchema(senses(), deeds(), 2);
+    manifest.kind = LearnerKind::kSac;
+    manifest.agents = 64;
+    manifest.settings = {{"learning_rate", 1e-3}, {"clip", 0.2}};
+    const std::vector<std::byte> bytes = manifest.save();
+    const auto loaded = AgentManifest::load(bytes);
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    EXPECT_EQ(loaded->schema.difference(manifest.schema), "");
+    EXPECT_EQ(loaded->kind, manifest.kind);
+    EXPECT_EQ(loaded->agents, 64u);
+    EXPECT_EQ(loaded->settings, manifest.settings);
+    for (size_t size = 0; size < bytes.size(); ++size)
+        EXPECT_FALSE(AgentManifest::load(std::span(bytes).first(size)).ok()) << size;
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        std::vector<std::byte> changed = bytes;
+        changed[i] ^= std::byte{0xff};
+        if (const auto other = AgentManifest::load(changed); other.ok()) {
+            EXPECT_TRUE(other->schema.status().ok()) << i;
+        }
+    }
 }
 
 }  // namespace

@@ -30,6 +30,7 @@
 #pragma once
 
 #include <hearth/agents/distribution.hpp>
+#include <hearth/agents/manifest.hpp>
 #include <hearth/agents/schema.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
@@ -246,7 +247,16 @@ Traces trace_regression(const Network& network, const Regression& regression, ui
 // contents (Ash and Adams, "On Warm-Starting Neural Network Training", 2020).  0: the optimizer alone, 1:
 // a fresh brain.  Published weights stay until the next publication.
 
-/// For compile() and cook().
+/// For compile() and cook(): all entries; or those that a driver records (hearth_agents.h), which leaves
+/// act out, and store where frame stores.
 std::vector<Trace*> entries_of(const Traces& traces);
+std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest& manifest);
+
+/// What a driver must know of these agents; ship its bytes with the program.
+AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo);
+AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn);
+AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac);
+AgentManifest manifest_of(const AgentSchema& schema, const Clone& clone);
+AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise);
 
 }  // namespace hearth::agents

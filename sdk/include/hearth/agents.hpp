@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth_agents.h for C++20: a move-only handle, spans and Results.  Header-only; adds nothing to the
+// ABI.  What hearth_agents.h says of threads, order and lifetime holds here.
+//
+//     HEARTH_ASSIGN(Agents agents, Agents::create(context, program, manifest));
+//     HEARTH_ASSIGN(const AgentId fox, agents.add());
+//     for each frame:
+//         agents.poll();
+//         if (const auto action = agents.action(fox); !action.empty()) move(action);
+//         agents.observe(fox)[0] = ...;
+//         agents.reward(fox, 0.3f);
+//         agents.record(commands, {.learn_us = 500});
+
+#pragma once
+
+#include <hearth/agents/status.hpp>
+#include <hearth/hearth_agents.h>
+#include <hearth/hearth_runtime.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace hearth::agents {
+
+using AgentId = hearth_agent;
+
+enum class Ending { kOver = HEARTH_AGENTS_OVER, kCutOff = HEARTH_AGENTS_CUT_OFF };
+
+/// How a frame is recorded.
+struct AgentsFrame {
+    double learn_us = 500;  ///< GPU time for learning; 0: none
+    float explore = 1;   ///< 1 samples, 0 takes the likeliest; DQN, praise: the part of random ones
+    bool decide = true;  ///< false: agents only learn
+};
+
+/// How agents are doing, as of the last poll.
+struct AgentsStatus : hearth_agents_status {
+    float operator[](Diagnostic d) const { return diagnostics[static_cast<size_t>(d)]; }
+    uint64_t operator[](Counter c) const { return counters[static_cast<size_t>(c)]; }
+};
+
+class Agents {
+  public:
+    /// manifest: AgentManifest::save().
+    static Result<Agents> create(const Context& context, const LoadedProgram& program,
+                                 std::span<const std::byte> manifest,
+                                 uint32_t frames_in_flight = 3) {
+        hearth_agents_create_info info = hearth_agents_create_info_default();
+        info.program = program.handle();
+        info.manifest = manifest.data();
+        info.manifest_bytes = manifest.size();
+        info.frames_in_flight = frames_in_flight;
+        hearth_agents* agents = nullptr;
+        hearth_report report{};
+        const hearth_result result =
+            hearth_agents_create(context.handle(), &info, &agents, &report);
+        if (result != HEARTH_OK) return to_status(result, report.text);
+        return Agents(agents);
+    }
+    Agents() = default;
+    Agents(Agents&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Agents& operator=(Agents&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Agents() { hearth_agents_destroy(handle_); }
+
+    hearth_agents* handle() const { return handle_; }
+    /// For pipelines, brains and slots.
+    hearth_session* session() const { return hearth_agents_get_session(handle_); }
+    /// Builds all pipelines here and now.
+    Status build() {
+        const hearth_result result = hearth_session_build(session(), 0);
+        return result >= 0 ? Status() : to_status(result, hearth_session_error(session()));
+    }
+
+    Result<AgentId> add() {
+        AgentId id{};
+        HEARTH_TRY(check(hearth_agents_add(handle_, &id)));
+        return id;
+    }
+    Status remove(AgentId id) { return check(hearth_agents_remove(handle_, id)); }
+    uint32_t count() const { return hearth_agents_count(handle_); }
+
+    /// Where a field is in an observation: "enemies/place".
+    struct Field {
+        uint32_t begin = 0, width = 0;
+    };
+    Result<Field> find(const char* path) {
+        Field f;
+        HEARTH_TRY(check(hearth_agents_find_field(handle_, path, &f.begin, &f.width)));
+        return f;
+    }
+    /// Empty for a stale id.
+    std::span<float> observe(AgentId id) {
+        float* const values = hearth_agents_observation(handle_, id);
+        return {values, values == nullptr ? 0 : hearth_agents_observation_width(handle_)};
+    }
+    float* mask(AgentId id) { return hearth_agents_mask(handle_, id); }
+    Status reward(AgentId id, float amount) {
+        return check(hearth_agents_reward(handle_, id, amount));
+    }
+    /// final_observation: what was seen last; empty: the observation as it is now.
+    Status end(AgentId id, Ending ending, std::span<const float> final_observation = {}) {
+        return check(
+            hearth_agents_end(handle_, id, static_cast<hearth_agents_ending>(ending),
+                              final_observation.empty() ? nullptr : final_observation.data()));
+    }
+    Status demonstrate(AgentId id, std::span<const float> action) {
+        return check(hearth_agents_demonstrate(handle_, id, action.data()));
+    }
+
+    void poll() { hearth_agents_poll(handle_); }
+    /// Empty while none has arrived, and for a stale id.
+    std::span<const float> action(AgentId id) const {
+        const float* const values = hearth_agents_action(handle_, id);
+        return {values, values == nullptr ? 0 : hearth_agents_action_width(handle_)};
+    }
+
+    /// False: pipelines are still being built, and nothing was recorded.
+    Result<bool> record(VkCommandBuffer commands, const AgentsFrame& frame = {}) {
+        hearth_agents_record_info info = hearth_agents_record_info_default();
+        info.command_buffer = commands;
+        info.learn_us = frame.learn_us;
+        info.explore = frame.explore;
+        info.decide = frame.decide ? 1u : 0u;
+        const hearth_result result = hearth_agents_record(handle_, &info);
+        if (result == HEARTH_NOT_READY) return false;
+        HEARTH_TRY(check(result));
+        return true;
+    }
+    Status set(const char* setting, double value) {
+        return check(hearth_agents_set(handle_, setting, value));
+    }
+    Status adapt(double strength) { return check(hearth_agents_adapt(handle_, strength)); }
+
+    AgentsStatus status() const {
+        AgentsStatus status{hearth_agents_status_default()};
+        (void)hearth_agents_get_status(handle_, &status);
+        return status;
+    }
+
+  private:
+    explicit Agents(hearth_agents* handle) : handle_(handle) {}
+    Status check(hearth_result result) const {
+        return result >= 0 ? Status() : to_status(result, hearth_agents_error(handle_));
+    }
+    hearth_agents* handle_ = nullptr;
+};
+
+}  // namespace hearth::agents

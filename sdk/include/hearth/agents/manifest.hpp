@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a driver must know of a program of agents: its schema and how its learner is scheduled.  Made
+// beside the program (manifest_of() in hearth/agents/learners.hpp), shipped as bytes with it.
+
+#pragma once
+
+#include <hearth/agents/schema.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::agents {
+
+enum class LearnerKind : uint8_t { kPpo, kDqn, kSac, kClone, kPraise };
+std::string_view name_of(LearnerKind kind);
+
+/// An input [] of the entry learn, and what it is given as long as nobody says otherwise.
+struct LiveSetting {
+    std::string name;
+    double value = 0;
+    friend bool operator==(const LiveSetting&, const LiveSetting&) = default;
+};
+
+struct AgentManifest {
+    AgentSchema schema;
+    LearnerKind kind = LearnerKind::kPpo;
+    uint32_t agents = 16;  ///< most at a time
+    uint32_t horizon = 0;  ///< frames of a window; 0: learns from a ring, without windows
+    uint32_t items = 1;    ///< recordings of learn for a window, or for each frame with a ring
+    uint32_t publish_period = 1;  ///< recordings of learn between publications, with a ring
+    std::vector<LiveSetting> settings;
+
+    std::vector<std::byte> save() const;
+    /// Errors: kCorruptData, or kUnsupported for a later version.
+    static Result<AgentManifest> load(std::span<const std::byte> bytes);
+};
+
+}  // namespace hearth::agents

@@ -1,0 +1,223 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* Agents that learn while the game runs, as a C interface over hearth.h: who there is, what they see, how
+ * they are rewarded, what they do.  All agents of a brain act in one recording; learning is recorded
+ * beside it, within a budget of GPU time.
+ *
+ *     each frame    hearth_begin_frame(context, serial, completed);
+ *                   hearth_agents_poll(agents);                     newest actions have arrived
+ *                   ... play: read hearth_agents_action(), fill hearth_agents_observation(), reward ...
+ *                   hearth_agents_record(agents, &info);            acts, learns, reads back
+ *                   submit
+ *
+ * Conventions, results and threads are hearth.h's.  All calls on one hearth_agents are externally
+ * synchronized, also with its session and hearth_begin_frame.  Calls of a frame allocate nothing, wait
+ * for nothing and submit nothing. */
+
+#ifndef HEARTH_AGENTS_H_
+#define HEARTH_AGENTS_H_
+
+#include <hearth/hearth.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hearth_agents hearth_agents;
+
+/* One agent.  Stale ones, of agents that were removed, are recognized. */
+typedef struct hearth_agent {
+    uint32_t index;
+    uint32_t generation; /* never 0 */
+} hearth_agent;
+
+#define HEARTH_STRUCT_AGENTS_CREATE_INFO ((hearth_struct_type)1000)
+#define HEARTH_STRUCT_AGENTS_RECORD_INFO ((hearth_struct_type)1001)
+#define HEARTH_STRUCT_AGENTS_STATUS ((hearth_struct_type)1002)
+
+typedef struct hearth_agents_create_info {
+    hearth_struct_type type;
+    uint32_t size;
+    const hearth_program* program; /* with the entry frame, and what its learner has besides */
+    const void* manifest;          /* AgentManifest::save() */
+    uint64_t manifest_bytes;
+    const char* name;          /* optional; for debug labels and messages; copied */
+    uint32_t frames_in_flight; /* frames recorded and not yet completed; at least 1 */
+    uint32_t reserved;
+} hearth_agents_create_info;
+
+static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
+    hearth_agents_create_info info;
+    info.type = HEARTH_STRUCT_AGENTS_CREATE_INFO;
+    info.size = (uint32_t)sizeof info;
+    info.program = 0;
+    info.manifest = 0;
+    info.manifest_bytes = 0;
+    info.name = 0;
+    info.frames_in_flight = 3;
+    info.reserved = 0;
+    return info;
+}
+
+/* Allocates all that it will ever use, a session included.  `report`, optional, tells what is wrong.
+ * Errors: HEARTH_ERROR_CORRUPT_DATA for a manifest that is none; HEARTH_ERROR_MISMATCH for one of another
+ * program, naming what differs; those of hearth_session_create. */
+HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
+                                              const hearth_agents_create_info* info,
+                                              hearth_agents** out, hearth_report* report);
+/* Callable at any time, as hearth_session_destroy.  NULL is allowed. */
+HEARTH_API void hearth_agents_destroy(hearth_agents* agents);
+
+/* The last failure of a call on these agents, "" if there was none.  Valid until the next call. */
+HEARTH_API const char* hearth_agents_error(const hearth_agents* agents);
+
+/* To build its pipelines (hearth_session_build), to save and load brains, to look at slots: the state
+ * last.action [agents, action width] holds the newest actions on the GPU, by hearth_agent::index.  Its
+ * entries are recorded by hearth_agents_record alone. */
+HEARTH_API hearth_session* hearth_agents_get_session(hearth_agents* agents);
+
+/* --- Who --- */
+
+/* HEARTH_ERROR_OUT_OF_RANGE: there are as many as the learner was made for. */
+HEARTH_API hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out);
+/* Its last decision is stored by the next record; if nobody called hearth_agents_end, as cut off here. */
+HEARTH_API hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent);
+HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
+
+/* --- What they see, and what comes of it --- */
+
+/* Where a field begins in an observation, by its path ("enemies/place"), and its floats.
+ * HEARTH_ERROR_NOT_FOUND; hearth_agents_error tells which there are. */
+HEARTH_API hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path,
+                                                  uint32_t* begin, uint32_t* width);
+HEARTH_API uint32_t hearth_agents_observation_width(const hearth_agents* agents);
+HEARTH_API uint32_t hearth_agents_action_width(const hearth_agents* agents);
+
+/* The agent's observation of this frame, to be written before record; it keeps what was written last.
+ * NULL for a stale agent.  Valid until the agent is removed. */
+HEARTH_API float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent);
+/* 1 for each choice that there is, of all choices with a mask, in order; ones at first.  NULL also if no
+ * choice has one. */
+HEARTH_API float* hearth_agents_mask(hearth_agents* agents, hearth_agent agent);
+
+/* Adds to what the last decision is rewarded (or praised) with.  What is not finite is refused:
+ * HEARTH_ERROR_INVALID_ARGUMENT, counted in hearth_agents_status::rewards_refused. */
+HEARTH_API hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent,
+                                              float amount);
+
+typedef enum hearth_agents_ending {
+    HEARTH_AGENTS_OVER = 1,    /* the task has ended: nothing comes after it */
+    HEARTH_AGENTS_CUT_OFF = 2, /* a time limit: it would have gone on */
+    HEARTH_AGENTS_ENDING_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_ending;
+/* The last decision was its episode's last; what is observed from now on belongs to the next one.
+ * final_observation: what was seen last, or NULL: the observation as it is now; looked at if cut off. */
+HEARTH_API hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
+                                           hearth_agents_ending ending,
+                                           const float* final_observation);
+
+/* Cloning: what a person did where the agent is now, in the game's units.  Stored by the next record.
+ * HEARTH_ERROR_UNSUPPORTED for other learners. */
+HEARTH_API hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
+                                                   const float* action);
+
+/* --- What they do --- */
+
+/* Takes over what has arrived from the GPU: actions and status.  After hearth_begin_frame. */
+HEARTH_API void hearth_agents_poll(hearth_agents* agents);
+/* The newest action that has arrived, in the game's units; NULL while there is none, and for a stale
+ * agent.  Valid until the next poll. */
+HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent);
+
+/* --- Each frame --- */
+
+typedef struct hearth_agents_record_info {
+    hearth_struct_type type;
+    uint32_t size;
+    VkCommandBuffer command_buffer; /* as hearth_record */
+    /* 1 samples, 0 takes the likeliest actions; with DQN and praise the part of random ones. */
+    float explore;
+    uint32_t decide; /* non-zero: agents decide in this frame; 0: they only learn */
+    double learn_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
+} hearth_agents_record_info;
+
+static inline hearth_agents_record_info hearth_agents_record_info_default(void) {
+    hearth_agents_record_info info;
+    info.type = HEARTH_STRUCT_AGENTS_RECORD_INFO;
+    info.size = (uint32_t)sizeof info;
+    info.command_buffer = 0;
+    info.explore = 1;
+    info.decide = 1;
+    info.learn_us = 500;
+    return info;
+}
+
+/* Records what all agents do in this frame: stores what came of their last decisions, decides anew, and
+ * learns as far as the budget goes.  Learning goes on at a barrier of a later frame where it stopped, and
+ * what becomes of the weights does not depend on where that is.
+ * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost. */
+HEARTH_API hearth_result hearth_agents_record(hearth_agents* agents,
+                                              const hearth_agents_record_info* info);
+
+/* A live setting of the learner, for all that is recorded from now on.  HEARTH_ERROR_NOT_FOUND;
+ * hearth_agents_error tells which there are. */
+HEARTH_API hearth_result hearth_agents_set(hearth_agents* agents, const char* setting,
+                                           double value);
+/* The rules have changed: 0 clears the optimizer, 1 begins with a fresh brain.  Recorded by the next
+ * record, as soon as no learning is under way. */
+HEARTH_API hearth_result hearth_agents_adapt(hearth_agents* agents, double strength);
+
+/* --- What goes on --- */
+
+typedef enum hearth_agents_phase {
+    HEARTH_AGENTS_COLLECTING = 0,
+    HEARTH_AGENTS_LEARNING = 1,
+    HEARTH_AGENTS_PHASE_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_phase;
+
+#define HEARTH_AGENTS_DIAGNOSTICS 13
+#define HEARTH_AGENTS_COUNTERS 12
+
+typedef struct hearth_agents_status {
+    hearth_struct_type type;
+    uint32_t size;
+    hearth_agents_phase phase;
+    uint32_t agents;
+    uint32_t items_done; /* of the window that is being learned from */
+    uint32_t items;
+    double learn_us_p95;      /* GPU time of one item, of the last 32; 0: not measured */
+    uint64_t frames;          /* recorded in which agents decided */
+    uint64_t windows;         /* learned from, or begun */
+    uint64_t rewards_refused; /* by hearth_agents_reward */
+    uint64_t serial;          /* of the frame that the numbers below are of */
+    float diagnostics[HEARTH_AGENTS_DIAGNOSTICS];
+    uint64_t counters[HEARTH_AGENTS_COUNTERS];
+} hearth_agents_status;
+
+static inline hearth_agents_status hearth_agents_status_default(void) {
+    hearth_agents_status status;
+    uint32_t i;
+    status.type = HEARTH_STRUCT_AGENTS_STATUS;
+    status.size = (uint32_t)sizeof status;
+    status.phase = HEARTH_AGENTS_COLLECTING;
+    status.agents = status.items_done = status.items = 0;
+    status.learn_us_p95 = 0;
+    status.frames = status.windows = status.rewards_refused = status.serial = 0;
+    for (i = 0; i < HEARTH_AGENTS_DIAGNOSTICS; ++i) status.diagnostics[i] = 0;
+    for (i = 0; i < HEARTH_AGENTS_COUNTERS; ++i) status.counters[i] = 0;
+    return status;
+}
+
+/* As of the last poll. */
+HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
+                                                  hearth_agents_status* out);
+/* "kl", "samples_refused", ...; NULL beyond the last.  Any thread. */
+HEARTH_API const char* hearth_agents_diagnostic_name(uint32_t index);
+HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "core/bytes.hpp"
+
+#include <hearth/agents/manifest.hpp>
+
+#include <cmath>
+
+namespace hearth::agents {
+
+namespace {
+
+constexpr uint32_t kMagic = 0x314d4148;  // "HAM1"
+constexpr uint32_t kVersion = 1;
+constexpr uint32_t kMost = 1u << 24;
+
+}  // namespace
+
+std::string_view name_of(LearnerKind kind) {
+    switch (kind) {
+        case LearnerKind::kPpo:
+            return "PPO";
+        case LearnerKind::kDqn:
+            return "DQN";
+        case LearnerKind::kSac:
+            return "SAC";
+        case LearnerKind::kClone:
+            return "cloning";
+        case LearnerKind::kPraise:
+            return "praise";
+    }
+    return "?";
+}
+
+std::vector<std::byte> AgentManifest::save() const {
+    ByteWriter out;
+    const std::vector<std::byte> described = schema.save();
+    out.number(kMagic).number(kVersion).number(static_cast<uint8_t>(kind));
+    out.number(agents).number(horizon).number(items).number(publish_period);
+    out.number(static_cast<uint32_t>(settings.size()));
+    for (const LiveSetting& s : settings) out.counted_text(s.name).number(s.value);
+    out.number(static_cast<uint32_t>(described.size())).bytes(described);
+    return out.finish();
+}
+
+Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
+    ByteReader in(bytes);
+    if (in.number<uint32_t>() != kMagic) return corrupt_data("this is no manifest of agents");
+    if (const auto version = in.number<uint32_t>(); version != kVersion)
+        return unsupported("manifest of agents: version " + std::to_string(version) +
+                           "; this library reads version " + std::to_string(kVersion));
+    AgentManifest m;
+    const auto kind = in.number<uint8_t>();
+    m.kind = static_cast<LearnerKind>(kind);
+    m.agents = in.number<uint32_t>();
+    m.horizon = in.number<uint32_t>();
+    m.items = in.number<uint32_t>();
+    m.publish_period = in.number<uint32_t>();
+    const uint32_t count = in.count(12);
+    for (uint32_t i = 0; i < count && !in.failed(); ++i) {
+        const std::string name(in.counted_text());
+        m.settings.push_back({name, in.number<double>()});
+        if (!std::isfinite(m.settings.back().value))
+            return corrupt_data("manifest of agents: setting " + quoted(name) + " is not finite");
+    }
+    const auto schema = in.take(in.number<uint32_t>());
+    if (in.failed() || in.left() > 0)
+        return corrupt_data("manifest of agents: its bytes end " +
+                            std::string(in.failed() ? "early" : "late"));
+    const auto sound = [](uint32_t value) { return value >= 1 && value <= kMost; };
+    if (kind > static_cast<uint8_t>(LearnerKind::kPraise) || !sound(m.agents) ||
+        m.horizon > kMost || !sound(m.items) || !sound(m.publish_period))
+        return corrupt_data("manifest of agents: a number out of its range");
+    HEARTH_ASSIGN(m.schema, AgentSchema::load(schema));
+    return m;
+}
+
+}  // namespace hearth::agents

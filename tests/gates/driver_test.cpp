@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The driver of agents on a device: learning through it, whatever the budget, and what it refuses.
+
+#include "gates/device_learner.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/agents.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+
+namespace hearth::gates {
+namespace {
+
+using namespace agents;
+
+/// A brain on a device, and a host that submits frames one by one.
+class Host {
+  public:
+    static std::unique_ptr<Host> create(standalone::Device& device, const Traces& traces,
+                                        const AgentManifest& manifest) {
+        auto host = std::unique_ptr<Host>(new Host(device));
+        const auto made = [&]() -> Status {
+            HEARTH_ASSIGN(host->context_, Context::create(device.host_info()));
+            CompileOptions options;
+            HEARTH_ASSIGN(options.caps, host->context_.caps());
+            options.rows_capacity = manifest.agents;
+            if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
+                options.binding_model = BindingModel::kDescriptor;
+            const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+            HEARTH_ASSIGN(const Compiled compiled,
+                          compile(std::span<Trace* const>(entries), options));
+            HEARTH_ASSIGN(host->program_, LoadedProgram::load(host->context_, compiled.bytes));
+            HEARTH_ASSIGN(host->agents,
+                          Agents::create(host->context_, host->program_, manifest.save()));
+            return host->agents.build();
+        }();
+        EXPECT_TRUE(made.ok()) << made.message();
+        return made.ok() ? std::move(host) : nullptr;
+    }
+
+    /// One frame: what the game does with what has arrived, then the recording.
+    Status frame(const AgentsFrame& how, const std::function<void()>& play = {}) {
+        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+        ++serial_;
+        agents.poll();
+        if (play) play();
+        Status recorded;
+        HEARTH_TRY(device_.run(
+            [&](VkCommandBuffer commands) { recorded = agents.record(commands, how).status(); }));
+        return recorded;
+    }
+    /// Lets everything arrive.
+    void settle() {
+        EXPECT_TRUE(frame({.learn_us = 0, .decide = false}).ok());
+        EXPECT_TRUE(frame({.learn_us = 0, .decide = false}).ok());
+    }
+
+    std::vector<float> slot(const char* name) {
+        const auto index = program_.find_slot(name);
+        EXPECT_TRUE(index.ok()) << name;
+        hearth_readback_info info = hearth_readback_info_default();
+        info.slot = *index;
+        hearth_readback id = 0;
+        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
+        ++serial_;
+        EXPECT_TRUE(device_
+                        .run([&](VkCommandBuffer commands) {
+                            info.command_buffer = commands;
+                            EXPECT_EQ(hearth_record_readback(agents.session(), &info, &id),
+                                      HEARTH_OK);
+                        })
+                        .ok());
+        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
+        ++serial_;
+        const void* data = nullptr;
+        uint64_t bytes = 0, serial = 0;
+        EXPECT_EQ(hearth_readback_poll(agents.session(), id, &data, &bytes, &serial), HEARTH_OK);
+        std::vector<float> out(bytes / sizeof(float));
+        std::memcpy(out.data(), data, bytes);
+        hearth_readback_release(agents.session(), id);
+        return out;
+    }
+
+  private:
+    explicit Host(standalone::Device& device) : device_(device) {}
+    standalone::Device& device_;
+    Context context_;
+    LoadedProgram program_;
+    uint64_t serial_ = 0;
+
+  public:
+    Agents agents;  // last: it goes before its context does
+};
+
+class DriverTest : public test::VulkanTest {};
+
+Ppo small_ppo() {
+    Ppo ppo;
+    ppo.agents = 4;
+    ppo.horizon = 8;
+    ppo.minibatches = 2;
+    ppo.epochs = 2;
+    ppo.rails.kl_stop = 0;
+    ppo.learning_rate = Setting::live(3e-3);
+    return ppo;
+}
+
+AgentSchema small_schema() {
+    return AgentSchema(Fields().numbers("place", 2).numbers("speed"),
+                       Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
+}
+
+std::unique_ptr<Host> small_host(standalone::Device& device) {
+    return Host::create(device, trace_agents(small_schema(), mlp_network({8}), small_ppo(), 1),
+                        manifest_of(small_schema(), small_ppo()));
+}
+
+TEST_F(DriverTest, AgentsComeAndGoAtAnyFrame) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    Agents& agents = host->agents;
+    const AgentId first = *agents.add(), second = *agents.add();
+    EXPECT_TRUE(agents.action(first).empty());
+    for (int i = 0; i < 3; ++i)
+        ASSERT_TRUE(host->frame({.learn_us = 0},
+                                [&] {
+                                    for (const AgentId id : {first, second}) {
+                                        agents.observe(id)[0] = static_cast<float>(i);
+                                        EXPECT_TRUE(agents.reward(id, 0.5f).ok());
+                                    }
+                                })
+                        .ok());
+    host->settle();
+    ASSERT_EQ(agents.action(first).size(), 2u);
+    EXPECT_LE(std::abs(agents.action(first)[1]), 2.0f);
+    EXPECT_EQ(agents.status()[Counter::kSamples], 4u);  // two of each: the third is not over
+
+    ASSERT_TRUE(agents.remove(first).ok());
+    EXPECT_TRUE(agents.observe(first).empty());
+    EXPECT_TRUE(agents.action(first).empty());
+    EXPECT_FALSE(agents.reward(first, 1).ok());
+    const AgentId third = *agents.add();  // a place of its own: the first one's is still taken
+    EXPECT_NE(third.index, first.index);
+    EXPECT_TRUE(agents.action(third).empty());
+    ASSERT_TRUE(host->frame({.learn_us = 0}).ok());
+    host->settle();
+    EXPECT_EQ(agents.status()[Counter::kSamples], 6u);   // both last decisions, one of them an end
+    EXPECT_EQ(agents.status()[Counter::kEpisodes], 1u);  // of the agent that left
+    EXPECT_FALSE(agents.action(third).empty());
+
+    const AgentId again = *agents.add();
+    EXPECT_EQ(again.index, first.index);
+    EXPECT_NE(again.generation, first.generation);
+    EXPECT_TRUE(agents.action(again).empty()) << "what the agent before did";
+    ASSERT_TRUE(agents.add().ok());
+    const auto fifth = agents.add();
+    ASSERT_FALSE(fifth.ok());
+    EXPECT_NE(fifth.status().message().find("4 agents"), std::string::npos);
+}
+
+TEST_F(DriverTest, WhatIsWrongIsRefusedByName) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    Agents& agents = host->agents;
+    const AgentId id = *agents.add();
+    const auto speed = agents.find("speed");
+    ASSERT_TRUE(speed.ok());
+    EXPECT_EQ(speed->begin, 2u);
+    EXPECT_NE(agents.find("sped").status().message().find("'speed'"), std::string::npos);
+    EXPECT_NE(agents.set("learning_rat", 1).message().find("'learning_rate'"), std::string::npos);
+    EXPECT_FALSE(agents.set("learning_rate", NAN).ok());
+    EXPECT_TRUE(agents.set("learning_rate", 1e-3).ok());
+    EXPECT_FALSE(agents.reward(id, NAN).ok());
+    EXPECT_FALSE(agents.reward(id, std::numeric_limits<float>::infinity()).ok());
+    EXPECT_EQ(agents.status().rewards_refused, 2u);
+    EXPECT_FALSE(agents.adapt(1.5).ok());
+    EXPECT_FALSE(agents.demonstrate(id, std::vector<float>{0, 0}).ok());
+    EXPECT_STREQ(hearth_agents_counter_name(0), "samples");
+    EXPECT_EQ(hearth_agents_counter_name(HEARTH_AGENTS_COUNTERS), nullptr);
+}
+
+TEST_F(DriverTest, AManifestOfAnotherProgramIsRefusedByWhatDiffers) {
+    const AgentSchema schema = small_schema();
+    const Traces traces = trace_agents(schema, mlp_network({8}), small_ppo());
+    auto context = Context::create(device().host_info());
+    ASSERT_TRUE(context.ok());
+    const AgentManifest manifest = manifest_of(schema, small_ppo());
+    const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+    CompileOptions options;
+    options.caps = *context->caps();
+    options.rows_capacity = 4;
+    const auto compiled = compile(std::span<Trace* const>(entries), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const auto program = LoadedProgram::load(*context, compiled->bytes);
+    ASSERT_TRUE(program.ok());
+    const auto error = [&](const std::vector<std::byte>& bytes) {
+        return Agents::create(*context, *program, bytes).status().message();
+    };
+    AgentManifest wider = manifest;
+    wider.schema = AgentSchema(Fields().numbers("place", 3).numbers("speed"),
+                               Actions().choose("move", 3, true).drive("aim"));
+    EXPECT_NE(error(wider.save()).find("'observation': 3 floats in the program, 4"),
+              std::string::npos)
+        << error(wider.save());
+    AgentManifest more = manifest;
+    more.agents = 5;
+    EXPECT_NE(error(more.save()).find("room for 4 rows"), std::string::npos);
+    AgentManifest without = manifest;
+    without.settings.clear();
+    EXPECT_NE(error(without.save()).find("'learning_rate'"), std::string::npos);
+    const std::vector<std::byte> bytes = manifest.save();
+    for (size_t size = 0; size < bytes.size(); size += 3)
+        EXPECT_NE(error({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}), "");
+    EXPECT_EQ(error(bytes), "");
+}
+
+/// Agents whose world depends on what they do and on nothing else.
+void live(Agents& agents, const std::vector<AgentId>& ids, int frame) {
+    for (size_t i = 0; i < ids.size(); ++i) {
+        const std::span<const float> action = agents.action(ids[i]);
+        const float aim = action.empty() ? 0.0f : action[1];
+        const std::span<float> seen = agents.observe(ids[i]);
+        seen[0] = std::sin(0.3f * static_cast<float>(frame) + static_cast<float>(i));
+        seen[1] = aim;
+        seen[2] = action.empty() ? 0.0f : action[0];
+        EXPECT_TRUE(agents.reward(ids[i], -std::abs(aim - seen[0])).ok());
+        if ((frame + static_cast<int>(i) * 3) % 11 == 10) {
+            EXPECT_TRUE(agents.end(ids[i], i % 2 ? Ending::kOver : Ending::kCutOff).ok());
+        }
+    }
+}
+
+/// Plays windows one by one, each learned from before the next one starts: at once, or by an eighth of an
+/// item a frame.
+std::map<std::string, std::vector<float>> weights_after(standalone::Device& device, bool is_whole,
+                                                        int* most_frames) {
+    const auto host = small_host(device);
+    if (host == nullptr) return {};
+    std::vector<AgentId> ids;
+    for (int i = 0; i < 4; ++i) ids.push_back(*host->agents.add());
+    int frame = 0;
+    *most_frames = 0;
+    for (int window = 0; window < 3; ++window) {
+        for (int t = 0; t < (window == 0 ? 9 : 8); ++t, ++frame)
+            EXPECT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
+        int frames = 0;
+        do {
+            const double eighth = std::max(100.0, host->agents.status().learn_us_p95 / 8);
+            EXPECT_TRUE(host->frame({.learn_us = is_whole ? 1e9 : eighth, .decide = false}).ok());
+            ++frames;
+        } while (host->agents.status().phase == HEARTH_AGENTS_LEARNING && frames < 2000);
+        *most_frames = std::max(*most_frames, frames);
+    }
+    host->settle();
+    EXPECT_EQ(host->agents.status().windows, 3u);
+    std::map<std::string, std::vector<float>> out;
+    for (const char* name : {"actor.0.weight", "actor.head.bias", "critic.0.weight",
+                             "published.param.actor.0.weight", "actor.log_deviation"})
+        out[name] = host->slot(name);
+    return out;
+}
+
+TEST_F(DriverTest, WhatIsLearnedDoesNotDependOnTheBudget) {
+    int at_once = 0, in_pieces = 0;
+    const auto whole = weights_after(device(), true, &at_once);
+    const auto pieces = weights_after(device(), false, &in_pieces);
+    EXPECT_EQ(whole, pieces);
+    EXPECT_GT(in_pieces, 2 * at_once) << "the small budget made no difference";
+    EXPECT_EQ(whole.at("actor.0.weight"), whole.at("published.param.actor.0.weight"));
+}
+
+TEST_F(DriverTest, WithoutABudgetNothingIsLearnedAndFullWindowsDropSamples) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    std::vector<AgentId> ids;
+    for (int i = 0; i < 4; ++i) ids.push_back(*host->agents.add());
+    ASSERT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, 0); }).ok());
+    const std::vector<float> before = host->slot("actor.0.weight");
+    for (int frame = 1; frame < 12; ++frame)
+        ASSERT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
+    host->settle();
+    EXPECT_EQ(host->slot("actor.0.weight"), before);
+    EXPECT_EQ(host->agents.status()[Counter::kSamples], 32u);
+    EXPECT_EQ(host->agents.status()[Counter::kSamplesDropped], 12u);
+    EXPECT_EQ(host->agents.status()[Counter::kLearnSteps], 0u);
+}
+
+TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    std::vector<AgentId> ids;
+    for (int i = 0; i < 4; ++i) ids.push_back(*host->agents.add());
+    for (int frame = 0; frame < 10; ++frame)
+        ASSERT_TRUE(host->frame({.learn_us = 1e6}, [&] { live(host->agents, ids, frame); }).ok());
+    const std::vector<float> before = host->slot("actor.0.weight");
+    ASSERT_TRUE(host->agents.adapt(1).ok());
+    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    EXPECT_NE(host->slot("actor.0.weight"), before);
+    for (const float moment : host->slot("actor.0.weight.m")) EXPECT_EQ(moment, 0.0f);
+    const uint64_t steps = host->agents.status()[Counter::kLearnSteps];
+    for (int frame = 10; frame < 24; ++frame)
+        ASSERT_TRUE(host->frame({.learn_us = 1e6}, [&] { live(host->agents, ids, frame); }).ok());
+    host->settle();
+    ASSERT_TRUE(host->frame({.learn_us = 0}).ok());
+    host->settle();
+    EXPECT_GT(host->agents.status()[Counter::kLearnSteps], steps);
+}
+
+TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
+    const AgentSchema schema(Fields().numbers("x", 1, {-2, 2}), Actions().drive("steer"), 2);
+    Clone clone;
+    clone.agents = 2;
+    clone.capacity = 256;
+    clone.batch = 32;
+    clone.warmup = 16;
+    clone.learning_rate = 1e-2;
+    clone.loss = CloneLoss::kSquared;
+    const auto host = Host::create(device(), trace_agents(schema, mlp_network({16}), clone, 1),
+                                   manifest_of(schema, clone));
+    ASSERT_NE(host, nullptr);
+    Agents& agents = host->agents;
+    const AgentId car = *agents.add();
+    float worst = 0;
+    for (int frame = 0; frame < 260; ++frame) {
+        const float x = std::sin(0.37f * static_cast<float>(frame));
+        const bool is_driven = frame < 200;
+        ASSERT_TRUE(host->frame({.learn_us = 1e6, .explore = 0},
+                                [&] {
+                                    agents.observe(car)[0] = x;
+                                    const float wanted = -0.5f * x;
+                                    if (!is_driven) return;
+                                    EXPECT_TRUE(
+                                        agents.demonstrate(car, std::span(&wanted, 1)).ok());
+                                })
+                        .ok());
+        if (is_driven) continue;
+        // What arrives now was decided for this x.
+        ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+        agents.poll();
+        worst = std::max(worst, std::abs(agents.action(car)[0] + 0.5f * x));
+    }
+    EXPECT_LT(worst, 0.15f);
+}
+
+}  // namespace
+}  // namespace hearth::gates
