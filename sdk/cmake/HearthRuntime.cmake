@@ -19,8 +19,17 @@ endforeach()
 add_library(hearth_runtime_static STATIC ${HEARTH_RUNTIME_OBJECTS})
 add_library(hearth::runtime ALIAS hearth_runtime_static)
 target_include_directories(hearth_runtime_static PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
-target_compile_features(hearth_runtime_static PUBLIC cxx_std_20)
 set_target_properties(hearth_runtime_static PROPERTIES OUTPUT_NAME hearth_runtime)
+# The C interface is for projects without C++, too: they link what C++ needs by name, and are asked for
+# no C++ standard, which CMake would not understand there.
+if(HEARTH_HOST_HAS_CXX)
+    target_compile_features(hearth_runtime_static INTERFACE cxx_std_20)
+endif()
+foreach(library IN LISTS CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+    if(library MATCHES "^(std)?c\\+\\+$|^m$")
+        target_link_libraries(hearth_runtime_static INTERFACE ${library})
+    endif()
+endforeach()
 
 # Exports hearth_* and nothing else; what no exported function reaches is left out.
 set(HEARTH_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/hearth_runtime.exports)

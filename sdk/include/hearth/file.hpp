@@ -238,7 +238,7 @@ inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
     if (info.bytes > most_bytes) return too_large();
     // The size is where to begin: the file may change, and some of /proc have none.
     constexpr size_t kLeastRoom = 1 << 12;
-    std::vector<std::byte> bytes(static_cast<size_t>(info.bytes) + 1);
+    std::vector<std::byte> bytes(info.bytes + 1);
     size_t size = 0;
     while (const int64_t n = file.read(std::span(bytes).subspan(size))) {
         if (n < 0) return detail::file_error("read", path);

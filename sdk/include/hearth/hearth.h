@@ -37,7 +37,7 @@
 #define HEARTH_VERSION_MINOR 1
 #define HEARTH_VERSION_PATCH 0
 #define HEARTH_MAKE_VERSION(major, minor, patch) \
-    (((uint32_t)(major) << 22) | ((uint32_t)(minor) << 12) | (uint32_t)(patch))
+    (((UINT32_C(0) + (major)) << 22) | ((UINT32_C(0) + (minor)) << 12) | (UINT32_C(0) + (patch)))
 #define HEARTH_VERSION \
     HEARTH_MAKE_VERSION(HEARTH_VERSION_MAJOR, HEARTH_VERSION_MINOR, HEARTH_VERSION_PATCH)
 
@@ -165,24 +165,24 @@ typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_device_proc)(VkDevice,
 /* Device features as bits.  Each is one boolean of a Vulkan feature struct, named the same there.
  */
 typedef uint64_t hearth_features;
-#define HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS ((hearth_features)1 << 0)
-#define HEARTH_FEATURE_SYNCHRONIZATION_2 ((hearth_features)1 << 1)
-#define HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS ((hearth_features)1 << 2)
-#define HEARTH_FEATURE_SHADER_FLOAT16 ((hearth_features)1 << 3)
-#define HEARTH_FEATURE_SHADER_INT16 ((hearth_features)1 << 4)
-#define HEARTH_FEATURE_SHADER_INT64 ((hearth_features)1 << 5)
-#define HEARTH_FEATURE_HOST_QUERY_RESET ((hearth_features)1 << 6)
-#define HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS ((hearth_features)1 << 7)
+#define HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS (UINT64_C(1) << 0)
+#define HEARTH_FEATURE_SYNCHRONIZATION_2 (UINT64_C(1) << 1)
+#define HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS (UINT64_C(1) << 2)
+#define HEARTH_FEATURE_SHADER_FLOAT16 (UINT64_C(1) << 3)
+#define HEARTH_FEATURE_SHADER_INT16 (UINT64_C(1) << 4)
+#define HEARTH_FEATURE_SHADER_INT64 (UINT64_C(1) << 5)
+#define HEARTH_FEATURE_HOST_QUERY_RESET (UINT64_C(1) << 6)
+#define HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS (UINT64_C(1) << 7)
 /* Of VK_NV_cooperative_matrix and VK_KHR_cooperative_matrix; worth enabling both, one is used. */
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_NV ((hearth_features)1 << 8)
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR ((hearth_features)1 << 9)
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_NV (UINT64_C(1) << 8)
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR (UINT64_C(1) << 9)
 /* Shaders with the matrices of VK_KHR_cooperative_matrix need it. */
-#define HEARTH_FEATURE_VULKAN_MEMORY_MODEL ((hearth_features)1 << 10)
+#define HEARTH_FEATURE_VULKAN_MEMORY_MODEL (UINT64_C(1) << 10)
 /* Of VK_NV_cooperative_matrix2, both: matrices that a whole workgroup holds. */
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE ((hearth_features)1 << 11)
-#define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS ((hearth_features)1 << 12)
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE (UINT64_C(1) << 11)
+#define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS (UINT64_C(1) << 12)
 /* Lets hearth_begin_frame read hearth_host_info::frame_semaphore. */
-#define HEARTH_FEATURE_TIMELINE_SEMAPHORE ((hearth_features)1 << 13)
+#define HEARTH_FEATURE_TIMELINE_SEMAPHORE (UINT64_C(1) << 13)
 #define HEARTH_FEATURE_COUNT 14
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
@@ -1061,6 +1061,16 @@ HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
     return scope;
 }
 
+/* Nothing: a pointer, and a handle, which is a pointer or a number; without the warnings of either
+ * language. */
+#if defined(__cplusplus)
+#define HEARTH_NO_DATA nullptr
+#define HEARTH_NO_BUFFER VkBuffer()
+#else
+#define HEARTH_NO_DATA NULL
+#define HEARTH_NO_BUFFER 0
+#endif
+
 /* Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
  * Set `before` and `after` unless the host barriers itself. */
 HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
@@ -1072,7 +1082,7 @@ HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer,
     bound.offset = offset;
     bound.bytes = byte_count;
     bound.device_address = 0;
-    bound.data = NULL;
+    bound.data = HEARTH_NO_DATA;
     bound.before = hearth_make_scope(0, 0);
     bound.after = hearth_make_scope(0, 0);
     return bound;
@@ -1081,11 +1091,13 @@ HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer,
 /* Binds `byte_count` bytes by value (inputs only). */
 HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
                                              uint64_t byte_count) {
-    hearth_bound bound = hearth_bind_buffer(binding, 0, 0, byte_count, 0);
+    hearth_bound bound = hearth_bind_buffer(binding, HEARTH_NO_BUFFER, 0, byte_count, 0);
     bound.data = data;
     return bound;
 }
 
+#undef HEARTH_NO_BUFFER
+#undef HEARTH_NO_DATA
 #undef HEARTH_INLINE
 
 /* ------------------------------------------------------------------------------------------------
@@ -1097,7 +1109,7 @@ HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
     inline name name##_default(void) {     \
         name value = {};                   \
         value.type = tag;                  \
-        value.size = (uint32_t)sizeof(name);
+        value.size = uint32_t{sizeof(name)};
 #else
 #define HEARTH_DEFAULT_FUNCTION(name, tag)    \
     static inline name name##_default(void) { \

@@ -146,10 +146,10 @@ class Context {
     Result<std::vector<std::byte>> save_pipeline_cache() {
         uint64_t bytes = 0;
         HEARTH_TRY(to_status(hearth_context_save_pipeline_cache(handle_, nullptr, &bytes), "size"));
-        std::vector<std::byte> out(static_cast<size_t>(bytes));
+        std::vector<std::byte> out(bytes);
         HEARTH_TRY(
             to_status(hearth_context_save_pipeline_cache(handle_, out.data(), &bytes), "data"));
-        out.resize(static_cast<size_t>(bytes));
+        out.resize(bytes);
         return out;
     }
     hearth_context_stats stats() const {
@@ -273,9 +273,9 @@ class LoadedProgram {
         info.host_bytes = host_data.size();
         uint64_t bytes = 0;
         HEARTH_TRY(to_status(hearth_brain_encode(handle_, &info, nullptr, &bytes)));
-        std::vector<std::byte> out(static_cast<size_t>(bytes));
+        std::vector<std::byte> out(bytes);
         HEARTH_TRY(to_status(hearth_brain_encode(handle_, &info, out.data(), &bytes)));
-        out.resize(static_cast<size_t>(bytes));
+        out.resize(bytes);
         return out;
     }
     /// Ok, or all that stands against loading the brain.
@@ -413,7 +413,7 @@ class Session {
         if (result == HEARTH_NOT_READY) return std::optional<ReadbackData>();
         HEARTH_TRY(check(result));
         const auto* bytes = static_cast<const std::byte*>(data);
-        return std::optional(ReadbackData{{bytes, static_cast<size_t>(byte_count)}, serial});
+        return std::optional(ReadbackData{std::span(bytes, byte_count), serial});
     }
     void release(hearth_readback id) { hearth_readback_release(handle_, id); }
 

@@ -165,7 +165,7 @@ hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brai
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     ViewError error;
-    if (brain.open({static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)}, &error))
+    if (brain.open(std::span(static_cast<const std::byte*>(bytes), byte_count), &error))
         return HEARTH_OK;
     problems.add("%s", error.text.c_str());
     return runtime::result_of(error.code);
@@ -409,8 +409,8 @@ hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
     }
     PackageView package;
     ViewError error;
-    const bool is_open = package.open(
-        {static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)}, &error);
+    const bool is_open =
+        package.open(std::span(static_cast<const std::byte*>(bytes), byte_count), &error);
     if (!is_open) problems.add("%s", error.text.c_str());
     write_report(report, problems);
     if (!is_open) return runtime::result_of(error.code);

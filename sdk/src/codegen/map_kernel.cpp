@@ -78,9 +78,7 @@ class MapKernel {
     const HeldType& held(ValueId v) const {
         return held_type(graph_.values[v].dtype, options_.caps.narrow_storage());
     }
-    uint32_t held_bytes(ValueId v) const {
-        return static_cast<uint32_t>(size_bytes(held(v).dtype));
-    }
+    uint32_t held_bytes(ValueId v) const { return size_bytes(held(v).dtype); }
 
     /// Four elements, or eight if all are of two bytes; one where there would be too few threads.
     void choose_width() {

@@ -66,8 +66,8 @@ std::string element_of_words(const HeldType& held, const std::string& words,
     if (held.dtype == DType::kBF16)
         return "uintBitsToFloat(" + half + " == 0 ? " + word + " << 16 : " + word +
                " & 0xffff0000u)";
-    return "bitfieldExtract(" + std::string(is_unsigned(held.dtype) ? word : "int(" + word + ")") +
-           ", " + half + " * 16, 16)";
+    return "bitfieldExtract(" + (is_unsigned(held.dtype) ? word : "int(" + word + ")") + ", " +
+           half + " * 16, 16)";
 }
 
 std::string word_of_elements(const HeldType& held, DType dtype, const std::string& values,

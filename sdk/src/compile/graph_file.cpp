@@ -194,7 +194,7 @@ class Reader {
             return nullptr;
         }
         HostTensor tensor(dtype, shape);
-        const auto from = data_.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
+        const auto from = data_.subspan(offset, bytes);
         std::copy(from.begin(), from.end(), tensor.bytes().begin());
         return std::make_shared<const HostTensor>(std::move(tensor));
     }

@@ -34,7 +34,7 @@ class ByteReader {
             failed_ = true;
             return {};
         }
-        const auto taken = bytes_.subspan(static_cast<size_t>(at_), static_cast<size_t>(size));
+        const auto taken = bytes_.subspan(at_, size);
         at_ += size;
         return taken;
     }
@@ -54,8 +54,7 @@ class ByteReader {
     }
     /// Up to the next line break, which is read and left out.
     std::string_view line() {
-        const std::string_view rest{reinterpret_cast<const char*>(bytes_.data()) + at_,
-                                    static_cast<size_t>(left())};
+        const std::string_view rest(reinterpret_cast<const char*>(bytes_.data()) + at_, left());
         const size_t end = rest.find('\n');
         if (end == std::string_view::npos) {
             failed_ = true;

@@ -9,6 +9,7 @@
 #include "gpu/requirements.hpp"
 
 #include <atomic>
+#include <type_traits>
 
 namespace hearth::gpu {
 
@@ -79,7 +80,10 @@ class Device {
 /// A handle as vkSetDebugUtilsObjectNameEXT wants it.
 template <class Handle>
 uint64_t handle_bits(Handle handle) {
-    return (uint64_t)handle;  // a pointer on 64-bit platforms, an integer on others
+    if constexpr (std::is_pointer_v<Handle>)  // on 64-bit platforms; an integer on others
+        return reinterpret_cast<uintptr_t>(handle);
+    else
+        return handle;
 }
 
 }  // namespace hearth::gpu

@@ -89,7 +89,7 @@ hearth_result PipelineCache::save(std::byte* out, uint64_t* byte_count) {
         return device_->check(result);
     }
     if (*byte_count < sizeof header) return HEARTH_ERROR_OUT_OF_RANGE;
-    size_t size = static_cast<size_t>(*byte_count) - sizeof header;
+    size_t size = *byte_count - sizeof header;
     const VkResult result =
         vk.GetPipelineCacheData(device_->handle(), handle_, &size, out + sizeof header);
     if (result == VK_INCOMPLETE) return HEARTH_ERROR_OUT_OF_RANGE;  // it grew meanwhile

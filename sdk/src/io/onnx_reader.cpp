@@ -113,7 +113,7 @@ class ExternalFiles {
             return out_of_range("its tensors take more than " + std::to_string(kMostReads) +
                                 " times the bytes of the file " + quoted(location));
         file->left -= size;
-        return bytes.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+        return bytes.subspan(offset, size);
     }
 
   private:

@@ -120,7 +120,7 @@ std::optional<KernelText> sort_runs_kernel(const KernelRuleCall& call) {
     text.glsl += shader_text("sort/sort_runs.comp");
     text.local_size = {static_cast<uint32_t>(threads), 1, 1};
     text.grid[0] = {work, 1};
-    const auto steps = static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(run)));
+    const uint64_t steps = std::bit_width(static_cast<uint64_t>(run));
     text.flops = static_cast<uint64_t>(x.element_count(rows)) * steps * steps;
     return text;
 }
@@ -133,8 +133,9 @@ std::optional<KernelText> merge_runs_kernel(const KernelRuleCall& call) {
     text.local_size = {256, 1, 1};
     text.grid[0] = {x.element_count(), 256};
     const auto run = static_cast<uint64_t>(call.attrs.integer("run"));
-    text.flops = static_cast<uint64_t>(x.element_count(static_cast<int64_t>(call.rows_capacity))) *
-                 static_cast<uint64_t>(std::bit_width(run));
+    const uint64_t steps = std::bit_width(run);
+    text.flops =
+        static_cast<uint64_t>(x.element_count(static_cast<int64_t>(call.rows_capacity))) * steps;
     return text;
 }
 

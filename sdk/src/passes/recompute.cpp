@@ -128,7 +128,7 @@ double operations_of(const Graph& graph, const Timeline& time, const Node& node)
         case OpClass::kMatmul: {
             const Shape& a = graph.value(node.inputs[0]).shape;
             const int inner = a.rank() - (node.attrs.flag("transpose_a") ? 2 : 1);
-            const auto rows = static_cast<int64_t>(time.elements(node.inputs[0]));
+            const int64_t rows = time.elements(node.inputs[0]);
             const auto inner_count = a[inner].per_row ? rows : std::max<int64_t>(1, a[inner].count);
             return 2 * out * static_cast<double>(inner_count);
         }

@@ -121,7 +121,7 @@ bool unpack(std::span<const std::byte> in, uint32_t element_bytes, std::span<std
         left -= zeros + literals;
         for (; zeros > 0; --zeros) planes.next();
         for (uint64_t i = 0; i < literals; ++i, planes.next()) out[planes.index()] ^= in[i];
-        in = in.subspan(static_cast<size_t>(literals));
+        in = in.subspan(literals);
     }
     return in.empty();
 }
@@ -203,8 +203,8 @@ uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
         record.bytes = item.bytes.size();
         record.checksum = checksum(item.bytes);
         record.offset = at;
-        record.encoding = static_cast<uint32_t>(
-            encode(item, out.subspan(static_cast<size_t>(at)), &record.stored_bytes));
+        record.encoding =
+            static_cast<uint32_t>(encode(item, out.subspan(at), &record.stored_bytes));
         at += record.stored_bytes;
         std::memcpy(out.data() + sizeof header + i * sizeof record, &record, sizeof record);
     }
@@ -214,8 +214,7 @@ uint64_t write_brain(const BrainItems& items, const BrainIdentity& identity,
     std::copy(host_data.begin(), host_data.end(), out.begin() + static_cast<ptrdiff_t>(at));
     header.total_bytes = at + host_data.size();
     std::memcpy(out.data(), &header, sizeof header);
-    header.checksum =
-        checksum(out.first(static_cast<size_t>(header.total_bytes)).subspan(kBrainChecksumEnd));
+    header.checksum = checksum(out.first(header.total_bytes).subspan(kBrainChecksumEnd));
     std::memcpy(out.data(), &header, sizeof header);
     return header.total_bytes;
 }

@@ -125,7 +125,7 @@ class BrainView {
   private:
     bool check_tensor(uint32_t index, ViewError* error) const;
     std::span<const std::byte> part(uint64_t offset, uint64_t size) const {
-        return bytes_.subspan(static_cast<size_t>(offset), static_cast<size_t>(size));
+        return bytes_.subspan(offset, size);
     }
 
     std::span<const std::byte> bytes_;

@@ -220,11 +220,11 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent,
 
 std::vector<std::byte> save_brain(const Brain& brain, const Brain* parent) {
     const ValueItems items(brain, parent);
-    std::vector<std::byte> out(static_cast<size_t>(brain_bound(items, brain.host_data.size())));
+    std::vector<std::byte> out(brain_bound(items, brain.host_data.size()));
     const BrainIdentity identity{brain.graph_hash, brain.schema_hash,
                                  parent != nullptr ? hash_of(*parent) : brain.parent_hash,
                                  brain.host_schema_hash};
-    out.resize(static_cast<size_t>(write_brain(items, identity, brain.host_data, out)));
+    out.resize(write_brain(items, identity, brain.host_data, out));
     return out;
 }
 

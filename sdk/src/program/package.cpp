@@ -62,9 +62,7 @@ Status check(const PackageContents& contents) {
 void move_data(Program& program, DataPool& pool) {
     for (Slot& slot : program.slots) {
         if (slot.data_offset == kZeroFilled) continue;
-        slot.data_offset = pool.add(
-            std::span(program.data)
-                .subspan(static_cast<size_t>(slot.data_offset), static_cast<size_t>(slot.bytes)));
+        slot.data_offset = pool.add(std::span(program.data).subspan(slot.data_offset, slot.bytes));
     }
     program.data.clear();
 }
@@ -88,7 +86,7 @@ std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSectio
         at += section.bytes.size();
     }
     header.total_bytes = at;
-    std::vector<std::byte> out(static_cast<size_t>(at));
+    std::vector<std::byte> out(at);
     for (size_t i = 0; i < sections.size(); ++i)
         std::copy(sections[i].bytes.begin(), sections[i].bytes.end(),
                   out.begin() + static_cast<ptrdiff_t>(records[i].offset));
@@ -97,8 +95,8 @@ std::vector<std::byte> lay_out(PackageHeader header, const std::vector<NewSectio
     std::memcpy(tables + records.size() * sizeof records[0], profiles.data(),
                 profiles.size() * sizeof profiles[0]);
     std::memcpy(out.data(), &header, sizeof header);
-    header.checksum = checksum(
-        std::span(out).first(static_cast<size_t>(tables_end(header))).subspan(kPackageChecksumEnd));
+    header.checksum =
+        checksum(std::span(out).first(tables_end(header)).subspan(kPackageChecksumEnd));
     std::memcpy(out.data(), &header, sizeof header);
     return out;
 }
@@ -113,7 +111,7 @@ uint64_t DataPool::add(std::span<const std::byte> bytes) {
         if (run->second.size == bytes.size() &&
             std::memcmp(bytes_.data() + run->second.offset, bytes.data(), bytes.size()) == 0)
             return run->second.offset;
-    bytes_.resize(static_cast<size_t>(align_up(bytes_.size(), kAlignment)));
+    bytes_.resize(align_up(bytes_.size(), kAlignment));
     const uint64_t offset = bytes_.size();
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
     runs_.emplace(key, Run{offset, bytes.size()});
@@ -182,8 +180,7 @@ bool PackageView::open(std::span<const std::byte> bytes, ViewError* error) {
         header_->profile_count == 0 || tables_end(*header_) > bytes.size())
         return fail(error, StatusCode::kCorruptData, "impossible number of sections or profiles");
     if (header_->checksum !=
-        checksum(
-            bytes.first(static_cast<size_t>(tables_end(*header_))).subspan(kPackageChecksumEnd)))
+        checksum(bytes.first(tables_end(*header_)).subspan(kPackageChecksumEnd)))
         return fail(error, StatusCode::kCorruptData, "the header's checksum does not match");
     const std::byte* tables = bytes.data() + sizeof(PackageHeader);
     sections_ = {reinterpret_cast<const PackageSectionRecord*>(tables), header_->section_count};
@@ -202,8 +199,7 @@ bool PackageView::check_sections(ViewError* error) {
             s.offset - end >= kWeightsAlignment || s.offset > bytes_.size() ||
             s.bytes > bytes_.size() - s.offset)
             return bad(error, i, "a section lies outside the file or not in order");
-        for (std::byte padding :
-             bytes_.subspan(static_cast<size_t>(end), static_cast<size_t>(s.offset - end)))
+        for (std::byte padding : bytes_.subspan(end, s.offset - end))
             if (padding != std::byte{0})
                 return bad(error, i, "bytes between sections are not zero");
         end = s.offset + s.bytes;

@@ -44,7 +44,7 @@ class Writer {
             at = aligned(at + bytes_[i].size());
         }
         header.total_bytes = at;
-        std::vector<std::byte> file(static_cast<size_t>(at));
+        std::vector<std::byte> file(at);
         for (uint32_t i = 0; i < kSectionCount; ++i)
             std::copy(bytes_[i].begin(), bytes_[i].end(),
                       file.begin() + static_cast<ptrdiff_t>(header.sections[i].offset));

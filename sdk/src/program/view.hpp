@@ -72,7 +72,7 @@ class ProgramView {
 
     /// Zero-terminated.
     const char* text(file::TextRef ref) const {
-        return reinterpret_cast<const char*>(section<char>(file::kTexts).data()) + ref.offset;
+        return section<char>(file::kTexts).data() + ref.offset;
     }
     std::string_view text_view(file::TextRef ref) const { return {text(ref), ref.size}; }
     std::span<const uint32_t> spirv_of(const file::KernelRecord& kernel) const {

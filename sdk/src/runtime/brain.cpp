@@ -46,7 +46,7 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
 
 std::span<const std::byte> parent_of(const ProgramView& view, const file::SlotRecord& slot) {
     const std::span<const std::byte> bytes = first_contents(view, slot);
-    return bytes.empty() ? bytes : bytes.first(static_cast<size_t>(element_bytes(view, slot)));
+    return bytes.empty() ? bytes : bytes.first(element_bytes(view, slot));
 }
 
 /// A snapshot as what write_brain writes.
@@ -69,7 +69,7 @@ class SnapshotItems final : public BrainItems {
         item.kind = static_cast<SlotKind>(slot.kind);
         item.dtype = view.held_dtype(slot);
         item.shape = slot.shape;
-        item.bytes = {snapshot_ + offset_, static_cast<size_t>(element_bytes(view, slot))};
+        item.bytes = std::span(snapshot_ + offset_, element_bytes(view, slot));
         item.has_parent = is_delta_;
         if (is_delta_) item.parent = parent_of(view, slot);
         return item;
@@ -173,7 +173,7 @@ hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save
         {view.header().graph_hash, brain_schema_hash(view), brain_parent_hash(view),
          info.host_schema_hash},
         {static_cast<const std::byte*>(info.host_data), static_cast<size_t>(info.host_bytes)},
-        {out, static_cast<size_t>(*byte_count)});
+        std::span(out, *byte_count));
     return HEARTH_OK;
 }
 
@@ -283,14 +283,12 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
                     wide(held + most_converted));
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
     const uint64_t base = upload_ring_.segment(static_cast<size_t>(segment)).offset;
-    const std::span<std::byte> saved(staging.mapped + base + held,
-                                     static_cast<size_t>(most_converted));
+    const std::span<std::byte> saved(staging.mapped + base + held, most_converted);
     for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
         const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
         if (tensor == nullptr) return;
         const auto dtype = static_cast<DType>(tensor->dtype);
-        const std::span<std::byte> place(staging.mapped + base + at,
-                                         static_cast<size_t>(element_bytes(view(), slot)));
+        const std::span<std::byte> place(staging.mapped + base + at, element_bytes(view(), slot));
         const bool converts = dtype != view().held_dtype(slot);
         const std::span<std::byte> decoded =
             converts ? saved.first(static_cast<size_t>(tensor->bytes)) : place;

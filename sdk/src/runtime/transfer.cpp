@@ -108,7 +108,7 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
                     view().text(record.name), wide(bytes));
     const uint64_t from = upload_ring_.segment(static_cast<size_t>(segment)).offset;
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
-    std::memcpy(staging.mapped + from, data, static_cast<size_t>(bytes));
+    std::memcpy(staging.mapped + from, data, bytes);
     const gpu::Device& device = context_->device();
     transfer_barrier(commands);
     const VkBufferCopy region{from, record.offset + offset, bytes};

@@ -180,7 +180,8 @@ std::vector<std::byte> write_safetensors(const NamedTensors& tensors, const Meta
     header.resize((header.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
 
     ByteWriter writer;
-    writer.number(static_cast<uint64_t>(header.size()));
+    const uint64_t header_bytes = header.size();
+    writer.number(header_bytes);
     writer.text(header);
     for (const auto& entry : order) writer.bytes(entry->second.bytes());
     return writer.finish();

@@ -142,7 +142,7 @@ class Buffer {
     void* data() const { return data_; }
     template <class T>
     std::span<T> as() const {
-        return {static_cast<T*>(data_), static_cast<size_t>(size_bytes_ / sizeof(T))};
+        return std::span<T>(static_cast<T*>(data_), size_bytes_ / sizeof(T));
     }
     void reset();
 

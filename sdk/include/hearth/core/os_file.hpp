@@ -169,13 +169,13 @@ class File {
     bool take_after(const FileInfo& other) {
         FileInfo own;
         if (!look(&own)) return false;
-        uint32_t mode = other.mode & 0777u;
+        mode_t mode = other.mode & 0777u;
         if (own.owner != other.owner || own.group != other.group) {
             if (fchown(fd_, other.owner, other.group) != 0 &&
                 fchown(fd_, static_cast<uid_t>(-1), other.group) != 0 && own.group != other.group)
                 mode &= ~070u | ((mode & 07u) << 3);  // not more to another group than to others
         }
-        return fchmod(fd_, static_cast<mode_t>(mode)) == 0;
+        return fchmod(fd_, mode) == 0;
     }
 
     /// Waits until what was written is durable.
