@@ -3,6 +3,7 @@
 
 // The driver of agents on a device: learning through it, whatever the budget, and what it refuses.
 
+#include "gates/count_allocations.hpp"
 #include "gates/device_learner.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -52,8 +53,12 @@ class Host {
         agents.poll();
         if (play) play();
         Status recorded;
-        HEARTH_TRY(device_.run(
-            [&](VkCommandBuffer commands) { recorded = agents.record(commands, how).status(); }));
+        HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
+            counts_allocations(true);
+            const Result<bool> result = agents.record(commands, how);
+            counts_allocations(false);
+            recorded = result.status();
+        }));
         return recorded;
     }
     /// Lets everything arrive.
@@ -290,6 +295,34 @@ TEST_F(DriverTest, WithoutABudgetNothingIsLearnedAndFullWindowsDropSamples) {
     EXPECT_EQ(host->agents.status()[Counter::kSamples], 32u);
     EXPECT_EQ(host->agents.status()[Counter::kSamplesDropped], 12u);
     EXPECT_EQ(host->agents.status()[Counter::kLearnSteps], 0u);
+}
+
+// Without validation layers, whose memory would count as ours.
+TEST(Driver, AFrameAllocatesNothing) {
+    const auto instance = standalone::Instance::create();
+    ASSERT_TRUE(instance.ok());
+    const auto device = standalone::Device::create(**instance, test::test_device_options());
+    ASSERT_TRUE(device.ok());
+    const auto host = small_host(**device);
+    ASSERT_NE(host, nullptr);
+    std::vector<AgentId> ids;
+    for (int i = 0; i < 3; ++i) ids.push_back(*host->agents.add());
+    const auto allocated_by = [&](int frames, int begin) {
+        const uint64_t before = allocations();
+        for (int frame = begin; frame < begin + frames; ++frame)
+            EXPECT_TRUE(host->frame({.learn_us = frame % 3 ? 1e6 : 200.0},
+                                    [&] {
+                                        live(host->agents, ids, frame);
+                                        counts_allocations(true);
+                                        EXPECT_TRUE(host->agents.set("learning_rate", 1e-3).ok());
+                                        counts_allocations(false);
+                                    })
+                            .ok());
+        return allocations() - before;
+    };
+    (void)allocated_by(30, 0);  // a driver may allocate when it first sees something
+    EXPECT_EQ(allocated_by(90, 30), 0u);
+    EXPECT_GE(host->agents.status().windows, 5u);
 }
 
 TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {

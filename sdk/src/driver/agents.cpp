@@ -746,21 +746,19 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
 }
 
 hearth_result hearth_agents_set(hearth_agents* agents, const char* setting, double value) {
-    std::string names;
-    for (size_t i = 0; i < agents->manifest.settings.size(); ++i) {
-        const std::string& name = agents->manifest.settings[i].name;
-        if (name == setting) {
-            if (!std::isfinite(value)) {
-                agents->error.set("'%s': a value that is not finite", setting);
-                return HEARTH_ERROR_INVALID_ARGUMENT;
-            }
-            agents->settings[i] = static_cast<float>(value);
-            return HEARTH_OK;
+    const std::vector<LiveSetting>& known = agents->manifest.settings;
+    for (size_t i = 0; i < known.size(); ++i) {
+        if (known[i].name != setting) continue;
+        if (!std::isfinite(value)) {
+            agents->error.set("'%s': a value that is not finite", setting);
+            return HEARTH_ERROR_INVALID_ARGUMENT;
         }
-        names += (names.empty() ? "'" : ", '") + name + "'";
+        agents->settings[i] = static_cast<float>(value);
+        return HEARTH_OK;
     }
-    agents->error.set("no live setting '%s'; %s%s", setting,
-                      names.empty() ? "there is none" : "there are ", names.c_str());
+    agents->error.set("no live setting '%s'; there %s", setting, known.empty() ? "is none" : "are");
+    for (size_t i = 0; i < known.size(); ++i)
+        agents->error.append("%s '%s'", i == 0 ? "" : ",", known[i].name.c_str());
     return HEARTH_ERROR_NOT_FOUND;
 }
 

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Eight carts learn to keep a pole upright, in a frame loop: what a game does to have agents that learn.
+//
+// New against hello_training: no losses and no buffers.  A schema says what agents see and do, a learner
+// how they learn; each frame asks what they do, tells what came of it, and records.
+
+#include "classic/task.hpp"
+
+#include <hearth/agents.hpp>
+#include <hearth/agents/learners.hpp>
+#include <hearth/compile.hpp>
+
+#include <standalone/device.hpp>
+
+#include <cstdio>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+namespace {
+
+constexpr size_t kCarts = 8;
+
+Status run() {
+    // What an agent sees and does, and how it learns.  A game does this part with a tool and ships bytes.
+    const AgentSchema schema(Fields().numbers("cart", 4), Actions().choose("push", 2));
+    Ppo ppo{.agents = kCarts, .horizon = 32, .minibatches = 1, .epochs = 20};
+    ppo.gamma = 0.98;
+    ppo.lambda = 0.8;
+    ppo.entropy = 0;
+    const AgentManifest manifest = manifest_of(schema, ppo);
+    const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
+
+    HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
+    HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
+    std::printf("on %s\n", device->properties().deviceName);
+    HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
+    HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
+    HEARTH_ASSIGN(const Compiled compiled, compile(driven_entries_of(traces, manifest),
+                                                   {.caps = caps, .rows_capacity = kCarts}));
+    HEARTH_ASSIGN(const LoadedProgram program, LoadedProgram::load(context, compiled.bytes));
+    HEARTH_ASSIGN(Agents agents, Agents::create(context, program, manifest.save()));
+    HEARTH_TRY(agents.build());
+
+    struct Cart {
+        AgentId id{};
+        std::unique_ptr<classic::Task> task = classic::make_task("CartPole");
+        int steps = 0;
+    };
+    std::vector<Cart> carts(kCarts);
+    uint64_t episodes = 0;
+    for (Cart& cart : carts) {
+        HEARTH_ASSIGN(cart.id, agents.add());
+        cart.task->reset(++episodes);
+        cart.task->observe(agents.observe(cart.id));
+    }
+
+    for (uint64_t frame = 1; frame <= 12'000; ++frame) {
+        HEARTH_TRY(context.begin_frame(frame, frame - 1));
+        agents.poll();
+        for (Cart& cart : carts) {
+            const std::span<const float> action = agents.action(cart.id);
+            if (action.empty()) continue;
+            const classic::Outcome outcome = cart.task->step(action[0]);
+            cart.task->observe(agents.observe(cart.id));
+            HEARTH_TRY(agents.reward(cart.id, static_cast<float>(outcome.reward)));
+            if (!outcome.terminated && ++cart.steps < cart.task->info().step_limit) continue;
+            HEARTH_TRY(agents.end(cart.id, outcome.terminated ? Ending::kOver : Ending::kCutOff));
+            cart.task->reset(++episodes);
+            cart.task->observe(agents.observe(cart.id));
+            cart.steps = 0;
+        }
+        Status recorded;
+        HEARTH_TRY(device->run([&](VkCommandBuffer commands) {
+            recorded = agents.record(commands, {.learn_us = 20'000}).status();
+        }));
+        HEARTH_TRY(recorded);
+        const AgentsStatus status = agents.status();
+        if (frame % 500 == 0)
+            std::printf("frame %5d  poles stay up for %5.1f steps, %d updates\n",
+                        static_cast<int>(frame),
+                        static_cast<double>(status[Diagnostic::kEpisodeLength]),
+                        static_cast<int>(status[Counter::kLearnSteps]));
+        if (status[Diagnostic::kEpisodeLength] >= 475) return {};
+    }
+    return internal_error("the carts did not learn to keep their poles upright");
+}
+
+}  // namespace
+
+int main() {
+    const Status status = run();
+    if (!status.ok()) std::fprintf(stderr, "hello_agents: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}
