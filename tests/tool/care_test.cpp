@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 
 namespace hearth {
@@ -205,6 +206,24 @@ TEST_F(ToolCare, ACookedPackageKeepsTheModeOfTheOneItReplaces) {
     ASSERT_EQ(stat(path("m.hearth").c_str(), &s), 0);
     EXPECT_EQ(s.st_mode & 0777, 0600u);
     EXPECT_EQ(names(), (std::vector<std::string>{"a.brain", "fifo", "m.hearth", "model.onnx"}));
+}
+
+TEST_F(ToolCare, ABrainThatIsNotFiniteIsShownButNotMergedUnlessAskedFor) {
+    Brain brain;
+    brain.tensors.push_back({"w", false, HostTensor(DType::kF32, {4})});
+    brain.tensors[0].value.set(2, std::nan(""));
+    ASSERT_TRUE(write_file_atomically(path("nan.brain"), save_brain(brain)).ok());
+    const std::string both = "'" + path("a.brain") + "' '" + path("nan.brain") + "'";
+    const std::string merge = "brain merge -o '" + path("out.brain") + "' " + both;
+    const Ran refused = run(merge);
+    EXPECT_EQ(refused.exit_code, 1) << refused.text;
+    EXPECT_TRUE(refused.says("nan.brain: 1 of 4 elements of 'w' are not finite")) << refused.text;
+    EXPECT_FALSE(fs::exists(path("out.brain")));
+    const Ran asked = run(merge + " --allow-nonfinite");
+    EXPECT_EQ(asked.exit_code, 0) << asked.text;
+    const Ran shown = run("brain show '" + path("nan.brain") + "'");
+    EXPECT_EQ(shown.exit_code, 0) << shown.text;
+    EXPECT_TRUE(shown.says("1 not finite")) << shown.text;
 }
 
 TEST_F(ToolCare, MergesKilledAtAnyTimeLeaveAWholeBrain) {

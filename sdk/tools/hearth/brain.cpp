@@ -28,6 +28,7 @@ struct BrainOptions {
     std::string match = "*";
     std::vector<double> weights;
     bool as_delta = false;
+    bool allows_nonfinite = false;
     bool json = false;
 };
 
@@ -47,8 +48,28 @@ Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& pa
     return brain.status().in(path + (needs_parent ? " (--shipped names it)" : ""));
 }
 
+int64_t count_nonfinite(const HostTensor& tensor) {
+    int64_t count = 0;
+    if (!is_floating(tensor.dtype())) return count;
+    for (int64_t i = 0; i < tensor.element_count(); ++i) count += !std::isfinite(tensor.get(i));
+    return count;
+}
+
+/// A brain that NaN or infinity has got into learns nothing any more, and passes it on in a merge.
+Status check_finite(const BrainOptions& options, const Brain& brain, const std::string& path) {
+    if (options.allows_nonfinite) return {};
+    for (const BrainTensor& tensor : brain.tensors)
+        if (const int64_t count = count_nonfinite(tensor.value); count > 0)
+            return invalid_argument(
+                fmt::format("{}: {} of {} elements of '{}' are not finite (--allow-nonfinite takes "
+                            "them; `brain forget` puts them back)",
+                            path, count, tensor.value.element_count(), tensor.name));
+    return {};
+}
+
 Status write_brain_file(const BrainOptions& options, const Brain& brain,
                         const std::optional<Brain>& parent) {
+    HEARTH_TRY(check_finite(options, brain, options.output));
     return write_file_atomically(options.output,
                                  save_brain(brain, options.as_delta ? &*parent : nullptr));
 }
@@ -183,6 +204,7 @@ Status merge(const BrainOptions& options) {
     std::vector<Brain> brains;
     for (const std::string& file : options.files) {
         HEARTH_ASSIGN(Brain brain, read_brain(file, parent));
+        HEARTH_TRY(check_finite(options, brain, file));
         brains.push_back(std::move(brain));
     }
     std::vector<double> weights = options.weights;
@@ -226,6 +248,8 @@ CLI::App* add_part(CLI::App& brain, const char* name, const char* summary, int f
 void add_output(CLI::App& command, BrainOptions& options) {
     command.add_option("-o,--output", options.output, "The brain to write, atomically.")
         ->required();
+    command.add_flag("--allow-nonfinite", options.allows_nonfinite,
+                     "Take and write brains that hold NaN or infinity.");
     command.add_flag("--delta", options.as_delta, "Store what differs from --shipped alone.");
 }
 
