@@ -125,12 +125,17 @@ void Canvas::stroke(std::span<const glm::vec2> points, float width, std::span<co
 }
 
 void Canvas::disc(glm::vec2 center, float radius, Color inner, Color rim, int segments) {
-    const uint32_t middle = add(center, inner.packed());
+    ellipse(center, {radius, 0.0f}, {0.0f, radius}, inner, rim, {0.0f, 0.0f}, segments);
+}
+
+void Canvas::ellipse(glm::vec2 center, glm::vec2 half_a, glm::vec2 half_b, Color inner, Color rim,
+                     glm::vec2 light, int segments) {
+    const uint32_t middle = add(center + light.x * half_a + light.y * half_b, inner.packed());
     const uint32_t rgba = rim.packed();
     for (int i = 0; i <= segments; ++i) {
         const float angle = kTwoPi * static_cast<float>(i) / static_cast<float>(segments);
         const uint32_t point =
-            add(center + radius * glm::vec2(std::cos(angle), std::sin(angle)), rgba);
+            add(center + half_a * std::cos(angle) + half_b * std::sin(angle), rgba);
         if (i > 0) indices_.insert(indices_.end(), {middle, point - 1, point});
     }
 }

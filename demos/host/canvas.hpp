@@ -65,6 +65,10 @@ class Canvas {
                 bool is_closed = false);
     /// A disc that fades from one colour in the centre to another at the rim.
     void disc(glm::vec2 center, float radius, Color inner, Color rim, int segments = 24);
+    /// A disc stretched along two half axes, which need not be square to each other; its centre of
+    /// colour may lie off the middle, as `light` of the half axes (both within (-1, 1)).
+    void ellipse(glm::vec2 center, glm::vec2 half_a, glm::vec2 half_b, Color inner, Color rim,
+                 glm::vec2 light = {0.0f, 0.0f}, int segments = 24);
     void ring(glm::vec2 center, float radius, float width, Color color, int segments = 32);
     /// A rectangle turned by `angle` (radians) whose corners have `corner_radius`.
     void rounded_box(glm::vec2 center, glm::vec2 half_size, float angle, float corner_radius,

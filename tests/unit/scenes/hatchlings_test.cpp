@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "hatchlings/player.hpp"
+#include "hatchlings/progress.hpp"
 #include "random.hpp"
 
 #include <gtest/gtest.h>
@@ -121,6 +122,46 @@ TEST(Hatchlings, RulesChangeHowManyDriftersThereAre) {
     world.step();
     EXPECT_EQ(world.motes().size(), kMaxMotes);
     EXPECT_EQ(world.embers().size(), kMaxEmbers);
+}
+
+/// Bars of a world in which policies follow each other, one bar each.
+Progress progress_of(std::initializer_list<Policy> policies, bool is_hot_at_end = false) {
+    World world({.seed = 12});
+    Progress progress;
+    size_t bar = 0;
+    for (const Policy policy : policies) {
+        if (is_hot_at_end && ++bar > policies.size() / 2) {
+            Rules rules = world.rules();
+            rules.is_hot_night = true;
+            world.set_rules(rules);
+        }
+        for (int second = 0; second < Progress::kBarSeconds; ++second) {
+            play(world, 1, policy);
+            progress.add(world);
+        }
+    }
+    return progress;
+}
+
+TEST(HatchlingsProgress, BarsCountWhatEachHatchlingTouchesInAMinute) {
+    World world({.seed = 12});
+    Progress progress;
+    const double rate = play(world, Progress::kBarSeconds, Policy::kForage);
+    EXPECT_TRUE(progress.add(world));
+    ASSERT_EQ(progress.bars().size(), 1u);
+    EXPECT_NEAR(progress.bars()[0].embers, rate, 1e-3);
+    play(world, 1, Policy::kForage);
+    EXPECT_FALSE(progress.add(world));
+}
+
+TEST(HatchlingsProgress, SaysWhenTheyAreStuckAndWhenTheyGotWorse) {
+    constexpr Policy F = Policy::kForage, R = Policy::kRandom, I = Policy::kIdle;
+    EXPECT_EQ(progress_of({R}).mood(), Mood::kWatching);
+    EXPECT_EQ(progress_of({R, F, F}).mood(), Mood::kLearning);
+    EXPECT_GT(progress_of({R, F, F}).gain(), 3);
+    EXPECT_EQ(progress_of({F, F, I, I}).mood(), Mood::kDegraded);
+    EXPECT_EQ(progress_of({F, I, I, I, I}).mood(), Mood::kStuck);
+    EXPECT_EQ(progress_of({F, F, F, F}, true).mood(), Mood::kDegraded);
 }
 
 TEST(HatchlingsScript, ReadsEachVerb) {

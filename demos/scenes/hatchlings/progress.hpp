@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// How well the hatchlings do, in bars of fifteen seconds, and what to say about it.
+
+#pragma once
+
+#include "hatchlings/world.hpp"
+
+#include <string>
+#include <vector>
+
+namespace hearth::hatchlings {
+
+enum class Mood : uint8_t {
+    kWatching,  ///< too early to say
+    kLearning,  ///< better than at first, or not worse
+    kStuck,  ///< for a minute far below how it began: a fresh start, a softer penalty, more exploring
+    kDegraded,  ///< worse than it has been: the rules may have changed, which adapt() is for
+};
+
+class Progress {
+  public:
+    static constexpr int kBarSeconds = 15;
+    static constexpr uint64_t kBarFrames = uint64_t{kBarSeconds} * kFramesPerSecond;
+
+    struct Bar {
+        float embers = 0;  ///< touched, for each hatchling and minute
+        float motes = 0;
+        float score = 0;  ///< what feeds less what hurts, by the rules at its end
+        bool is_hot_night = false;
+    };
+    /// What the player did, for the curve.
+    struct Mark {
+        uint64_t frame;
+        std::string text;
+    };
+
+    /// Call after each step of the world; true when a bar is complete.
+    bool add(const World& world);
+    void mark(uint64_t frame, std::string text) { marks_.push_back({frame, std::move(text)}); }
+
+    const std::vector<Bar>& bars() const { return bars_; }
+    const std::vector<Mark>& marks() const { return marks_; }
+    Mood mood() const;
+    /// Of the last bars by the first one; 0 while there are fewer than two.
+    float gain() const;
+
+  private:
+    std::vector<Bar> bars_;
+    std::vector<Mark> marks_;
+    uint64_t embers_ = 0, motes_ = 0;  ///< before the bar under way
+};
+
+}  // namespace hearth::hatchlings
