@@ -286,7 +286,8 @@ void draw_eyes(Canvas& canvas, const Body& body, vec2 gaze, bool is_shut, float 
 
 void draw_thought(Canvas& canvas, const Hatchling& h, const Thought& thought) {
     const float radius = kHatchlingRadius * (1.5f + 1.6f * std::clamp(thought.doubt, 0.0f, 1.5f));
-    canvas.disc(h.position, radius, kWarm.with_alpha(0.0f), Color::hex(0xd8b4ff, 0.30f), 28);
+    if (thought.doubt > 0)
+        canvas.disc(h.position, radius, kWarm.with_alpha(0.0f), Color::hex(0xd8b4ff, 0.30f), 28);
     const float strength = std::min(length(thought.intention), 1.0f);
     if (strength < 0.05f) return;
     const vec2 along = thought.intention / length(thought.intention), across{-along.y, along.x};
@@ -358,7 +359,7 @@ void draw_hatchling(Canvas& canvas, const Hatchling& h, uint32_t index, uint64_t
     const float squash =
         1.0f + 0.10f * (hop - 0.4f) * std::min(1.0f, 3 * speed) + 0.02f * wave(frame, 0.6f, phase);
     const float turn = std::clamp(h.velocity.x / (0.25f * kTopSpeed), -1.0f, 1.0f);
-    const Body body{h.position + vec2(0, 0.10f * hop), 1.25f * kHatchlingRadius, turn,
+    const Body body{h.position + vec2(0, 0.10f * hop), 1.62f * kHatchlingRadius, turn,
                     std::clamp(-0.22f * h.velocity.x / kTopSpeed, -0.3f, 0.3f)};
     const float s = body.size;
 
@@ -366,9 +367,9 @@ void draw_hatchling(Canvas& canvas, const Hatchling& h, uint32_t index, uint64_t
                    Color::hex(0x030606, 0.62f * a * (1 - 0.4f * hop)), Color::hex(0x030606, 0.0f));
 
     Color feather = Color::hex(kFeathers[index % kFeathers.size()]);
-    feather = feather.mix(Color::hex(0x33464c), 0.52f * (1 - light)).mix(kWarm, 0.25f * light);
+    feather = feather.mix(Color::hex(0x47606a), 0.34f * (1 - light)).mix(kWarm, 0.22f * light);
     if (is_chilled) feather = feather.mix(Color::hex(0x9fd4f5), 0.65f);
-    const Color shade = feather.mix(Color::hex(0x22171c), 0.45f);
+    const Color shade = feather.mix(Color::hex(0x2a1c22), 0.36f);
     const Color rim = shade.with_alpha(a),
                 lit = feather.mix(Color::hex(0xffffff), 0.25f).with_alpha(a);
 
