@@ -3,23 +3,13 @@
 
 // Brains.  Each input is read twice: as it is, and with its checksum made right.
 
-#include "core/checksum.hpp"
-#include "fuzz_target.hpp"
-#include "program/brain.hpp"
+#include "mend.hpp"
 
-#include <cstring>
 #include <vector>
 
 using namespace hearth;
 
 namespace {
-
-void repair(std::span<std::byte> bytes) {
-    constexpr size_t kSum = offsetof(file::BrainHeader, checksum);
-    if (bytes.size() < sizeof(file::BrainHeader)) return;
-    const uint64_t sum = checksum(bytes.subspan(kSum + sizeof(uint64_t)));
-    std::memcpy(bytes.data() + kSum, &sum, sizeof sum);
-}
 
 void open(std::span<const std::byte> bytes) {
     constexpr uint64_t kMostDecoded = 1 << 20;
@@ -44,6 +34,11 @@ void open(std::span<const std::byte> bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    fuzz::open_twice(data, size, open, repair);
+    fuzz::open_twice(data, size, open, fuzz::mend_brain);
     return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed) {
+    return fuzz::mutate(data, size, max_size, seed, fuzz::change_brain, fuzz::mend_brain);
 }

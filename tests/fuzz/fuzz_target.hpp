@@ -18,6 +18,11 @@
 #include <vector>
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+/// Optional: a change that knows the format.  Returns the size, at most max_size.
+extern "C" __attribute__((weak)) size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size,
+                                                                size_t max_size, unsigned int seed);
+/// Any change: libFuzzer's, or replay.cpp's.
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace hearth::fuzz {
 

@@ -5,51 +5,31 @@
 // behind them, so each input is read twice: as it is, and with its checksums made right.
 
 #include "compile/graph_file.hpp"
-#include "core/checksum.hpp"
-#include "fuzz_target.hpp"
-#include "program/package.hpp"
-
-#include <cstring>
+#include "mend.hpp"
 
 using namespace hearth;
 
 namespace {
 
-uint64_t checksum_of(std::span<const std::byte> bytes, size_t begin, size_t end) {
-    return checksum(bytes.subspan(begin, end - begin));
-}
-
-void repair_program(std::span<std::byte> program) {
-    if (program.size() < sizeof(file::FileHeader)) return;
-    const uint64_t sum = checksum_of(program, file::kChecksumEnd, program.size());
-    std::memcpy(program.data() + offsetof(file::FileHeader, checksum), &sum, sizeof sum);
-}
-
-void repair(std::span<std::byte> bytes) {
-    file::PackageHeader header;
-    if (bytes.size() < sizeof header) return;
-    std::memcpy(&header, bytes.data(), sizeof header);
-    const size_t sections = sizeof header;
-    const uint64_t count = std::min(header.section_count, file::kMaxPackageSections);
-    for (uint64_t i = 0; i < count; ++i) {
-        file::PackageSectionRecord record;
-        const size_t at = sections + i * sizeof record;
-        if (at + sizeof record > bytes.size()) return;
-        std::memcpy(&record, bytes.data() + at, sizeof record);
-        if (record.offset > bytes.size() || record.bytes > bytes.size() - record.offset) continue;
-        const std::span<std::byte> section = bytes.subspan(record.offset, record.bytes);
-        if (static_cast<file::PackageSectionKind>(record.kind) ==
-            file::PackageSectionKind::kProgram)
-            repair_program(section);
-        record.checksum = checksum(section);
-        std::memcpy(bytes.data() + at, &record, sizeof record);
+/// Changes one of the programs, or a section, a profile or the header.
+void change(std::span<std::byte> bytes, fuzz::Random& random) {
+    const auto header = fuzz::record_at<file::PackageHeader>(bytes, 0);
+    const uint32_t count = std::min(header.section_count, file::kMaxPackageSections);
+    const size_t tables = sizeof header + count * sizeof(file::PackageSectionRecord) +
+                          header.profile_count * sizeof(file::ProfileRecord);
+    if (random.below(4) == 0 && tables <= bytes.size() && header.profile_count < 100) {
+        const size_t begin = offsetof(file::PackageHeader, graph_hash);
+        fuzz::change_word(bytes.subspan(begin, tables - begin), bytes.subspan(begin), random);
+        return;
     }
-    const uint64_t end = sections + count * sizeof(file::PackageSectionRecord) +
-                         uint64_t{header.profile_count} * sizeof(file::ProfileRecord);
-    const size_t begin = offsetof(file::PackageHeader, checksum) + sizeof(uint64_t);
-    if (end > bytes.size()) return;
-    header.checksum = checksum_of(bytes, begin, end);
-    std::memcpy(bytes.data(), &header, sizeof header);
+    const auto section = fuzz::record_at<file::PackageSectionRecord>(
+        bytes, sizeof header + random.below(count) * sizeof(file::PackageSectionRecord));
+    if (section.offset > bytes.size() || section.bytes > bytes.size() - section.offset) return;
+    const auto part = bytes.subspan(section.offset, section.bytes);
+    if (section.kind == static_cast<uint32_t>(file::PackageSectionKind::kProgram))
+        fuzz::change_program(part, random);
+    else
+        fuzz::change_word(part, part, random);
 }
 
 /// Reads what a checked program refers to.
@@ -93,6 +73,11 @@ void open(std::span<const std::byte> bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-    fuzz::open_twice(data, size, open, repair);
+    fuzz::open_twice(data, size, open, fuzz::mend_package);
     return 0;
+}
+
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned int seed) {
+    return fuzz::mutate(data, size, max_size, seed, change, fuzz::mend_package);
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Runs a fuzz target without libFuzzer: replay CORPUS [MUTATIONS] feeds it each file of the corpus,
-// and then as many changed ones, always the same.
+// and then as many changed ones, always the same, mostly by the target's own mutator if it has one.
 
 #include "fuzz_target.hpp"
 #include "support/files.hpp"
@@ -25,8 +25,25 @@ class Mutator {
         round_ = round;
         draw_ = 0;
         Bytes bytes = corpus_[below(corpus_.size())];
+        if (LLVMFuzzerCustomMutator != nullptr && round % 8 != 0) {
+            const size_t room = bytes.size() + 256;
+            size_t size = bytes.size();
+            bytes.resize(room);
+            size = LLVMFuzzerCustomMutator(reinterpret_cast<uint8_t*>(bytes.data()), size, room,
+                                           bits());
+            bytes.resize(size);
+            return bytes;
+        }
         for (size_t change = 0; change <= round % 4; ++change) mutate(bytes);
         return bytes;
+    }
+    /// One change in place.
+    size_t change(uint8_t* data, size_t size, size_t max_size) {
+        Bytes bytes(reinterpret_cast<std::byte*>(data), reinterpret_cast<std::byte*>(data) + size);
+        mutate(bytes);
+        bytes.resize(std::min(bytes.size(), max_size));
+        std::copy(bytes.begin(), bytes.end(), reinterpret_cast<std::byte*>(data));
+        return bytes.size();
     }
 
   private:
@@ -73,11 +90,17 @@ class Mutator {
     uint32_t round_ = 0, draw_ = 0;
 };
 
+Mutator* g_mutator = nullptr;
+
 void run(const Bytes& bytes) {
     LLVMFuzzerTestOneInput(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
 }
 
 }  // namespace
+
+extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size) {
+    return g_mutator->change(data, size, max_size);
+}
 
 int main(int argc, char** argv) {
     if (argc < 2) return std::fprintf(stderr, "usage: %s CORPUS [MUTATIONS]\n", argv[0]), 2;
@@ -91,6 +114,7 @@ int main(int argc, char** argv) {
     for (const Bytes& bytes : corpus) run(bytes);
     const unsigned long rounds = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : 1000;
     Mutator mutator(corpus);
+    g_mutator = &mutator;
     for (uint32_t round = 0; round < rounds; ++round) run(mutator.make(round));
     std::printf("%zu files and %lu mutations without a finding\n", corpus.size(), rounds);
     return 0;
