@@ -16,11 +16,14 @@ function(hearth_compile_options target)
     endforeach()
     if("undefined" IN_LIST HEARTH_SANITIZE)
         # The vptr check needs RTTI, which the library's objects do not carry.
-        target_compile_options(${target} PRIVATE -fno-sanitize-recover=undefined -fno-sanitize=vptr)
+        # Conversions of floats that the integer cannot hold are not among what "undefined" checks.
+        target_compile_options(${target} PRIVATE -fsanitize=float-cast-overflow
+            -fno-sanitize-recover=undefined,float-cast-overflow -fno-sanitize=vptr)
     endif()
 endfunction()
 
-# The library neither throws nor uses RTTI: nothing may cross the host's edge as an exception.
+# The library neither throws nor uses RTTI: nothing may cross the host's edge as an exception.  The
+# compiler column lets std::bad_alloc unwind inside (HearthCompiler.cmake).
 function(hearth_sdk_options target)
     hearth_compile_options(${target})
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-exceptions -fno-rtti>)

@@ -204,6 +204,16 @@ float hearth_max(float a, float b) { return isnan(a) ? a : (isnan(b) ? b : max(a
 
 float hearth_sign(float x) { return isnan(x) ? x : sign(x); }
 
+// Without the fraction; what the type does not hold becomes its nearest number, NaN zero.  int() and
+// uint() leave that undefined.  As saturate_cast on the CPU.
+int hearth_to_int(float x) {
+    return x >= 2147483648.0 ? 0x7fffffff
+                             : (x > -2147483648.0 ? int(x) : (isnan(x) ? 0 : int(0x80000000u)));
+}
+uint hearth_to_uint(float x) {
+    return x >= 4294967296.0 ? 0xffffffffu : (x > 0.0 ? uint(x) : 0u);
+}
+
 // C's remainder: the sign is the dividend's.
 float hearth_fmod(float a, float b) { return a - b * trunc(a / b); }
 

@@ -4,6 +4,7 @@
 #include "codegen/glsl_writer.hpp"
 
 #include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
 
 #include <bit>
 #include <cmath>
@@ -91,9 +92,9 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kToF32:
             return call("float", a);
         case ScalarOp::kToI32:
-            return call("int", a);
+            return call(is_float ? "hearth_to_int" : "int", a);
         case ScalarOp::kToU32:
-            return call("uint", a);
+            return call(is_float ? "hearth_to_uint" : "uint", a);
         case ScalarOp::kToBool:
             return call("bool", a);
         case ScalarOp::kRoundF16:
@@ -195,9 +196,9 @@ std::string glsl_literal(double value, ScalarType type) {
         case ScalarType::kBool:
             return value != 0 ? "true" : "false";
         case ScalarType::kU32:
-            return std::to_string(static_cast<uint32_t>(value)) + "u";
+            return std::to_string(saturate_cast<uint32_t>(value)) + "u";
         case ScalarType::kI32: {
-            const auto whole = static_cast<int32_t>(value);
+            const auto whole = saturate_cast<int32_t>(value);
             // -2147483648 would be the negation of a literal that does not fit.
             if (whole == INT32_MIN) return "int(0x80000000u)";
             return whole < 0 ? "(" + std::to_string(whole) + ")" : std::to_string(whole);
@@ -337,6 +338,11 @@ std::string GlslWriter::expression(const ScalarNode& node) {
     }
     if (is_unary(node.op)) {
         const std::string a = emit_node(node.a);
+        // What is known to fit needs no care.
+        if (node.op == ScalarOp::kToI32 && range_of(node.a).is_within(-0x1p31, 0x1.fffffep30))
+            return call("int", a);
+        if (node.op == ScalarOp::kToU32 && range_of(node.a).is_within(0, 0x1.fffffep31))
+            return call("uint", a);
         return unary_text(node.op, arena_.node(node.a).type, a);
     }
     if (node.op == ScalarOp::kSelect) {
@@ -351,6 +357,47 @@ std::string GlslWriter::expression(const ScalarNode& node) {
                std::to_string(static_cast<uint32_t>(key >> 32)) + "u, " + a + ", " + b + ")";
     }
     return binary_text(node.op, arena_.node(node.a).type, a, b);
+}
+
+/// The floats that an expression can be, as far as its bounds are plain to see.
+GlslWriter::Range GlslWriter::range_of(uint32_t id, int depth) const {
+    const ScalarNode& n = arena_.node(id);
+    Range range;
+    if (n.type != ScalarType::kF32 || depth == 8) return range;
+    switch (n.op) {
+        case ScalarOp::kConst: {
+            const double value = static_cast<double>(std::bit_cast<float>(n.bits));
+            return std::isnan(value) ? range : Range{value, value, kNoNaN};
+        }
+        case ScalarOp::kFloor:
+        case ScalarOp::kCeil:
+        case ScalarOp::kRound:
+        case ScalarOp::kTrunc: {
+            range = range_of(n.a, depth + 1);
+            return {std::floor(range.low), std::ceil(range.high), range.nan_of};
+        }
+        case ScalarOp::kMin:
+        case ScalarOp::kMax: {
+            // A bound is a constant, and NaN passes.
+            const Range a = range_of(n.a, depth + 1), b = range_of(n.b, depth + 1);
+            const bool is_min = n.op == ScalarOp::kMin;
+            range.low = is_min ? std::min(a.low, b.low) : std::max(a.low, b.low);
+            range.high = is_min ? std::min(a.high, b.high) : std::max(a.high, b.high);
+            range.nan_of = a.nan_of == kNoNaN ? b.nan_of : b.nan_of == kNoNaN ? a.nan_of : kAnyNaN;
+            return range;
+        }
+        case ScalarOp::kSelect: {
+            const Range yes = range_of(n.b, depth + 1), no = range_of(n.c, depth + 1);
+            range = {std::min(yes.low, no.low), std::max(yes.high, no.high), kAnyNaN};
+            const ScalarNode& condition = arena_.node(n.a);
+            const bool asks_for_it = condition.op == ScalarOp::kIsNan && condition.a == no.nan_of;
+            if (yes.nan_of == kNoNaN && (no.nan_of == kNoNaN || asks_for_it)) range.nan_of = kNoNaN;
+            return range;
+        }
+        default:
+            range.nan_of = id;  // if it is NaN itself
+            return range;
+    }
 }
 
 /// The larger or smaller of a number and a constant that is one: NaN stays without being asked for.

@@ -10,6 +10,7 @@
 
 #include <hearth/op/scalar.hpp>
 
+#include <cmath>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -80,6 +81,17 @@ class GlslWriter {
         std::unordered_map<uint32_t, std::string> names;  ///< expression id -> local or literal
     };
 
+    /// Bounds of a float.  nan_of: the expression that must be NaN for this one to be.
+    static constexpr uint32_t kNoNaN = 0xffffffffu, kAnyNaN = 0xfffffffeu;
+    struct Range {
+        double low = -HUGE_VAL, high = HUGE_VAL;
+        uint32_t nan_of = kAnyNaN;
+        bool is_within(double least, double most) const {
+            return nan_of == kNoNaN && low >= least && high <= most;
+        }
+    };
+
+    Range range_of(uint32_t id, int depth = 0) const;
     std::string emit_node(uint32_t id);
     std::string emit_loop(uint32_t id);
     std::string expression(const ScalarNode& node);

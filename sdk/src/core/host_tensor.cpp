@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
 #include <hearth/host_tensor.hpp>
 
 #include <bit>
@@ -58,18 +59,24 @@ void store(std::byte* at, T value) {
 }
 
 int64_t saturate(double value, DType dtype) {
-    if (std::isnan(value)) return 0;
-    const int bits = static_cast<int>(size_bytes(dtype)) * 8;
-    const double low = is_unsigned(dtype) ? 0 : -std::ldexp(1.0, bits - 1);
-    const double high = std::ldexp(1.0, is_unsigned(dtype) ? bits : bits - 1);
-    value = std::trunc(value);
-    if (value < low) value = low;
-    if (value < high)
-        return value >= 0x1p63 ? static_cast<int64_t>(static_cast<uint64_t>(value))
-                               : static_cast<int64_t>(value);
-    // The type's largest value.
-    return static_cast<int64_t>(is_unsigned(dtype) ? ~uint64_t{0} >> (64 - bits)
-                                                   : ~uint64_t{0} >> (65 - bits));
+    switch (dtype) {
+        case DType::kI8:
+            return saturate_cast<int8_t>(value);
+        case DType::kU8:
+            return saturate_cast<uint8_t>(value);
+        case DType::kI16:
+            return saturate_cast<int16_t>(value);
+        case DType::kU16:
+            return saturate_cast<uint16_t>(value);
+        case DType::kI32:
+            return saturate_cast<int32_t>(value);
+        case DType::kU32:
+            return saturate_cast<uint32_t>(value);
+        case DType::kU64:
+            return static_cast<int64_t>(saturate_cast<uint64_t>(value));
+        default:
+            return saturate_cast<int64_t>(value);
+    }
 }
 
 }  // namespace

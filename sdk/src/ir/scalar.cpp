@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
 #include <hearth/core/hash.hpp>
 #include <hearth/op/scalar.hpp>
 
@@ -176,10 +177,8 @@ Scalar ScalarArena::constant(double value, ScalarType type) {
             bits = std::bit_cast<uint32_t>(static_cast<float>(value));
             break;
         case ScalarType::kI32:
-            bits = static_cast<uint32_t>(static_cast<int32_t>(static_cast<int64_t>(value)));
-            break;
         case ScalarType::kU32:
-            bits = static_cast<uint32_t>(static_cast<int64_t>(value));
+            bits = static_cast<uint32_t>(saturate_cast<int64_t>(value));
             break;
         case ScalarType::kBool:
             bits = value != 0;
@@ -274,7 +273,16 @@ Scalar ScalarArena::loop(ScalarOp op, Scalar counter, Scalar extent, Scalar body
 
 Scalar ScalarArena::convert(Scalar a, ScalarType type) {
     if (a.type() == type) return a;
-    if (a.is_const()) return constant(a.const_value(), type);
+    if (a.is_const()) {
+        const double value = a.const_value();
+        // As the kernels convert what is not constant: floats saturate, integers keep their bits.
+        const bool is_float = a.type() == ScalarType::kF32;
+        if (is_float && type == ScalarType::kI32)
+            return constant(saturate_cast<int32_t>(value), type);
+        if (is_float && type == ScalarType::kU32)
+            return constant(saturate_cast<uint32_t>(value), type);
+        return constant(value, type);
+    }
     switch (type) {
         case ScalarType::kF32:
             return unary(ScalarOp::kToF32, a);

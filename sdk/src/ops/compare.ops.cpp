@@ -214,7 +214,8 @@ constinit const OpDef kOps[] = {
     },
     {
         .name = "cast",
-        .summary = "x with another element type",
+        .summary = "x with another element type; of floats that an integer type does not hold its "
+                   "nearest number, of NaN zero; integers wrap",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"to", AttrType::kDType}},
         .infer = [](InferCall& call) -> Status {

@@ -13,6 +13,7 @@
 #include "ops/op_table.hpp"
 #include "passes/pass.hpp"
 
+#include <hearth/core/convert.hpp>
 #include <hearth/core/hash.hpp>
 #include <hearth/op/op_def.hpp>
 
@@ -83,7 +84,7 @@ PackedWeights pack_weights(const HostTensor& weights, int bits, int64_t block, D
                          bits, scale_type);
         packed.scales.set(first / block, rounding.scale);
         for (int64_t i = first; i < first + length; ++i) {
-            const auto q = static_cast<uint32_t>(static_cast<int32_t>(
+            const auto q = static_cast<uint32_t>(saturate_cast<int32_t>(
                 rounding(static_cast<double>(values[static_cast<size_t>(i)]))));
             const uint32_t kept = q & ((1u << bits) - 1);
             words[static_cast<size_t>(i / per_word)] |= kept << (i % per_word * bits);

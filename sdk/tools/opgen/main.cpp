@@ -138,6 +138,12 @@ std::string page() {
         "The example shows the\nshapes and types of one call. Gradient \"zero\": none flows "
         "through; \"none\": asking for it is an error. ONNX:\nthe operator and the first "
         "opset that is read.\n\n"
+        "Numbers that an integer type does not hold: ONNX and PyTorch leave open what `cast` makes of "
+        "them; here the\nCPU and every device agree. From floats it takes the type's nearest number, "
+        "and zero from NaN (`float` 300 as i8\nis 127); from integers it keeps the low bits (i32 300 "
+        "as i8 is 44). NaN as bool is true. On a device 64-bit\nintegers are held in 32 bits, and "
+        "their nearest numbers are those of 32 bits. Operators that take positions or\nlengths as "
+        "floats convert them in the same way.\n\n"
         "| operator | inputs | attributes | result | example | GPU | gradient | ONNX |\n"
         "|---|---|---|---|---|---|---|---|\n";
     for (std::span<const OpDef> family : op_families())

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
 #include <hearth/core/fixed_list.hpp>
 #include <hearth/core/philox.hpp>
 #include <hearth/op/attrs.hpp>
@@ -159,9 +160,14 @@ class CpuAt {
     Index coord(int axis) const { return coords_[axis]; }
     Index linear() const { return linear_; }
     Index index(int64_t value) const { return value; }
-    V value(double v) const { return static_cast<V>(v); }
+    V value(double v) const { return converted<V>(v); }
     V number(Index i) const { return static_cast<V>(i); }
-    Index to_index(V v) const { return static_cast<Index>(v); }
+    /// As on a device, where indices have 32 bits: what lies beyond them becomes the nearest of them,
+    /// NaN zero.
+    Index to_index(V v) const {
+        if constexpr (std::is_same_v<V, double>) return saturate_cast<int32_t>(v);
+        return static_cast<Index>(v);
+    }
     V to_output(V v) const { return v; }
 
     V x(int k) const {
@@ -227,12 +233,17 @@ class CpuAt {
 
     /// A multiple of 2^-24 in [0, 1) for element `linear()` of draw `step`.
     V uniform(uint64_t key, V step) const {
-        return static_cast<V>(
-            uniform_from_bits(philox_bits(key, static_cast<uint32_t>(static_cast<int64_t>(step)),
-                                          static_cast<uint32_t>(linear_))));
+        return static_cast<V>(uniform_from_bits(philox_bits(
+            key, static_cast<uint32_t>(converted<int64_t>(step)), static_cast<uint32_t>(linear_))));
     }
 
   private:
+    template <class To, class From>
+    static To converted(From v) {
+        if constexpr (std::is_same_v<From, double> && std::is_same_v<To, int64_t>)
+            return saturate_cast<int64_t>(v);
+        return static_cast<To>(v);
+    }
     const CpuInput<V>& input(int k) const { return inputs_[static_cast<size_t>(k)]; }
     const Attrs& attrs_;
     std::span<const CpuInput<V>> inputs_;
