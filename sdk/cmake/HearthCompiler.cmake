@@ -7,10 +7,17 @@ find_package(glslang REQUIRED)
 include(HearthOps)
 include(HearthKernels)
 
+# hearth_out_of_memory(target): lets std::bad_alloc unwind to where the library was entered, which makes a
+# Status of it (core/out_of_memory.hpp).  Nothing is thrown otherwise, and nothing leaves the library.
+function(hearth_out_of_memory target)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions>)
+endfunction()
+
 set(compiler_folders kernels ir ops cpu autodiff passes codegen plan compile nn optim agents weights)
 set(compiler_objects "")
 foreach(folder IN LISTS compiler_folders)
     hearth_folder(${folder})
+    hearth_out_of_memory(hearth_${folder})
     list(APPEND compiler_objects $<TARGET_OBJECTS:hearth_${folder}>)
 endforeach()
 
@@ -33,6 +40,7 @@ if(HEARTH_IMPORT)
     find_package(Protobuf REQUIRED)
     find_library(HEARTH_ONNX_PROTO onnx_proto REQUIRED)
     hearth_folder(io)
+    hearth_out_of_memory(hearth_io)
     target_compile_definitions(hearth_io PRIVATE ONNX_ML=1 ONNX_NAMESPACE=onnx)
     add_library(hearth_import STATIC $<TARGET_OBJECTS:hearth_io>)
     add_library(hearth::import ALIAS hearth_import)

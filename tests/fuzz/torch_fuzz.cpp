@@ -15,10 +15,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     } else {
         size_t held = 0;
         for (const auto& [name, tensor] : *tensors) held += tensor.bytes().size();
-        fuzz::require(held <= 16 * size + (1 << 16), "more data than the file allows");
+        fuzz::require(held <= Budget(size).limit(Budget::Of::kCopiedBytes),
+                      "more data than the file allows");
     }
     // Checksums keep most changes of an archive from its pickle.
     ByteReader reader(fuzz::as_bytes(data, size));
-    if (const auto pickle = read_pickle(reader); !pickle.ok()) fuzz::check_refusal(pickle.status());
+    Budget budget(size);
+    const auto pickle = read_pickle(reader, budget);
+    if (!pickle.ok()) fuzz::check_refusal(pickle.status());
     return 0;
 }

@@ -39,9 +39,12 @@ struct NamedTensor {
     HostTensor tensor;
 };
 
-/// The contents of a file that a model keeps tensors in.  location: relative, with forward slashes,
-/// without "..", but otherwise as the model has it.
-using ExternalData = std::function<Result<std::vector<std::byte>>(const std::string& location)>;
+/// Reads the bytes [offset, offset + size) of a file that a model keeps tensors in, all of them or
+/// none.  location: relative, with forward slashes, without "..", but otherwise as the model has it.
+/// offset + size does not overflow, but nothing else is known of either: check them against the file
+/// before anything is allocated.
+using ExternalData = std::function<Result<std::vector<std::byte>>(const std::string& location,
+                                                                  uint64_t offset, uint64_t size)>;
 
 /// What becomes of BatchNormalization.  Its statistics are constants in any case: optimizers must
 /// not touch them.
@@ -68,6 +71,10 @@ struct ImportOptions {
     ExternalData external_data;
     /// Put in front of the params' names, to keep the weights of two models in one trace apart.
     std::string prefix;
+    /// How many times as much as usual reading the file may do: unrolling loops and sequences,
+    /// expanding functions, computing constants.  For models one trusts that say very much in few
+    /// bytes; the error names the limit that was met.
+    double budget = 1;
 };
 
 /// What a model takes or gives.
@@ -115,11 +122,13 @@ class ImportedModel {
 /// Errors: kCorruptData for bytes that are no ONNX model or contradict themselves; kInvalidArgument
 /// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported with all
 /// operators and types that are missing and the nodes that use them; kOutOfRange for loops of more
-/// than 1024 turns and models that unfold to more than 2^18 nodes.
+/// than 1024 turns, for models that ask for far more than a file of their size should (see
+/// ImportOptions::budget; a few tens of thousands of values from the smallest), and where memory ends.
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
                                   const ImportOptions& options = {});
 
-/// Reads files in `folder` and below it; what links lead out of it is refused.
+/// Reads files in `folder` and below it, no more of them than is asked for; what links lead out of it
+/// is refused.
 ExternalData files_below(const std::string& folder);
 
 /// Reads a model file, with files_below its folder.  Errors: also kNotFound for files that are

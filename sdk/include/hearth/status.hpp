@@ -20,15 +20,20 @@ enum class StatusCode {
     kNotFound,         ///< a name that does not exist
     kUnsupported,      ///< understood, but this build, device or profile cannot do it
     kCorruptData,      ///< untrusted bytes that are not what they claim to be
-    kOutOfRange,       ///< a size beyond a stated limit
+    kOutOfRange,       ///< a size beyond a stated limit, or beyond the memory there is
     kInternal,         ///< a broken invariant inside Hearth
 };
+
+/// `text` as a message can show it: no control characters but line breaks, and no longer than a few
+/// kilobytes, whatever names from a file went into it.
+std::string presentable(std::string text);
 
 /// A code and a message that names what was expected and what was found.
 class [[nodiscard]] Status {
   public:
     Status() = default;
-    Status(StatusCode code, std::string message) : code_(code), message_(std::move(message)) {}
+    Status(StatusCode code, std::string message)
+        : code_(code), message_(presentable(std::move(message))) {}
 
     bool ok() const { return code_ == StatusCode::kOk; }
     StatusCode code() const { return code_; }

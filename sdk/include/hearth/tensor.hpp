@@ -24,6 +24,7 @@
 
 namespace hearth {
 
+class Budget;
 struct Graph;
 class Trace;
 
@@ -118,6 +119,15 @@ class Trace {
 
     /// The finished graph, canonical and verified, or the first error.
     Result<Graph> finish();
+
+    /// Whether so many more values, and constants of so many more bytes, still fit; otherwise fails
+    /// the trace.  To be asked before a loop or an allocation whose size comes from a file.  A trace
+    /// holds up to 2^24 values.
+    bool fits(uint64_t values, uint64_t constant_bytes = 0);
+    /// For readers of files: counts what is appended from now on, and fails where `budget` ends.
+    /// Null: no longer.  It must outlive what is appended.
+    void set_budget(Budget* budget);
+    Budget* budget() const;
 
     /// The graph as built so far (for transformations such as autodiff).
     Graph& graph();

@@ -5,9 +5,12 @@
 
 #include "codegen/lower.hpp"
 #include "compile/tuning_data.hpp"
+#include "core/out_of_memory.hpp"
 #include "passes/pass.hpp"
 #include "passes/quantize_weights.hpp"
 #include "plan/plan.hpp"
+
+#include <hearth/core/convert.hpp>
 
 #include <algorithm>
 
@@ -96,7 +99,7 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
         for (size_t i = 0; i < graphs.size(); ++i) {
             // Entries share the budget as they share the arena.
             const double part = options.share_arena ? 1 : shares[i];
-            const auto target = static_cast<uint64_t>(aim * part * static_cast<double>(budget));
+            const auto target = saturate_cast<uint64_t>(aim * part * static_cast<double>(budget));
             HEARTH_ASSIGN(graphs[i], recompute(originals[i], target, pass_options));
         }
         HEARTH_ASSIGN(planned, lower_and_plan(graphs, options, /*spare_memory=*/true));
@@ -162,13 +165,15 @@ Compiled describe(const Program& program) {
 }
 
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
-    HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
-    HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
-    Compiled result = describe(compiled.program);
-    result.notes = std::move(compiled.notes);
-    result.quantized = std::move(compiled.quantized);
-    result.tunable = std::move(compiled.tunable);
-    return result;
+    return or_out_of_memory([&]() -> Result<Compiled> {
+        HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+        HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
+        Compiled result = describe(compiled.program);
+        result.notes = std::move(compiled.notes);
+        result.quantized = std::move(compiled.quantized);
+        result.tunable = std::move(compiled.tunable);
+        return result;
+    });
 }
 
 }  // namespace hearth

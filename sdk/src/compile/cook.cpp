@@ -5,6 +5,7 @@
 
 #include "compile/compile.hpp"
 #include "compile/graph_file.hpp"
+#include "core/out_of_memory.hpp"
 #include "passes/quantize_weights.hpp"
 #include "program/package.hpp"
 
@@ -92,14 +93,19 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
 }
 
 Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options) {
-    HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
-    return cook_graphs(std::move(graphs), options);
+    return or_out_of_memory([&]() -> Result<Cooked> {
+        HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+        return cook_graphs(std::move(graphs), options);
+    });
 }
 
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options) {
-    HEARTH_ASSIGN(const OpenPackage open, open_package(package));
-    HEARTH_ASSIGN(std::vector<Graph> graphs, load_graphs(open.view.graph(), open.view.weights()));
-    return cook_graphs(std::move(graphs), options);
+    return or_out_of_memory([&]() -> Result<Cooked> {
+        HEARTH_ASSIGN(const OpenPackage open, open_package(package));
+        HEARTH_ASSIGN(std::vector<Graph> graphs,
+                      load_graphs(open.view.graph(), open.view.weights()));
+        return cook_graphs(std::move(graphs), options);
+    });
 }
 
 }  // namespace hearth

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "core/out_of_memory.hpp"
 #include "cpu/interpreter.hpp"
 #include "ir/graph.hpp"
 
@@ -68,17 +69,19 @@ Result<NamedTensors> run(Graph graph, const EvalOptions& options) {
 
 Result<std::vector<HostTensor>> eval(std::span<const Tensor> tensors, const EvalOptions& options) {
     if (tensors.empty()) return std::vector<HostTensor>();
-    HEARTH_ASSIGN(Graph graph, graph_of(tensors));
-    HEARTH_TRY(set_weights(graph, options.weights));
-    HEARTH_ASSIGN(NamedTensors outputs, run(std::move(graph), options));
-    std::vector<HostTensor> values;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-        const auto at = outputs.find(std::to_string(i));
-        if (at == outputs.end())
-            return internal_error("eval: the runner gave no output " + std::to_string(i));
-        values.push_back(std::move(at->second));
-    }
-    return values;
+    return or_out_of_memory([&]() -> Result<std::vector<HostTensor>> {
+        HEARTH_ASSIGN(Graph graph, graph_of(tensors));
+        HEARTH_TRY(set_weights(graph, options.weights));
+        HEARTH_ASSIGN(NamedTensors outputs, run(std::move(graph), options));
+        std::vector<HostTensor> values;
+        for (size_t i = 0; i < tensors.size(); ++i) {
+            const auto at = outputs.find(std::to_string(i));
+            if (at == outputs.end())
+                return internal_error("eval: the runner gave no output " + std::to_string(i));
+            values.push_back(std::move(at->second));
+        }
+        return values;
+    });
 }
 
 Result<HostTensor> eval(const Tensor& tensor, const EvalOptions& options) {

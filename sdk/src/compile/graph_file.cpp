@@ -3,13 +3,17 @@
 
 #include "compile/graph_file.hpp"
 
+#include "core/budget.hpp"
 #include "core/bytes.hpp"
+#include "core/out_of_memory.hpp"
 #include "ir/rewrite.hpp"
 #include "ops/op_table.hpp"
 
+#include <hearth/core/extents.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <limits>
+#include <map>
 
 namespace hearth {
 
@@ -71,7 +75,7 @@ void write(ByteWriter& out, const Graph& graph, const StoreData& store) {
 class Reader {
   public:
     Reader(std::span<const std::byte> bytes, std::span<const std::byte> data)
-        : in_(bytes), data_(data) {}
+        : in_(bytes), data_(data), budget_(bytes.size() + data.size()) {}
 
     Result<std::vector<Graph>> run() {
         if (in_.number<uint32_t>() != kGraphMagic) return corrupt_data("graph: not a graph");
@@ -137,8 +141,9 @@ class Reader {
         for (uint32_t i = 0; i < rank; ++i) {
             const auto count = in_.number<int64_t>();
             shape.push_back(Dim(count, in_.number<uint8_t>() != 0));
-            if (count < 0) fail(corrupt_data("graph: a negative extent"));
         }
+        if (Status s = check_extents(shape); !s.ok())
+            return fail(corrupt_data("graph: " + s.message())), Shape();
         return shape;
     }
 
@@ -171,13 +176,14 @@ class Reader {
     }
 
     Attrs read_attrs() {
-        Attrs attrs;
+        std::vector<Attr> attrs;
         const uint32_t count = in_.count(5);
-        for (uint32_t i = 0; i < count && !in_.failed(); ++i) {
-            const std::string name(in_.counted_text());
-            attrs.set(name, read_attr_value());
+        for (uint32_t i = 0; i < count && goes_on(); ++i) {
+            spend(Budget::Of::kCopiedBytes, sizeof(Attr));
+            std::string name(in_.counted_text());
+            attrs.push_back({std::move(name), read_attr_value()});
         }
-        return attrs;
+        return Attrs(std::move(attrs));
     }
 
     /// The contents of a tensor of this type and shape, which lie at `offset`.
@@ -193,10 +199,16 @@ class Reader {
             fail(corrupt_data("graph: a tensor's contents lie outside the data"));
             return nullptr;
         }
+        // Values of equal contents lie in one place of the data, and share them here too.
+        std::shared_ptr<const HostTensor>& known = known_data_[offset];
+        if (known != nullptr && known->dtype() == dtype && known->shape() == shape) return known;
+        spend(Budget::Of::kCopiedBytes, bytes);
+        if (!status_.ok()) return nullptr;
         HostTensor tensor(dtype, shape);
         const auto from = data_.subspan(offset, bytes);
         std::copy(from.begin(), from.end(), tensor.bytes().begin());
-        return std::make_shared<const HostTensor>(std::move(tensor));
+        known = std::make_shared<const HostTensor>(std::move(tensor));
+        return known;
     }
 
     Value read_value() {
@@ -221,14 +233,20 @@ class Reader {
         const std::string_view name = in_.counted_text();
         node.op = find_op(name);
         if (node.op == nullptr && !in_.failed())
-            fail(unsupported("graph: there is no operator '" + std::string(name.substr(0, 64)) +
-                             "' in this version"));
+            fail(unsupported("graph: there is no operator " + quoted(name) + " in this version"));
         node.attrs = read_attrs();
         // Records gain attributes; what was written before means the same without them.
-        if (node.op != nullptr) add_defaults(*node.op, node.attrs);
+        if (node.op != nullptr) {
+            spend(Budget::Of::kCopiedBytes, node.op->attrs.size() * sizeof(Attr));
+            add_defaults(*node.op, node.attrs);
+        }
         node.inputs = read_list<ValueId>();
         node.outputs = read_list<ValueId>();
         return node;
+    }
+
+    void spend(Budget::Of of, uint64_t amount) {
+        if (Status s = budget_.spend(of, amount); !s.ok()) fail(s.in("graph"));
     }
 
     bool goes_on() const { return !in_.failed() && status_.ok(); }
@@ -256,6 +274,8 @@ class Reader {
 
     ByteReader in_;
     std::span<const std::byte> data_;
+    Budget budget_;
+    std::map<uint64_t, std::shared_ptr<const HostTensor>> known_data_;  ///< by offset
     Status status_;
 };
 
@@ -271,7 +291,7 @@ std::vector<std::byte> save_graphs(std::span<const Graph> graphs, const StoreDat
 
 Result<std::vector<Graph>> load_graphs(std::span<const std::byte> bytes,
                                        std::span<const std::byte> data) {
-    return Reader(bytes, data).run();
+    return or_out_of_memory([&] { return Reader(bytes, data).run(); });
 }
 
 }  // namespace hearth

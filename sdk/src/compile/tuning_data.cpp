@@ -3,6 +3,8 @@
 
 #include "compile/tuning_data.hpp"
 
+#include "core/bytes.hpp"
+
 #include <hearth/hearth.h>
 
 #include <span>
@@ -53,8 +55,7 @@ Status read_head(std::span<const std::string_view> lines, Tuning& tuning) {
 
 std::string differs(std::string_view what, std::string_view found, std::string_view expected) {
     if (found == expected) return "";
-    return "it is of " + std::string(what) + " '" + std::string(found) + "', not '" +
-           std::string(expected) + "'";
+    return "it is of " + std::string(what) + " " + quoted(found) + ", not " + quoted(expected);
 }
 
 }  // namespace
@@ -91,7 +92,7 @@ Result<Tuning> parse_tuning(std::string_view text) {
             variant = variant.substr(0, end);
         }
         if (!tuning.variants.emplace(kernel, variant).second)
-            return bad_line(i, "'" + kernel + "' is there twice");
+            return bad_line(i, quoted(kernel) + " is there twice");
     }
     return tuning;
 }

@@ -5,12 +5,16 @@
 
 namespace hearth {
 
-std::string quoted(std::string_view name) {
+std::string shown(std::string_view name) {
     constexpr size_t kLongest = 100;
     std::string text(name.substr(0, kLongest));
     for (char& c : text)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
-    return "'" + text + (name.size() > kLongest ? "...'" : "'");
+    return name.size() > kLongest ? text + "..." : text;
+}
+
+std::string quoted(std::string_view name) {
+    return "'" + shown(name) + "'";
 }
 
 }  // namespace hearth

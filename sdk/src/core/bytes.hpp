@@ -113,7 +113,9 @@ class ByteWriter {
     std::vector<std::byte> bytes_;
 };
 
-/// A name from a file, for a message: in quotes, without control characters, shortened.
+/// A name from a file, for a message: without control characters, shortened.
+std::string shown(std::string_view name);
+/// The same in quotes.
 std::string quoted(std::string_view name);
 
 }  // namespace hearth

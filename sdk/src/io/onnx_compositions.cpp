@@ -7,6 +7,7 @@
 #include "ops/image_onnx.hpp"
 #include "ops/onnx_rules.hpp"
 
+#include <hearth/core/convert.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/ops.hpp>
 
@@ -193,7 +194,9 @@ Tensors import_range(OnnxCall& call) {
     const double from = start->get(0), step = delta->get(0);
     const double count = std::max(0.0, std::ceil((limit->get(0) - from) / step));
     if (!(count <= kLongestRange)) return call.unsupported("a range of " + std::to_string(count));
-    HostTensor range(start->dtype(), Shape{static_cast<int64_t>(count)});
+    const auto length = saturate_cast<int64_t>(count);
+    if (!call.trace.fits(1, static_cast<uint64_t>(length) * size_bytes(start->dtype()))) return {};
+    HostTensor range(start->dtype(), Shape{length});
     for (int64_t i = 0; i < range.element_count(); ++i)
         range.set(i, from + static_cast<double>(i) * step);
     return {call.trace.constant(std::move(range))};

@@ -56,6 +56,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_body(const OnnxGraph& body,
     if (scope.depth == kDeepest)
         return out_of_range("more than " + std::to_string(kDeepest) +
                             " graphs and functions in one another");
+    HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + body.inputs.size() + body.outputs.size()));
     Scope inner{&scope, &body, scope.opset, scope.call, scope.defaults, scope.depth + 1, {}};
     for (size_t i = 0; i < body.inputs.size(); ++i)
         inner.values[body.inputs[i].name] = i < arguments.size() ? arguments[i] : Known();
@@ -185,6 +186,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, con
     for (int64_t turn = 0; goes_on.value_or(1) != 0 && (!count || turn < *count); ++turn) {
         if (turn == kMostTurns)
             return out_of_range("runs more than " + std::to_string(kMostTurns) + " turns");
+        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
         HostTensor number = HostTensor::scalar(static_cast<double>(turn), DType::kI64);
         if (body->inputs[0].dims.size() == 1) number = number.reshaped({1});
         Knowns arguments{{trace_.constant(std::move(number)), {}}, condition};
@@ -234,6 +236,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& n
     if (batch < 1) return unsupported("no sequences");
     std::vector<std::vector<Tensor>> parts;
     for (int64_t b = 0; b < batch; ++b) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
         Knowns sequence;
         for (const Known& known : all)
             sequence.push_back({squeeze(slice(known.tensor, 0, b, b + 1), {0}), {}});
@@ -288,6 +291,7 @@ Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const 
     Knowns carried(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(carried_count));
     std::vector<Knowns> collected(body.outputs.size() - carried_count);
     for (int64_t turn = 0; turn < turns; ++turn) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
         Knowns arguments = carried;
         for (const Tensor& whole : read)
             arguments.push_back({squeeze(slice(whole, 0, turn, turn + 1), {0}), {}});

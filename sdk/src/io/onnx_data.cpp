@@ -9,9 +9,11 @@
 // constant, or among ImportOptions::input_values.  What is computed when the program runs is then
 // right for as many results, and no more.
 
+#include "core/budget.hpp"
 #include "cpu/interpreter.hpp"
 #include "io/onnx_compositions.hpp"
 
+#include <hearth/core/convert.hpp>
 #include <hearth/op/onnx_call.hpp>
 #include <hearth/ops.hpp>
 
@@ -43,13 +45,20 @@ std::optional<DType> dtype_of(OnnxCall& call, std::string_view name, int64_t fal
 
 // --- As many results as the data says ---
 
-/// A model must not make import slow: most steps to find out how many results there are.
+/// A model must not make import slow: most steps of one node to find out how many results there are.
 constexpr int64_t kMostWork = int64_t{1} << 28;
 
-/// What `count` gives for the contents of the first `inputs` inputs; nothing after failing the trace
-/// because they are not known.
+/// What `count` gives for the contents of the first `inputs` inputs, after about `work` steps;
+/// nothing after failing the trace because they are not known, or it takes too long.
 template <class F>
-std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, F count) {
+std::optional<int64_t> known_count(OnnxCall& call, size_t inputs, int64_t work, F count) {
+    if (Budget* budget = call.trace.budget()) {
+        const Status s = budget->spend(Budget::Of::kElements, static_cast<uint64_t>(work));
+        if (!s.ok()) {
+            call.trace.fail(s);
+            return {};
+        }
+    }
     Trace trace("count");
     Tensors known;
     for (size_t k = 0; k < inputs; ++k) {
@@ -78,8 +87,8 @@ Tensors import_nonzero(OnnxCall& call) {
     if (has_failed(call)) return {};
     if (x.rank() == 0) return call.unsupported("of a scalar");
     if (x.shape().element_count().count == 0) return {nothing(call, DType::kI64, {x.rank(), 0})};
-    const auto count =
-        known_count(call, 1, [](const Tensors& in) { return nonzero(in[0], 1).count; });
+    const auto count = known_count(call, 1, x.shape().element_count(1),
+                                   [](const Tensors& in) { return nonzero(in[0], 1).count; });
     if (!count) return {};
     if (*count == 0) return {nothing(call, DType::kI64, {x.rank(), 0})};
     return {nonzero(x, *count).places};
@@ -116,10 +125,12 @@ Tensors import_unique(OnnxCall& call) {
     const int64_t elements = x.shape().element_count().count;
     if (elements == 0) return call.unsupported("of nothing");
     // Slices are compared with each other.
-    if (axis && elements > kMostWork / elements)
+    constexpr int64_t kMostPairs = int64_t{1} << 22;
+    if (axis && elements > kMostPairs / elements)
         return call.unsupported("of slices of " + to_string(x.shape()));
+    const int64_t work = axis ? elements * elements : 16 * elements;
     const auto count = known_count(
-        call, 1, [&](const Tensors& in) { return unique(in[0], 1, axis, is_sorted).count; });
+        call, 1, work, [&](const Tensors& in) { return unique(in[0], 1, axis, is_sorted).count; });
     if (!count) return {};
     const Unique u = unique(x, *count, axis, is_sorted);
     return {u.values, u.first, u.inverse, u.counts};
@@ -139,7 +150,7 @@ struct BoxSelection {
 Tensors import_nms(OnnxCall& call) {
     const Tensor boxes = call.in(0), scores = call.in(1);
     BoxSelection selection;
-    const double most = call.real_in(2, 0);
+    const int64_t most = call.integer_in(2, 0);
     selection.options.overlap_threshold = call.real_in(3, 0);
     if (call.has(4)) selection.options.score_threshold = call.real_in(4, 0);
     selection.options.centered = call.flag("center_point_box", false);
@@ -147,14 +158,15 @@ Tensors import_nms(OnnxCall& call) {
     if (scores.rank() != 3 || scores.shape().has_rows())
         return call.unsupported("scores of " + to_string(scores.shape()));
     const int64_t classes = scores.dim(1).count, n = scores.dim(2).count;
-    selection.count = static_cast<int64_t>(std::clamp(most, 0.0, static_cast<double>(n)));
+    selection.count = std::clamp<int64_t>(most, 0, n);
     if (selection.count == 0 || scores.shape().element_count().count == 0)
         return {nothing(call, DType::kI64, {0, 3})};
     if (selection.count > kMostWork / scores.shape().element_count().count)
         return call.unsupported(std::to_string(selection.count) + " boxes of " +
                                 to_string(scores.shape()));
     const auto kept = [&](const Tensor& selected) { return greater_equal(selected, 0); };
-    const auto count = known_count(call, 2, [&](const Tensors& in) {
+    const int64_t work = selection.count * scores.shape().element_count(1);
+    const auto count = known_count(call, 2, work, [&](const Tensors& in) {
         return sum(cast(kept(selection.boxes(in[0], in[1])), DType::kI64));
     });
     if (!count) return {};
@@ -222,26 +234,23 @@ using Window = Tensor (*)(Trace&, int64_t, bool, DType);
 
 template <Window kWindow>
 Tensors import_window(OnnxCall& call) {
-    const double size = call.real_in(0, 0);
+    const int64_t size = call.integer_in(0, 0);
     const std::optional<DType> dtype = dtype_of(call, "output_datatype", 1);
     if (has_failed(call)) return {};
-    if (!(size >= 0 && size <= 1 << 24))
+    if (size < 0 || size > 1 << 24)
         return call.unsupported("a window of " + std::to_string(size) + " elements");
-    return {kWindow(call.trace, static_cast<int64_t>(size), call.flag("periodic", true), *dtype)};
+    return {kWindow(call.trace, size, call.flag("periodic", true), *dtype)};
 }
 
 Tensors import_mel_weight_matrix(OnnxCall& call) {
     const std::optional<DType> dtype = dtype_of(call, "output_datatype", 1);
     MelOptions options;
-    const double bins = call.real_in(0, 0), length = call.real_in(1, 0);
+    options.mel_bins = call.integer_in(0, 0);
+    options.dft_length = call.integer_in(1, 0);
     options.sample_rate = call.real_in(2, 0);
     options.lower_hertz = call.real_in(3, 0);
     options.upper_hertz = call.real_in(4, 0);
     if (has_failed(call)) return {};
-    if (!(bins >= 1 && bins <= 1 << 24 && length >= 1 && length <= 1 << 24))
-        return call.invalid("has " + std::to_string(bins) + " bins of " + std::to_string(length));
-    options.mel_bins = static_cast<int64_t>(bins);
-    options.dft_length = static_cast<int64_t>(length);
     return {mel_weight_matrix(call.trace, options, *dtype)};
 }
 
@@ -249,25 +258,23 @@ Tensors import_mel_weight_matrix(OnnxCall& call) {
 Tensors import_dft(OnnxCall& call) {
     const Tensor x = call.in(0);
     DftOptions options;
-    if (call.has(1)) options.length = static_cast<int64_t>(call.real_in(1, 0));
+    if (call.has(1)) options.length = call.integer_in(1, 0);
     options.inverse = call.flag("inverse", false);
     options.onesided = call.flag("onesided", false);
-    const int64_t axis =
-        call.opset < 20 ? call.integer("axis", 1) : static_cast<int64_t>(call.real_in(2, -2));
+    const int64_t axis = call.opset < 20 ? call.integer("axis", 1) : call.integer_in(2, -2);
     if (has_failed(call)) return {};
     return {dft(x, axis, options)};
 }
 
 Tensors import_stft(OnnxCall& call) {
     Tensor x = call.in(0);
-    const auto step = static_cast<int64_t>(call.real_in(1, 0));
+    const int64_t step = call.integer_in(1, 0);
     const Tensor window = optional_in(call, 2);
     if (has_failed(call)) return {};
     if (x.rank() == 2) x = unsqueeze(x, {-1});
-    const double size =
-        window.ok() && !call.has(3) ? static_cast<double>(window.dim(0).count) : call.real_in(3, 0);
+    const int64_t size = window.ok() && !call.has(3) ? window.dim(0).count : call.integer_in(3, 0);
     if (has_failed(call)) return {};
-    return {stft(x, static_cast<int64_t>(size), step, window, call.flag("onesided", true))};
+    return {stft(x, size, step, window, call.flag("onesided", true))};
 }
 
 Tensors import_det(OnnxCall& call) {
@@ -286,6 +293,8 @@ Tensors import_eye_like(OnnxCall& call) {
     constexpr int64_t kMost = 1 << 24;
     if (x.rank() != 2 || x.shape().has_rows() || x.shape().element_count().count > kMost)
         return call.unsupported("like " + to_string(x.shape()));
+    const auto bytes = static_cast<uint64_t>(x.shape().element_count(1)) * size_bytes(*dtype);
+    if (!call.trace.fits(1, bytes)) return {};
     HostTensor eye(*dtype, x.shape());
     const int64_t width = x.dim(1).count;
     for (int64_t i = 0; i < eye.element_count(); ++i) eye.set_int(i, i % width - i / width == k);
@@ -310,9 +319,8 @@ uint64_t stream_of(OnnxCall& call) {
     const AttrValue* seed = call.attrs.find("seed");
     const int64_t* whole = seed != nullptr ? std::get_if<int64_t>(seed) : nullptr;  // Dropout's
     return random_key(
-        name, static_cast<uint64_t>(whole != nullptr ? *whole
-                                                     : static_cast<int64_t>(std::clamp(
-                                                           call.real("seed", 0), -1e15, 1e15))));
+        name, static_cast<uint64_t>(
+                  whole != nullptr ? *whole : saturate_cast<int64_t>(call.real("seed", 0))));
 }
 
 Tensor first_draw(OnnxCall& call) {
@@ -392,7 +400,7 @@ struct GramOptions {
 Tensor count_grams(OnnxCall& call, const Tensor& x, const HostTensor& grams, int64_t step) {
     const int64_t n = grams.shape()[1].count, windows = x.dim(1).count - step * (n - 1);
     Tensor all;
-    for (int64_t k = 0; k < n; ++k) {
+    for (int64_t k = 0; k < n && !has_failed(call); ++k) {
         HostTensor wanted(DType::kI64, Shape{1, 1, grams.shape()[0].count});
         for (int64_t g = 0; g < wanted.element_count(); ++g)
             wanted.set_int(g, grams.get_int(g * n + k));
@@ -454,6 +462,7 @@ Tensors import_tf_idf_vectorizer(OnnxCall& call) {
         if (count > kMostWeights / width)
             return call.unsupported(std::to_string(count) + " n-grams for " +
                                     std::to_string(width) + " outputs");
+        if (!call.trace.fits(1, static_cast<uint64_t>(count * (n * 8 + width * 4)))) return {};
         HostTensor grams(DType::kI64, Shape{count, n});
         HostTensor places(DType::kF32, Shape{count, width});
         for (int64_t i = 0; i < grams.element_count(); ++i)
@@ -463,9 +472,11 @@ Tensors import_tf_idf_vectorizer(OnnxCall& call) {
                        mode == "TF" || o->weights.empty() ? 1 : o->weights[number]);
         if (n < o->shortest) continue;
         Tensor counts = expand(call.trace.constant(0), {x.dim(0), Dim(count)});
-        for (int64_t skipped = 0; skipped <= (n == 1 ? 0 : o->most_skipped); ++skipped)
+        for (int64_t skipped = 0; skipped <= (n == 1 ? 0 : o->most_skipped); ++skipped) {
+            if (has_failed(call)) return {};
             if (x.dim(1).count > (skipped + 1) * (n - 1))
                 counts = counts + count_grams(call, x, grams, skipped + 1);
+        }
         if (mode == "IDF") counts = cast(greater(counts, 0), DType::kF32);
         total = total + matmul(counts, call.trace.constant(std::move(places)));
     }

@@ -2,8 +2,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "core/bytes.hpp"
+#include "core/out_of_memory.hpp"
 
 #include <hearth/io.hpp>
+
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,20 +18,39 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::vector<std::byte>> read_file(const fs::path& path) {
+struct OpenFile {
+    std::ifstream stream;
+    uint64_t size = 0;
+};
+
+Result<OpenFile> open_file(const fs::path& path) {
     std::error_code error;
     if (!fs::is_regular_file(path, error))
         return not_found("no file " + hearth::quoted(path.string()));
-    const uintmax_t size = fs::file_size(path, error);
-    std::ifstream file(path, std::ios::binary);
-    std::vector<std::byte> bytes(error ? 0 : static_cast<size_t>(size));
-    file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-    if (error || !file) return not_found("cannot read " + hearth::quoted(path.string()));
+    OpenFile file{std::ifstream(path, std::ios::binary), fs::file_size(path, error)};
+    if (error || !file.stream) return not_found("cannot read " + hearth::quoted(path.string()));
+    return file;
+}
+
+/// offset + size are within the file.
+Result<std::vector<std::byte>> read_range(OpenFile& file, const fs::path& path, uint64_t offset,
+                                          uint64_t size) {
+    std::vector<std::byte> bytes(static_cast<size_t>(size));
+    file.stream.seekg(static_cast<std::streamoff>(offset));
+    file.stream.read(reinterpret_cast<char*>(bytes.data()),
+                     static_cast<std::streamsize>(bytes.size()));
+    if (!file.stream) return not_found("cannot read " + hearth::quoted(path.string()));
     return bytes;
 }
 
-/// The file at `location` below `folder`, wherever links lead, if that is still below it.
-Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::string& location) {
+Result<std::vector<std::byte>> read_file(const fs::path& path) {
+    HEARTH_ASSIGN(OpenFile file, open_file(path));
+    return read_range(file, path, 0, file.size);
+}
+
+/// A part of the file at `location` below `folder`, wherever links lead, if that is still below it.
+Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::string& location,
+                                          uint64_t offset, uint64_t size) {
     std::error_code error;
     const fs::path path = fs::canonical(folder / location, error);
     if (error) return not_found("no file " + hearth::quoted((folder / location).string()));
@@ -37,26 +59,42 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
     if (end != folder.end())
         return invalid_argument("the file " + hearth::quoted(location) +
                                 " is a link out of the model's folder");
-    return read_file(path);
+    HEARTH_ASSIGN(OpenFile file, open_file(path));
+    if (offset > file.size || size > file.size - offset)
+        return corrupt_data("its data is at the bytes " + std::to_string(offset) + " to " +
+                            std::to_string(offset + size) + " of the file " +
+                            hearth::quoted(location) + ", which has " + std::to_string(file.size));
+    // A file may be large and take no room: what it has as holes are zeros for which nobody paid.
+    struct stat facts {};
+    constexpr uint64_t kBlock = 512, kMostTimes = 16, kSmall = uint64_t{1} << 25;
+    if (stat(path.c_str(), &facts) == 0 &&
+        size > kSmall + kMostTimes * kBlock * static_cast<uint64_t>(facts.st_blocks))
+        return corrupt_data("its data takes " + std::to_string(size) + " bytes of the file " +
+                            hearth::quoted(location) + ", which is holes but for " +
+                            std::to_string(kBlock * static_cast<uint64_t>(facts.st_blocks)));
+    return read_range(file, path, offset, size);
 }
 
 }  // namespace
 
 ExternalData files_below(const std::string& folder) {
-    return [folder](const std::string& location) -> Result<std::vector<std::byte>> {
+    return [folder](const std::string& location, uint64_t offset,
+                    uint64_t size) -> Result<std::vector<std::byte>> {
         std::error_code error;
         const fs::path real =
             fs::canonical(folder.empty() ? fs::path(".") : fs::path(folder), error);
         if (error) return not_found("no folder " + hearth::quoted(folder));
-        return read_below(real, location);
+        return read_below(real, location, offset, size);
     };
 }
 
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options) {
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
-    if (!options.external_data)
-        options.external_data = files_below(fs::path(path).parent_path().string());
-    return import_onnx(bytes, options);
+    return or_out_of_memory([&]() -> Result<ImportedModel> {
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
+        if (!options.external_data)
+            options.external_data = files_below(fs::path(path).parent_path().string());
+        return import_onnx(bytes, options);
+    });
 }
 
 }  // namespace hearth

@@ -5,6 +5,7 @@
 // asks the operator records (OpDef::onnx) for each.  What depends on constants alone is computed at
 // once, so that shape arithmetic leaves no nodes behind.
 
+#include "core/out_of_memory.hpp"
 #include "cpu/interpreter.hpp"
 #include "io/onnx_compositions.hpp"
 #include "io/onnx_importer.hpp"
@@ -22,14 +23,11 @@ namespace {
 constexpr int kOldestOpset = 1;
 constexpr int kNewestOpset = 28;
 
-// A model must not make import slow or large: constants beyond these are computed when it runs.
+// Constants beyond these are computed when the model runs, and so are those that the budget has
+// nothing left for.
 constexpr int64_t kMostIntegers = 1 << 20;
 constexpr int64_t kMostFloats = 64;
-constexpr int64_t kMostWork = 1 << 24;       // of one node
-constexpr int64_t kMostWorkOfAll = 1 << 28;  // multiplications, or what comes near
-constexpr int64_t kMostNodes = 1 << 18;      // after functions and loops are expanded
-// Of constants that the model does not contain but makes.
-constexpr uint64_t kMostConstantBytes = uint64_t{1} << 28;
+constexpr int64_t kMostWork = 1 << 24;  // of one node: multiplications, or what comes near
 
 }  // namespace
 
@@ -160,14 +158,14 @@ Extents size_of(const Shape& shape) {
 
 }  // namespace
 
-OnnxImporter::OnnxImporter(const OnnxModel& model, const ImportOptions& options, size_t file_bytes)
+OnnxImporter::OnnxImporter(const OnnxModel& model, const ImportOptions& options, Budget& budget)
     : model_(model),
       options_(options),
       missing_(model),
       trace_(model.graph.name.empty() ? "model" : model.graph.name),
-      constant_bytes_left_(kMostConstantBytes + 16 * file_bytes),
-      fold_work_left_(kMostWorkOfAll),
-      nodes_left_(kMostNodes) {}
+      budget_(budget) {
+    trace_.set_budget(&budget);
+}
 
 Result<ImportedModel> OnnxImporter::run() {
     if (model_.opset > kNewestOpset || model_.opset < kOldestOpset)
@@ -226,6 +224,7 @@ const T* OnnxImporter::given_for(const OnnxPort& port, const std::vector<T>& giv
 /// are first read.
 Result<OnnxKnown> OnnxImporter::find(Scope& scope, const std::string& name) {
     for (const Scope* s = &scope; s != nullptr; s = s->outer) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + name.size() / 64));
         if (const auto at = s->values.find(name); at != s->values.end()) return at->second;
         if (s->graph == nullptr) continue;
         if (const auto at = s->graph->initializers.find(name); at != s->graph->initializers.end())
@@ -239,6 +238,7 @@ Result<OnnxKnown> OnnxImporter::initializer(const std::string& name, const HostT
         return Known{at->second, {}};
     const bool is_param =
         options_.trainable && is_floating(data.dtype()) && data.shape().rank() > 0;
+    if (is_param) HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, data.bytes().size()));
     // Graphs in one another may each have an initializer of this name.
     std::string own = options_.prefix + name;
     for (int i = 2; is_param && !param_names_.insert(own).second; ++i)
@@ -251,11 +251,15 @@ Result<OnnxKnown> OnnxImporter::initializer(const std::string& name, const HostT
 }
 
 Status OnnxImporter::import_nodes(Scope& scope) {
-    HEARTH_ASSIGN(const std::vector<const OnnxNode*> needed, needed_nodes(*scope.graph));
+    auto known = needed_.find(scope.graph);
+    if (known == needed_.end()) {
+        HEARTH_ASSIGN(std::vector<const OnnxNode*> nodes, needed_nodes(*scope.graph));
+        known = needed_.emplace(scope.graph, std::move(nodes)).first;
+    }
+    const std::vector<const OnnxNode*>& needed = known->second;
     for (const OnnxNode* node : needed) {
-        if (nodes_left_-- == 0)
-            return out_of_range("functions and loops unfold to more than " +
-                                std::to_string(kMostNodes) + " nodes");
+        HEARTH_TRY(
+            budget_.spend(Budget::Of::kVisits, 1 + node->inputs.size() + node->outputs.size()));
         if (Status s = import_node(*node, scope); !s.ok()) return s.in(node->label());
     }
     return {};
@@ -266,7 +270,9 @@ Status OnnxImporter::import_node(const OnnxNode& node, Scope& scope) {
         if (scope.call == nullptr)
             return invalid_argument("attribute " + quoted(node.references[0].name) +
                                     " is a function's, and this is in none");
-        return import_node(node.resolved(*scope.call, *scope.defaults), scope);
+        HEARTH_ASSIGN(const OnnxNode resolved,
+                      node.resolved(*scope.call, *scope.defaults, budget_));
+        return import_node(resolved, scope);
     }
     Knowns inputs;
     for (const std::string& name : node.inputs) {
@@ -305,10 +311,10 @@ Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, cons
     HEARTH_TRY(trace_.status());
     for (size_t v = first_value; v < graph.values.size(); ++v)
         HEARTH_TRY(check_extents(graph.values[v].shape));
-    HEARTH_TRY(count_constants(first_value));
     for (size_t n = first_node; n < graph.nodes.size(); ++n)
         HEARTH_TRY(fold(static_cast<NodeId>(n)));
-    if (node.op_type == "Constant") constants_[&node] = results[0];
+    // What is made for one call has an address that the next call's may have, too.
+    if (node.op_type == "Constant" && !node.is_resolved) constants_[&node] = results[0];
     Knowns outputs;
     for (const Tensor& t : results) outputs.push_back({t, {}});
     return outputs;
@@ -327,17 +333,6 @@ std::optional<Tensor> OnnxImporter::number_of_rows(const OnnxNode& node, const K
     const Tensor scalar =
         apply(*op, {}, {{"shape", Shape{extents.dims[0]}}, {"dtype", *dtype}}, &trace_)[0];
     return extents.is_scalar ? scalar : reshape(scalar, {1});
-}
-
-Status OnnxImporter::count_constants(size_t first_value) {
-    const Graph& graph = trace_.graph();
-    for (size_t v = first_value; v < graph.values.size(); ++v) {
-        const uint64_t bytes = graph.values[v].data ? graph.values[v].data->bytes().size() : 0;
-        if (bytes > constant_bytes_left_)
-            return out_of_range("the model makes too many large constants");
-        constant_bytes_left_ -= bytes;
-    }
-    return {};
 }
 
 Status OnnxImporter::define(const OnnxNode& node, const Knowns& outputs, Scope& scope) {
@@ -496,6 +491,8 @@ Status OnnxImporter::fold(NodeId id) {
         if (inputs.back() == nullptr) return {};
         read += inputs.back()->element_count();
     }
+    if (read > kMostWork) return {};
+    uint64_t work = 0, bytes = 0;
     for (ValueId v : node.outputs) {
         const Value& out = graph.values[v];
         if (out.shape.has_rows()) return {};
@@ -503,10 +500,16 @@ Status OnnxImporter::fold(NodeId id) {
         if (count > (is_floating(out.dtype) ? kMostFloats : kMostIntegers)) return {};
         // An upper bound for any operator: each output element may read all inputs.
         const bool reads_one = node.op->op_class == OpClass::kElementwise || node.op->is_view;
-        const int64_t cost = reads_one ? count : count * read;
-        if (cost > (reads_one ? kMostIntegers : kMostWork) || cost > fold_work_left_) return {};
-        fold_work_left_ -= cost;
+        const int64_t cost = reads_one ? count + read : count * read;
+        if (cost > kMostWork) return {};
+        work += static_cast<uint64_t>(cost);
+        bytes += static_cast<uint64_t>(count) * size_bytes(out.dtype);
     }
+    if (!budget_.allows(Budget::Of::kElements, work) ||
+        !budget_.allows(Budget::Of::kCopiedBytes, bytes))
+        return {};
+    HEARTH_TRY(budget_.spend(Budget::Of::kElements, work));
+    HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, bytes));
     HEARTH_ASSIGN(std::vector<HostTensor> results, evaluate_node(*node.op, node.attrs, inputs));
     for (size_t i = 0; i < node.outputs.size(); ++i) {
         auto data = std::make_shared<const HostTensor>(std::move(results[i]));
@@ -577,11 +580,19 @@ std::vector<Tensor> ImportedModel::apply(Trace& trace, std::span<const Tensor> i
 }
 
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes, const ImportOptions& options) {
-    HEARTH_ASSIGN(OnnxModel model, read_onnx_model(bytes, options.external_data));
-    if (options.batch_norm == BatchNormImport::kFolded) fold_batch_norms(model);
-    Result<ImportedModel> imported = OnnxImporter(model, options, bytes.size()).run();
-    if (!imported.ok()) return imported.status().in("ONNX model " + quoted(model.graph.name));
-    return imported;
+    return or_out_of_memory([&]() -> Result<ImportedModel> {
+        if (!(options.budget >= 0))
+            return invalid_argument("the budget is " + std::to_string(options.budget));
+        uint64_t size = bytes.size();
+        // What the host gives is as much a part of the model as what the file has.
+        for (const NamedTensor& value : options.input_values) size += value.tensor.bytes().size();
+        Budget budget(size, options.budget);
+        HEARTH_ASSIGN(OnnxModel model, read_onnx_model(bytes, options.external_data, budget));
+        if (options.batch_norm == BatchNormImport::kFolded) fold_batch_norms(model);
+        Result<ImportedModel> imported = OnnxImporter(model, options, budget).run();
+        if (!imported.ok()) return imported.status().in("ONNX model " + quoted(model.graph.name));
+        return imported;
+    });
 }
 
 }  // namespace hearth

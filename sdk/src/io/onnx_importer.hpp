@@ -83,7 +83,8 @@ struct OnnxScope {
 
 class OnnxImporter {
   public:
-    OnnxImporter(const OnnxModel& model, const ImportOptions& options, size_t file_bytes);
+    /// All three must outlive it.
+    OnnxImporter(const OnnxModel& model, const ImportOptions& options, Budget& budget);
 
     Result<ImportedModel> run();
 
@@ -111,7 +112,6 @@ class OnnxImporter {
     std::vector<Tensor> constant(const OnnxNode& node, OnnxCall& call);
     std::vector<Tensor> constant_of_shape(const OnnxNode& node, OnnxCall& call);
     Status fold(NodeId id);
-    Status count_constants(size_t first_value);
     std::optional<Tensor> number_of_rows(const OnnxNode& node, const Knowns& inputs);
     Status name_outputs(Scope& scope);
 
@@ -140,9 +140,9 @@ class OnnxImporter {
     std::unordered_map<const HostTensor*, Tensor> initializers_;
     std::unordered_map<const OnnxNode*, Tensor> constants_;
     std::unordered_set<std::string> param_names_;
-    uint64_t constant_bytes_left_;
-    int64_t fold_work_left_;
-    int64_t nodes_left_;
+    /// needed_nodes() of the graphs that were entered: bodies are, again and again.
+    std::unordered_map<const OnnxGraph*, std::vector<const OnnxNode*>> needed_;
+    Budget& budget_;
 };
 
 }  // namespace hearth

@@ -78,8 +78,14 @@ void MissingOperators::scan_node(const OnnxNode& node, int opset, bool in_branch
 
 std::string MissingOperators::text() const {
     std::string text;
+    constexpr size_t kMostOperators = 32;
+    size_t told = 0;
     for (const auto& [op, nodes] : nodes_) {
-        text += (text.empty() ? "operator " : ", operator ") + op + " (";
+        if (told++ == kMostOperators) {
+            text += ", and " + std::to_string(nodes_.size() - kMostOperators) + " operators more";
+            break;
+        }
+        text += (text.empty() ? "operator " : ", operator ") + shown(op) + " (";
         text += std::to_string(nodes.size()) + (nodes.size() == 1 ? " node" : " nodes");
         constexpr size_t kMostNames = 4;
         std::string names;
@@ -88,6 +94,8 @@ std::string MissingOperators::text() const {
         text += names + (nodes.size() > kMostNames && !names.empty() ? ", ...)" : ")");
     }
     for (const std::string& what : model_.unsupported) text += (text.empty() ? "" : ", ") + what;
+    if (model_.unsupported_more > 0)
+        text += ", and " + std::to_string(model_.unsupported_more) + " things more";
     return text;
 }
 

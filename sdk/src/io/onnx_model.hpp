@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/budget.hpp"
 #include "core/bytes.hpp"
 
 #include <hearth/host_tensor.hpp>
@@ -64,6 +65,7 @@ struct OnnxNode {
     std::vector<OnnxSubgraph> graphs;
     std::vector<Reference> references;
     std::vector<std::string> odd_attrs;  ///< names of attributes of other kinds
+    bool is_resolved = false;            ///< made by resolved() for one call
 
     /// "Gemm 'fc1'", or by its first output where it has no name.
     std::string label() const;
@@ -71,7 +73,8 @@ struct OnnxNode {
     std::string function_key() const;
     const OnnxGraph* graph(std::string_view attribute) const;
     /// A node of a function's body, with the attributes that `call` gives, or else `defaults`.
-    OnnxNode resolved(const OnnxNode& call, const OnnxNode& defaults) const;
+    /// Copying them is taken from `budget`.
+    Result<OnnxNode> resolved(const OnnxNode& call, const OnnxNode& defaults, Budget& budget) const;
 };
 
 struct OnnxGraph {
@@ -96,12 +99,14 @@ struct OnnxModel {
     /// What the model uses and Hearth does not have, besides operators: element types, kinds of
     /// values.
     std::vector<std::string> unsupported;
+    size_t unsupported_more = 0;  ///< how many there are besides
 };
 
-/// Reads a serialized ModelProto.  external_data: see ImportOptions; may be empty.
+/// Reads a serialized ModelProto.  external_data: see ImportOptions; may be empty.  budget: grows by
+/// what is read of other files.
 /// Errors: kCorruptData if the bytes are no ONNX model or contradict themselves; kUnsupported for a
-/// newer format; what external_data says.
+/// newer format; kOutOfRange where the budget ends; what external_data says.
 Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes,
-                                  const ExternalData& external_data = {});
+                                  const ExternalData& external_data, Budget& budget);
 
 }  // namespace hearth

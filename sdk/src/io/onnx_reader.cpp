@@ -5,6 +5,7 @@
 // add element types, which are numbers here).  Nothing is allocated on the word of the file: a
 // tensor's extents are compared with the payload that is really there first.
 
+#include "core/out_of_memory.hpp"
 #include "io/onnx_model.hpp"
 
 #include <hearth/core/extents.hpp>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <charconv>
 #include <climits>
+#include <map>
 #include <unordered_set>
 
 namespace hearth {
@@ -82,13 +84,34 @@ bool is_safe_location(std::string_view location) {
     return true;
 }
 
-/// The files that a model keeps tensors in, each read once.
+/// Which bytes of a file have been read.
+class ReadRanges {
+  public:
+    /// Adds [begin, end); returns how many of these bytes were not there before.
+    uint64_t add(uint64_t begin, uint64_t end) {
+        uint64_t known = 0, first = begin, last = end;
+        auto at = ends_.upper_bound(begin);  // ranges by their end; they do not overlap
+        while (at != ends_.end() && at->second <= end) {
+            known += std::min(at->first, end) - std::min(end, std::max(at->second, begin));
+            first = std::min(first, at->second);
+            last = std::max(last, at->first);
+            at = ends_.erase(at);
+        }
+        ends_[last] = first;
+        return end - begin - known;
+    }
+
+  private:
+    std::map<uint64_t, uint64_t> ends_;  ///< the range that ends here: where it begins
+};
+
+/// The files that a model keeps tensors in.
 class ExternalFiles {
   public:
-    explicit ExternalFiles(const ExternalData& read) : read_(read) {}
+    ExternalFiles(const ExternalData& read, Budget* budget) : read_(read), budget_(budget) {}
 
     /// The bytes of a tensor of `size` bytes.
-    Result<std::span<const std::byte>> bytes_of(const onnx::TensorProto& proto, uint64_t size) {
+    Result<std::vector<std::byte>> bytes_of(const onnx::TensorProto& proto, uint64_t size) {
         std::string location;
         uint64_t offset = 0, length = size;
         for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
@@ -102,24 +125,35 @@ class ExternalFiles {
         if (length != size)
             return corrupt_data("it takes " + std::to_string(size) + " bytes, in the file " +
                                 quoted(location) + " it has " + std::to_string(length));
-        HEARTH_ASSIGN(File * file, open(location));
-        const std::span<const std::byte> bytes = file->bytes;
-        if (offset > bytes.size() || size > bytes.size() - offset)
-            return corrupt_data("its data is at the bytes " + std::to_string(offset) + " to " +
-                                std::to_string(offset + size) + " of the file " + quoted(location) +
-                                ", which has " + std::to_string(bytes.size()));
-        // A small model must not fill the memory with many copies of one large file.
-        if (size > file->left)
+        if (!read_)
+            return unsupported("its data is in the file " + quoted(location) +
+                               ", and external_data is not given");
+        uint64_t end = 0;
+        if (__builtin_add_overflow(offset, size, &end))
+            return corrupt_data("its data is at byte " + std::to_string(offset) + " of the file " +
+                                quoted(location));
+        // A small model must not fill the memory with many copies of one part of a file.
+        File& file = files_[location];
+        const uint64_t added = file.ranges.add(offset, end);
+        file.left += kMostReads * added;
+        if (size > file.left)
             return out_of_range("its tensors take more than " + std::to_string(kMostReads) +
-                                " times the bytes of the file " + quoted(location));
-        file->left -= size;
-        return bytes.subspan(offset, size);
+                                " times the bytes that they name of the file " + quoted(location));
+        file.left -= size;
+        Result<std::vector<std::byte>> bytes = read_(location, offset, size);
+        if (!bytes.ok()) return bytes.status();
+        if (bytes->size() != size)
+            return corrupt_data("its data is at the bytes " + std::to_string(offset) + " to " +
+                                std::to_string(end) + " of the file " + quoted(location) +
+                                ", of which " + std::to_string(bytes->size()) + " are there");
+        if (budget_ != nullptr) budget_->add_file_bytes(added);
+        return bytes;
     }
 
   private:
     static constexpr uint64_t kMostReads = 4;
     struct File {
-        std::vector<std::byte> bytes;
+        ReadRanges ranges;
         uint64_t left = 0;  ///< how much may still be copied out of it
     };
 
@@ -130,18 +164,8 @@ class ExternalFiles {
         return corrupt_data("the " + entry.key() + " of its data is " + quoted(text));
     }
 
-    Result<File*> open(const std::string& location) {
-        if (const auto known = files_.find(location); known != files_.end()) return &known->second;
-        if (!read_)
-            return unsupported("its data is in the file " + quoted(location) +
-                               ", and external_data is not given");
-        Result<std::vector<std::byte>> bytes = read_(location);
-        if (!bytes.ok()) return bytes.status();
-        const uint64_t most = kMostReads * bytes->size();
-        return &files_.emplace(location, File{std::move(*bytes), most}).first->second;
-    }
-
     const ExternalData& read_;
+    Budget* budget_;
     std::unordered_map<std::string, File> files_;
 };
 
@@ -162,7 +186,7 @@ Result<HostTensor> read_tensor(const onnx::TensorProto& proto, ExternalFiles& fi
     const int64_t count = shape.element_count(1);
     const uint64_t expected = static_cast<uint64_t>(count) * size_bytes(*dtype);
     if (proto.data_location() == onnx::TensorProto::EXTERNAL) {
-        HEARTH_ASSIGN(const std::span<const std::byte> bytes, files.bytes_of(proto, expected));
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, files.bytes_of(proto, expected));
         HostTensor tensor(*dtype, shape);
         copy_raw(bytes, tensor);
         return tensor;
@@ -209,7 +233,8 @@ std::string own_domain(const std::string& domain) {
 
 class ModelReader {
   public:
-    explicit ModelReader(const ExternalData& external_data) : files_(external_data) {}
+    ModelReader(const ExternalData& external_data, Budget& budget)
+        : files_(external_data, &budget) {}
 
     Result<OnnxModel> read(const onnx::ModelProto& proto) {
         constexpr int64_t kOldestIr = 3, kNewestIr = 14;
@@ -266,6 +291,7 @@ class ModelReader {
     Status read_defaults(const onnx::FunctionProto& proto, int field, OnnxNode& defaults) {
         const google::protobuf::UnknownFieldSet& unknown =
             proto.GetReflection()->GetUnknownFields(proto);
+        std::vector<Attr> attrs;
         for (int i = 0; i < unknown.field_count(); ++i) {
             if (unknown.field(i).number() != field ||
                 unknown.field(i).type() != google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED)
@@ -274,9 +300,19 @@ class ModelReader {
             if (!attr.ParseFromString(unknown.field(i).length_delimited()))
                 return corrupt_data("function " + quoted(proto.name()) +
                                     ": an attribute is damaged");
-            HEARTH_TRY(read_attribute(attr, defaults));
+            HEARTH_TRY(read_attribute(attr, defaults, attrs));
         }
+        defaults.attrs = Attrs(std::move(attrs));
         return {};
+    }
+
+    /// A list of a few shows what is wrong; one of all could be longer than the file.
+    void note_unsupported(std::string what) {
+        constexpr size_t kMostNoted = 16;
+        if (model_.unsupported.size() < kMostNoted)
+            model_.unsupported.push_back(std::move(what));
+        else
+            ++model_.unsupported_more;
     }
 
     Status read_initializers(const onnx::GraphProto& proto, OnnxGraph& graph,
@@ -285,7 +321,7 @@ class ModelReader {
             Result<HostTensor> tensor = read_tensor(initializer, files_);
             const std::string what = "initializer " + quoted(initializer.name());
             if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
-                model_.unsupported.push_back(what + ": " + tensor.status().message());
+                note_unsupported(what + ": " + tensor.status().message());
                 odd.insert(initializer.name());
             } else if (!tensor.ok()) {
                 return tensor.status().in(what);
@@ -294,8 +330,7 @@ class ModelReader {
             }
         }
         for (const onnx::SparseTensorProto& sparse : proto.sparse_initializer()) {
-            model_.unsupported.push_back("initializer " + quoted(sparse.values().name()) +
-                                         " is sparse");
+            note_unsupported("initializer " + quoted(sparse.values().name()) + " is sparse");
             odd.insert(sparse.values().name());
         }
         return {};
@@ -325,8 +360,7 @@ class ModelReader {
         if (!info.type().has_tensor_type()) {
             // Other types than those of the model's inputs may be left out.
             if (info.type().value_case() != onnx::TypeProto::VALUE_NOT_SET || kind == "input")
-                model_.unsupported.push_back(what + " is " + kind_of(info.type()) +
-                                             "; only tensors are known");
+                note_unsupported(what + " is " + kind_of(info.type()) + "; only tensors are known");
             ports.push_back(std::move(port));
             return {};
         }
@@ -334,8 +368,7 @@ class ModelReader {
         if (const std::optional<DType> dtype = dtype_from_onnx(type.elem_type()))
             port.dtype = *dtype;
         else if (type.elem_type() != 0 || kind == "input")
-            model_.unsupported.push_back(what + " has element type " +
-                                         onnx_type_name(type.elem_type()));
+            note_unsupported(what + " has element type " + onnx_type_name(type.elem_type()));
         port.has_shape = type.has_shape();
         for (const onnx::TensorShapeProto::Dimension& dim : type.shape().dim()) {
             OnnxDim& d = port.dims.emplace_back();
@@ -345,7 +378,7 @@ class ModelReader {
                 d.name = dim.dim_param();
         }
         if (port.dims.size() > static_cast<size_t>(kMaxRank)) {
-            model_.unsupported.push_back(what + " has rank " + std::to_string(port.dims.size()));
+            note_unsupported(what + " has rank " + std::to_string(port.dims.size()));
             port.dims.clear();
         }
         ports.push_back(std::move(port));
@@ -362,14 +395,18 @@ class ModelReader {
         node.inputs.assign(proto.input().begin(), proto.input().end());
         node.outputs.assign(proto.output().begin(), proto.output().end());
         if (node.op_type.empty()) return corrupt_data("a node has no operator");
+        std::vector<Attr> attrs;
         for (const onnx::AttributeProto& attr : proto.attribute())
-            if (Status s = read_attribute(attr, node); !s.ok())
+            if (Status s = read_attribute(attr, node, attrs); !s.ok())
                 return s.in(node.label() + ": attribute " + quoted(attr.name()));
+        node.attrs = Attrs(std::move(attrs));
         nodes.push_back(std::move(node));
         return {};
     }
 
-    Status read_attribute(const onnx::AttributeProto& attr, OnnxNode& node) {
+    /// attrs: receives those that node.attrs can hold.
+    Status read_attribute(const onnx::AttributeProto& attr, OnnxNode& node,
+                          std::vector<Attr>& attrs) {
         if (attr.name().empty()) return corrupt_data("has no name");
         if (!attr.ref_attr_name().empty()) {
             node.references.push_back({attr.name(), attr.ref_attr_name()});
@@ -377,34 +414,33 @@ class ModelReader {
         }
         switch (attr.type()) {
             case onnx::AttributeProto::INT:
-                node.attrs.set(attr.name(), attr.i());
+                attrs.push_back({attr.name(), attr.i()});
                 return {};
             case onnx::AttributeProto::FLOAT:
-                node.attrs.set(attr.name(), static_cast<double>(attr.f()));
+                attrs.push_back({attr.name(), static_cast<double>(attr.f())});
                 return {};
             case onnx::AttributeProto::STRING:
-                node.attrs.set(attr.name(), attr.s());
+                attrs.push_back({attr.name(), attr.s()});
                 return {};
             case onnx::AttributeProto::STRINGS: {
                 std::string lines;  // OnnxCall::texts takes them apart
                 for (const std::string& line : attr.strings()) lines += line + "\n";
-                node.attrs.set(attr.name(), lines);
+                attrs.push_back({attr.name(), std::move(lines)});
                 return {};
             }
             case onnx::AttributeProto::INTS:
-                node.attrs.set(attr.name(),
-                               std::vector<int64_t>(attr.ints().begin(), attr.ints().end()));
+                attrs.push_back(
+                    {attr.name(), std::vector<int64_t>(attr.ints().begin(), attr.ints().end())});
                 return {};
             case onnx::AttributeProto::FLOATS:
-                node.attrs.set(attr.name(),
-                               std::vector<double>(attr.floats().begin(), attr.floats().end()));
+                attrs.push_back(
+                    {attr.name(), std::vector<double>(attr.floats().begin(), attr.floats().end())});
                 return {};
             case onnx::AttributeProto::TENSOR: {
                 Result<HostTensor> tensor = read_tensor(attr.t(), files_);
                 if (!tensor.ok() && tensor.status().code() == StatusCode::kUnsupported) {
-                    model_.unsupported.push_back(node.label() + ": attribute " +
-                                                 quoted(attr.name()) + ": " +
-                                                 tensor.status().message());
+                    note_unsupported(node.label() + ": attribute " + quoted(attr.name()) + ": " +
+                                     tensor.status().message());
                     return {};
                 }
                 if (!tensor.ok()) return tensor.status();
@@ -427,6 +463,90 @@ class ModelReader {
     ExternalFiles files_;
 };
 
+// Protobuf makes an object of a few hundred bytes of each message, of which an empty one takes two
+// bytes in the file.  So messages are counted before they are parsed: nodes, attributes, and whatever
+// else these and graphs hold.
+class MessageCounter {
+  public:
+    explicit MessageCounter(Budget& budget) : budget_(budget) {}
+
+    Status count_model(std::span<const std::byte> bytes) { return count(bytes, kModel, 0); }
+
+  private:
+    // About as many bytes as the largest message of ONNX's takes, and a text.
+    static constexpr uint64_t kMessageBytes = 256, kTextBytes = 40;
+    static constexpr int kDeepest = 100;  // protobuf's limit, too
+    enum Kind : uint8_t { kModel, kGraph, kFunction, kNode, kAttribute, kOther };
+
+    /// What field `number` of a message holds, by the numbers in onnx.proto.
+    static Kind kind_in(Kind outer, uint64_t number) {
+        switch (outer) {
+            case kModel:
+                return number == 7 ? kGraph : number == 25 ? kFunction : kOther;
+            case kGraph:
+                return number == 1 ? kNode : kOther;
+            case kFunction:
+                return number == 7 ? kNode : number == 11 ? kAttribute : kOther;
+            case kNode:
+                return number == 5 ? kAttribute : kOther;
+            case kAttribute:
+                return number == 6 || number == 11 ? kGraph : kOther;
+            default:
+                return kOther;
+        }
+    }
+
+    static bool is_text(Kind outer, uint64_t number) {
+        if (outer == kNode) return number != 5;
+        return outer == kAttribute && (number < 5 || (number > 6 && number < 10));
+    }
+
+    static uint64_t varint(ByteReader& in) {
+        uint64_t value = 0;
+        for (int shift = 0; shift < 64; shift += 7) {
+            const auto byte = in.number<uint8_t>();
+            value |= static_cast<uint64_t>(byte & 0x7f) << shift;
+            if ((byte & 0x80) == 0) break;
+        }
+        return value;
+    }
+
+    /// What is not well-formed is left to protobuf.
+    Status count(std::span<const std::byte> bytes, Kind kind, int depth) {
+        if (depth > kDeepest) return {};
+        ByteReader in(bytes);
+        while (in.left() > 0) {
+            const uint64_t key = varint(in);
+            switch (key & 7) {
+                case 0:
+                    (void)varint(in);
+                    break;
+                case 1:
+                    (void)in.take(8);
+                    break;
+                case 5:
+                    (void)in.take(4);
+                    break;
+                case 2: {
+                    const std::span<const std::byte> inner = in.take(varint(in));
+                    if (in.failed()) return {};
+                    const bool is_small = is_text(kind, key >> 3);
+                    HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes,
+                                             is_small ? kTextBytes : kMessageBytes));
+                    const Kind holds = kind_in(kind, key >> 3);
+                    if (holds != kOther) HEARTH_TRY(count(inner, holds, depth + 1));
+                    break;
+                }
+                default:
+                    return {};
+            }
+        }
+        return {};
+    }
+
+    Budget& budget_;
+};
+
 /// Parses `bytes`; protobuf bounds the depth of nesting (100) and all lengths by what is there.
 template <class Proto>
 Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& proto) {
@@ -442,7 +562,7 @@ Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& pro
 }  // namespace
 
 std::string OnnxNode::label() const {
-    std::string text = domain.empty() ? op_type : domain + "." + op_type;
+    std::string text = shown(domain.empty() ? op_type : domain + "." + op_type);
     if (!name.empty()) return text + " " + quoted(name);
     return outputs.empty() ? text : text + " giving " + quoted(outputs[0]);
 }
@@ -476,8 +596,40 @@ bool take_attribute(const OnnxNode& from, const OnnxNode::Reference& reference, 
 
 }  // namespace
 
-OnnxNode OnnxNode::resolved(const OnnxNode& call, const OnnxNode& defaults) const {
+namespace {
+
+uint64_t bytes_of(const OnnxNode& node) {
+    uint64_t bytes = 0;
+    for (const NamedTensor& t : node.tensors) bytes += t.tensor.bytes().size();
+    for (const Attr& a : node.attrs.all()) {
+        if (const auto* text = std::get_if<std::string>(&a.value)) bytes += text->size();
+        if (const auto* list = std::get_if<std::vector<int64_t>>(&a.value))
+            bytes += 8 * list->size();
+        if (const auto* list = std::get_if<std::vector<double>>(&a.value))
+            bytes += 8 * list->size();
+    }
+    return bytes;
+}
+
+/// Attributes of all kinds, names of inputs and outputs.
+uint64_t part_count(const OnnxNode& node) {
+    return 1 + node.inputs.size() + node.outputs.size() + node.attrs.all().size() +
+           node.tensors.size() + node.graphs.size() + node.references.size() +
+           node.odd_attrs.size();
+}
+
+}  // namespace
+
+Result<OnnxNode> OnnxNode::resolved(const OnnxNode& call, const OnnxNode& defaults,
+                                    Budget& budget) const {
+    // Each reference may look through all of the call's attributes and copy one of them.
+    const uint64_t looks = part_count(call) + part_count(defaults);
+    HEARTH_TRY(budget.spend(Budget::Of::kVisits, part_count(*this) + references.size() * looks));
+    const uint64_t copied = bytes_of(call) + bytes_of(defaults);
+    HEARTH_TRY(
+        budget.spend(Budget::Of::kCopiedBytes, bytes_of(*this) + references.size() * copied));
     OnnxNode node = *this;
+    node.is_resolved = true;
     node.references.clear();
     for (const Reference& r : references)
         if (!take_attribute(call, r, node)) (void)take_attribute(defaults, r, node);
@@ -485,20 +637,23 @@ OnnxNode OnnxNode::resolved(const OnnxNode& call, const OnnxNode& defaults) cons
 }
 
 Result<OnnxModel> read_onnx_model(std::span<const std::byte> bytes,
-                                  const ExternalData& external_data) {
+                                  const ExternalData& external_data, Budget& budget) {
+    HEARTH_TRY(MessageCounter(budget).count_model(bytes));
     onnx::ModelProto proto;
     HEARTH_TRY(parse(bytes, "ONNX model", proto));
-    return ModelReader(external_data).read(proto);
+    return ModelReader(external_data, budget).read(proto);
 }
 
 Result<NamedTensor> read_onnx_tensor(std::span<const std::byte> bytes) {
-    onnx::TensorProto proto;
-    HEARTH_TRY(parse(bytes, "ONNX tensor", proto));
-    const ExternalData none;
-    ExternalFiles files(none);
-    Result<HostTensor> tensor = read_tensor(proto, files);
-    if (!tensor.ok()) return tensor.status().in("tensor " + quoted(proto.name()));
-    return NamedTensor{proto.name(), std::move(*tensor)};
+    return or_out_of_memory([&]() -> Result<NamedTensor> {
+        onnx::TensorProto proto;
+        HEARTH_TRY(parse(bytes, "ONNX tensor", proto));
+        const ExternalData none;
+        ExternalFiles files(none, nullptr);
+        Result<HostTensor> tensor = read_tensor(proto, files);
+        if (!tensor.ok()) return tensor.status().in("tensor " + quoted(proto.name()));
+        return NamedTensor{proto.name(), std::move(*tensor)};
+    });
 }
 
 }  // namespace hearth

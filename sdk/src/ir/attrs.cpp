@@ -27,6 +27,17 @@ std::string to_text(double value) {
 
 }  // namespace
 
+Attrs::Attrs(std::vector<Attr> list) {
+    std::stable_sort(list.begin(), list.end(),
+                     [](const Attr& a, const Attr& b) { return a.name < b.name; });
+    for (Attr& a : list) {
+        if (!list_.empty() && list_.back().name == a.name)
+            list_.back().value = std::move(a.value);
+        else
+            list_.push_back(std::move(a));
+    }
+}
+
 void Attrs::set(std::string_view name, AttrValue value) {
     auto at = std::lower_bound(list_.begin(), list_.end(), name,
                                [](const Attr& a, std::string_view n) { return a.name < n; });
@@ -37,9 +48,9 @@ void Attrs::set(std::string_view name, AttrValue value) {
 }
 
 const AttrValue* Attrs::find(std::string_view name) const {
-    for (const Attr& a : list_)
-        if (a.name == name) return &a.value;
-    return nullptr;
+    const auto at = std::lower_bound(list_.begin(), list_.end(), name,
+                                     [](const Attr& a, std::string_view n) { return a.name < n; });
+    return at != list_.end() && at->name == name ? &at->value : nullptr;
 }
 
 int64_t Attrs::integer(std::string_view name) const {

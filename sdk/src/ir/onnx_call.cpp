@@ -70,11 +70,11 @@ std::string OnnxCall::text(std::string_view name, std::string_view fallback) {
 
 std::vector<std::string> OnnxCall::texts(std::string_view name) {
     std::vector<std::string> lines;
-    std::string rest = text(name, "");
-    while (!rest.empty()) {
-        const size_t end = std::min(rest.find('\n'), rest.size());
-        lines.push_back(rest.substr(0, end));
-        rest.erase(0, end + 1);
+    const std::string all = text(name, "");
+    for (size_t at = 0; at < all.size();) {
+        const size_t end = std::min(all.find('\n', at), all.size());
+        lines.push_back(all.substr(at, end - at));
+        at = end + 1;
     }
     return lines;
 }
@@ -125,6 +125,19 @@ double OnnxCall::real_in(size_t k, double fallback) {
     const HostTensor* found = value(k);
     if (found == nullptr) return fallback;
     if (found->element_count() == 1) return found->get(0);
+    invalid(input_text(k) + " has " + to_string(found->shape()) + ", expected one element");
+    return fallback;
+}
+
+int64_t OnnxCall::integer_in(size_t k, int64_t fallback) {
+    if (!has(k)) return fallback;
+    const HostTensor* found = value(k);
+    if (found == nullptr) return fallback;
+    if (found->element_count() == 1) {
+        const int64_t n = found->get_int(0);
+        // Beyond 2^63 an unsigned number would look negative.
+        return found->dtype() == DType::kU64 && n < 0 ? kMaxExtent : saturated(n);
+    }
     invalid(input_text(k) + " has " + to_string(found->shape()) + ", expected one element");
     return fallback;
 }

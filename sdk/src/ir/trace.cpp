@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "core/budget.hpp"
 #include "ir/graph.hpp"
 #include "ir/rewrite.hpp"
 
@@ -11,6 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace hearth {
 
@@ -57,6 +59,9 @@ bool accepts(TypeClass types, DType dtype) {
 struct Trace::Impl {
     Graph graph;
     Status status;
+    Budget* budget = nullptr;
+    std::unordered_set<std::string> output_names;
+    std::unordered_set<ValueId> assigned;
     std::unordered_map<std::string, ValueId> by_name;
     std::unordered_map<uint64_t, ValueId> scalar_constants;  ///< by dtype and bits
 };
@@ -93,10 +98,37 @@ const Graph& Trace::graph() const {
     return impl_->graph;
 }
 
+void Trace::set_budget(Budget* budget) {
+    impl_->budget = budget;
+}
+Budget* Trace::budget() const {
+    return impl_->budget;
+}
+
+bool Trace::fits(uint64_t values, uint64_t constant_bytes) {
+    constexpr uint64_t kMostValues = uint64_t{1} << 24;
+    if (!impl_->status.ok()) return false;
+    if (const Budget* budget = impl_->budget) {
+        for (const auto& [of, amount] : {std::pair{Budget::Of::kValues, values},
+                                         std::pair{Budget::Of::kCopiedBytes, constant_bytes}})
+            if (!budget->allows(of, amount)) fail(budget->refusal(of));
+    }
+    if (values > kMostValues - std::min<uint64_t>(impl_->graph.values.size(), kMostValues))
+        fail(out_of_range("more than " + std::to_string(kMostValues) + " values in one trace"));
+    return impl_->status.ok();
+}
+
 namespace {
+
+/// Counts what is about to be appended; false after failing the trace.
+bool take_values(Trace& trace, uint64_t count) {
+    if (!trace.fits(count)) return false;
+    return trace.budget() == nullptr || trace.budget()->spend(Budget::Of::kValues, count).ok();
+}
 
 Tensor add_leaf(Trace& trace, ValueKind kind, std::string_view name, DType dtype,
                 const Shape& shape) {
+    if (!take_values(trace, 1)) return {&trace, kNone};
     Graph& graph = trace.graph();
     const auto id = static_cast<ValueId>(graph.values.size());
     Value v;
@@ -123,6 +155,7 @@ Tensor Trace::input(std::string_view name, const Shape& shape, DType dtype) {
         return {this, kNone};
     }
     const Tensor t = add_leaf(*this, ValueKind::kInput, name, dtype, shape);
+    if (!t.ok()) return t;
     impl_->by_name[std::string(name)] = t.value();
     impl_->graph.inputs.push_back(t.value());
     return t;
@@ -153,6 +186,7 @@ Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_nam
         return {&trace, kNone};
     }
     const Tensor t = add_leaf(trace, kind, name, dtype, shape);
+    if (!t.ok()) return t;
     if (init.kind == Init::Kind::kData)
         trace.graph().values[t.value()].data = init.data;
     else if (init.kind != Init::Kind::kZeros)
@@ -180,6 +214,9 @@ Tensor Trace::constant(HostTensor data) {
         if (auto known = impl_->scalar_constants.find(key); known != impl_->scalar_constants.end())
             return {this, known->second};
     }
+    const uint64_t bytes = data.bytes().size();
+    if (!fits(1, bytes)) return {this, kNone};
+    if (impl_->budget != nullptr) (void)impl_->budget->spend(Budget::Of::kCopiedBytes, bytes);
     const Tensor t = add_leaf(*this, ValueKind::kConstant, "", data.dtype(), data.shape());
     if (data.shape().rank() == 0) impl_->scalar_constants[key] = t.value();
     impl_->graph.values[t.value()].data = std::make_shared<const HostTensor>(std::move(data));
@@ -192,9 +229,8 @@ Tensor Trace::constant(double value, DType dtype) {
 
 void Trace::output(std::string_view name, const Tensor& value) {
     if (!value.ok()) return;
-    for (const GraphOutput& o : impl_->graph.outputs)
-        if (o.name == name)
-            return fail(invalid_argument("output '" + std::string(name) + "' is named twice"));
+    if (!impl_->output_names.emplace(name).second)
+        return fail(invalid_argument("output '" + std::string(name) + "' is named twice"));
     impl_->graph.outputs.push_back({std::string(name), value.value()});
 }
 
@@ -206,9 +242,8 @@ void Trace::assign(const Tensor& target, const Tensor& value) {
     if (t.shape != value.shape() || t.dtype != value.dtype())
         return fail(invalid_argument("assign: '" + t.name + "' is " + typed(t.dtype, t.shape) +
                                      ", the value is " + typed(value.dtype(), value.shape())));
-    for (const GraphUpdate& u : impl_->graph.updates)
-        if (u.target == target.value())
-            return fail(invalid_argument("assign: '" + t.name + "' is assigned twice"));
+    if (!impl_->assigned.insert(target.value()).second)
+        return fail(invalid_argument("assign: '" + t.name + "' is assigned twice"));
     impl_->graph.updates.push_back({target.value(), value.value()});
 }
 
@@ -316,6 +351,7 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
         std::vector<Tensor> outputs = op.decompose(call);
         return trace->status().ok() ? outputs : failed;
     }
+    if (!take_values(*trace, results.size())) return failed;
     Graph& graph = trace->graph();
     Node node;
     node.op = &op;

@@ -949,6 +949,9 @@ Tensor affine_grid(const Tensor& theta, const std::vector<int64_t>& extents, boo
                                             std::to_string(rank) +
                                             " extents: expected [N, 2, 3] or [N, 3, 4]"));
     const int64_t count = count_of(extents);
+    if (!theta.trace()->fits(1,
+                             static_cast<uint64_t>(count * (rank + 1)) * size_bytes(theta.dtype())))
+        return failed_like(theta);
     HostTensor base(theta.dtype(), Shape{count, rank + 1});
     for (int64_t i = 0; i < count; ++i) {
         int64_t rest = i;
@@ -1007,6 +1010,8 @@ namespace {
 Tensor tap_places(const Tensor& x, const Window& w, const List& count) {
     const int64_t taps = count_of(w.kernel), windows = count_of(count);
     const auto rank = static_cast<int64_t>(w.rank());
+    if (!x.trace()->fits(1, static_cast<uint64_t>(taps * windows * rank) * size_bytes(x.dtype())))
+        return failed_like(x);
     HostTensor places(x.dtype(), Shape{taps, windows, rank});
     for (int64_t k = 0; k < taps; ++k) {
         for (int64_t p = 0; p < windows; ++p) {

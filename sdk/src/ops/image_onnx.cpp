@@ -6,6 +6,8 @@
 #include "ops/resize_tables.hpp"
 #include "ops/rules.hpp"
 
+#include <hearth/core/convert.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -122,7 +124,9 @@ void scale_axes(OnnxCall& call, const std::vector<double>& scales, std::vector<R
                              std::to_string(scales[i]));
             return;
         }
-        axes[i].to = {.from = extent.count, .to = static_cast<int64_t>(to), .scale = scales[i]};
+        axes[i].to = {.from = extent.count,
+                      .to = saturate_cast<int64_t>(static_cast<double>(to)),
+                      .scale = scales[i]};
     }
 }
 
@@ -161,7 +165,7 @@ void size_axes(OnnxCall& call, const std::vector<Dim>& sizes, std::vector<Resize
     for (ResizedAxis& a : axes) {
         a.to.scale = policy == "not_larger" ? least : most;
         a.to.to =
-            static_cast<int64_t>(std::floor(a.to.scale * static_cast<double>(a.to.from) + 0.5));
+            saturate_cast<int64_t>(std::floor(a.to.scale * static_cast<double>(a.to.from) + 0.5));
     }
 }
 
@@ -203,6 +207,11 @@ Tensor resized(OnnxCall& call, const Tensor& x, const ResizeRule& rule,
             call.unsupported("resizing " + std::to_string(a.to.from) + " elements");
             return y;
         }
+        // Each element has as many taps as its filter reaches, an index and a weight each.
+        const double reach =
+            rule.mode == Interpolation::kNearest ? 1 : 4 / std::min(a.to.scale, 1.0) + 2;
+        const double taps = reach * static_cast<double>(a.to.to);
+        if (!call.trace.fits(2, saturate_cast<uint64_t>(taps) * 2 * sizeof(double))) return y;
         y = resample(y, a.axis, resize_taps(rule, a.to));
         if (is_crop) y = extrapolated(call, y, rule, a, value);
     }

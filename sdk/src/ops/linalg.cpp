@@ -30,7 +30,7 @@ Tensor det(const Tensor& x) {
                                         ", expected square matrices of at most " +
                                         std::to_string(kLargest) + " rows"));
     Tensor a = x, result;
-    for (int64_t size = x.dim(-1).count; size > 0; --size) {
+    for (int64_t size = x.dim(-1).count; size > 0 && a.ok(); --size) {
         const Tensor best = argmax(abs(slice(a, -1, 0, 1)), -2, true);
         if (size > 1) a = with_swapped_rows(a, best);
         const Tensor pivot = slice(slice(a, -2, 0, 1), -1, 0, 1);
@@ -43,7 +43,7 @@ Tensor det(const Tensor& x) {
         const Tensor beside = slice(slice(a, -2, 0, 1), -1, 1, size);
         a = slice(slice(a, -2, 1, size), -1, 1, size) - below / divisor * beside;
     }
-    return squeeze(result, {-2, -1});
+    return a.ok() ? squeeze(result, {-2, -1}) : failed_like(x);
 }
 
 }  // namespace hearth

@@ -135,15 +135,14 @@ std::vector<Tensor> import_mod(OnnxCall& call) {
 // inputs: indices, depth, [value where not, value where].  Negative indices count from the back.
 std::vector<Tensor> import_one_hot(OnnxCall& call) {
     Tensor indices = call.in(0);
-    const double depth = call.real_in(1, 0);
+    const int64_t depth = call.integer_in(1, 0);
     const Tensor values = call.in(2);
     if (!call.trace.status().ok()) return {};
-    if (!(depth >= 1 && depth <= INT32_MAX))
-        return call.invalid("depth is " + std::to_string(depth));
+    if (depth < 1 || depth > INT32_MAX) return call.invalid("depth is " + std::to_string(depth));
     if (values.shape() != Shape{2})
         return call.invalid("values are " + to_string(values.shape()) + ", expected [2]");
     if (is_floating(indices.dtype())) indices = cast(indices, DType::kI64);
-    const Tensor is_hot = one_hot(indices, static_cast<int64_t>(depth), call.integer("axis", -1));
+    const Tensor is_hot = one_hot(indices, depth, call.integer("axis", -1));
     const Tensor off = slice(values, 0, 0, 1), on = slice(values, 0, 1, 2);
     return {where(not_equal(is_hot, 0), on, off)};
 }

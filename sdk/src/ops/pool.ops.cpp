@@ -383,6 +383,7 @@ Tensor window_elements(const Tensor& x, const Pool& pool, bool include_padding) 
         }
         Shape shape{pool.count[i]};
         for (size_t k = i + 1; k < pool.count.size(); ++k) shape.push_back(Dim(1));
+        if (!x.trace()->fits(1, counts.size() * size_bytes(x.dtype()))) return failed_like(x);
         HostTensor along(x.dtype(), shape);
         // A window of nothing but padding has the sum zero, and so the average.
         for (size_t p = 0; p < counts.size(); ++p)

@@ -202,6 +202,9 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
         return failed;
     }
     const int64_t length = x.dim(0).count;
+    // A step of the simplest cell has a product, a sum and an activation.
+    constexpr uint64_t kLeastValues = 4;
+    if (!x.trace()->fits(kLeastValues * static_cast<uint64_t>(length))) return failed;
     const Tensors elements =
         split(recurrence.projected(x), std::vector<int64_t>(static_cast<size_t>(length), 1), 0);
     Tensors outputs(elements.size());
@@ -210,6 +213,7 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
     for (int64_t i = 0; i < length; ++i) {
         const int64_t at = reverse ? length - 1 - i : i;
         const auto place = static_cast<size_t>(at);
+        if (!x.trace()->status().ok()) return failed;
         RecurrentState next = recurrence.step(squeeze(elements[place], {0}), run.last);
         outputs[place] = next.h;
         if (is_given(lengths)) {

@@ -3,6 +3,8 @@
 
 #include "ops/resize_tables.hpp"
 
+#include <hearth/core/convert.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -81,7 +83,7 @@ double filter(const ResizeRule& rule, double d) {
 
 AxisTaps resize_taps(const ResizeRule& rule, const ResizeAxis& axis) {
     const auto clamped = [&](double index) {
-        return static_cast<int64_t>(std::clamp(index, 0.0, static_cast<double>(axis.from - 1)));
+        return std::clamp<int64_t>(saturate_cast<int64_t>(index), 0, axis.from - 1);
     };
     if (rule.mode == Interpolation::kNearest) {
         AxisTaps taps(axis.from, axis.to, 1);
@@ -92,7 +94,7 @@ AxisTaps resize_taps(const ResizeRule& rule, const ResizeAxis& axis) {
     }
     const double stretch = rule.antialias ? std::min(axis.scale, 1.0) : 1;
     const double reach = rule.mode == Interpolation::kLinear ? 1 : 2;
-    const auto first = static_cast<int64_t>(std::floor(-reach / stretch)) + 1;
+    const int64_t first = saturate_cast<int32_t>(std::floor(-reach / stretch)) + 1;
     AxisTaps taps(axis.from, axis.to, 2 - 2 * first);
     for (int64_t i = 0; i < axis.to; ++i) {
         const double x = resize_coordinate(rule, axis, i);

@@ -7,7 +7,11 @@
 #include "ir/graph.hpp"
 #include "ops/rules.hpp"
 
+#include <hearth/core/convert.hpp>
+
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 namespace hearth {
@@ -119,6 +123,9 @@ Tensor dft(const Tensor& x, int64_t axis, const DftOptions& options) {
     const int64_t length = options.length > 0 ? options.length
                            : to_real          ? 2 * (extent.count - 1)
                                               : extent.count;
+    if (length < 1 || length > kLongestTransform)
+        return fail(x, out_of_range("dft: length " + std::to_string(length) + ", expected 1 to " +
+                                    std::to_string(kLongestTransform)));
     Tensor complex = x;
     if (parts == Dim(1)) complex = concat({x, zeros_like(x)}, -1);
     if (to_real) {
@@ -155,6 +162,8 @@ Tensor stft(const Tensor& x, int64_t frame_length, int64_t frame_step, const Ten
     if (frames > kMost / frame_length)
         return fail(x, out_of_range("stft: " + std::to_string(frames) + " frames of " +
                                     std::to_string(frame_length)));
+    const auto places_bytes = static_cast<uint64_t>(frames * frame_length) * sizeof(int64_t);
+    if (!x.trace()->fits(1, places_bytes)) return failed_like(x);
     HostTensor places(DType::kI64, Shape{frames, frame_length});
     for (int64_t i = 0; i < places.element_count(); ++i)
         places.set_int(i, i / frame_length * frame_step + i % frame_length);
@@ -172,6 +181,7 @@ Tensor cosine_window(Trace& trace, int64_t size, bool periodic, DType dtype, dou
         trace.fail(out_of_range("a window of " + std::to_string(size) + " elements"));
         return {&trace, kNone};
     }
+    if (!trace.fits(1, static_cast<uint64_t>(size) * size_bytes(dtype))) return {&trace, kNone};
     HostTensor window(dtype, Shape{size});
     const double turn =
         2 * std::numbers::pi / std::max(1.0, static_cast<double>(periodic ? size : size - 1));
@@ -198,15 +208,26 @@ Tensor blackman_window(Trace& trace, int64_t size, bool periodic, DType dtype) {
 }
 
 Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype) {
-    const int64_t bins = options.mel_bins, spectrum = options.dft_length / 2 + 1;
     constexpr int64_t kMost = 1 << 24;
-    if (bins < 1 || options.dft_length < 1 || bins > kMost / spectrum || options.sample_rate < 1 ||
-        !(options.lower_hertz >= 0 && options.lower_hertz <= options.upper_hertz &&
-          options.upper_hertz <= options.sample_rate)) {
-        trace.fail(invalid_argument("mel_weight_matrix: " + std::to_string(bins) + " bins of " +
-                                    std::to_string(options.dft_length)));
+    const int64_t bins = options.mel_bins, length = options.dft_length;
+    // Written so that NaN and infinities are refused, too.
+    const bool fits = bins >= 1 && length >= 1 && length <= 2 * kMost &&
+                      bins <= kMost / (length / 2 + 1) && options.sample_rate >= 1 &&
+                      options.sample_rate <= std::numeric_limits<float>::max() &&
+                      options.lower_hertz >= 0 && options.lower_hertz <= options.upper_hertz &&
+                      options.upper_hertz <= options.sample_rate;
+    if (!fits) {
+        trace.fail(invalid_argument(
+            "mel_weight_matrix: " + std::to_string(bins) + " bins of " + std::to_string(length) +
+            " from " + std::to_string(options.lower_hertz) + " to " +
+            std::to_string(options.upper_hertz) + " Hz at " + std::to_string(options.sample_rate) +
+            " samples a second; expected 0 <= from <= to <= samples, all of them finite, and at " +
+            "most 2^24 weights"));
         return {&trace, kNone};
     }
+    const int64_t spectrum = length / 2 + 1;
+    if (!trace.fits(1, static_cast<uint64_t>(spectrum * bins) * size_bytes(dtype)))
+        return {&trace, kNone};
     // O'Shaughnessy's formula for the mel scale, 1987.
     const auto mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
     const double low = mel(options.lower_hertz), high = mel(options.upper_hertz);
@@ -215,12 +236,14 @@ Tensor mel_weight_matrix(Trace& trace, const MelOptions& options, DType dtype) {
         const double at =
             low + static_cast<double>(i) * (high - low) / static_cast<double>(bins + 2);
         const double hertz = 700 * (std::pow(10, at / 2595) - 1);
-        edges.push_back(static_cast<int64_t>(
-            std::floor(static_cast<double>(options.dft_length + 1) * hertz / options.sample_rate)));
+        // Within [0, length + 1], as the upper frequency is no more than the rate.
+        const double edge =
+            std::floor(static_cast<double>(length + 1) * hertz / options.sample_rate);
+        edges.push_back(std::clamp<int64_t>(saturate_cast<int64_t>(edge), 0, length + 1));
     }
     HostTensor weights(dtype, Shape{spectrum, bins});
     const auto set = [&](int64_t frequency, int64_t bin, int64_t part, int64_t whole) {
-        if (frequency < spectrum)
+        if (frequency >= 0 && frequency < spectrum)
             weights.set(frequency * bins + bin,
                         static_cast<double>(part) / static_cast<double>(whole));
     };

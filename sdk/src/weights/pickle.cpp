@@ -16,11 +16,14 @@ namespace {
 using Kind = PickleValue::Kind;
 using Id = uint32_t;
 
-constexpr size_t kMostValues = size_t{1} << 22;
+constexpr size_t kMostValues = size_t{1} << 22, kFewValues = size_t{1} << 18;
 
 class Machine {
   public:
-    explicit Machine(ByteReader& reader) : reader_(reader) {
+    Machine(ByteReader& reader, Budget& budget)
+        : reader_(reader),
+          budget_(budget),
+          most_values_(std::min<uint64_t>(kMostValues, kFewValues + reader.left() / 2)) {
         for (Kind kind : {Kind::kNone, Kind::kBool, Kind::kBool})
             pickle_.values.push_back({kind, 0, 0, {}, {}});
         pickle_.values[kTrue].integer = 1;
@@ -32,8 +35,8 @@ class Machine {
             if (reader_.failed()) return corrupt_data("ends before its STOP (truncated?)");
             Status s = step(opcode);
             if (s.ok() && reader_.failed()) s = corrupt_data("is cut off");
-            if (s.ok() && pickle_.values.size() > kMostValues)
-                s = out_of_range("more than " + std::to_string(kMostValues) + " values");
+            if (s.ok() && pickle_.values.size() > most_values_)
+                s = out_of_range("more than " + std::to_string(most_values_) + " values");
             if (!s.ok()) return s.in("at byte " + std::to_string(reader_.position()));
         }
         return std::move(pickle_);
@@ -270,6 +273,7 @@ class Machine {
     Status push_global(std::string_view module, std::string_view name_in_it) {
         constexpr size_t kLongest = 1024;  // a text recalled from the memo may be long, and often
         if (module.size() + name_in_it.size() > kLongest) return corrupt_data("names no class");
+        HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 64 + module.size() + name_in_it.size()));
         std::string name = std::string(module) + " " + std::string(name_in_it);
         names_.push_back(std::move(name));
         return push(add_value({Kind::kGlobal, 0, 0, names_.back(), {}}));
@@ -317,6 +321,8 @@ class Machine {
     }
 
     ByteReader& reader_;
+    Budget& budget_;
+    uint64_t most_values_;
     Pickle pickle_;
     std::deque<std::string>& names_ = pickle_.names;
     std::vector<Id> stack_;
@@ -327,8 +333,8 @@ class Machine {
 
 }  // namespace
 
-Result<Pickle> read_pickle(ByteReader& reader) {
-    Result<Pickle> pickle = Machine(reader).run();
+Result<Pickle> read_pickle(ByteReader& reader, Budget& budget) {
+    Result<Pickle> pickle = Machine(reader, budget).run();
     if (!pickle.ok()) return pickle.status().in("pickle");
     return pickle;
 }

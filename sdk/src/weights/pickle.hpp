@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/budget.hpp"
 #include "core/bytes.hpp"
 
 #include <hearth/status.hpp>
@@ -43,15 +44,16 @@ struct PickleValue {
 
 /// One pickle.  Texts point into the bytes that were read, or into `names`.
 struct Pickle {
-    std::vector<PickleValue> values;
-    std::deque<std::string> names;  ///< of globals; never moved
+    std::deque<PickleValue> values;  ///< as a vector's, their memory would double while it grows
+    std::deque<std::string> names;   ///< of globals; never moved
     uint32_t root = 0;
     const PickleValue& operator[](uint32_t id) const { return values[id]; }
 };
 
 /// Reads up to and including the pickle's end.  Values may contain themselves.
 /// Errors: kCorruptData; kUnsupported for protocols 0 and 1, and opcodes that build what Hearth has
-/// no use for; kOutOfRange for more than 4 million values.
-Result<Pickle> read_pickle(ByteReader& reader);
+/// no use for; kOutOfRange for more than 4 million values, more than one for every second byte (and
+/// 2^18), and where the budget ends.
+Result<Pickle> read_pickle(ByteReader& reader, Budget& budget);
 
 }  // namespace hearth

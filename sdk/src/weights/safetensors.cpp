@@ -7,6 +7,7 @@
 // Follows the format description of the safetensors library (version 0.4).
 
 #include "core/bytes.hpp"
+#include "core/out_of_memory.hpp"
 #include "weights/json.hpp"
 
 #include <hearth/core/extents.hpp>
@@ -144,9 +145,11 @@ Result<NamedTensors> read_file(std::span<const std::byte> bytes, Metadata* metad
 }  // namespace
 
 Result<NamedTensors> read_safetensors(std::span<const std::byte> bytes, Metadata* metadata) {
-    Result<NamedTensors> tensors = read_file(bytes, metadata);
-    if (!tensors.ok()) return tensors.status().in("safetensors");
-    return tensors;
+    return or_out_of_memory([&]() -> Result<NamedTensors> {
+        Result<NamedTensors> tensors = read_file(bytes, metadata);
+        if (!tensors.ok()) return tensors.status().in("safetensors");
+        return tensors;
+    });
 }
 
 std::vector<std::byte> write_safetensors(const NamedTensors& tensors, const Metadata& metadata) {

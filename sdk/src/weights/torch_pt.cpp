@@ -7,6 +7,7 @@
 // followed by the storages, each with its length.  After torch/serialization.py and torch/_utils.py
 // of PyTorch 2.1.
 
+#include "core/out_of_memory.hpp"
 #include "weights/pickle.hpp"
 #include "weights/zip.hpp"
 
@@ -58,14 +59,13 @@ std::optional<std::string_view> torch_name(std::string_view global) {
     return global.substr(space + 1);
 }
 
+constexpr size_t kLongestName = 4096;
+
 /// Collects the tensors of an object.
 class TensorReader {
   public:
-    TensorReader(const Pickle& pickle, const Storages& storages, size_t file_bytes)
-        : pickle_(pickle),
-          storages_(storages),
-          bytes_left_(uint64_t{16} * file_bytes + (1 << 16)),
-          visits_left_(16 * pickle.values.size()) {}
+    TensorReader(const Pickle& pickle, const Storages& storages, Budget& budget)
+        : pickle_(pickle), storages_(storages), budget_(budget) {}
 
     Result<NamedTensors> run() {
         HEARTH_TRY(visit(pickle_.root, "", 0));
@@ -76,12 +76,12 @@ class TensorReader {
     // Shared values may be nested in one another: neither depth nor size of what they stand for is
     // bounded by the file's size.
     static constexpr int kDeepest = 64;
-    static constexpr size_t kLongestName = 4096;
 
     Status visit(Id id, const std::string& name, int depth) {
         if (depth > kDeepest) return out_of_range("nested deeper than " + std::to_string(kDeepest));
         if (name.size() > kLongestName) return out_of_range("a name is too long");
-        if (visits_left_-- == 0) return out_of_range("its shared values unfold without end");
+        if (Status s = budget_.spend(Budget::Of::kVisits); !s.ok())
+            return s.in("its shared values unfold too far");
         const PickleValue& v = pickle_[id];
         switch (v.kind) {
             case Kind::kDict:
@@ -110,6 +110,8 @@ class TensorReader {
         for (size_t i = 0; i + 1 < items.size(); i += 2) {
             const PickleValue& key = pickle_[items[i]];
             std::string part;
+            if (key.text.size() > kLongestName) return out_of_range("a name is too long");
+            HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
             if (key.kind == Kind::kText)
                 part = key.text;
             else if (key.kind == Kind::kInteger)
@@ -148,6 +150,7 @@ class TensorReader {
     /// An OrderedDict as Python 2 pickled it: [[key, value], ...].
     Status visit_pair_list(const PickleValue& list, const std::string& name, int depth) {
         for (Id id : list.items) {
+            HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
             const PickleValue& pair = pickle_[id];
             if (pair.items.size() != 2) return corrupt_data("a key has no value");
             HEARTH_TRY(visit_pairs(pair.items, name, depth));
@@ -171,6 +174,7 @@ class TensorReader {
         if (tuple.items.size() > 5 && pickle_[tuple.items[5]].kind != Kind::kNone)
             return unsupported("its storage is a part of another");
         const PickleValue &kind = pickle_[tuple.items[1]], &key = pickle_[tuple.items[2]];
+        if (key.text.size() > kLongestName) return out_of_range("its storage's name is too long");
         const auto at = storages_.find(std::string(key.text));
         if (at == storages_.end())
             return corrupt_data("its storage " + quoted(key.text) + " is not in the file");
@@ -192,6 +196,9 @@ class TensorReader {
             tuple = &pickle_[pickle_[tuple->items[1]].items[0]];
         if (tuple->kind != Kind::kTuple && tuple->kind != Kind::kList)
             return corrupt_data("its extents are no tuple");
+        if (tuple->items.size() > static_cast<size_t>(kMaxRank))
+            return unsupported("rank " + std::to_string(tuple->items.size()) + " is more than " +
+                               std::to_string(kMaxRank));
         for (Id item : tuple->items) {
             if (pickle_[item].kind != Kind::kInteger)
                 return corrupt_data("an extent is no integer");
@@ -201,6 +208,8 @@ class TensorReader {
     }
 
     Status add(const std::string& name, std::span<const Id> arguments, std::optional<Id> dtype) {
+        // It is kept under its name, which other tensors' may contain.
+        HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 2 * sizeof(HostTensor) + name.size()));
         Result<HostTensor> tensor = read(arguments, dtype);
         if (!tensor.ok()) return tensor.status().in("tensor " + quoted(name));
         if (!tensors_.emplace(name, std::move(*tensor)).second)
@@ -240,11 +249,8 @@ class TensorReader {
         const auto count = static_cast<uint64_t>(shape.element_count(1));
         const uint64_t held = from.size() / size;
         HEARTH_TRY(check_reach(held, shape, offset, strides));
-        if (count * size > bytes_left_)
-            return out_of_range(to_string(shape) +
-                                " and the tensors before it take more than 16 "
-                                "times the file's bytes");
-        bytes_left_ -= count * size;
+        if (Status s = budget_.spend(Budget::Of::kCopiedBytes, count * size); !s.ok())
+            return s.in(to_string(shape) + " and the tensors before it");
         HostTensor tensor(dtype, shape);
         if (is_contiguous(shape, strides)) {
             const auto run = from.subspan(count == 0 ? 0 : static_cast<size_t>(offset) * size);
@@ -304,8 +310,7 @@ class TensorReader {
     const Pickle& pickle_;
     const Storages& storages_;
     NamedTensors tensors_;
-    uint64_t bytes_left_;
-    uint64_t visits_left_;
+    Budget& budget_;
 };
 
 Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
@@ -325,9 +330,10 @@ Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
     const std::string data = folder + "data/";
     for (const auto& [name, contents] : *entries)
         if (name.starts_with(data)) storages[name.substr(data.size())] = contents;
+    Budget budget(bytes.size());
     ByteReader reader(at->second);
-    HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader));
-    return TensorReader(pickle, storages, bytes.size()).run();
+    HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader, budget));
+    return TensorReader(pickle, storages, budget).run();
 }
 
 /// Bytes of an element of each storage that a pickle refers to.
@@ -338,6 +344,7 @@ std::unordered_map<std::string, uint64_t> element_sizes(const Pickle& pickle) {
         const PickleValue& tuple = pickle[v.items[0]];
         if (tuple.kind != Kind::kTuple || tuple.items.size() < 5) continue;
         const auto name = torch_name(pickle[tuple.items[1]].text);
+        if (pickle[tuple.items[2]].text.size() > kLongestName) continue;
         uint64_t& size = sizes[std::string(pickle[tuple.items[2]].text)];
         size = 1;
         for (const TorchType& t : kTorchTypes)
@@ -351,23 +358,26 @@ constexpr std::string_view kMagic{"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10
 
 Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
     ByteReader reader(bytes);
-    HEARTH_ASSIGN(const Pickle magic, read_pickle(reader));
+    Budget budget(bytes.size());
+    HEARTH_ASSIGN(const Pickle magic, read_pickle(reader, budget));
     if (magic[magic.root].kind != Kind::kBig || magic[magic.root].text != kMagic)
         return corrupt_data("does not begin with PyTorch's magic number");
-    HEARTH_ASSIGN(const Pickle version, read_pickle(reader));
+    HEARTH_ASSIGN(const Pickle version, read_pickle(reader, budget));
     if (version[version.root].integer != 1001)
         return unsupported("version " + std::to_string(version[version.root].integer));
-    HEARTH_ASSIGN(const Pickle system, read_pickle(reader));
+    HEARTH_ASSIGN(const Pickle system, read_pickle(reader, budget));
     const PickleValue& facts = system[system.root];
     for (size_t i = 0; facts.kind == Kind::kDict && i + 1 < facts.items.size(); i += 2)
         if (system[facts.items[i]].text == "little_endian" &&
             system[facts.items[i + 1]].integer == 0)
             return unsupported("it is not little-endian");
-    HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader));
-    HEARTH_ASSIGN(const Pickle keys, read_pickle(reader));
+    HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader, budget));
+    HEARTH_ASSIGN(const Pickle keys, read_pickle(reader, budget));
     const std::unordered_map<std::string, uint64_t> sizes = element_sizes(pickle);
     Storages storages;
     for (Id id : keys[keys.root].items) {
+        if (keys[id].text.size() > kLongestName)
+            return corrupt_data("a storage's name is too long");
         const std::string key(keys[id].text);
         const auto size = sizes.find(key);
         if (size == sizes.end()) return corrupt_data("nothing uses the storage " + quoted(key));
@@ -376,15 +386,18 @@ Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
         storages[key] = reader.take(count * size->second);
     }
     if (reader.failed()) return corrupt_data("its storages are cut off");
-    return TensorReader(pickle, storages, bytes.size()).run();
+    return TensorReader(pickle, storages, budget).run();
 }
 
 }  // namespace
 
 Result<NamedTensors> read_torch(std::span<const std::byte> bytes) {
-    Result<NamedTensors> tensors = looks_like_zip(bytes) ? read_archive(bytes) : read_legacy(bytes);
-    if (!tensors.ok()) return tensors.status().in("torch file");
-    return tensors;
+    return or_out_of_memory([&]() -> Result<NamedTensors> {
+        Result<NamedTensors> tensors =
+            looks_like_zip(bytes) ? read_archive(bytes) : read_legacy(bytes);
+        if (!tensors.ok()) return tensors.status().in("torch file");
+        return tensors;
+    });
 }
 
 }  // namespace hearth

@@ -9,6 +9,8 @@
 
 #include "core/bytes.hpp"
 
+#include <hearth/core/extents.hpp>
+
 #include <charconv>
 #include <string>
 
@@ -58,6 +60,7 @@ Result<Shape> parse_tuple(std::string_view text) {
         shape.push_back(Dim(extent));
         at = static_cast<size_t>(stop - text.data());
     }
+    if (Status s = check_extents(shape); !s.ok()) return s.in("npy");
     return shape;
 }
 
@@ -139,7 +142,7 @@ Result<HostTensor> read_npy(std::span<const std::byte> bytes) {
         std::copy(data.begin(), data.end(), tensor.bytes().begin());
         return tensor;
     }
-    return unsupported("npy: element type " + std::string(descr.substr(0, descr.find(','))));
+    return unsupported("npy: element type " + shown(descr.substr(0, descr.find(','))));
 }
 
 std::vector<std::byte> write_npy(const HostTensor& tensor) {

@@ -50,10 +50,17 @@ std::vector<std::byte> eight_floats() {
 }
 
 Result<ImportedModel> import_with_file(const OnnxBuilder& b) {
-    return import_onnx(b.bytes(),
-                       {.external_data = [](const std::string&) -> Result<std::vector<std::byte>> {
-                           return eight_floats();
-                       }});
+    const auto read = [](const std::string& location, uint64_t offset,
+                         uint64_t size) -> Result<std::vector<std::byte>> {
+        const std::vector<std::byte> all = eight_floats();
+        if (offset > all.size() || size > all.size() - offset)
+            return corrupt_data("no bytes " + std::to_string(offset) + " to " +
+                                std::to_string(offset + size) + " in the file '" + location +
+                                "', which has " + std::to_string(all.size()));
+        const auto first = all.begin() + static_cast<ptrdiff_t>(offset);
+        return std::vector<std::byte>(first, first + static_cast<ptrdiff_t>(size));
+    };
+    return import_onnx(b.bytes(), {.external_data = read});
 }
 
 std::string message_of(const OnnxBuilder& b) {
@@ -72,8 +79,7 @@ TEST(OnnxExternalData, OffsetAndLengthChooseTheBytes) {
 
 TEST(OnnxExternalData, RangesOutsideTheFileAreRejected) {
     EXPECT_NE(message_of(model_with("w", "17", "16"))
-                  .find("bytes 17 to 33 of the file 'w', which "
-                        "has 32"),
+                  .find("no bytes 17 to 33 in the file 'w', which has 32"),
               std::string::npos);
     for (const char* offset : {"18446744073709551615", "18446744073709551600", "33", "-1", "1x",
                                "99999999999999999999999"})
@@ -100,7 +106,7 @@ TEST(OnnxExternalData, OneFileCannotFillTheMemory) {
         copy.set_name("copy" + std::to_string(i));
         b.initializer(copy);
     }
-    EXPECT_NE(message_of(b).find("more than 4 times the bytes of the file 'w.data'"),
+    EXPECT_NE(message_of(b).find("more than 4 times the bytes that they name of the file 'w.data'"),
               std::string::npos)
         << message_of(b);
 }

@@ -99,6 +99,20 @@ TEST(Safetensors, EachTruncationIsRejected) {
     }
 }
 
+TEST(Safetensors, HalvesOfSurrogatePairsAreRefusedWhereverTheyStand) {
+    const auto named = [](const std::string& name) {
+        return message_of("{\"" + name + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}})",
+                          0);
+    };
+    EXPECT_EQ(named("\\ud83d\\ude00"), "(no error)");
+    EXPECT_NE(named("\\ude00").find("the first half of a surrogate pair"), std::string::npos)
+        << named("\\ude00");
+    EXPECT_NE(named("a\\udfff\\ud83d").find("the first half"), std::string::npos);
+    EXPECT_NE(named("\\ud83d").find("the second half of a surrogate pair"), std::string::npos);
+    EXPECT_NE(named("\\ud83d\\ud83d").find("the second half"), std::string::npos);
+    EXPECT_NE(named("\\ud83dx").find("the second half"), std::string::npos);
+}
+
 TEST(Safetensors, HeadersThatLieAreRejectedWithTheFact) {
     const auto tensor = [](const std::string& shape, const std::string& offsets) {
         return R"({"w":{"dtype":"F32","shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";

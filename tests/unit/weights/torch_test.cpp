@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
+
 namespace hearth {
 namespace {
 
@@ -103,6 +105,31 @@ TEST(TorchFile, WhatIsNoTensorIsRefusedByName) {
     }
 }
 
+/// The archive with the entry called `from` in both of its places, but no checksum, renamed.
+std::vector<std::byte> renamed(std::vector<std::byte> bytes, const std::string& from,
+                               const std::string& to) {
+    std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    int found = 0;
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + 1)) {
+        text.replace(at, from.size(), to);
+        ++found;
+    }
+    EXPECT_EQ(found, 2) << from;
+    std::memcpy(bytes.data(), text.data(), bytes.size());
+    return bytes;
+}
+
+TEST(TorchFile, AnArchiveWithOneNameTwiceIsRefused) {
+    // Which of the two is meant would depend on the reader.
+    const std::vector<std::byte> whole = sample("zip_protocol2.pt");
+    ASSERT_TRUE(read_torch(whole).ok());
+    const auto twice = read_torch(renamed(whole, "/data/1", "/data/0"));
+    ASSERT_FALSE(twice.ok());
+    EXPECT_EQ(twice.status().code(), StatusCode::kCorruptData);
+    EXPECT_NE(twice.status().message().find("/data/0' is there twice"), std::string::npos)
+        << twice.status().message();
+}
+
 TEST(TorchFile, EachTruncationIsRejected) {
     for (const char* name : {"zip_protocol2.pt", "zip_protocol5.pt", "legacy.pt", "views.pt"}) {
         const std::vector<std::byte> whole = sample(name);
@@ -124,7 +151,23 @@ TEST(TorchFile, FlippedBytesOfStoragesAreFound) {
 /// What a pickle of these opcodes gives.
 Result<Pickle> machine(const std::string& opcodes) {
     ByteReader reader(std::as_bytes(std::span(opcodes)));
-    return read_pickle(reader);
+    Budget budget(opcodes.size());
+    return read_pickle(reader, budget);
+}
+
+TEST(Pickle, ValuesAndNamesAreBoundedByTheFilesSize) {
+    // A byte for each list: as many as bytes would take 64 times the file's size.
+    const auto lists = machine("\x80\x02" + std::string(2 << 20, ']') + ".");
+    ASSERT_FALSE(lists.ok());
+    EXPECT_EQ(lists.status().code(), StatusCode::kOutOfRange);
+    // Five bytes for each class of a long name.
+    std::string classes = "\x80\x02X" + std::string("\xf4\x01\0\0", 4) + std::string(500, 'm') +
+                          std::string("q\0", 2);
+    for (int i = 0; i < 200'000; ++i) classes += std::string("h\0h\0\x93", 5);
+    const auto named = machine(classes + ".");
+    ASSERT_FALSE(named.ok());
+    EXPECT_NE(named.status().message().find("bytes of tensors, the limit for"), std::string::npos)
+        << named.status().message();
 }
 
 TEST(Pickle, CallsAreWrittenDownAndNotMade) {

@@ -17,8 +17,16 @@
 
 namespace hearth {
 
+/// Never held.  Without it libstdc++ 12 takes AttrValue for a variant that always has a value, and
+/// destroys one that it does not have when a copy runs out of memory.
+struct NoAttrValue {
+    NoAttrValue(const NoAttrValue&) {}
+    NoAttrValue& operator=(const NoAttrValue&) { return *this; }
+    friend bool operator==(const NoAttrValue&, const NoAttrValue&) { return true; }
+};
+
 using AttrValue = std::variant<int64_t, double, std::string, std::vector<int64_t>,
-                               std::vector<double>, DType, Shape>;
+                               std::vector<double>, DType, Shape, NoAttrValue>;
 
 struct Attr {
     std::string name;
@@ -33,6 +41,8 @@ class Attrs {
     Attrs(std::initializer_list<Attr> list) {
         for (const Attr& a : list) set(a.name, a.value);
     }
+    /// In any order; of equal names the last counts.
+    explicit Attrs(std::vector<Attr> list);
 
     void set(std::string_view name, AttrValue value);
     const AttrValue* find(std::string_view name) const;

@@ -72,6 +72,8 @@ struct OnnxCall {
     std::vector<int64_t> integers_in(size_t k);
     std::vector<double> reals_in(size_t k);
     double real_in(size_t k, double fallback);  ///< one element; the fallback when absent
+    /// The same as an integer, without its fraction; within +-kMaxExtent, as in integers; NaN: zero.
+    int64_t integer_in(size_t k, int64_t fallback);
     /// A shape given as data: constants, or extents that depend on the number of rows.
     std::vector<Dim> extents_in(size_t k);
     /// `dims` as a shape, if it has no negative extents, not too many and not too large ones.

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "core/budget.hpp"
+
+#include <hearth/core/convert.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+namespace {
+
+struct Allowance {
+    std::string_view noun;
+    double floor;     ///< for the smallest file
+    double per_byte;  ///< more, for each byte of the file
+};
+
+// By Budget::Of.  A value with its node takes about a kilobyte while a graph is built and checked, a
+// visit a microsecond, an element some ten nanoseconds: the floors come to some 50 MB and a second.
+constexpr std::array<Allowance, Budget::kKinds> kAllowances = {{
+    {"turns of loops", 1 << 16, 1},
+    {"visits of nodes and names", 1 << 19, 16},
+    {"bytes of tensors", 1 << 25, 16},
+    {"values", 1 << 15, 1.0 / 16},
+    {"elements to compute", 1 << 25, 32},
+}};
+
+}  // namespace
+
+Budget::Budget(uint64_t file_bytes, double factor) : file_bytes_(file_bytes), factor_(factor) {
+    for (size_t i = 0; i < kKinds; ++i) left_[i] = limit(static_cast<Of>(i));
+}
+
+uint64_t Budget::limit(Of of) const {
+    const Allowance& a = kAllowances[index(of)];
+    return saturate_cast<uint64_t>(factor_ *
+                                   (a.floor + a.per_byte * static_cast<double>(file_bytes_)));
+}
+
+void Budget::add_file_bytes(uint64_t bytes) {
+    std::array<uint64_t, kKinds> before{};
+    for (size_t i = 0; i < kKinds; ++i) before[i] = limit(static_cast<Of>(i));
+    if (__builtin_add_overflow(file_bytes_, bytes, &file_bytes_)) file_bytes_ = ~uint64_t{0};
+    for (size_t i = 0; i < kKinds; ++i)
+        if (__builtin_add_overflow(left_[i], limit(static_cast<Of>(i)) - before[i], &left_[i]))
+            left_[i] = ~uint64_t{0};
+}
+
+Status Budget::spend(Of of, uint64_t amount) {
+    uint64_t& left = left_[index(of)];
+    if (amount > left) {
+        left = 0;
+        return refusal(of);
+    }
+    left -= amount;
+    return {};
+}
+
+Status Budget::refusal(Of of) const {
+    return out_of_range("it asks for more than " + std::to_string(limit(of)) + " " +
+                        std::string(kAllowances[index(of)].noun) + ", the limit for " +
+                        std::to_string(file_bytes_) + " bytes");
+}
+
+}  // namespace hearth

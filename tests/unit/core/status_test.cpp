@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include <hearth/status.hpp>
+
+#include <gtest/gtest.h>
+
+namespace hearth {
+namespace {
+
+TEST(Status, MessagesAreBoundedAndKeepBothEnds) {
+    const Status s = corrupt_data("first " + std::string(20 << 20, 'x') + " last").in("where");
+    EXPECT_LT(s.message().size(), 5000u);
+    EXPECT_TRUE(s.message().starts_with("where: first"));
+    EXPECT_TRUE(s.message().ends_with(" last"));
+    Status nested = s;
+    for (int i = 0; i < 1000; ++i) nested = nested.in("a rather long name of a context");
+    EXPECT_LT(nested.message().size(), 5000u);
+}
+
+TEST(Status, MessagesHaveNoControlCharactersButLineBreaks) {
+    std::string text;
+    for (int c = 0; c < 256; ++c) text += static_cast<char>(c);
+    const Status s = invalid_argument(text);
+    for (char c : s.message())
+        EXPECT_TRUE(static_cast<unsigned char>(c) >= 0x20 || c == '\n') << static_cast<int>(c);
+    EXPECT_EQ(invalid_argument("a\nb").message(), "a\nb");
+    EXPECT_EQ(invalid_argument("\x1b[31m\x7f").message(), "?[31m?");
+}
+
+}  // namespace
+}  // namespace hearth
