@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "readers.hpp"
+#include "weights/pickle.hpp"
+
+namespace hearth::hostile {
+
+Status read_pickle_alone(const Bytes& file) {
+    Budget budget(file.size());
+    ByteReader reader(file);
+    return read_pickle(reader, budget).status();
+}
+
+}  // namespace hearth::hostile

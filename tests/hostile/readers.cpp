@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "readers.hpp"
+
+#include "compile/graph_file.hpp"
+#include "compile/tuning_data.hpp"
+#include "core/bytes.hpp"
+#include "core/checksum.hpp"
+#include "gpu/pipeline_cache.hpp"
+#include "ir/graph.hpp"
+#include "npy.hpp"
+#include "program/package.hpp"
+
+#include <hearth/brain.hpp>
+#include <hearth/hearth_runtime.hpp>
+#include <hearth/io.hpp>
+#include <hearth/weights.hpp>
+
+#include <standalone/device.hpp>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+namespace hearth::hostile {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+Status check_graph(const Graph& graph) {
+    HEARTH_TRY(verify(graph));
+    return print(graph).empty() ? internal_error("prints as nothing") : Status();
+}
+
+Status read_onnx(const Bytes& file) {
+    HEARTH_ASSIGN(const ImportedModel model, import_onnx(file));
+    return check_graph(model.graph());
+}
+
+/// The folder of a model with what lies beside it; gone when this goes.
+class ModelFolder {
+  public:
+    ModelFolder() {
+        std::string pattern = (fs::temp_directory_path() / "hearth_hostile_XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) return;
+        root_ = pattern;
+        std::error_code error;
+        write("outside.data", Bytes(64, std::byte{1}));
+        fs::create_directory(root_ / "model", error);
+        fs::create_directory(root_ / "model/folder", error);
+        write("model/w.data", Bytes(64, std::byte{1}));
+        write("model/sparse.data", Bytes(1));
+        fs::resize_file(root_ / "model/sparse.data", uintmax_t{1} << 36, error);
+        fs::create_symlink("../outside.data", root_ / "model/link.data", error);
+        (void)mkfifo((root_ / "model/pipe.data").c_str(), 0600);
+    }
+    ~ModelFolder() {
+        std::error_code error;
+        if (!root_.empty()) fs::remove_all(root_, error);
+    }
+    std::string write(const std::string& name, const Bytes& bytes) const {
+        std::ofstream(root_ / name, std::ios::binary)
+            .write(reinterpret_cast<const char*>(bytes.data()),
+                   static_cast<std::streamsize>(bytes.size()));
+        return (root_ / name).string();
+    }
+
+  private:
+    fs::path root_;
+};
+
+Status read_with_files(const Bytes& file) {
+    const ModelFolder folder;
+    HEARTH_ASSIGN(const ImportedModel model,
+                  import_onnx_file(folder.write("model/net.onnx", file)));
+    return check_graph(model.graph());
+}
+
+Status read_package(const Bytes& file) {
+    const Aligned aligned(file);
+    PackageView package;
+    ViewError error;
+    if (!package.open(aligned.bytes(), &error)) return Status(error.code, error.text.c_str());
+    for (uint32_t i = 0; i < package.profiles().size(); ++i) {
+        HEARTH_ASSIGN(const Program program, load_program(package.program(i), package.weights()));
+        if (dump(program).empty()) return internal_error("lists as nothing");
+    }
+    HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(package.graph(), package.weights()));
+    for (const Graph& graph : graphs) HEARTH_TRY(check_graph(graph));
+    return {};
+}
+
+Status read_program(const Bytes& file) {
+    const Aligned aligned(file);
+    HEARTH_ASSIGN(const Program program, load_program(aligned.bytes()));
+    return dump(program).empty() ? internal_error("lists as nothing") : Status();
+}
+
+/// A game knows how much its brains hold; here: no more than a file of this size should.
+Status read_brain(const Bytes& file) {
+    Result<Brain> brain = load_brain(file, nullptr, (uint64_t{1} << 24) + 16 * file.size());
+    // A difference needs its parent: what can be seen without it has been.
+    if (!brain.ok() && brain.status().message().find("what it differs from") != std::string::npos)
+        return {};
+    return brain.status();
+}
+
+Status read_graph(const Bytes& file) {
+    ByteReader in(file);
+    const std::span<const std::byte> graph = in.take(in.number<uint64_t>());
+    HEARTH_ASSIGN(const std::vector<Graph> graphs, load_graphs(graph, in.take(in.left())));
+    for (const Graph& g : graphs) HEARTH_TRY(check_graph(g));
+    return {};
+}
+
+Status read_tuning(const Bytes& file) {
+    HEARTH_ASSIGN(const Tuning tuning, parse_tuning(text_of(file)));
+    return print_tuning(tuning).empty() ? internal_error("prints as nothing") : Status();
+}
+
+// --- Pipeline caches ---
+
+/// Made once in each process, and never given back: the process ends after one file.
+standalone::Device* device() {
+    static standalone::Device* const made = []() -> standalone::Device* {
+        auto instance = standalone::Instance::create();
+        if (!instance.ok()) return nullptr;
+        static std::unique_ptr<standalone::Instance> kept = std::move(*instance);
+        auto created = standalone::Device::create(*kept);
+        return created.ok() ? created->release() : nullptr;
+    }();
+    return made;
+}
+
+Result<Context> context_with(std::span<const std::byte> cache) {
+    hearth_host_info host = device()->host_info();
+    host.pipeline_cache_data = cache.data();
+    host.pipeline_cache_bytes = cache.size();
+    return Context::create(host);
+}
+
+Status read_pipeline_cache(const Bytes& file) {
+    HEARTH_ASSIGN(Context context, context_with(file));
+    if (context.stats().pipeline_cache_used != 0) return {};
+    return corrupt_data("the pipeline cache is ignored");
+}
+
+}  // namespace
+
+Bytes saved_pipeline_cache() {
+    if (device() == nullptr) return {};
+    auto context = context_with({});
+    const auto saved =
+        context.ok() ? context->save_pipeline_cache() : Result<Bytes>(context.status());
+    return saved.ok() ? *saved : Bytes();
+}
+
+void mend_pipeline_cache(Bytes& bytes) {
+    using gpu::PipelineCacheHeader;
+    if (bytes.size() < sizeof(PipelineCacheHeader)) return;
+    const auto payload = std::span(bytes).subspan(sizeof(PipelineCacheHeader));
+    put(bytes, offsetof(PipelineCacheHeader, byte_count), static_cast<uint64_t>(payload.size()));
+    put(bytes, offsetof(PipelineCacheHeader, checksum), checksum(payload));
+}
+
+Status set_up(const std::string& reader) {
+    if (reader == "pipeline cache" && device() == nullptr)
+        return unsupported("there is no Vulkan device");
+    return {};
+}
+
+Status read(const std::string& reader, const Bytes& file) {
+    if (reader == "onnx") return read_onnx(file);
+    if (reader == "external") return read_with_files(file);
+    if (reader == "tensor") return read_onnx_tensor(file).status();
+    if (reader == "safetensors") return read_safetensors(file).status();
+    if (reader == "torch") return read_torch(file).status();
+    if (reader == "pickle") return read_pickle_alone(file);
+    if (reader == "npy") return tool::read_npy(file).status();
+    if (reader == "package") return read_package(file);
+    if (reader == "program") return read_program(file);
+    if (reader == "brain") return read_brain(file);
+    if (reader == "graph") return read_graph(file);
+    if (reader == "tuning") return read_tuning(file);
+    if (reader == "pipeline cache") return read_pipeline_cache(file);
+    return internal_error("there is no reader '" + reader + "'");
+}
+
+}  // namespace hearth::hostile
