@@ -16,7 +16,8 @@ namespace hearth::gates {
 Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device& device,
                                                              const agents::Traces& traces,
                                                              uint64_t rows_capacity,
-                                                             const NamedTensors& first_contents) {
+                                                             const NamedTensors& first_contents,
+                                                             RowPrograms row_programs) {
     for (const auto& trace : traces)
         for (Value& v : trace->graph().values) {
             const bool persists = v.kind == ValueKind::kParam || v.kind == ValueKind::kState;
@@ -31,6 +32,7 @@ Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device&
     CompileOptions options;
     HEARTH_ASSIGN(options.caps, device.caps());
     options.rows_capacity = rows_capacity;
+    options.row_programs = row_programs;
     if (const char* model = std::getenv("HEARTH_TEST_BINDING");
         model != nullptr && std::string_view(model) == "descriptor")
         options.binding_model = BindingModel::kDescriptor;

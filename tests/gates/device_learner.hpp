@@ -25,10 +25,10 @@ namespace hearth::gates {
 class DeviceLearner {
   public:
     /// first_contents  replace those that params and states were declared with.
-    static Result<std::unique_ptr<DeviceLearner>> create(standalone::Device& device,
-                                                         const agents::Traces& traces,
-                                                         uint64_t rows_capacity,
-                                                         const NamedTensors& first_contents = {});
+    static Result<std::unique_ptr<DeviceLearner>> create(
+        standalone::Device& device, const agents::Traces& traces, uint64_t rows_capacity,
+        const NamedTensors& first_contents = {},
+        RowPrograms row_programs = RowPrograms::kWherePays);
 
     /// Records an entry, waits, and returns its outputs.
     Result<NamedTensors> run(const char* entry, const NamedTensors& inputs = {}, int64_t rows = 1);

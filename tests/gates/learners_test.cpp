@@ -20,9 +20,10 @@ using namespace agents;
 
 class LearnersTest : public test::VulkanTest {
   protected:
-    std::unique_ptr<DeviceLearner> make_learner(const Traces& traces, uint64_t rows,
-                                                const NamedTensors& first_contents = {}) {
-        auto learner = DeviceLearner::create(device(), traces, rows, first_contents);
+    std::unique_ptr<DeviceLearner> make_learner(
+        const Traces& traces, uint64_t rows, const NamedTensors& first_contents = {},
+        RowPrograms row_programs = RowPrograms::kWherePays) {
+        auto learner = DeviceLearner::create(device(), traces, rows, first_contents, row_programs);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
         return learner.ok() ? std::move(learner).value() : nullptr;
     }
@@ -42,8 +43,11 @@ AgentSchema small_schema() {
     return AgentSchema(Fields().numbers("x", 5), Actions().choose("move", 3).drive("aim", 2));
 }
 
+// On GPUs the whole network becomes one kernel; a software driver runs that only when told to.
+class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<RowPrograms> {};
+
 // Gate2: data/agents/make_ppo.py learned from the same samples in the same order.
-TEST_F(LearnersTest, OneEpochOfPpoGivesPyTorchsWeights) {
+TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
     nlohmann::json json;
     std::ifstream(HEARTH_TEST_DATA "/agents/ppo.json") >> json;
     Ppo ppo = small_ppo();
@@ -67,7 +71,7 @@ TEST_F(LearnersTest, OneEpochOfPpoGivesPyTorchsWeights) {
             for (const Tensor& param : trace->params())
                 if (const auto id = param.value(); trace->graph().value(id).name == name)
                     first[name] = HostTensor::of(param.shape(), values.get<std::vector<double>>());
-    const auto learner = make_learner(traces, 4, first);
+    const auto learner = make_learner(traces, 4, first, GetParam());
     ASSERT_NE(learner, nullptr);
     for (int epoch = 1; epoch <= 2; ++epoch) {
         for (int m = 0; m < 4; ++m) {
@@ -87,10 +91,10 @@ TEST_F(LearnersTest, OneEpochOfPpoGivesPyTorchsWeights) {
 }
 
 // Every entry as on the reference: sampling, rings, statistics, advantages, rails, publication.
-TEST_F(LearnersTest, AWindowOfPpoFollowsTheReference) {
+TEST_P(PpoOnADevice, AWindowFollowsTheReference) {
     const Traces traces = trace_agents(small_schema(), mlp_network({8, 8}), small_ppo());
     InterpretedLearner reference(traces);
-    const auto learner = make_learner(traces, 4);
+    const auto learner = make_learner(traces, 4, {}, GetParam());
     ASSERT_NE(learner, nullptr);
     const auto compare = [&](const char* entry, const NamedTensors& inputs) {
         const NamedTensors expected = reference.run(entry, inputs, 4);
@@ -149,6 +153,12 @@ TEST_F(LearnersTest, AWindowOfPpoFollowsTheReference) {
             ASSERT_NEAR(value.get(i), reference.weights.at(name).get(i), 2e-3) << name;
     }
 }
+
+INSTANTIATE_TEST_SUITE_P(RowPrograms, PpoOnADevice,
+                         ::testing::Values(RowPrograms::kWherePays, RowPrograms::kAlways),
+                         [](const auto& instance) {
+                             return instance.param == RowPrograms::kAlways ? "Always" : "WherePays";
+                         });
 
 /// Trains until the mean of the last 100 episodes is what the task asks, or `steps` are taken.
 double train(DeviceLearner& learner, Crowd& crowd, const Ppo& ppo, int64_t steps) {

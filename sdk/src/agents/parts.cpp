@@ -41,9 +41,18 @@ std::vector<bool> needed_for(const Graph& graph, ValueId value) {
 /// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
 /// comparisons alone would be computed again by every kernel that reads them.
 Tensor largest_of(std::vector<Tensor> numbers) {
-    if (numbers.empty()) return {};
-    Tensor all = numbers.size() == 1 ? numbers[0] : concat(numbers, 0);
-    return max(all);
+    constexpr size_t kAtOnce = 16;
+    do {
+        std::vector<Tensor> fewer;
+        for (size_t i = 0; i < numbers.size(); i += kAtOnce) {
+            Tensor largest = numbers[i];
+            for (size_t k = i + 1; k < std::min(i + kAtOnce, numbers.size()); ++k)
+                largest = maximum(largest, numbers[k]);
+            fewer.push_back(max(largest, {0}, true));
+        }
+        numbers = std::move(fewer);
+    } while (numbers.size() > 1);
+    return reshape(numbers[0], {});
 }
 
 Init init_of(const Value& v) {
@@ -230,19 +239,21 @@ Tensor StatusWriter::finish() {
     if (!trace.status().ok()) return {};
     const Tensor before = status_state(trace, name_);
     const Tensor low = slice(before, 0, kLow, kHigh), high = slice(before, 0, kHigh, kWords);
-    const auto one = [](const Tensor& x) { return reshape(cast(x, DType::kF32), {1}); };
-    std::vector<Tensor> diagnostics, amounts;
-    for (size_t i = 0; i < kDiagnosticCount; ++i) {
-        const auto at = static_cast<int64_t>(i);
-        diagnostics.push_back(values_[i].ok() ? bitcast(one(values_[i]), DType::kU32)
-                                              : slice(before, 0, at, at + 1));
-    }
-    for (const Tensor& amount : amounts_)
-        amounts.push_back(amount.ok() ? one(amount) : trace.constant(HostTensor(DType::kF32, {1})));
-    const Tensor more = cast(concat(amounts, 0), DType::kU32);
+    // By choices rather than by joining single numbers: these are one kernel, those a level for every few.
+    const Tensor at = iota(trace, {kLow}), counter_at = iota(trace, {kHigh - kLow});
+    Tensor diagnostics = slice(before, 0, 0, kLow);
+    for (size_t i = 0; i < kDiagnosticCount; ++i)
+        if (values_[i].ok())
+            diagnostics = where(equal(at, static_cast<double>(i)),
+                                bitcast(cast(values_[i], DType::kF32), DType::kU32), diagnostics);
+    Tensor more = trace.constant(HostTensor(DType::kU32, {kHigh - kLow}));
+    for (size_t i = 0; i < kCounterCount; ++i)
+        if (amounts_[i].ok())
+            more = where(equal(counter_at, static_cast<double>(i)), cast(amounts_[i], DType::kU32),
+                         more);
     const Tensor next_low = low + more;
     const Tensor next_high = high + cast(less(next_low, low), DType::kU32);
-    const Tensor next = concat({concat(diagnostics, 0), next_low, next_high}, 0);
+    const Tensor next = concat({diagnostics, next_low, next_high}, 0);
     trace.assign(before, next);
     return next;
 }

@@ -331,6 +331,19 @@ RowRegion find_row_region(const Graph& graph) {
         if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
             products[{shape[0].per_row, shape[0].count}] = 0;
     }
+    // An entry without inputs learns from rows that it picks from states: those that products of weights
+    // (params, or states beside them) have.
+    const auto persists = [&](ValueId v) {
+        const ValueKind kind = graph.value(v).kind;
+        return kind == ValueKind::kParam || kind == ValueKind::kState;
+    };
+    if (products.empty())
+        for (const Node& node : graph.nodes) {
+            if (node.op->op_class != OpClass::kMatmul || !persists(node.inputs[1])) continue;
+            const Shape& shape = graph.value(node.outputs[0]).shape;
+            if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
+                products[{shape[0].per_row, shape[0].count}] = 0;
+        }
     for (const Node& node : graph.nodes) {
         if (node.op->op_class != OpClass::kMatmul) continue;
         const Dim lead = graph.value(node.outputs[0]).shape[0];
