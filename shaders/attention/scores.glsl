@@ -4,8 +4,9 @@
 // What the kernels of attention share: tiles in shared memory, and the score of one query and key.
 //
 // Constants from the record: THREADS of a workgroup, UNROLL (empty where drivers had better not),
-// HEADS, KEY_HEADS, D (width of queries and keys), DV (of values), TILE_Q, TILE_K, LANES (threads for
-// each row), SCALE, SOFTCAP (0: none), CAUSAL, LEFT, RIGHT (window, -1: open), PAST; HAS_MASK with
+// UNROLL_ROWS and ROLLED (where so, hints not to unroll; elsewhere to unroll, and nothing), HEADS,
+// KEY_HEADS, D (width of queries and keys), DV (of values), TILE_Q, TILE_K, LANES (threads for each
+// row), SCALE, SOFTCAP (0: none), CAUSAL, LEFT, RIGHT (window, -1: open), PAST; HAS_MASK with
 // MASK_AT(b, h, i, j), MASK_IS_BOOL; HAS_LENGTHS with LENGTH_AT(b).
 // QUERIES and KEYS are the extents of the sequences.
 
@@ -39,7 +40,7 @@
 
 // product += the inner product of two rows that begin at `a_first` and `b_first`, by components.
 #define ADD_PRODUCT(product, a, a_first, b, b_first, vectors)                                      \
-    for (int d = 0; d < (vectors); ++d) product += a[(a_first) + d] * b[(b_first) + d];
+    ROLLED for (int d = 0; d < (vectors); ++d) product += a[(a_first) + d] * b[(b_first) + d];
 
 float total_of(vec4 product) {
     return product.x + product.y + (product.z + product.w);
@@ -56,7 +57,7 @@ float total_of(vec4 product) {
 // first is waited for.
 #define ADD_ROWS(sums, weights, first_weight, tile, vectors, lane, count, most)                    \
     for (int k = (lane) / COLUMN_LANES(vectors); k < (count); k += SUM_LANES(vectors) * 8)         \
-        UNROLL for (int u = 0; u < 8; ++u) {                                                       \
+        UNROLL_ROWS for (int u = 0; u < 8; ++u) {                                                  \
             const int at = min(k + u * SUM_LANES(vectors), (most) - 1);                            \
             const float w = k + u * SUM_LANES(vectors) < (most) &&                                 \
                                     (lane) / COLUMN_LANES(vectors) < SUM_LANES(vectors)            \
@@ -78,7 +79,7 @@ float total_of(vec4 product) {
         barrier();                                                                                 \
         scratch[thread] = sums[0];                                                                 \
         barrier();                                                                                 \
-        for (int l = 1; l < SUM_LANES(vectors); ++l)                                               \
+        ROLLED for (int l = 1; l < SUM_LANES(vectors); ++l)                                        \
             sums[0] += scratch[thread - (lane) + (lane) % COLUMN_LANES(vectors) +                  \
                                l * COLUMN_LANES(vectors)];                                         \
     }

@@ -38,20 +38,20 @@ void multiply(int first_m, int batch) {
         for (int j = 0; j < TN; ++j) sum[i][j] = 0.0;
 
     for (int k0 = k_first; k0 < k_count; k0 += BK) {
-        for (int e = thread; e < BM * BK; e += kThreads) {
+        ROLLED for (int e = thread; e < BM * BK; e += kThreads) {
             const int k = A_K_IS_CONTIGUOUS ? e % BK : e / BM;
             const int m = A_K_IS_CONTIGUOUS ? e / BK : e % BM;
             const bool inside = first_m + m < m_count && k0 + k < k_count;
             tile_a[k][m] = inside ? load_a(batch, first_m + m, k0 + k) : 0.0;
         }
-        for (int e = thread; e < BN * BK; e += kThreads) {
+        ROLLED for (int e = thread; e < BN * BK; e += kThreads) {
             const int k = B_K_IS_CONTIGUOUS ? e % BK : e / BN;
             const int n = B_K_IS_CONTIGUOUS ? e / BK : e % BN;
             const bool inside = first_n + n < n_count && k0 + k < k_count;
             tile_b[k][n] = inside ? load_b(batch, k0 + k, first_n + n) : 0.0;
         }
         barrier();
-        for (int k = 0; k < BK; ++k) {
+        ROLLED for (int k = 0; k < BK; ++k) {
             float a[TM], b[TN];
             for (int i = 0; i < TM; ++i) a[i] = tile_a[k][thread_m + i * kThreadsM];
             for (int j = 0; j < TN; ++j) b[j] = tile_b[k][thread_n + j * kThreadsN];
@@ -66,7 +66,7 @@ void multiply(int first_m, int batch) {
         for (int j = 0; j < TN; ++j)
             tile_c[(thread_m + i * kThreadsM) * BN + thread_n + j * kThreadsN] = sum[i][j];
     barrier();
-    for (int e = thread; e < BM * BN; e += kThreads) {
+    ROLLED for (int e = thread; e < BM * BN; e += kThreads) {
         const int m = first_m + e / BN, n = first_n + e % BN;
         if (m < m_count && n < n_count) store(batch, m, n, tile_c[e]);
     }

@@ -668,4 +668,10 @@ Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& 
     return lowerer.take();
 }
 
+std::string rolled_loops(const DeviceCaps& caps) {
+    return is_cpu(caps) ? "#extension GL_EXT_control_flow_attributes : require\n"
+                          "#define ROLLED [[dont_unroll]]\n"
+                        : "#define ROLLED\n";
+}
+
 }  // namespace hearth

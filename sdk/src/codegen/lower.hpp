@@ -31,6 +31,11 @@ inline bool is_cpu(const DeviceCaps& caps) {
     return caps.subgroup_size <= 8;
 }
 
+/// Defines ROLLED, which heads loops that drivers on the CPU had better not unroll.  They do unroll
+/// loops of up to 32 turns, and a load is a loop over lanes there: what compiles in 70 ms as loops
+/// takes 240 ms unrolled and runs no faster.
+std::string rolled_loops(const DeviceCaps& caps);
+
 /// Lowers graphs without composites.  Kernels with equal text are shared among all entries.
 /// Errors: kUnsupported naming the operator that has no kernel, or the type no kernel can hold.
 Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& options);

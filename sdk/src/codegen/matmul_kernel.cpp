@@ -196,6 +196,7 @@ class MatmulKernel {
         if (is_on_matrices(t.family))
             text += number("TILE_VECTORS",
                            static_cast<int>(shared_bytes_of(t, problem, options_.caps) / 16));
+        if (t.family == MatmulFamily::kTiled) text += rolled_loops(options_.caps);
         return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
                number("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
                constant("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +

@@ -329,6 +329,11 @@ std::string literal(double value) {
     return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
 }
 
+/// Drivers on the CPU unroll what they can, and then compile for a second what runs no faster.
+bool is_software(const KernelRuleCall& call) {
+    return call.caps.subgroup_size <= 8;
+}
+
 std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count,
                       int rows) {
     const Shape &q = call.shape(kQuery), &k = call.shape(kKey), &v = call.shape(kValue);
@@ -338,7 +343,9 @@ std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fix
         define("KEY_HEADS", k[1].count) + define("D", q[3].count) + define("DV", v[3].count) +
         define("TILE_Q", tiles.queries) + define("TILE_K", tiles.keys) +
         define("LANES", tiles.lanes) + define("THREADS", tiles.threads(rows)) +
-        define("UNROLL", std::string(call.caps.subgroup_size <= 8 ? "" : "[[unroll]]")) +
+        define("UNROLL", std::string(is_software(call) ? "" : "[[unroll]]")) +
+        define("UNROLL_ROWS", std::string(is_software(call) ? "[[dont_unroll]]" : "[[unroll]]")) +
+        define("ROLLED", std::string(is_software(call) ? "[[dont_unroll]]" : "")) +
         define("SCALE", literal(a.real("scale"))) + define("SOFTCAP", literal(a.real("softcap"))) +
         define("CAUSAL", a.integer("causal")) +
         define("LEFT", "(" + std::to_string(a.integer("left")) + ")") +
