@@ -128,8 +128,9 @@ Result<Run> gate3(standalone::Device& device, uint64_t seed) {
 Result<Run> gate4(standalone::Device& device, uint64_t seed) {
     Dqn dqn;
     dqn.replay = {.agents = 8, .capacity = 10'000, .batch = 128, .warmup = 1'000};
-    dqn.learning_rate = 5e-4;
-    dqn.target_period = 200;
+    dqn.learning_rate = 1e-3;
+    dqn.target_period = 1;
+    dqn.target_rate = 0.01;
     dqn.steps = 3;
     dqn.is_dueling = false;
     constexpr int64_t kSteps = 100'000;
@@ -144,10 +145,11 @@ Result<Run> gate4(standalone::Device& device, uint64_t seed) {
     run.evaluation = -1e9;
     int64_t next_evaluation = 5'000;
     while (crowd.steps() < kSteps && run.evaluation < 475) {
-        const double done = static_cast<double>(crowd.steps()) / (0.3 * kSteps);
+        const double done = static_cast<double>(crowd.steps()) / (0.16 * kSteps);
         HEARTH_TRY(crowd.step_exploring(*learner, std::max(0.05, 1 - done)));
         HEARTH_TRY(learner->run("store", crowd.transition(), crowd.count()).status());
-        HEARTH_TRY(learner->run("learn").status());
+        // A gradient step for every two decisions, as rl-zoo's.
+        for (int i = 0; i < 4; ++i) HEARTH_TRY(learner->run("learn").status());
         if (crowd.steps() % 64 == 0) HEARTH_TRY(learner->run("publish").status());
         if (crowd.steps() < next_evaluation) continue;
         next_evaluation += 5'000;
