@@ -12,9 +12,12 @@ namespace hearth {
 
 namespace {
 
-// Klambauer et al., "Self-Normalizing Neural Networks", 2017; the digits of the ONNX standard.
-constexpr double kSeluAlpha = 1.67326319217681884765625;
-constexpr double kSeluGamma = 1.05070102214813232421875;
+// Klambauer et al., "Self-Normalizing Neural Networks", 2017; and the floats of the ONNX standard, which
+// differ from the eighth digit on.
+constexpr double kSeluAlpha = 1.6732632423543772;
+constexpr double kSeluGamma = 1.0507009873554805;
+constexpr double kOnnxSeluAlpha = 1.67326319217681884765625;
+constexpr double kOnnxSeluGamma = 1.05070102214813232421875;
 
 // Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016: the tanh approximation.
 constexpr double kGeluCubic = 0.044715;
@@ -115,7 +118,8 @@ constinit const OpDef kOps[] = {
         .name = "selu",
         .summary = "gamma * x where x >= 0, else gamma * alpha * (e^x - 1)",
         .inputs = {{"x"}},
-        .attrs = {{"alpha", AttrType::kReal, kSeluAlpha}, {"gamma", AttrType::kReal, kSeluGamma}},
+        .attrs = {{"alpha", AttrType::kReal, kOnnxSeluAlpha},
+                  {"gamma", AttrType::kReal, kOnnxSeluGamma}},
         .infer = same_as_input,
         .at = at_float([](auto& c) {
             auto x = c.x(0);
@@ -321,7 +325,7 @@ Tensor elu(const Tensor& x, double alpha) {
     return unary("elu", x, {{"alpha", alpha}});
 }
 Tensor selu(const Tensor& x) {
-    return unary("selu", x);
+    return unary("selu", x, {{"alpha", kSeluAlpha}, {"gamma", kSeluGamma}});
 }
 Tensor celu(const Tensor& x, double alpha) {
     return unary("celu", x, {{"alpha", alpha}});
