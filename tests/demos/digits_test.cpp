@@ -3,12 +3,12 @@
 
 // The convolutional network of demos/digits, trained on the device from scratch.
 
+#include "support/cases.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <digits.hpp>
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <numeric>
@@ -41,11 +41,9 @@ TEST_F(DigitsDemo, ReadsAtLeast975OfAThousandAfterTraining) {
     if (!test::test_setting("HEARTH_TEST_BINDING").empty() ||
         !test::test_setting("HEARTH_TEST_FEATURES").empty())
         GTEST_SKIP() << "trained on the default host";
-    const char* cases = std::getenv("HEARTH_CASES");
-    const std::string path =
-        (cases == nullptr ? std::string() : std::string(cases)) + "/digits/digits.csv";
-    if (!std::filesystem::exists(path)) GTEST_SKIP() << "HEARTH_CASES has no digits/digits.csv";
-    const auto data = read_digits(path);
+    const auto path = reference_cases::place_of("digits/digits.csv");
+    if (!path) GTEST_SKIP() << "neither tests/data/torch nor HEARTH_CASES is there";
+    const auto data = read_digits(path->string());
     ASSERT_TRUE(data.ok()) << data.status().message();
     EXPECT_EQ(data->train.count(), 1437);
     EXPECT_EQ(data->test.count(), 360);

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "support/cases.hpp"
 #include "support/files.hpp"
 
 #include <hearth/host_tensor.hpp>
@@ -47,6 +48,14 @@ inline std::vector<double> read_numbers(const std::filesystem::path& path) {
             numbers.push_back(std::stod(field));
     }
     return numbers;
+}
+
+/// What share of the test digits PyTorch's network reads: expected.json, {"accuracy": number}.
+inline double read_accuracy(const std::filesystem::path& folder) {
+    std::ifstream file(folder / "expected.json");
+    std::string text;
+    std::getline(file, text);
+    return std::stod(text.substr(text.find(':') + 1));
 }
 
 inline constexpr int64_t kTrainingDigits = 1437;

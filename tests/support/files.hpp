@@ -4,10 +4,8 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <vector>
 
 namespace hearth::testing {
@@ -20,13 +18,6 @@ inline std::vector<std::byte> file_bytes(const std::filesystem::path& path) {
     file.seekg(0);
     file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
     return bytes;
-}
-
-/// A folder of the reference cases, or nothing where they are absent.
-inline std::optional<std::filesystem::path> cases_folder(const std::filesystem::path& folder) {
-    const char* root = std::getenv("HEARTH_CASES");
-    if (root == nullptr || !std::filesystem::is_directory(root / folder)) return {};
-    return root / folder;
 }
 
 }  // namespace hearth::testing

@@ -3,12 +3,13 @@
 
 #include "cpu/interpreter.hpp"
 #include "ops/op_cases.hpp"
-#include "unit/autodiff/torch_cases.hpp"
+#include "support/cases.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
+#include <gradient_cases/gradient_cases.hpp>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -27,11 +28,8 @@ using gradient_cases::f64_tensor;
 class TorchOptimizer : public testing::TestWithParam<OptimizerCase> {};
 
 // 25 steps of the tanh regression mean((tanh(x w) - t)^2).
-TEST_P(TorchOptimizer, GivesTheStoredLossesAndWeights) {
-    std::string why;
-    const auto path = case_path("optim/" + std::string(GetParam().name) + ".json", why);
-    if (!path) GTEST_SKIP() << why;
-    const auto stored = gradient_cases::read_json(*path);
+void check(const OptimizerCase& c, const std::filesystem::path& path) {
+    const auto stored = gradient_cases::read_json(path);
     ASSERT_TRUE(stored.ok()) << stored.status().message();
     Trace trace("learn");
     const Tensor x = trace.input("x", {8, 5}, DType::kF64);
@@ -39,7 +37,7 @@ TEST_P(TorchOptimizer, GivesTheStoredLossesAndWeights) {
     const Tensor w =
         trace.param("w", {5, 3}, Init::from(f64_tensor({5, 3}, stored->at("w0"))), DType::kF64);
     const Tensor loss = mse_loss(tanh(matmul(x, w)), t);
-    GetParam().optimize(loss, trace.params());
+    c.optimize(loss, trace.params());
     trace.output("loss", loss);
     const auto graph = trace.finish();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
@@ -52,6 +50,16 @@ TEST_P(TorchOptimizer, GivesTheStoredLossesAndWeights) {
         EXPECT_NEAR(outputs->at("loss").get(0), expected, 1e-12);
     }
     EXPECT_EQ(difference(weights.at("w"), f64_tensor({5, 3}, stored->at("w_after")), 1e-11), "");
+}
+
+TEST_P(TorchOptimizer, GivesTheStoredLossesAndWeights) {
+    const auto paths =
+        reference_cases::places_of("optim/" + std::string(GetParam().name) + ".json");
+    ASSERT_FALSE(paths.empty());
+    for (const std::filesystem::path& path : paths) {
+        SCOPED_TRACE(path.string());
+        check(GetParam(), path);
+    }
 }
 
 constexpr OptimizerCase kOptimizers[] = {

@@ -5,9 +5,13 @@
 
 #include "cpu/interpreter.hpp"
 #include "ops/op_cases.hpp"
-#include "unit/autodiff/torch_cases.hpp"
+#include "support/cases.hpp"
 
+#include <gradient_cases/gradient_cases.hpp>
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace hearth::test {
 namespace {
@@ -16,20 +20,27 @@ using gradient_cases::GradientCase;
 
 class TorchGradient : public testing::TestWithParam<GradientCase> {};
 
-TEST_P(TorchGradient, EqualsTheStoredOne) {
-    std::string why;
-    const auto path = case_path("autograd/" + std::string(GetParam().name) + ".json", why);
-    if (!path) GTEST_SKIP() << why;
-    const auto data = gradient_cases::read_data(*path);
+void check(const GradientCase& c, const std::filesystem::path& path) {
+    const auto data = gradient_cases::read_data(path);
     ASSERT_TRUE(data.ok()) << data.status().message();
-    EXPECT_EQ(data->name, GetParam().name);
-    const auto graph = gradient_cases::trace_case(GetParam(), *data, DType::kF64)->finish();
+    EXPECT_EQ(data->name, c.name);
+    const auto graph = gradient_cases::trace_case(c, *data, DType::kF64)->finish();
     ASSERT_TRUE(graph.ok()) << graph.status().message();
     NamedTensors weights;
     const auto results = interpret(*graph, data->named_inputs(DType::kF64), weights);
     ASSERT_TRUE(results.ok()) << results.status().message();
     for (const auto& [name, expected] : data->expected(DType::kF64))
         EXPECT_EQ(difference(results->at(name), expected, name == "y" ? 1e-12 : 1e-11), "") << name;
+}
+
+TEST_P(TorchGradient, EqualsTheStoredOne) {
+    const auto paths =
+        reference_cases::places_of("autograd/" + std::string(GetParam().name) + ".json");
+    ASSERT_FALSE(paths.empty());
+    for (const std::filesystem::path& path : paths) {
+        SCOPED_TRACE(path.string());
+        check(GetParam(), path);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Each, TorchGradient, testing::ValuesIn(gradient_cases::all_cases()),

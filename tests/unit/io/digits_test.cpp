@@ -20,17 +20,14 @@ namespace {
 class DigitsFormats : public ::testing::Test {
   protected:
     void SetUp() override {
-        const auto folder = testing::cases_folder("digits");
-        if (!folder) GTEST_SKIP() << "HEARTH_CASES names no folder with digits";
+        const auto folder = reference_cases::place_of("digits");
+        ASSERT_TRUE(folder);
         folder_ = *folder;
         digits_ = testing::read_digits(folder_, true);
         expected_ = testing::read_numbers(folder_ / "logits_test.csv");
         ASSERT_EQ(digits_.count(), 360);
         ASSERT_EQ(expected_.size(), 3600u);
-        std::ifstream file(folder_ / "expected.json");
-        std::string text;
-        std::getline(file, text);
-        accuracy_ = std::stod(text.substr(text.find(':') + 1));
+        accuracy_ = testing::read_accuracy(folder_);
     }
 
     /// Runs the graph on all test digits, `batch` at a time, and compares.
@@ -97,7 +94,10 @@ TEST_F(DigitsFormats, TheScriptExportersModel) {
 }
 
 TEST_F(DigitsFormats, TheDynamoExportersModelWithItsDataFile) {
-    const auto model = import_onnx_file((folder_ / "digits_cnn_dynamo.onnx").string());
+    const auto path = folder_ / "digits_cnn_dynamo.onnx";
+    if (!std::filesystem::exists(path))
+        GTEST_SKIP() << "HEARTH_CASES names no folder with what newer exporters wrote";
+    const auto model = import_onnx_file(path.string());
     ASSERT_TRUE(model.ok()) << model.status().message();
     check(model->graph(), 2);  // the model has this batch
 }

@@ -3,6 +3,7 @@
 
 // The samples were written by torch.save of PyTorch 1.13 (tests/fuzz/corpus/torch).
 
+#include "support/cases.hpp"
 #include "support/files.hpp"
 #include "weights/pickle.hpp"
 
@@ -251,8 +252,8 @@ TEST(TorchFile, SharedValuesThatUnfoldWithoutEndAreRejected) {
 }
 
 TEST(TorchFile, TheDigitsNetworkIsTheSameInBothFormats) {
-    const auto folder = testing::cases_folder("digits");
-    if (!folder) GTEST_SKIP() << "HEARTH_CASES names no folder with digits";
+    const auto folder = reference_cases::place_of("digits");
+    ASSERT_TRUE(folder);
     const auto torch = read_torch(testing::file_bytes(*folder / "digits_cnn.pt"));
     const auto safe = read_safetensors(testing::file_bytes(*folder / "digits_cnn.safetensors"));
     ASSERT_TRUE(torch.ok()) << torch.status().message();
