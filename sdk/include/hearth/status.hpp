@@ -111,8 +111,9 @@ class [[nodiscard]] Result {
 
 /// `HEARTH_ASSIGN(auto x, f());` - x is the value of f(), or the enclosing function returns its
 /// Status.
-#define HEARTH_ASSIGN(declaration, expression)                    \
-    auto HEARTH_CONCAT_(hearth_result_, __LINE__) = (expression); \
-    if (!HEARTH_CONCAT_(hearth_result_, __LINE__).ok())           \
-        return HEARTH_CONCAT_(hearth_result_, __LINE__).status(); \
-    declaration = std::move(HEARTH_CONCAT_(hearth_result_, __LINE__)).value()
+#define HEARTH_ASSIGN(declaration, expression) \
+    HEARTH_ASSIGN_AS_(HEARTH_CONCAT_(hearth_result_, __COUNTER__), declaration, expression)
+#define HEARTH_ASSIGN_AS_(result, declaration, expression) \
+    auto result = (expression);                            \
+    if (!result.ok()) return result.status();              \
+    declaration = std::move(result).value()
