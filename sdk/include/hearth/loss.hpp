@@ -21,7 +21,8 @@ enum class Reduction {
     kElements,  ///< one number for each element, or for each sample
 };
 
-// --- Regression.  prediction, target: [...] -> [...], reduced ---
+// --- Regression.  prediction, target: [...], of one shape, or the target a single number [] -> [...],
+// reduced.  Other shapes are an error: they would broadcast ---
 
 /// (p - t)^2
 Tensor mse_loss(const Tensor& prediction, const Tensor& target,
@@ -88,7 +89,8 @@ Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin = 1,
 
 // --- Policies ---
 
-/// log(softmax(logits)) of the action.  logits: [..., actions]; action: integers [...] -> [...].
+/// log(softmax(logits)) of the action.  logits: [..., actions]; action: integers [...] -> [...].  Of an
+/// action outside [0, actions) it is 0, without a gradient: it trains nothing.
 Tensor categorical_log_probability(const Tensor& logits, const Tensor& action);
 /// -sum of q log q, q = softmax(logits): [..., actions] -> [...].
 Tensor categorical_entropy(const Tensor& logits);
@@ -103,9 +105,15 @@ Tensor normal_entropy(const Tensor& log_deviation);
 Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
                      const Tensor& advantage, double clip = 0.2,
                      Reduction reduction = Reduction::kMean);
+/// The same with a clip that changes, such as an input of the program: [].
+Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+                     const Tensor& advantage, const Tensor& clip,
+                     Reduction reduction = Reduction::kMean);
 /// max((v - R)^2, (old + clamp(v - old, -clip, clip) - R)^2) / 2, so that a value moves at most
 /// `clip` for one batch's sake.  All: [...].
 Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,
                       double clip = 0.2, Reduction reduction = Reduction::kMean);
+Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,
+                      const Tensor& clip, Reduction reduction = Reduction::kMean);
 
 }  // namespace hearth

@@ -59,7 +59,9 @@ enum class WeightInit {
     kTruncatedNormal,  ///< Init::truncated_normal of deviation 0.02, biases zero
 };
 
-Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed = 0);
+/// gain: multiplies what the rule says (kOrthogonal: the square root of 2 before relu, 0.01 for a
+/// policy's head).
+Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed = 0, double gain = 1);
 /// The same for weights of [out, in].
 Init weight_init(WeightInit rule, int64_t in_features, int64_t out_features, uint64_t seed = 0);
 /// What goes with it into the bias beside that weight.
@@ -79,6 +81,8 @@ struct LinearOptions {
     WeightInit init = WeightInit::kFanIn;
     uint64_t seed = 0;
     std::optional<Lora> lora;
+    double gain = 1;                  ///< multiplies the weight's first contents
+    std::optional<double> last_gain;  ///< the same for the last layer of mlp()
 };
 
 /// x: [..., in] -> [..., out_features].  Params: name.weight [out_features, in] and name.bias
@@ -268,6 +272,9 @@ struct RecurrentOptions {
     uint64_t seed = 0;
     Tensor h, c;     ///< first states, [layers * directions, n, hidden]; empty: zeros
     Tensor lengths;  ///< of the sequences, integers [n]; empty: all of x
+    /// bool [n, length], or [n] for one step; empty: none.  Where it is true the states are zero
+    /// before that element: a new episode begins with it.
+    Tensor resets;
 };
 
 struct RecurrentResult {
@@ -284,7 +291,8 @@ RecurrentResult gru(Trace& trace, std::string_view name, const Tensor& x, int64_
                     const RecurrentOptions& options = {});
 RecurrentResult lstm(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                      const RecurrentOptions& options = {});
-/// One step.  x: [n, in], h: [n, hidden] or empty.  Params name.weight_ih, name.weight_hh, ...
+/// One step, with the params of a single layer: name.weight_ih_l0, ...; what a cell acts by a layer of
+/// the same name learns.  x: [n, in], h: [n, hidden] or empty.
 Tensor gru_cell(Trace& trace, std::string_view name, const Tensor& x, const Tensor& h,
                 int64_t hidden, const RecurrentOptions& options = {});
 LstmState lstm_cell(Trace& trace, std::string_view name, const Tensor& x, const LstmState& state,

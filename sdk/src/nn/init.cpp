@@ -47,22 +47,22 @@ Init xavier_normal(const Shape& weight, double gain, uint64_t seed) {
     return Init::normal(0, gain / std::sqrt(mean_fan(weight)), seed);
 }
 
-Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed) {
+Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed, double gain) {
     switch (rule) {
         case WeightInit::kFanIn:
-            return uniform_within(1 / std::sqrt(fan(weight, Fan::kIn)), seed);
+            return uniform_within(gain / std::sqrt(fan(weight, Fan::kIn)), seed);
         case WeightInit::kKaiming:
-            return kaiming_uniform(weight, Fan::kIn, std::sqrt(2.0), seed);
+            return kaiming_uniform(weight, Fan::kIn, gain * std::sqrt(2.0), seed);
         case WeightInit::kXavier:
-            return xavier_uniform(weight, 1, seed);
+            return xavier_uniform(weight, gain, seed);
         case WeightInit::kKaimingNormal:
-            return kaiming_normal(weight, Fan::kIn, std::sqrt(2.0), seed);
+            return kaiming_normal(weight, Fan::kIn, gain * std::sqrt(2.0), seed);
         case WeightInit::kXavierNormal:
-            return xavier_normal(weight, 1, seed);
+            return xavier_normal(weight, gain, seed);
         case WeightInit::kOrthogonal:
-            return Init::orthogonal(1, seed);
+            return Init::orthogonal(gain, seed);
         case WeightInit::kTruncatedNormal:
-            return Init::truncated_normal(0, 0.02, seed);
+            return Init::truncated_normal(0, 0.02 * gain, seed);
         case WeightInit::kZeros:
             break;
     }

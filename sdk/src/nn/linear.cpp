@@ -36,8 +36,9 @@ Tensor linear(Trace& trace, std::string_view name, const Tensor& x, int64_t out_
         return {&trace, kNone};
     }
     const Shape shape{out_features, x.dim(-1)};
-    const Tensor weight = trace.param(join(name, "weight"), shape,
-                                      weight_init(options.init, shape, options.seed), x.dtype());
+    const Tensor weight =
+        trace.param(join(name, "weight"), shape,
+                    weight_init(options.init, shape, options.seed, options.gain), x.dtype());
     Tensor bias;
     if (options.bias)
         bias = trace.param(join(name, "bias"), {out_features},
@@ -49,8 +50,10 @@ Tensor linear(Trace& trace, std::string_view name, const Tensor& x, int64_t out_
 Tensor mlp(Trace& trace, std::string_view name, const Tensor& x, std::span<const int64_t> widths,
            Tensor (*activation)(const Tensor&), const LinearOptions& options) {
     Tensor y = x;
+    LinearOptions last = options;
+    if (options.last_gain) last.gain = *options.last_gain;
     for (size_t i = 0; i < widths.size(); ++i) {
-        y = linear(trace, join(name, i), y, widths[i], options);
+        y = linear(trace, join(name, i), y, widths[i], i + 1 < widths.size() ? options : last);
         if (i + 1 < widths.size()) y = activation(y);
     }
     return y;

@@ -43,12 +43,29 @@ bool is_sound(Trace& trace, std::string_view name, const Tensor& x, int rank, in
     return false;
 }
 
+/// The state, but zero where `resets` [n] holds.
+RecurrentState where_kept(const Tensor& resets, const Tensor& x, const RecurrentState& state) {
+    const auto kept = [&](const Tensor& s) {
+        if (resets.trace() == nullptr || s.trace() == nullptr || !s.ok()) return s;
+        if (!resets.ok()) return resets;
+        if (resets.dtype() != DType::kBool || resets.shape() != Shape{x.dim(0)}) {
+            s.trace()->fail(invalid_argument(
+                "recurrent layer: the resets are " + std::string(name_of(resets.dtype())) +
+                to_string(resets.shape()) + ", expected bool" + to_string(Shape{x.dim(0)})));
+            return Tensor(s.trace(), kNone);
+        }
+        return where(unsqueeze(resets, {1}), 0.0, s);
+    };
+    return {kept(state.h), kept(state.c)};
+}
+
 RecurrentState one_step(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                         RecurrentKind kind, const RecurrentState& state,
                         const RecurrentOptions& options) {
     if (!is_sound(trace, name, x, 2, hidden)) return {{&trace, kNone}, {&trace, kNone}};
     const RecurrentCell cell = RecurrentCell::of(kind);
-    return recurrent_step(cell, weights_of(trace, name, "", cell, x, hidden, options), x, state);
+    const RecurrentState begin = where_kept(options.resets, x, state);
+    return recurrent_step(cell, weights_of(trace, name, "_l0", cell, x, hidden, options), x, begin);
 }
 
 RecurrentResult whole_sequence(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
@@ -71,7 +88,8 @@ RecurrentResult whole_sequence(Trace& trace, std::string_view name, const Tensor
             };
             const RecurrentRun run = run_recurrent(
                 cell, weights_of(trace, name, suffix, cell, sequence, hidden, options), sequence,
-                {part(options.h), is_lstm ? part(options.c) : Tensor()}, options.lengths, reverse);
+                {part(options.h), is_lstm ? part(options.c) : Tensor()}, options.lengths, reverse,
+                options.resets);
             outputs.push_back(run.output);
             last_h.push_back(run.last.h);
             if (is_lstm) last_c.push_back(run.last.c);

@@ -189,14 +189,21 @@ RecurrentState recurrent_step(const RecurrentCell& cell, const RecurrentWeights&
 
 RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& weights,
                            const Tensor& x, const RecurrentState& start, const Tensor& lengths,
-                           bool reverse) {
+                           bool reverse, const Tensor& resets) {
     const RecurrentRun failed{failed_like(x), {failed_like(x), failed_like(x)}};
-    if (!all_ok(weights, x, start) || (is_given(lengths) && !lengths.ok())) return failed;
+    if (!all_ok(weights, x, start) || (is_given(lengths) && !lengths.ok()) ||
+        (is_given(resets) && !resets.ok()))
+        return failed;
     const Recurrence recurrence(cell, weights);
     Status status = recurrence.check(x);
     if (status.ok() && (x.rank() != 3 || x.dim(0).per_row || x.dim(0).count < 1))
         status = invalid_argument("recurrent network: x is " + to_string(x.shape()) +
                                   ", expected [length, n, in] with a fixed length");
+    if (status.ok() && is_given(resets) &&
+        (resets.dtype() != DType::kBool || resets.shape() != Shape{x.dim(1), x.dim(0)}))
+        status = invalid_argument("recurrent network: the resets are " +
+                                  std::string(name_of(resets.dtype())) + to_string(resets.shape()) +
+                                  ", expected bool" + to_string(Shape{x.dim(1), x.dim(0)}));
     if (!status.ok()) {
         fail(x, std::move(status));
         return failed;
@@ -214,7 +221,13 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
         const int64_t at = reverse ? length - 1 - i : i;
         const auto place = static_cast<size_t>(at);
         if (!x.trace()->status().ok()) return failed;
-        RecurrentState next = recurrence.step(squeeze(elements[place], {0}), run.last);
+        RecurrentState before = run.last;
+        if (is_given(resets)) {
+            const Tensor is_first = slice(resets, 1, at, at + 1);
+            before.h = where(is_first, 0.0, before.h);
+            if (is_given(before.c)) before.c = where(is_first, 0.0, before.c);
+        }
+        RecurrentState next = recurrence.step(squeeze(elements[place], {0}), before);
         outputs[place] = next.h;
         if (is_given(lengths)) {
             const Tensor running = unsqueeze(greater(lengths, static_cast<double>(at)), {1});

@@ -59,6 +59,7 @@ struct RecurrentRun {
 /// and has outputs of zero.  reverse: from the last element to the first.
 RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& weights,
                            const Tensor& x, const RecurrentState& start = {},
-                           const Tensor& lengths = {}, bool reverse = false);
+                           const Tensor& lengths = {}, bool reverse = false,
+                           const Tensor& resets = {});
 
 }  // namespace hearth
