@@ -119,7 +119,8 @@ struct Compiled {
 /// Compiles the entries of one Program.  Params and states with one name are one tensor and must
 /// agree in shape, type and first contents' size; the first entry that declares it initializes it.
 ///
-/// Errors: the first error of a trace; kUnsupported naming an operator without a kernel;
+/// Errors: the first error of a trace; kInvalidArgument for a trace without outputs and updates;
+/// kUnsupported naming an operator without a kernel;
 /// kOutOfRange for memory beyond the device's limits or the arena's budget.
 /// Threads: any; calls are independent.  Deterministic.
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options);

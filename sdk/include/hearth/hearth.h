@@ -105,6 +105,7 @@ typedef enum hearth_result {
     HEARTH_ERROR_INTERNAL = -14,
     HEARTH_ERROR_MISMATCH = -15, /* a brain of another net, schema or parent */
     HEARTH_ERROR_DROPPED = -16,  /* recorded in a frame that was never submitted */
+    HEARTH_ERROR_NOT_FINITE = -17, /* what should be saved holds NaN, or infinite weights */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
@@ -615,12 +616,15 @@ typedef struct hearth_binding_info {
     hearth_dim dims[HEARTH_MAX_RANK];
     uint64_t bytes_fixed; /* needs bytes_fixed + bytes_per_row * rows bytes */
     uint64_t bytes_per_row;
+    uint32_t element_count; /* names of elements: of an output that packs named numbers; else 0 */
+    uint32_t reserved;
 } hearth_binding_info;
 
 typedef enum hearth_slot_kind {
     HEARTH_SLOT_PARAM = 0,
     HEARTH_SLOT_STATE = 1,
     HEARTH_SLOT_CONSTANT = 2,
+    HEARTH_SLOT_TRANSIENT = 3, /* a state that no brain holds */
     HEARTH_SLOT_KIND_FORCE_32_BITS = 0x7fffffff
 } hearth_slot_kind;
 
@@ -658,6 +662,14 @@ HEARTH_API hearth_result hearth_program_find_slot(const hearth_program* program,
 /* The last failure of a query of this program on the calling thread, "" if there was none or another
  * program's came after it.  Valid until the next failure on this thread. */
 HEARTH_API const char* hearth_program_error(const hearth_program* program);
+
+/* The named numbers of an output that packs them (hearth::output_scalars): number i of the buffer, in
+ * elements of the binding's device_dtype.  HEARTH_ERROR_NOT_FOUND also for a binding without names. */
+HEARTH_API hearth_result hearth_program_get_element(const hearth_program* program, uint32_t binding,
+                                                    uint32_t index, const char** name);
+HEARTH_API hearth_result hearth_program_find_element(const hearth_program* program,
+                                                     uint32_t binding, const char* name,
+                                                     uint32_t* index);
 
 /* ------------------------------------------------------------------------------------------------
  * Sessions: a program with memory
@@ -931,7 +943,8 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * Brains: what was learned, saved, loaded and forgotten
  *
  * A brain is a file's worth of bytes that holds all params and states of a program (weights,
- * optimizer moments, counters, random state, statistics) by name.  It loads on any device and
+ * optimizer moments, counters, random state, statistics) by name, but not its transient states
+ * (rings of samples, memory): these go back to their first contents when a brain is loaded.  It loads on any device and
  * profile.  Hearth opens no files: hearth_record_snapshot copies the memory in the command buffer,
  * at one point between recordings; once its serial has completed, hearth_brain_encode makes the
  * file's bytes of the copy on any thread, and the host writes them (hearth/brain_file.hpp has a
@@ -947,6 +960,9 @@ typedef uint32_t hearth_brain_flags;
 /* Saving: store what differs from the program's first contents alone.  The brain then loads only
  * where those first contents are the same. */
 #define HEARTH_BRAIN_DELTA 0x4u
+/* Saving: also params with infinite or NaN elements, and states with NaN.  Without it that is an
+ * error: such a net is lost, and its file would replace a good one. */
+#define HEARTH_BRAIN_ALLOW_NON_FINITE 0x8u
 
 typedef struct hearth_brain_info {
     hearth_struct_type type;
@@ -968,17 +984,17 @@ typedef struct hearth_brain_info {
 HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count,
                                                hearth_brain_info* out, hearth_report* report);
 
-/* Records a copy of all params and states into the readback ring, as one consistent state: finish
+/* Records a copy of all that a brain holds into the readback ring, as one consistent state: finish
  * with hearth_readback_poll and hearth_readback_release.  Takes hearth_program_snapshot_bytes of
- * readback_bytes.
+ * readback_bytes.  Bytes between tensors are zero: equal contents, equal bytes.
  * HEARTH_NOT_READY: a sliced entry stands between the first and the last of its writes; nothing was
  * recorded: try again when it has finished. */
 HEARTH_API hearth_result hearth_record_snapshot(hearth_session* session,
                                                 VkCommandBuffer command_buffer,
                                                 hearth_readback* out);
 
-/* Bytes of a snapshot of this program's sessions, and of what loading a brain takes of upload_bytes.
- */
+/* Bytes of a snapshot of this program's sessions, and of what loading a brain takes of upload_bytes;
+ * there, first contents of transient states that are not zero come on top. */
 HEARTH_API uint64_t hearth_program_snapshot_bytes(const hearth_program* program);
 
 typedef struct hearth_brain_save_info {
@@ -995,6 +1011,7 @@ typedef struct hearth_brain_save_info {
 
 /* Makes a brain's bytes of a snapshot.  *byte_count is the capacity of `out` before and the size
  * afterwards; with `out` NULL it is set to what is enough.
+ * Errors: HEARTH_ERROR_NOT_FINITE, see HEARTH_BRAIN_ALLOW_NON_FINITE.
  * Allocates nothing.  Any thread, as long as `program` and the snapshot live. */
 HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
                                              const hearth_brain_save_info* info, void* out,
@@ -1015,7 +1032,7 @@ HEARTH_API hearth_result hearth_record_brain(hearth_session* session,
                                              uint64_t byte_count, hearth_brain_flags flags,
                                              hearth_report* report);
 
-/* Puts params and states back to the program's first contents: those whose names match `pattern`, in
+/* Puts params and states, transient ones too, back to the program's first contents: those whose names match `pattern`, in
  * which '*' stands for any characters (NULL: all).  *count, optional, is how many.
  * Errors: HEARTH_ERROR_NOT_FOUND if there is none; HEARTH_ERROR_RING_FULL. */
 HEARTH_API hearth_result hearth_record_forget(hearth_session* session,

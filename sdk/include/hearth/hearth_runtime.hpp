@@ -34,6 +34,7 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
             case HEARTH_ERROR_INVALID_ARGUMENT:
             case HEARTH_ERROR_WRONG_ORDER:
             case HEARTH_ERROR_MISMATCH:
+            case HEARTH_ERROR_NOT_FINITE:
                 return StatusCode::kInvalidArgument;
             case HEARTH_ERROR_NOT_FOUND:
             case HEARTH_ERROR_DROPPED:
@@ -257,6 +258,13 @@ class LoadedProgram {
     Result<uint32_t> find_slot(const char* name) const {
         uint32_t index = 0;
         HEARTH_TRY(check(hearth_program_find_slot(handle_, name, &index)));
+        return index;
+    }
+
+    /// Which number of an output that packs named ones has this name.
+    Result<uint32_t> find_element(uint32_t binding, const char* name) const {
+        uint32_t index = 0;
+        HEARTH_TRY(check(hearth_program_find_element(handle_, binding, name, &index)));
         return index;
     }
 

@@ -357,6 +357,35 @@ Tensor scatter_nd(const Tensor& data, const Tensor& indices, const Tensor& updat
 /// on at the start; otherwise it is left out.
 Tensor tensor_scatter(const Tensor& cache, const Tensor& update, const Tensor& begins, int64_t axis,
                       bool circular = false);
+/// After the recording runs, rows of `target`, a param or state [N..., R...], hold `rows` [M, R...],
+/// as Trace::assign() of a scatter would have it, but only they are written: the cost is that of the
+/// rows, whatever the size of `target`.  indices: integers [M], or [M, K] for K leading axes of
+/// `target`; negative ones count from the back, and those outside leave their row out.  Of several
+/// rows meant for one place the last one stays.  Reads of `target` in this trace see the old
+/// contents; where they would run at the same time there is a barrier in between.
+/// are_distinct: the caller knows that no place is meant twice.  Then the indices are not compared,
+/// which takes about M^2 / 64 reads for M rows; if one is meant twice, which row stays is undefined.
+/// Errors, kept by the trace: shapes that do not fit, a target that is no param or state or that is
+/// assigned already.
+void assign_rows(const Tensor& target, const Tensor& indices, const Tensor& rows,
+                 bool are_distinct = false);
+/// The same for a ring [N, R...]: row i of `rows` [M, R...] goes to (begin + i) mod N.  begin:
+/// integer [], not negative.  Of more rows than the ring has the last N stay.  Returns where the next
+/// ones go, (begin + M) mod N, of begin's type.
+Tensor assign_ring(const Tensor& target, const Tensor& begin, const Tensor& rows);
+
+/// A single number and its name.
+struct NamedScalar {
+    std::string_view name;
+    Tensor value;  ///< [], or one element
+};
+/// Names single numbers as one output: `name` [count], so that one buffer and one readback carry all
+/// diagnostics of an entry.  Their names are in the program: hearth_program_find_element,
+/// LoadedProgram::find_element.  Element type: theirs if all have one, else f32.
+/// Errors, kept by the trace: none, equal or empty names, a tensor of more than one element.
+void output_scalars(std::string_view name, std::span<const NamedScalar> scalars);
+void output_scalars(std::string_view name, std::initializer_list<NamedScalar> scalars);
+
 /// The number of each element, in row-major order.
 Tensor iota(Trace& trace, const Shape& shape, DType dtype = DType::kI32);
 /// indices: integers [I...] -> [I..., depth] (the new axis at `axis`): 1 where the index is, else
@@ -427,6 +456,18 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const std::vector<int6
 /// from the end.  One pass, whatever the extent.
 Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
 Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive = false, bool reverse = false);
+/// y[t] = x[t] + factor[t] * y[t - 1] along `axis`, from y[-1] = 0; reverse: from the end, with y[t +
+/// 1].  x, factor: floating-point [...], one shape -> [...].
+Tensor linear_scan(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse = false);
+/// Discounted sums along `axis` that start anew where an episode ends: y[t] = x[t] + discount * (1 -
+/// ends[t]) * y[t + 1], from the end (reverse, the default), or with y[t - 1], from the begin.  ends:
+/// bool, or floats from 0 to 1, broadcasting to x; discount: a number, or a tensor that broadcasts to
+/// x.  Returns, generalized advantage estimates (of x = r + gamma v' (1 - end) - v, with gamma *
+/// lambda) and V-trace are such sums.  One dispatch.
+Tensor discounted_sum(const Tensor& x, double discount, const Tensor& ends, int64_t axis,
+                      bool reverse = true);
+Tensor discounted_sum(const Tensor& x, const Tensor& discount, const Tensor& ends, int64_t axis,
+                      bool reverse = true);
 /// Places along `axis` in the order of their elements: i64.  Stable; NaN counts as the largest.
 Tensor argsort(const Tensor& x, int64_t axis = -1, bool descending = false);
 Tensor sort(const Tensor& x, int64_t axis = -1, bool descending = false);

@@ -27,6 +27,8 @@ class Rate {
     Rate(const Tensor& value) : tensor_(value) {}
     /// As a tensor that multiplies `x`, of its element type.
     Tensor as_tensor(const Tensor& x) const;
+    /// Whether it is this number in each step.
+    bool is_always(double value) const { return !tensor_ && value_ == value; }
 
   private:
     double value_ = 0;
@@ -142,6 +144,8 @@ void muon(std::span<const Tensor> params, std::span<const Tensor> gradients,
           const MuonOptions& options = {});
 
 /// Differentiates `loss` and applies an optimizer to `params`.  Returns the gradients.
+/// Errors, kept by the trace: those of grad(); no params, as when a prefix is misspelt or
+/// `trace.params()` is evaluated before the call in the same argument list that declares them.
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const SgdOptions& options);
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
@@ -167,6 +171,37 @@ std::vector<Tensor> clip_by_norm(std::span<const Tensor> gradients, double max_n
 std::vector<Tensor> clip_by_global_norm(std::span<const Tensor> gradients, double max_norm);
 /// The Euclidean norm of all elements of all gradients -> [].
 Tensor global_norm(std::span<const Tensor> gradients);
+
+// --- Updates under a condition ---
+
+/// Whether no element of the tensors is infinite or NaN: bool [].  Floating-point tensors; a reduction
+/// each, and nothing that the host waits for.
+/// Errors, kept by their trace: no tensors, or only empty ones.
+Tensor all_finite(std::span<const Tensor> tensors);
+Tensor all_finite(std::initializer_list<Tensor> tensors);
+
+/// Applies updates only where a condition holds: a finite loss, a KL within bounds, "learning is on".
+///
+///     UpdateGuard guard(trace);
+///     const std::vector<Tensor> gradients = minimize(loss, trace.params(), AdamOptions{});
+///     guard.apply_if(logical_and(all_finite(gradients), less(kl, 0.03)));
+///
+/// Everything that is assigned in between (params, moments, step counts, rows) keeps its bits where
+/// the condition is false, NaN and all.  It costs a choice in the kernels that write the updates, no
+/// dispatch of its own.  Guards may be nested, and follow each other.
+class UpdateGuard {
+  public:
+    explicit UpdateGuard(Trace& trace);
+    /// condition: bool [].  Call it once, after the last update.  What the trace has computed of an
+    /// update's new value, except for the condition itself, is computed of the guarded one then.
+    /// Errors, kept by the trace: another shape or type, a tensor of another trace, a second call.
+    void apply_if(const Tensor& condition);
+
+  private:
+    Trace* trace_;
+    size_t first_update_;  ///< of those in its scope
+    bool is_done_ = false;
+};
 
 // --- Loss scaling: for Precision::kF16 (compile.hpp) ---
 
@@ -209,12 +244,11 @@ class LossScale {
     const Tensor& scale() const { return scale_; }
 
   private:
-    void guard_updates(const Tensor& is_finite);
     void adjust_scale(const Tensor& is_finite);
 
     Trace* trace_;
     LossScaleOptions options_;
-    size_t first_update_;  ///< of those in its scope
+    UpdateGuard guard_;
     Tensor scale_;
     std::vector<Tensor> largest_;  ///< magnitudes, [1] each
 };
@@ -266,8 +300,15 @@ Schedule product(Schedule a, Schedule b);
 /// (1 - decay) * the param's next value, from the param's first contents on.  Call it after the
 /// update rule.  Errors: a param without an update in this trace.
 void track_averages(std::span<const Tensor> params, double decay = 0.999);
-/// Makes a finished trace read the averages in place of its params: for an entry that acts by them
-/// while another learns.  Call it last.
-void use_averages(Trace& trace);
+/// Makes a finished trace read the averages in place of its params, or of those under `prefix` alone:
+/// for an entry that acts by them while another learns.  Call it last.  Errors, kept by the trace: no
+/// param under the prefix.
+void use_averages(Trace& trace, std::string_view prefix = {});
+
+/// Moves each state under `prefix` towards its original: state <- (1 - rate) * state + rate * the
+/// original's next value (its present one, if this trace does not update it).  `prefix` and
+/// `original` as in Trace::mirror().  A rate of 1 copies.
+/// Errors, kept by the trace: no state under the prefix, one without an original in this trace.
+void follow(Trace& trace, std::string_view prefix, std::string_view original, const Rate& rate);
 
 }  // namespace hearth

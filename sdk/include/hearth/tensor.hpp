@@ -101,13 +101,26 @@ class Trace {
     /// A tensor that persists between recordings and changes only by assign().
     Tensor state(std::string_view name, const Shape& shape, const Init& init = {},
                  DType dtype = DType::kF32);
+    /// A state that no brain keeps: rings of samples, memory of agents, status words.  It is neither
+    /// saved nor compared when a brain is loaded; loading a brain and forgetting set it back to its
+    /// first contents.
+    Tensor transient(std::string_view name, const Shape& shape, const Init& init = {},
+                     DType dtype = DType::kF32);
+    /// From now on params declared under `prefix` ("critic.target": "critic.target.0.weight") are
+    /// states that begin as the params of the same names under `original` would ("critic.0.weight"):
+    /// params() does not list them, so no optimizer takes them, and they change only by assign() and
+    /// follow() (hearth/optim.hpp).  For target networks and for frozen policies to be compared
+    /// with.  Each trace that uses them says so itself.
+    void mirror(std::string_view prefix, std::string_view original);
+
     Tensor constant(HostTensor data);
     Tensor constant(double value, DType dtype = DType::kF32);
 
-    /// Names a result that the host can bind.
+    /// Names a result that the host can bind.  Errors, kept by the trace: a name given twice, a tensor
+    /// of another trace.
     void output(std::string_view name, const Tensor& value);
     /// After the recording runs, `target` (a param or state) holds `value`.  Reads of `target` in
-    /// this trace see the old contents.
+    /// this trace see the old contents.  To change some rows alone: assign_rows (hearth/ops.hpp).
     void assign(const Tensor& target, const Tensor& value);
 
     /// All params so far, in the order of declaration.

@@ -497,6 +497,7 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
     fill_dims(binding.shape, value.rank, value.dims);
     value.bytes_fixed = binding.bytes.fixed;
     value.bytes_per_row = binding.bytes.per_row;
+    value.element_count = binding.elements.count;
     write_struct(out, value);
     return HEARTH_OK;
 }
@@ -568,6 +569,40 @@ hearth_result hearth_program_find_slot(const hearth_program* program, const char
 
 const char* hearth_program_error(const hearth_program* program) {
     return program != nullptr && program_error.program == program ? program_error.text.c_str() : "";
+}
+
+hearth_result hearth_program_get_element(const hearth_program* program, uint32_t binding,
+                                         uint32_t index, const char** name) {
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, name);
+    const ProgramView& view = unwrap(program)->view();
+    if (binding >= view.bindings().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding %u of %zu", binding,
+                          view.bindings().size());
+    const std::span<const file::TextRef> names = view.elements_of(view.bindings()[binding]);
+    if (index >= names.size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "element %u of %zu named ones of '%s'", index,
+                          names.size(), view.text(view.bindings()[binding].name));
+    *name = view.text(names[index]);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_program_find_element(const hearth_program* program, uint32_t binding,
+                                          const char* name, uint32_t* index) {
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, name);
+    HEARTH_CHECK_POINTER(query, index);
+    const ProgramView& view = unwrap(program)->view();
+    if (binding >= view.bindings().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "binding %u of %zu", binding,
+                          view.bindings().size());
+    FixedText<160> what;
+    what.set("element of '%.100s'", view.text(view.bindings()[binding].name));
+    return find_named(
+        query, what.c_str(), view, view.elements_of(view.bindings()[binding]), name,
+        [](const file::TextRef& element) { return element; }, index);
 }
 
 // ----------------------------------------------------------------------------------- sessions

@@ -305,7 +305,10 @@ class Lowerer {
     Status add(const Graph& graph) {
         LoweredEntry entry;
         entry.name = graph.name;
-        for (ValueId v = 0; v < graph.values.size(); ++v) entry.alias_of.push_back(v);
+        for (ValueId v = 0; v < graph.values.size(); ++v) {
+            const Node* maker = replaced_by(graph, v);
+            entry.alias_of.push_back(maker != nullptr ? maker->inputs[0] : v);
+        }
         // A row program keeps all of a small net's values at hand: there is nothing to spare.
         const bool spares = options_.spare_memory || spares_memory(graph);
         if (spares || !add_with_region(graph, entry)) {
@@ -560,12 +563,14 @@ class Lowerer {
         if (pushed_operands(graph, kernel) > kMaxPushedOperands)
             return unsupported("a kernel with " + std::to_string(layout.count()) + " operands");
         HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
-        for (size_t i : layout.order) call.operands.push_back(operand(group, kernel, i));
+        for (size_t i : layout.order) call.operands.push_back(operand(graph, group, kernel, i));
         if (layout.uses_rows) call.operands.push_back({});
         call.grid = kernel.grid;
         call.flops = kernel.flops;
         for (uint32_t v : kernel.buffers.values) {
-            const Value& value = graph.values[v];
+            // In place only the rows move, which are another operand.
+            const Node* maker = replaced_by(graph, v);
+            const Value& value = graph.values[maker != nullptr ? maker->inputs.back() : v];
             call.bytes_moved +=
                 static_cast<uint64_t>(
                     value.shape.element_count(static_cast<int64_t>(options_.rows_capacity))) *
@@ -598,14 +603,24 @@ class Lowerer {
                                     op.op_class == OpClass::kMatmul ||
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
+            if (op.writes_in_place && !writes_in_place(graph, graph.nodes[n]))
+                return internal_error(std::string(op.name) + " cannot write in place here");
         }
         return {};
     }
 
-    static CallOperand operand(const Group& group, const GroupKernel& kernel, size_t index) {
+    /// The node that makes `v` by writing a part of a param or state in place, or null.
+    static const Node* replaced_by(const Graph& graph, ValueId v) {
+        const Node* maker = graph.producer(v);
+        return maker != nullptr && maker->op->writes_in_place ? maker : nullptr;
+    }
+
+    static CallOperand operand(const Graph& graph, const Group& group, const GroupKernel& kernel,
+                               size_t index) {
         const uint32_t value = kernel.buffers.values[index];
         const bool is_stored =
             std::find(group.stores.begin(), group.stores.end(), value) != group.stores.end();
+        if (replaced_by(graph, value) != nullptr) return {value, Access::kReadWrite, false, 0};
         return {value, is_stored ? Access::kWrite : Access::kRead, kernel.is_elementwise[index],
                 index < kernel.part_of.size() ? kernel.part_of[index] : 0};
     }

@@ -81,7 +81,7 @@ class OwnKernel {
 
     void write_body() {
         std::string head;
-        for (size_t k = 0; k < node_.inputs.size(); ++k) {
+        for (size_t k = node_.op->writes_in_place ? 1 : 0; k < node_.inputs.size(); ++k) {
             const std::string name = "in" + std::to_string(k);
             head += extents(name, node_.inputs[k]);
             head += node_.op->reads_buffers ? buffer_names(name, node_.inputs[k])

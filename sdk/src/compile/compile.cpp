@@ -144,6 +144,9 @@ Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
     std::vector<Graph> graphs;
     for (Trace* entry : entries) {
         HEARTH_ASSIGN(Graph graph, entry->finish());
+        if (graph.outputs.empty() && graph.updates.empty())
+            return invalid_argument("trace '" + graph.name +
+                                    "' has neither outputs nor updates: it would do nothing");
         graphs.push_back(std::move(graph));
     }
     return graphs;

@@ -21,6 +21,8 @@ namespace {
 
 constexpr uint32_t kGraphMagic = 0x52475248;  // "HRGR"
 constexpr uint64_t kNoData = ~uint64_t{0};
+/// Beside the numbers of ValueKind: kState that is not kept.  Since version 2.
+constexpr uint8_t kTransientState = 5;
 
 template <class T>
 void write_list(ByteWriter& out, const std::vector<T>& list) {
@@ -48,7 +50,8 @@ void write(ByteWriter& out, const Attrs& attrs) {
 }
 
 void write(ByteWriter& out, const Value& v, const StoreData& store) {
-    out.number(static_cast<uint8_t>(v.kind)).number(static_cast<uint8_t>(v.dtype));
+    out.number(v.is_kept ? static_cast<uint8_t>(v.kind) : kTransientState);
+    out.number(static_cast<uint8_t>(v.dtype));
     write(out, v.shape);
     out.number(v.node).number(v.output).counted_text(v.name);
     out.number(v.data ? store(v.data->bytes()) : kNoData);
@@ -66,7 +69,11 @@ void write(ByteWriter& out, const Graph& graph, const StoreData& store) {
     }
     write_list(out, graph.inputs);
     out.number(static_cast<uint32_t>(graph.outputs.size()));
-    for (const GraphOutput& o : graph.outputs) out.counted_text(o.name).number(o.value);
+    for (const GraphOutput& o : graph.outputs) {
+        out.counted_text(o.name).number(o.value);
+        out.number(static_cast<uint32_t>(o.elements.size()));
+        for (const std::string& name : o.elements) out.counted_text(name);
+    }
     out.number(static_cast<uint32_t>(graph.updates.size()));
     for (const GraphUpdate& u : graph.updates) out.number(u.target).number(u.value);
 }
@@ -79,10 +86,10 @@ class Reader {
 
     Result<std::vector<Graph>> run() {
         if (in_.number<uint32_t>() != kGraphMagic) return corrupt_data("graph: not a graph");
-        const auto version = in_.number<uint32_t>();
-        if (version != kGraphFormatVersion)
-            return unsupported("graph: format version " + std::to_string(version) + ", expected " +
-                               std::to_string(kGraphFormatVersion));
+        version_ = in_.number<uint32_t>();
+        if (version_ < 1 || version_ > kGraphFormatVersion)
+            return unsupported("graph: format version " + std::to_string(version_) +
+                               ", expected up to " + std::to_string(kGraphFormatVersion));
         std::vector<Graph> graphs;
         const uint32_t count = in_.count(1);
         for (uint32_t i = 0; i < count; ++i) {
@@ -214,9 +221,10 @@ class Reader {
     Value read_value() {
         Value v;
         const auto kind = in_.number<uint8_t>();
-        if (kind > static_cast<uint8_t>(ValueKind::kConstant))
+        v.is_kept = version_ < 2 || kind != kTransientState;
+        if (v.is_kept && kind > static_cast<uint8_t>(ValueKind::kConstant))
             fail(corrupt_data("graph: a value of unknown kind"));
-        v.kind = static_cast<ValueKind>(kind);
+        v.kind = v.is_kept ? static_cast<ValueKind>(kind) : ValueKind::kState;
         v.dtype = read_dtype();
         v.shape = read_shape();
         v.node = in_.number<NodeId>();
@@ -263,6 +271,10 @@ class Reader {
         for (uint32_t i = 0; i < outputs; ++i) {
             std::string name(in_.counted_text());
             graph.outputs.push_back({std::move(name), in_.number<ValueId>()});
+            if (version_ < 2) continue;
+            const uint32_t elements = in_.count(4);
+            for (uint32_t e = 0; e < elements; ++e)
+                graph.outputs.back().elements.emplace_back(in_.counted_text());
         }
         const uint32_t updates = in_.count(8);
         for (uint32_t i = 0; i < updates; ++i) {
@@ -273,6 +285,7 @@ class Reader {
     }
 
     ByteReader in_;
+    uint32_t version_ = 0;
     std::span<const std::byte> data_;
     Budget budget_;
     std::map<uint64_t, std::shared_ptr<const HostTensor>> known_data_;  ///< by offset

@@ -14,7 +14,7 @@
 namespace hearth {
 
 /// Changes whenever the layout changes; load_graphs reads every version up to this one.
-inline constexpr uint32_t kGraphFormatVersion = 1;
+inline constexpr uint32_t kGraphFormatVersion = 2;
 
 /// Stores the contents of tensors somewhere and says where.
 using StoreData = std::function<uint64_t(std::span<const std::byte>)>;

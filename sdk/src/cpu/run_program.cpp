@@ -177,6 +177,10 @@ class EntryRun {
     Status load(const Operand& operand, ValueId v) {
         HEARTH_ASSIGN(const std::span<std::byte> bytes, bytes_of(operand));
         if (v >= graph_.values.size()) return unlike(v, bytes.size());
+        // Before it is changed in place the operand holds what is changed.
+        if (const Node* node = graph_.producer(v);
+            operand.access == Access::kReadWrite && node != nullptr && node->op->writes_in_place)
+            v = node->inputs[0];
         const Value& value = graph_.value(v);
         const Shape shape = value.shape.at(rows_);
         const auto expected = static_cast<uint64_t>(shape.element_count(1)) *

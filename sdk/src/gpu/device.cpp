@@ -66,6 +66,8 @@ const char* name_of(hearth_result result) {
             return "HEARTH_ERROR_MISMATCH";
         case HEARTH_ERROR_DROPPED:
             return "HEARTH_ERROR_DROPPED";
+        case HEARTH_ERROR_NOT_FINITE:
+            return "HEARTH_ERROR_NOT_FINITE";
         case HEARTH_ERROR_INTERNAL:
             return "HEARTH_ERROR_INTERNAL";
         case HEARTH_RESULT_FORCE_32_BITS:

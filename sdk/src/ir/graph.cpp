@@ -32,6 +32,28 @@ std::vector<bool> leaves_graph(const Graph& graph) {
     return leaves;
 }
 
+bool writes_in_place(const Graph& graph, const Node& node) {
+    return node.op->writes_in_place && updates_first_input(graph, node);
+}
+
+bool updates_first_input(const Graph& graph, const Node& node) {
+    const ValueId target = node.inputs[0], result = node.outputs[0];
+    const ValueKind kind = graph.values[target].kind;
+    if (kind != ValueKind::kParam && kind != ValueKind::kState) return false;
+    int updates = 0;
+    for (const GraphUpdate& u : graph.updates) {
+        if (u.value != result) continue;
+        if (u.target != target) return false;
+        ++updates;
+    }
+    const auto reads_result = [&](const Node& n) {
+        return std::find(n.inputs.begin(), n.inputs.end(), result) != n.inputs.end();
+    };
+    return updates == 1 && std::none_of(graph.nodes.begin(), graph.nodes.end(), reads_result) &&
+           std::none_of(graph.outputs.begin(), graph.outputs.end(),
+                        [&](const GraphOutput& o) { return o.value == result; });
+}
+
 namespace {
 
 // Copies what outputs and updates need, depth first.  The explicit stack keeps deep graphs (long
@@ -43,7 +65,8 @@ class Canonicalizer {
     Graph run() {
         out_.name = from_.name;
         for (ValueId id : from_.inputs) out_.inputs.push_back(take_leaf(id));
-        for (const GraphOutput& o : from_.outputs) out_.outputs.push_back({o.name, take(o.value)});
+        for (const GraphOutput& o : from_.outputs)
+            out_.outputs.push_back({o.name, take(o.value), o.elements});
         std::vector<GraphUpdate> updates = from_.updates;
         for (GraphUpdate& u : updates) u = {take(u.target), take(u.value)};
         out_.updates = std::move(updates);
@@ -124,6 +147,13 @@ std::string_view kind_name(ValueKind kind) {
     return "?";
 }
 
+/// "[loss, kl]".
+std::string to_text(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "[" : ", ") + name;
+    return text + "]";
+}
+
 std::string typed(const Value& v) {
     return std::string(name_of(v.dtype)) + to_string(v.shape);
 }
@@ -142,6 +172,7 @@ uint64_t content_hash(const Graph& graph) {
         hash.number(v.shape.rank());
         for (Dim d : v.shape.dims()) hash.number(d.count).number(d.per_row ? 1 : 0);
         if (v.kind == ValueKind::kConstant && v.data) hash.bytes(v.data->bytes());
+        if (!v.is_kept) hash.text("transient");
     }
     for (const Node& n : graph.nodes) {
         hash.text(n.op->name);
@@ -150,7 +181,10 @@ uint64_t content_hash(const Graph& graph) {
         for (ValueId v : n.outputs) hash.number(v);
     }
     for (ValueId v : graph.inputs) hash.number(v);
-    for (const GraphOutput& o : graph.outputs) hash.text(o.name).number(o.value);
+    for (const GraphOutput& o : graph.outputs) {
+        hash.text(o.name).number(o.value);
+        for (const std::string& name : o.elements) hash.text(name);
+    }
     for (const GraphUpdate& u : graph.updates) hash.number(u.target).number(u.value);
     return hash.value();
 }
@@ -160,8 +194,8 @@ std::string print(const Graph& graph) {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
         const Value& v = graph.values[id];
         if (v.kind == ValueKind::kNode) continue;
-        text +=
-            "  " + std::string(kind_name(v.kind)) + " " + value_name(graph, id) + " : " + typed(v);
+        text += "  " + std::string(v.is_kept ? kind_name(v.kind) : "transient") + " " +
+                value_name(graph, id) + " : " + typed(v);
         if (v.kind == ValueKind::kConstant && v.data && v.data->element_count() == 1)
             text += " = " + to_string(AttrValue(v.data->get(0)));
         text += "\n";
@@ -179,7 +213,8 @@ std::string print(const Graph& graph) {
         text += "\n";
     }
     for (const GraphOutput& o : graph.outputs)
-        text += "  output " + o.name + " = " + value_name(graph, o.value) + "\n";
+        text += "  output " + o.name + (o.elements.empty() ? "" : " " + to_text(o.elements)) +
+                " = " + value_name(graph, o.value) + "\n";
     for (const GraphUpdate& u : graph.updates)
         text +=
             "  update " + value_name(graph, u.target) + " := " + value_name(graph, u.value) + "\n";
@@ -244,9 +279,14 @@ Status verify_node(const Graph& graph, NodeId index) {
 Status verify(const Graph& graph) {
     for (ValueId id = 0; id < graph.values.size(); ++id) HEARTH_TRY(verify_value(graph, id));
     for (NodeId n = 0; n < graph.nodes.size(); ++n) HEARTH_TRY(verify_node(graph, n));
-    for (const GraphOutput& o : graph.outputs)
+    for (const GraphOutput& o : graph.outputs) {
         if (o.value >= graph.values.size())
             return internal_error("output '" + o.name + "' names a missing value");
+        const auto count = static_cast<int64_t>(o.elements.size());
+        if (count > 0 && graph.values[o.value].shape != Shape{count})
+            return internal_error("output '" + o.name + "' has " + std::to_string(count) +
+                                  " names for " + to_string(graph.values[o.value].shape));
+    }
     for (const GraphUpdate& u : graph.updates) {
         if (u.target >= graph.values.size() || u.value >= graph.values.size())
             return internal_error("an update names a missing value");

@@ -38,6 +38,7 @@ struct Value {
     NodeId node = kNone;  ///< producer, for kNode
     uint32_t output = 0;  ///< which of the producer's outputs
     std::string name;     ///< for all kinds but kNode
+    bool is_kept = true;  ///< kState: false for one that no brain holds
     /// Contents of a constant, first contents of a param or state (null: zeros).
     std::shared_ptr<const HostTensor> data;
 };
@@ -52,6 +53,7 @@ struct Node {
 struct GraphOutput {
     std::string name;
     ValueId value = kNone;
+    std::vector<std::string> elements = {};  ///< their names, for a vector of named numbers
 };
 
 /// After a run, `target` (a param or state) holds what `value` was.
@@ -81,6 +83,12 @@ std::vector<std::vector<NodeId>> readers_of(const Graph& graph);
 
 /// For each value, whether it leaves the graph: as an output or an update.
 std::vector<bool> leaves_graph(const Graph& graph);
+
+/// Whether a node whose operator writes in place (OpDef::writes_in_place) may: its result is nothing
+/// but the one update of what it reads first.
+bool writes_in_place(const Graph& graph, const Node& node);
+/// The same without asking whether the operator does.
+bool updates_first_input(const Graph& graph, const Node& node);
 
 /// A graph with only what outputs and updates need, values and nodes renumbered in a canonical
 /// order (post-order from outputs, then updates), so that equal computations hash equal.

@@ -22,7 +22,9 @@ void declare_persistent(const Graph& graph, Trace& trace, std::vector<Tensor>& n
         }
         const Init init = v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
         if (v.kind == ValueKind::kParam) now[id] = trace.param(v.name, v.shape, init, v.dtype);
-        if (v.kind == ValueKind::kState) now[id] = trace.state(v.name, v.shape, init, v.dtype);
+        if (v.kind == ValueKind::kState)
+            now[id] = v.is_kept ? trace.state(v.name, v.shape, init, v.dtype)
+                                : trace.transient(v.name, v.shape, init, v.dtype);
         if (v.kind == ValueKind::kConstant) now[id] = trace.constant(*v.data);
     }
 }
@@ -51,7 +53,10 @@ Result<Graph> rewrite(const Graph& graph, const RewriteRule& rule, const LeafRul
     }
     declare_persistent(graph, trace, now, leaf_rule);
     HEARTH_TRY(replay_nodes(graph, trace, rule, now));
-    for (const GraphOutput& o : graph.outputs) trace.output(o.name, now[o.value]);
+    for (const GraphOutput& o : graph.outputs) {
+        trace.output(o.name, now[o.value]);
+        if (!trace.graph().outputs.empty()) trace.graph().outputs.back().elements = o.elements;
+    }
     for (const GraphUpdate& u : graph.updates) trace.assign(now[u.target], now[u.value]);
     return trace.finish();
 }

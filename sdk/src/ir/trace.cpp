@@ -54,6 +54,11 @@ bool accepts(TypeClass types, DType dtype) {
     return false;
 }
 
+Status of_another_trace(const std::string& what, const Tensor& found, const Trace& here) {
+    return invalid_argument(what + " is a tensor of trace '" + found.trace()->graph().name +
+                            "', not of '" + here.graph().name + "'");
+}
+
 }  // namespace
 
 struct Trace::Impl {
@@ -64,6 +69,11 @@ struct Trace::Impl {
     std::unordered_set<ValueId> assigned;
     std::unordered_map<std::string, ValueId> by_name;
     std::unordered_map<uint64_t, ValueId> scalar_constants;  ///< by dtype and bits
+
+    struct Mirror {
+        std::string prefix, original;
+    };
+    std::vector<Mirror> mirrors;
 };
 
 bool Tensor::ok() const {
@@ -163,47 +173,106 @@ Tensor Trace::input(std::string_view name, const Shape& shape, DType dtype) {
 
 namespace {
 
-Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_name, ValueKind kind,
-                  std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+/// A param or state to be declared.
+struct Persistent {
+    ValueKind kind;
+    bool is_kept = true;
+    std::string_view name;
+    std::string seed_name;  ///< whose random contents it begins with
+    const Shape& shape;
+    const Init& init;
+    DType dtype;
+};
+
+std::string_view words_for(ValueKind kind, bool is_kept) {
+    return kind == ValueKind::kParam ? "param" : is_kept ? "state" : "transient state";
+}
+
+Tensor persistent(Trace& trace, std::unordered_map<std::string, ValueId>& by_name,
+                  const Persistent& p) {
     const std::string what =
-        (kind == ValueKind::kParam ? "param '" : "state '") + std::string(name) + "'";
-    if (auto known = by_name.find(std::string(name)); known != by_name.end()) {
+        std::string(words_for(p.kind, p.is_kept)) + " '" + std::string(p.name) + "'";
+    if (auto known = by_name.find(std::string(p.name)); known != by_name.end()) {
+        if (known->second == kNone) return {&trace, kNone};
         const Value& v = trace.graph().values[known->second];
-        if (v.kind == kind && v.shape == shape && v.dtype == dtype) return {&trace, known->second};
-        trace.fail(invalid_argument(what + " " + typed(dtype, shape) +
-                                    " is already declared with " + typed(v.dtype, v.shape)));
+        if (v.kind == p.kind && v.is_kept == p.is_kept && v.shape == p.shape && v.dtype == p.dtype)
+            return {&trace, known->second};
+        trace.fail(
+            invalid_argument(what + " " + typed(p.dtype, p.shape) + " is already declared with " +
+                             typed(v.dtype, v.shape) +
+                             (v.kind == p.kind && v.is_kept == p.is_kept
+                                  ? ""
+                                  : ", as " + (v.kind == ValueKind::kInput
+                                                   ? std::string("input")
+                                                   : std::string(words_for(v.kind, v.is_kept))))));
         return {&trace, kNone};
     }
-    if (shape.has_rows()) {
-        trace.fail(invalid_argument(what + " has " + to_string(shape) +
+    if (p.shape.has_rows()) {
+        trace.fail(invalid_argument(what + " has " + to_string(p.shape) +
                                     ": what persists has a fixed shape"));
         return {&trace, kNone};
     }
+    const Init& init = p.init;
     if (init.kind == Init::Kind::kData &&
-        (init.data->shape() != shape || init.data->dtype() != dtype)) {
-        trace.fail(invalid_argument(what + " is " + typed(dtype, shape) + ", its data is " +
+        (init.data->shape() != p.shape || init.data->dtype() != p.dtype)) {
+        trace.fail(invalid_argument(what + " is " + typed(p.dtype, p.shape) + ", its data is " +
                                     typed(init.data->dtype(), init.data->shape())));
         return {&trace, kNone};
     }
-    const Tensor t = add_leaf(trace, kind, name, dtype, shape);
+    const Tensor t = add_leaf(trace, p.kind, p.name, p.dtype, p.shape);
     if (!t.ok()) return t;
+    Value& value = trace.graph().values[t.value()];
+    value.is_kept = p.is_kept;
     if (init.kind == Init::Kind::kData)
-        trace.graph().values[t.value()].data = init.data;
+        value.data = init.data;
     else if (init.kind != Init::Kind::kZeros)
-        trace.graph().values[t.value()].data =
-            std::make_shared<const HostTensor>(init.make(name, dtype, shape));
-    by_name[std::string(name)] = t.value();
+        value.data = std::make_shared<const HostTensor>(init.make(p.seed_name, p.dtype, p.shape));
+    by_name[std::string(p.name)] = t.value();
     return t;
+}
+
+bool is_under(std::string_view name, std::string_view path) {
+    return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '.');
 }
 
 }  // namespace
 
 Tensor Trace::param(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
-    return persistent(*this, impl_->by_name, ValueKind::kParam, name, shape, init, dtype);
+    for (const Impl::Mirror& m : impl_->mirrors)
+        if (is_under(name, m.prefix))
+            return persistent(
+                *this, impl_->by_name,
+                {ValueKind::kState, true, name,
+                 m.original + std::string(name.substr(m.prefix.size())), shape, init, dtype});
+    return persistent(*this, impl_->by_name,
+                      {ValueKind::kParam, true, name, std::string(name), shape, init, dtype});
 }
 
 Tensor Trace::state(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
-    return persistent(*this, impl_->by_name, ValueKind::kState, name, shape, init, dtype);
+    return persistent(*this, impl_->by_name,
+                      {ValueKind::kState, true, name, std::string(name), shape, init, dtype});
+}
+
+Tensor Trace::transient(std::string_view name, const Shape& shape, const Init& init, DType dtype) {
+    return persistent(*this, impl_->by_name,
+                      {ValueKind::kState, false, name, std::string(name), shape, init, dtype});
+}
+
+void Trace::mirror(std::string_view prefix, std::string_view original) {
+    if (prefix.empty() || original.empty() || prefix == original)
+        return fail(invalid_argument("mirror: '" + std::string(prefix) + "' of '" +
+                                     std::string(original) + "': expected two prefixes"));
+    for (const Value& v : impl_->graph.values)
+        if (v.kind == ValueKind::kParam && is_under(v.name, prefix))
+            return fail(invalid_argument("mirror: param '" + v.name +
+                                         "' is already declared; call it before"));
+    for (const Impl::Mirror& m : impl_->mirrors)
+        if (m.prefix == prefix) {
+            if (m.original == original) return;
+            return fail(invalid_argument("mirror: '" + m.prefix + "' already mirrors '" +
+                                         m.original + "'"));
+        }
+    impl_->mirrors.push_back({std::string(prefix), std::string(original)});
 }
 
 Tensor Trace::constant(HostTensor data) {
@@ -229,6 +298,8 @@ Tensor Trace::constant(double value, DType dtype) {
 
 void Trace::output(std::string_view name, const Tensor& value) {
     if (!value.ok()) return;
+    if (value.trace() != this)
+        return fail(of_another_trace("output '" + std::string(name) + "'", value, *this));
     if (!impl_->output_names.emplace(name).second)
         return fail(invalid_argument("output '" + std::string(name) + "' is named twice"));
     impl_->graph.outputs.push_back({std::string(name), value.value()});
@@ -236,6 +307,11 @@ void Trace::output(std::string_view name, const Tensor& value) {
 
 void Trace::assign(const Tensor& target, const Tensor& value) {
     if (!target.ok() || !value.ok()) return;
+    if (target.trace() != this) return fail(of_another_trace("assign: the target", target, *this));
+    if (value.trace() != this)
+        return fail(of_another_trace(
+            "assign: the value for '" + impl_->graph.values[target.value()].name + "'", value,
+            *this));
     const Value& t = impl_->graph.values[target.value()];
     if (t.kind != ValueKind::kParam && t.kind != ValueKind::kState)
         return fail(invalid_argument("assign: the target is no param or state"));
@@ -333,8 +409,9 @@ std::vector<Tensor> apply(const OpDef& op, std::span<const Tensor> inputs, Attrs
     std::vector<TensorType> types, results;
     for (const Tensor& t : inputs) {
         if (t.trace() != trace) {
-            trace->fail(
-                invalid_argument(std::string(op.name) + ": the inputs come from different traces"));
+            trace->fail(invalid_argument(
+                std::string(op.name) + ": the inputs come from different traces, '" +
+                trace->graph().name + "' and '" + t.trace()->graph().name + "'"));
             return failed;
         }
         types.push_back({t.dtype(), t.shape()});

@@ -58,6 +58,9 @@ bool should_sort(const Shape& shape, Dim looks);
 /// in [0, N), or N for those to be left out.  reduction: as in scatter_elements.
 Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targets,
                    const std::string& reduction);
+/// indices of rows of x: [M], or [M, depth] for its first axes, as the operator write_rows takes them:
+/// i32 [M], counted from the front over these axes as one; what lies outside stays so.
+Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth);
 /// The gradient of an operator as that of its decomposition, of which it is built anew here.
 std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call);
 

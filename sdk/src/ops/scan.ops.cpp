@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Running sums and products.
+// Running sums, products and linear recurrences.
 
 #include "kernels/library.hpp"
 #include "ops/elements.hpp"
@@ -114,6 +114,101 @@ std::vector<Tensor> cumprod_vjp(VjpCall& v) {
     return {where(is_first, back(without), regular)};
 }
 
+// --- Recurrences: y[t] = x[t] + f * y[t before] ---
+
+// `previous` decides whose factor it is: of the element itself or of the one before it in the
+// direction of the scan.  The gradient of one kind is a scan of the other from the other end.
+
+Status infer_recurrence(InferCall& call) {
+    HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
+    if (call.shape(1) != call.shape(0) || call.dtype(1) != call.dtype(0))
+        return invalid_argument("x and factor must have one shape and type");
+    return same_as_input(call);
+}
+
+void reference_recurrence(ReferenceCall& call) {
+    const Lines lines(call.inputs[0].shape(), axis_of(call.attrs));
+    const bool is_reverse = call.attrs.flag("reverse"), is_previous = call.attrs.flag("previous");
+    const std::vector<double> x = elements_of<double>(call.inputs[0]);
+    const std::vector<double> factor = elements_of<double>(call.inputs[1]);
+    for (int64_t line = 0; line < lines.count; ++line) {
+        double y = 0, before = 0;
+        for (int64_t j = 0; j < lines.extent; ++j) {
+            const int64_t at = is_reverse ? lines.extent - 1 - j : j;
+            const auto element = static_cast<size_t>(lines.base(line) + at * lines.stride);
+            // At the start there is nothing to multiply, not even if the factor is infinite.
+            if (j > 0) y *= is_previous ? before : factor[element];
+            y += x[element];
+            before = factor[element];
+            store(call.outputs[0], static_cast<int64_t>(element), y);
+        }
+    }
+}
+
+std::optional<KernelText> recurrence_kernel(const KernelRuleCall& call) {
+    constexpr int64_t kShort = 32, kMany = 4096;  // as for sums
+    const Shape& x = call.shape(0);
+    const int axis = axis_of(call.attrs);
+    const auto rows = static_cast<int64_t>(call.rows_capacity);
+    const Dim lines = line_count(x, axis);
+    const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
+    KernelText text;
+    text.name = "linear_scan";
+    text.glsl = std::string("#define REVERSE ") + (call.attrs.flag("reverse") ? "true" : "false") +
+                "\n#define PREVIOUS " + (call.attrs.flag("previous") ? "1" : "0") + "\n" +
+                line_macros(x, axis);
+    text.glsl += shader_text(is_short ? "scan/recurrence_short.comp" : "scan/recurrence_long.comp");
+    text.local_size = {is_short ? 64u : 256u, 1, 1};
+    text.grid[0] = {lines, is_short ? 64u : 1u};
+    text.flops = static_cast<uint64_t>(2 * x.element_count(rows));
+    return text;
+}
+
+/// x moved by one element along the axis, towards where the scan comes from; zero at its start.
+Tensor moved(const Tensor& x, int axis, bool reverse) {
+    const int64_t extent = x.dim(axis).count;
+    Shape edge = x.shape();
+    edge[axis] = Dim(1);
+    const Tensor zero = expand(constant_like(x, 0), edge);
+    if (extent == 1) return zero;
+    const Tensor parts[] = {reverse ? slice(x, axis, 1, extent) : zero,
+                            reverse ? zero : slice(x, axis, 0, extent - 1)};
+    return concat(parts, axis);
+}
+
+std::vector<Tensor> recurrence_vjp(VjpCall& v) {
+    Attrs back = v.attrs;
+    const bool is_reverse = v.attrs.flag("reverse"), is_previous = v.attrs.flag("previous");
+    back.set("reverse", int64_t{!is_reverse});
+    back.set("previous", int64_t{!is_previous});
+    const Tensor gradient = apply_one(op("linear_scan"), {v.cotangent(), v.in(1)}, back);
+    // Along the rows nothing can be moved yet: they have no fixed extent.
+    const int axis = axis_of(v.attrs);
+    if (v.in(0).dim(axis).per_row) return {gradient, Tensor()};
+    return {gradient, is_previous ? moved(gradient, axis, !is_reverse) * v.out()
+                                  : gradient * moved(v.out(), axis, is_reverse)};
+}
+
+void recurrence_samples(Samples& s) {
+    const auto add = [&](const Shape& shape, int64_t axis, int64_t reverse, int64_t previous = 0) {
+        Sample& sample =
+            s.add_typed({{DType::kF32, shape}, {DType::kF32, shape}},
+                        {{"axis", axis}, {"reverse", reverse}, {"previous", previous}});
+        sample.low = -1;
+        sample.high = 1;
+    };
+    add({7}, 0, 0);
+    add({1}, 0, 1);
+    add({3, 5}, 1, 1);
+    add({3, 5}, 0, 0, 1);
+    add({kRows, 5}, 1, 1, 1);
+    add({2, 3, 1, 5}, 1, 0);
+    add({3, 40}, 1, 1);
+    add({2, 300, 2}, 1, 1);
+    add({515}, 0, 0, 1);
+    add({520, 2}, 0, 1);
+}
+
 void scan_samples(Samples& s, double low, double high) {
     const auto add = [&](const Shape& shape, int64_t axis, int64_t exclusive, int64_t reverse,
                          DType dtype = DType::kF32) {
@@ -175,6 +270,23 @@ constinit const OpDef kOps[] = {
         .samples = [](Samples& s) { scan_samples(s, 0.9, 1.1); },
         .tolerance = {.f32 = 1e-4},
     },
+    {
+        .name = "linear_scan",
+        .summary = "y[t] = x[t] + factor[t] * y[t - 1] along the axis, with factor[t - 1] if "
+                   "`previous`; reverse: from the end",
+        .inputs = {{"x"}, {"factor"}},
+        .attrs = {{"axis", AttrType::kInteger},
+                  {"reverse", AttrType::kInteger, 0},
+                  {"previous", AttrType::kInteger, 0}},
+        .op_class = OpClass::kKernel,
+        .reads_once = true,
+        .infer = infer_recurrence,
+        .reference = reference_recurrence,
+        .kernel = recurrence_kernel,
+        .vjp = recurrence_vjp,
+        .samples = recurrence_samples,
+        .tolerance = {.f32 = 1e-4},
+    },
 };
 
 Tensor scan(std::string_view name, const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
@@ -205,6 +317,28 @@ Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
 
 Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
     return scan("cumprod", x, axis, exclusive, reverse);
+}
+
+Tensor linear_scan(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse) {
+    if (!x.ok()) return x;
+    const Result<int> at = normalize_axis(axis, x.rank());
+    if (!at.ok()) return fail(x, at.status().in("linear_scan"));
+    if (x.shape().element_count().count == 0) return x;
+    return apply_one(op("linear_scan"), {x, factor},
+                     {{"axis", int64_t{*at}}, {"reverse", int64_t{reverse}}});
+}
+
+Tensor discounted_sum(const Tensor& x, const Tensor& discount, const Tensor& ends, int64_t axis,
+                      bool reverse) {
+    if (!x.ok() || !discount.ok() || !ends.ok()) return failed_like(x);
+    const Tensor goes_on = 1.0 - cast(ends, x.dtype());
+    return linear_scan(x, expand(cast(discount, x.dtype()) * goes_on, x.shape()), axis, reverse);
+}
+
+Tensor discounted_sum(const Tensor& x, double discount, const Tensor& ends, int64_t axis,
+                      bool reverse) {
+    if (!x.ok()) return x;
+    return discounted_sum(x, constant_like(x, discount), ends, axis, reverse);
 }
 
 std::vector<Tensor> import_cumsum(OnnxCall& call) {

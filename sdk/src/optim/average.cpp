@@ -20,6 +20,11 @@ Tensor next_value(const Tensor& param) {
     return {param.trace(), kNone};
 }
 
+bool is_under(std::string_view name, std::string_view prefix) {
+    return prefix.empty() || (name.starts_with(prefix) &&
+                              (name.size() == prefix.size() || name[prefix.size()] == '.'));
+}
+
 }  // namespace
 
 void track_averages(std::span<const Tensor> params, double decay) {
@@ -38,12 +43,47 @@ void track_averages(std::span<const Tensor> params, double decay) {
     }
 }
 
-void use_averages(Trace& trace) {
+void use_averages(Trace& trace, std::string_view prefix) {
+    bool any = false;
     for (Value& v : trace.graph().values) {
-        if (v.kind != ValueKind::kParam) continue;
+        if (v.kind != ValueKind::kParam || !is_under(v.name, prefix)) continue;
+        any = true;
         v.kind = ValueKind::kState;
         v.name += kSuffix;
     }
+    if (!any)
+        trace.fail(invalid_argument("use_averages: trace '" + trace.graph().name +
+                                    "' has no param under '" + std::string(prefix) + "'"));
+}
+
+void follow(Trace& trace, std::string_view prefix, std::string_view original, const Rate& rate) {
+    if (!trace.status().ok()) return;
+    const std::string who = "follow: '" + std::string(prefix) + "' of '" + std::string(original);
+    bool any = false;
+    const auto count = static_cast<ValueId>(trace.graph().values.size());
+    for (ValueId id = 0; id < count; ++id) {
+        const Value v = trace.graph().value(id);
+        if (v.kind != ValueKind::kState || !is_under(v.name, prefix)) continue;
+        any = true;
+        const std::string name = std::string(original) + v.name.substr(prefix.size());
+        const ValueId from = trace.graph().find(name);
+        if (from == kNone || trace.graph().value(from).shape != v.shape ||
+            trace.graph().value(from).dtype != v.dtype)
+            return trace.fail(invalid_argument(who + "': trace '" + trace.graph().name +
+                                               "' has no '" + name + "' like '" + v.name + "'"));
+        const Tensor state(&trace, id), present(&trace, from);
+        const Tensor updated = next_value(present);
+        const Tensor next = updated.ok() ? updated : present;
+        if (rate.is_always(1)) {
+            trace.assign(state, next);
+            continue;
+        }
+        const Tensor weight = rate.as_tensor(state);
+        trace.assign(state, state * (1.0 - weight) + next * weight);
+    }
+    if (!any)
+        trace.fail(invalid_argument(who + "': trace '" + trace.graph().name +
+                                    "' has no state under the first; see Trace::mirror()"));
 }
 
 }  // namespace hearth

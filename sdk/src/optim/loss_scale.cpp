@@ -1,14 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/rewrite.hpp"
+#include "ir/graph.hpp"
+#include "optim/update.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
-
-#include <algorithm>
-#include <limits>
 
 namespace hearth {
 
@@ -27,42 +25,10 @@ Status check(const LossScaleOptions& o) {
         std::to_string(o.backoff) + ", growth_interval " + std::to_string(o.growth_interval));
 }
 
-/// For each node, whether `value` depends on it.
-std::vector<bool> needed_for(const Graph& graph, ValueId value) {
-    std::vector<bool> is_needed(graph.nodes.size());
-    std::vector<ValueId> stack{value};
-    while (!stack.empty()) {
-        const Value& v = graph.value(stack.back());
-        stack.pop_back();
-        if (v.kind != ValueKind::kNode || is_needed[v.node]) continue;
-        is_needed[v.node] = true;
-        const std::vector<ValueId>& inputs = graph.nodes[v.node].inputs;
-        stack.insert(stack.end(), inputs.begin(), inputs.end());
-    }
-    return is_needed;
-}
-
-/// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
-/// comparisons alone would be computed again, from all numbers, by every kernel that reads them.
-Tensor largest_of(std::vector<Tensor> numbers) {
-    constexpr size_t kAtOnce = 16;
-    do {
-        std::vector<Tensor> fewer;
-        for (size_t i = 0; i < numbers.size(); i += kAtOnce) {
-            Tensor largest = numbers[i];
-            for (size_t k = i + 1; k < std::min(i + kAtOnce, numbers.size()); ++k)
-                largest = maximum(largest, numbers[k]);
-            fewer.push_back(max(largest, {0}, true));
-        }
-        numbers = std::move(fewer);
-    } while (numbers.size() > 1);
-    return reshape(numbers[0], {});
-}
-
 }  // namespace
 
 LossScale::LossScale(Trace& trace, const LossScaleOptions& options)
-    : trace_(&trace), options_(options), first_update_(trace.graph().updates.size()) {
+    : trace_(&trace), options_(options), guard_(trace) {
     if (Status s = check(options); !s.ok()) trace.fail(s);
     scale_ = trace.state(options.name, {}, Init::constant(options.first));
 }
@@ -74,7 +40,7 @@ std::vector<Tensor> LossScale::grad(const Tensor& loss, std::span<const Tensor> 
         if (!g.ok()) continue;
         g = g / cast(scale_, g.dtype());
         if (g.shape().element_count(1) == 0) continue;
-        largest_.push_back(cast(reshape(max(abs(g)), {1}), DType::kF32));
+        largest_.push_back(largest_magnitude(g));
     }
     return gradients;
 }
@@ -86,31 +52,10 @@ Tensor LossScale::finish() {
                                       "': finish() needs gradients from grad() before"));
         return {trace_, kNone};
     }
-    // False for NaN, which the largest of all is if any of them is.
-    const Tensor is_finite =
-        less_equal(largest_of(largest_), static_cast<double>(std::numeric_limits<float>::max()));
-    guard_updates(is_finite);
+    const Tensor is_finite = is_finite_magnitude(largest_);
+    guard_.apply_if(is_finite);
     adjust_scale(is_finite);
     return is_finite;
-}
-
-// What is computed of an updated value reads the guarded one, where it can: the step of a param,
-// say, reads its guarded moments, and all of them are one kernel.
-void LossScale::guard_updates(const Tensor& is_finite) {
-    Graph& graph = trace_->graph();
-    const std::vector<bool> is_before = needed_for(graph, is_finite.value());
-    for (size_t i = first_update_; i < graph.updates.size(); ++i) {
-        const GraphUpdate update = graph.updates[i];
-        const Tensor before(trace_, update.target), after(trace_, update.value);
-        const Tensor kept = where(is_finite, after, before);
-        graph.updates[i].value = kept.value();
-        if (graph.value(update.value).kind != ValueKind::kNode) continue;
-        for (NodeId n = 0; n < is_before.size(); ++n)
-            if (!is_before[n])
-                std::replace(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(),
-                             update.value, kept.value());
-    }
-    restore_order(graph);
 }
 
 void LossScale::adjust_scale(const Tensor& is_finite) {

@@ -75,6 +75,11 @@ std::vector<Tensor> minimize_with(void (*rule)(std::span<const Tensor>, std::spa
                                                const Options&),
                                   const Tensor& loss, std::span<const Tensor> params,
                                   const Options& options) {
+    if (params.empty() && loss.trace() != nullptr)
+        loss.trace()->fail(
+            invalid_argument("minimize: there are no params to train; is their prefix misspelt, or "
+                             "was params() called "
+                             "before the net declared them?"));
     std::vector<Tensor> gradients = grad(loss, params);
     rule(params, gradients, options);
     return gradients;

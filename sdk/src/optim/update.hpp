@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace hearth {
 
@@ -30,6 +31,11 @@ inline Tensor moving_average(const Tensor& target, const Tensor& sample, double 
 /// 1 - beta^steps, by which a moving average that began at zero is divided.  The state `name`, of
 /// the param's type.
 Tensor next_correction(const Tensor& param, const std::string& name, double beta);
+
+/// The largest magnitude of x's elements, NaN if any is: f32 [1].
+Tensor largest_magnitude(const Tensor& x);
+/// Whether all of these magnitudes are finite: bool [].
+Tensor is_finite_magnitude(std::vector<Tensor> magnitudes);
 
 /// gradient + decay * param.
 Tensor with_decay(const Tensor& gradient, const Tensor& param, double decay);

@@ -103,6 +103,7 @@ class Fuser {
         plan_.inlined.resize(graph.nodes.size());
         is_prologue_.resize(graph.nodes.size());
         is_update_.resize(graph.values.size());
+        find_reads_of_replaced();
         for (const GraphUpdate& u : graph.updates) is_update_[u.value] = true;
         options_.spare_memory = options_.spare_memory || spares_memory(graph);
     }
@@ -111,10 +112,11 @@ class Fuser {
         const std::vector<bool> is_epilogue = find_epilogues(graph_);
         if (options_.enabled)
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-                plan_.inlined[n] = (should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
-                                    !has_stored_windows(n)) ||
-                                   feeds_one_reader(n) || is_read_as_parts(n) || joins_numbers(n) ||
-                                   is_ahead_of_rows(n);
+                plan_.inlined[n] =
+                    !is_read_while_replaced_[n] && ((should_inline(graph_, graph_.nodes[n]) &&
+                                                     !is_epilogue[n] && !has_stored_windows(n)) ||
+                                                    feeds_one_reader(n) || is_read_as_parts(n) ||
+                                                    joins_numbers(n) || is_ahead_of_rows(n));
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
                 place(n);
@@ -123,6 +125,36 @@ class Fuser {
     }
 
   private:
+    /// A kernel that writes rows of a state in place must not compute anything of its old contents:
+    /// what it reads, if that was made of them, is stored before.
+    void find_reads_of_replaced() {
+        is_read_while_replaced_.resize(graph_.nodes.size());
+        for (const Node& node : graph_.nodes) {
+            if (!node.op->writes_in_place) continue;
+            for (size_t k = 1; k < node.inputs.size(); ++k)
+                if (const Node* maker = graph_.producer(node.inputs[k]);
+                    maker != nullptr && depends_on(*maker, node.inputs[0]))
+                    is_read_while_replaced_[graph_.value(node.inputs[k]).node] = true;
+        }
+    }
+
+    bool depends_on(const Node& node, ValueId leaf) const {
+        std::vector<bool> seen(graph_.nodes.size());
+        std::vector<const Node*> stack{&node};
+        while (!stack.empty()) {
+            const Node* at = stack.back();
+            stack.pop_back();
+            for (ValueId v : at->inputs) {
+                if (v == leaf) return true;
+                const Value& value = graph_.value(v);
+                if (value.kind != ValueKind::kNode || seen[value.node]) continue;
+                seen[value.node] = true;
+                stack.push_back(&graph_.nodes[value.node]);
+            }
+        }
+        return false;
+    }
+
     /// Whether only one node reads `n`, each element once, so that computing it there costs
     /// nothing.
     bool feeds_one_reader(NodeId n) const {
@@ -599,8 +631,9 @@ class Fuser {
     FusionOptions options_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
-    std::vector<bool> is_update_;    ///< per value
-    std::vector<bool> is_prologue_;  ///< per node: it makes a product's operand
+    std::vector<bool> is_update_;               ///< per value
+    std::vector<bool> is_prologue_;             ///< per node: it makes a product's operand
+    std::vector<bool> is_read_while_replaced_;  ///< per node: see find_reads_of_replaced()
     std::vector<uint32_t> group_of_;
     FusionPlan plan_;
 };
@@ -634,7 +667,9 @@ std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
     while (!stack.empty()) {
         const NodeId n = stack.back();
         stack.pop_back();
-        for (ValueId v : graph.nodes[n].inputs) {
+        const bool skips_first = graph.nodes[n].op->writes_in_place;
+        for (size_t k = skips_first ? 1 : 0; k < graph.nodes[n].inputs.size(); ++k) {
+            const ValueId v = graph.nodes[n].inputs[k];
             if (seen[v]) continue;
             seen[v] = true;
             const Value& value = graph.values[v];

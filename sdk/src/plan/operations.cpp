@@ -11,6 +11,7 @@
 
 #include <hearth/core/assert.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace hearth::planning {
@@ -123,17 +124,33 @@ class OperationMaker {
             if (graph_.value(root).kind == ValueKind::kInput &&
                 plan_.tables->place_of[root] == kNone)
                 return invalid_argument(what + " is not among the inputs of the graph");
-            return writes ? invalid_argument(what + " ('" + graph_.value(root).name +
-                                             "') may not be written by a call; updates do that")
-                          : Status();
+            if (writes && !updates_in_place(operand))
+                return invalid_argument(what + " ('" + graph_.value(root).name +
+                                        "') may not be written by a call; updates do that");
+            return check_is_alone(operand, so_far);
         }
         if (operand.access != Access::kWrite && !is_written_[root])
             return invalid_argument(what + " is read before any call wrote it");
+        return check_is_alone(operand, so_far);
+    }
+
+    Status check_is_alone(const CallOperand& operand, const Operation& so_far) const {
+        const bool writes = operand.access != Access::kRead;
         for (const StorageUse& use : so_far.uses)
-            if (use.storage != kRunStorage && root_of(use.value) == root &&
+            if (use.storage != kRunStorage && root_of(use.value) == root_of(operand.value) &&
                 (writes || use.writes()))
-                return invalid_argument(what + " is written by one operand and used by another");
+                return invalid_argument("value %" + std::to_string(operand.value) +
+                                        " is written by one operand and used by another");
         return {};
+    }
+
+    /// Whether the operand is the new contents of a param or state, in the place of the old ones.
+    bool updates_in_place(const CallOperand& operand) const {
+        return operand.access == Access::kReadWrite &&
+               std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const auto& u) {
+                   return u.value == operand.value && u.value != u.target &&
+                          u.target == root_of(operand.value);
+               });
     }
 
     Status check_is_there(ValueId id, const std::string& what) const {

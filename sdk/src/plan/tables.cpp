@@ -59,6 +59,8 @@ std::string_view name_of(SlotKind kind) {
             return "state";
         case SlotKind::kConstant:
             return "constant";
+        case SlotKind::kTransient:
+            return "transient state";
     }
     return "";
 }
@@ -176,9 +178,10 @@ class TableMaker {
 
     Status add_slot(size_t e, ValueId id) {
         const Value& value = graphs_[e].value(id);
-        const SlotKind kind = value.kind == ValueKind::kParam   ? SlotKind::kParam
-                              : value.kind == ValueKind::kState ? SlotKind::kState
-                                                                : SlotKind::kConstant;
+        const SlotKind kind = value.kind == ValueKind::kParam      ? SlotKind::kParam
+                              : value.kind == ValueKind::kConstant ? SlotKind::kConstant
+                              : value.is_kept                      ? SlotKind::kState
+                                                                   : SlotKind::kTransient;
         std::string what =
             entry_name(e) + ": " + std::string(name_of(kind)) + " '" + value.name + "'";
         if (value.name.empty() && kind != SlotKind::kConstant)
@@ -250,15 +253,17 @@ class TableMaker {
             if (output.value >= graph.values.size())
                 return invalid_argument(entry_name(e) + ": output '" + output.name +
                                         "' has no value");
-            HEARTH_ASSIGN(const uint32_t binding, add_binding(e, Direction::kOutput, output.name,
-                                                              graph.value(output.value)));
+            HEARTH_ASSIGN(const uint32_t binding,
+                          add_binding(e, Direction::kOutput, output.name, graph.value(output.value),
+                                      output.elements));
             entry.output_bindings.push_back(binding);
         }
         return {};
     }
 
     Result<uint32_t> add_binding(size_t e, Direction direction, const std::string& name,
-                                 const Value& value) {
+                                 const Value& value,
+                                 const std::vector<std::string>& elements = {}) {
         const std::string_view kind = direction == Direction::kInput ? "input" : "output";
         const std::string what = entry_name(e) + ": " + std::string(kind) + " '" + name + "'";
         const auto [known, is_new] = binding_by_name_.try_emplace(
@@ -269,10 +274,14 @@ class TableMaker {
         known->second.second = e;
         if (is_new) {
             tables_.bindings.push_back({name, direction, value.dtype, value.shape,
-                                        extent_of(value, options_.caps.narrow_storage())});
+                                        extent_of(value, options_.caps.narrow_storage()),
+                                        elements});
             return index;
         }
         const Binding& binding = tables_.bindings[index];
+        if (binding.elements != elements)
+            return invalid_argument(what + " has other names for its elements than in " +
+                                    entry_name(last_entry));
         if (binding.dtype != value.dtype || binding.shape != value.shape)
             return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
                                     entry_name(last_entry) + " has an " + std::string(kind) +

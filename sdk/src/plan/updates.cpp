@@ -10,6 +10,10 @@
 //   its update.  They read a copy instead, made before the last barrier ("kept" contents).  Only a
 //   direct writer that reads the slot element by element may do so in place.
 //
+// - A call that changes a slot in place (rows of a ring) is the update itself.  Whatever else reads
+//   the old contents runs before it, with a barrier in between; only other updates, which run in the
+//   last interval too, read a copy.
+//
 // So updates never wait for each other, two slots may even be swapped, and they cost at most one
 // interval more than computing the values does.
 
@@ -33,10 +37,11 @@ class UpdateMaker {
     UpdateMaker(EntryPlan& plan, const Tables& tables) : plan_(plan), tables_(tables) {}
 
     void make() {
+        const bool any_in_place = publish_in_place();
         for (const GraphUpdate& update : plan_.graph->updates)
             if (plan_.tables->root_of[update.value] != update.target)
                 updates_.push_back(pending(update));
-        if (updates_.empty()) return;
+        if (updates_.empty() && !any_in_place) return;
         reject_early_writers();
         add_copies();
         const std::vector<uint32_t> levels = levels_of(dependencies_of(plan_));
@@ -53,12 +58,35 @@ class UpdateMaker {
         uint32_t writer = kNone;  ///< operation that writes the slot directly; kNone: a copy does
     };
 
+    /// Makes calls that change slots in place the last ones, so that they depend on all that reads the
+    /// old contents, and nothing on them.  Returns whether there are any.
+    bool publish_in_place() {
+        bool any = false;
+        for (const GraphUpdate& update : plan_.graph->updates) {
+            if (plan_.tables->root_of[update.value] != update.target) continue;
+            for (Operation& op : plan_.operations)
+                for (const StorageUse& use : op.uses)
+                    if (use.value == update.value && use.access == Access::kReadWrite) {
+                        op.publishes = any = true;
+                        mark_updated(use.storage);
+                    }
+        }
+        if (any)
+            std::stable_partition(plan_.operations.begin(), plan_.operations.end(),
+                                  [](const Operation& op) { return !op.publishes; });
+        return any;
+    }
+
+    void mark_updated(uint32_t slot_storage) {
+        is_updated_.resize(plan_.storages.size(), false);
+        is_updated_[slot_storage] = true;
+    }
+
     Pending pending(const GraphUpdate& update) {
         Pending p{.update = update};
         p.value_storage = plan_.storage_for(update.value, tables_.slots);
         p.slot_storage = plan_.storage_for(update.target, tables_.slots);
-        is_updated_.resize(plan_.storages.size(), false);
-        is_updated_[p.slot_storage] = true;
+        mark_updated(p.slot_storage);
         if (plan_.storages[p.value_storage].region != Region::kArena) return p;
         for (const Pending& other : updates_)
             if (other.value_storage == p.value_storage) return p;
@@ -192,9 +220,10 @@ class UpdateMaker {
     }
 
     Operation keep(uint32_t storage) {
-        const auto slot = std::find_if(updates_.begin(), updates_.end(),
-                                       [&](const Pending& p) { return p.slot_storage == storage; });
-        const ValueId target = slot->update.target;
+        const auto update = std::find_if(
+            plan_.graph->updates.begin(), plan_.graph->updates.end(),
+            [&](const GraphUpdate& u) { return plan_.storage_of[u.target] == storage; });
+        const ValueId target = update->target;
         Operation copy;
         copy.label = "keep old " + plan_.graph->value(target).name;
         copy.uses = {{storage, target, Access::kRead, true},

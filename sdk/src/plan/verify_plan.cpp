@@ -7,6 +7,8 @@
 //   read     the range must hold just the version that the call needs
 //   write    the range now holds a new version; what was there is gone
 //   copy     the range now holds what the source holds
+//   update   a call may change a param or state in place (rows of a ring) if its result is stated as
+//            that one's update; whatever reads the old contents must find the version before
 //   barrier  until the next one, no step may touch a byte that another one writes
 //
 // Values overwritten while they are alive, wrong offsets and swapped steps all end as a read that
@@ -125,13 +127,35 @@ class EntryProof {
     // The version of each operand that the order of the lowered calls gives.
     void number_versions() {
         versions_.assign(graph_.values.size(), 0);
+        is_new_.assign(graph_.values.size(), false);
+        for (const KernelCall& call : lowered_.calls)
+            for (const CallOperand& o : call.operands)
+                if (o.value != kNoValue && o.access != Access::kRead && persists(o.value))
+                    is_new_[o.value] = true;
         for (const KernelCall& call : lowered_.calls) {
             std::vector<uint32_t>& before = versions_before_.emplace_back();
-            for (const CallOperand& o : call.operands)
-                before.push_back(o.value == kNoValue ? 0 : versions_[root_of_[o.value]]);
+            for (const CallOperand& o : call.operands) {
+                // Of what persists, reads mean the contents before the entry.
+                const bool is_numbered =
+                    o.value != kNoValue && (!persists(o.value) || is_new_[o.value]);
+                before.push_back(is_numbered ? versions_[root_of_[o.value]] : 0);
+            }
             for (const CallOperand& o : call.operands)
                 if (o.access != Access::kRead) ++versions_[root_of_[o.value]];
         }
+    }
+
+    bool persists(ValueId id) const {
+        const ValueKind kind = graph_.value(root_of_[id]).kind;
+        return kind == ValueKind::kParam || kind == ValueKind::kState;
+    }
+
+    /// Whether the operand changes a param or state as the graph's updates say.
+    bool is_stated_update(ValueId id, Access access) const {
+        return access == Access::kReadWrite &&
+               std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const GraphUpdate& u) {
+                   return u.value == id && u.target == root_of_[id] && u.target != id;
+               });
     }
 
     // Of a constant: every slot with its contents, since it does not matter which one is read.
@@ -342,6 +366,10 @@ class EntryProof {
             if (operands[i].access != Access::kWrite && !memory_.holds(ranges[i], needed))
                 return fail("operand " + std::to_string(i) + " does not hold value %" +
                             std::to_string(id));
+            if (operands[i].access != Access::kRead && persists(id) &&
+                !is_stated_update(id, operands[i].access))
+                return fail("operand " + std::to_string(i) + " changes '" +
+                            graph_.value(root_of_[id]).name + "', which it does not update");
             HEARTH_TRY(check_in_place(*call, ranges, operands, i));
         }
         for (size_t i = 0; i < ranges.size(); ++i)
@@ -425,7 +453,10 @@ class EntryProof {
         return {};
     }
 
-    Content last_content(ValueId id) const { return {root_of_[id], versions_[root_of_[id]]}; }
+    Content last_content(ValueId id) const {
+        const bool is_numbered = !persists(id) || is_new_[id];
+        return {root_of_[id], is_numbered ? versions_[root_of_[id]] : 0};
+    }
 
     Status check_slots() const {
         for (const auto& [range, first_content, name] : final_) {
@@ -453,7 +484,8 @@ class EntryProof {
     std::vector<uint32_t> versions_;                      ///< per root, after the last call
     std::vector<std::vector<uint32_t>> versions_before_;  ///< per call and operand
     std::vector<bool> was_run_;                           ///< per call
-    std::vector<Final> final_;                            ///< slots and their first contents
+    std::vector<bool> is_new_;  ///< per value: new contents in the place of what persists
+    std::vector<Final> final_;  ///< slots and their first contents
     SymbolicMemory memory_;
     std::vector<Touch> since_barrier_;
     bool has_published_ = false;

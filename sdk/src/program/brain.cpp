@@ -360,7 +360,7 @@ uint64_t brain_tensor_hash(std::string_view name, DType dtype, std::span<const s
 uint64_t brain_parent_hash(const ProgramView& program) {
     uint64_t sum = 0;
     for (const SlotRecord& slot : program.slots())
-        if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant))
+        if (is_learned(static_cast<SlotKind>(slot.kind)))
             sum += brain_tensor_hash(program.text_view(slot.name), program.held_dtype(slot),
                                      first_contents(program, slot));
     return sum;

@@ -75,7 +75,7 @@ Result<Brain> shipped_in(const ProgramView& view) {
     brain.schema_hash = brain_schema_hash(view);
     brain.parent_hash = brain_parent_hash(view);
     for (const file::SlotRecord& slot : view.slots()) {
-        if (slot.kind == static_cast<uint32_t>(SlotKind::kConstant)) continue;
+        if (!is_learned(static_cast<SlotKind>(slot.kind))) continue;
         BrainTensor tensor;
         tensor.name = view.text_view(slot.name);
         tensor.is_state = slot.kind == static_cast<uint32_t>(SlotKind::kState);

@@ -38,6 +38,8 @@ const char* name_of(SlotKind kind) {
             return "state";
         case SlotKind::kConstant:
             return "constant";
+        case SlotKind::kTransient:
+            return "transient";
     }
     return "?";
 }
@@ -65,6 +67,13 @@ std::string to_string(const Program& program, const Operand& operand) {
 std::string to_string(const GridAxis& axis) {
     if (axis.work == Extent{1, 0} && axis.tile == 1) return "1";
     return "ceil((" + to_string(axis.work) + ")/" + std::to_string(axis.tile) + ")";
+}
+
+/// Not by line(): there may be many names.
+std::string elements_line(const Binding& binding) {
+    std::string names;
+    for (const std::string& name : binding.elements) names += (names.empty() ? "" : ", ") + name;
+    return "  elements of " + binding.name + ": " + names + "\n";
 }
 
 void dump_step(std::string& out, const Program& program, const Step& step, uint32_t index) {
@@ -97,7 +106,7 @@ std::string dump(const Program& program) {
          wide(program.arena_bytes), wide(program.weights_bytes), program.data.size());
     line(out, "slots");
     for (const Slot& slot : program.slots)
-        line(out, "  %-8s [%llu, +%llu) %s %s %s%s", name_of(slot.kind), wide(slot.offset),
+        line(out, "  %-9s [%llu, +%llu) %s %s %s%s", name_of(slot.kind), wide(slot.offset),
              wide(slot.bytes), std::string(name_of(slot.dtype)).c_str(),
              to_string(slot.shape).c_str(), slot.name.c_str(),
              slot.data_offset == kZeroFilled ? " (zeros)" : "");
@@ -107,6 +116,8 @@ std::string dump(const Program& program) {
              binding.direction == Direction::kInput ? "input" : "output",
              std::string(name_of(binding.dtype)).c_str(), to_string(binding.shape).c_str(),
              binding.name.c_str(), to_string(binding.bytes).c_str());
+    for (const Binding& binding : program.bindings)
+        if (!binding.elements.empty()) out += elements_line(binding);
     line(out, "kernels");
     for (const Kernel& kernel : program.kernels)
         line(out, "  %s  %u operands, %u words, local size %ux%ux%u, %zu words of SPIR-V",

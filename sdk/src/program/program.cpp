@@ -58,6 +58,8 @@ void add(Hash& hash, const Binding& b) {
     hash.number(static_cast<uint8_t>(b.dtype));
     add(hash, b.shape);
     add(hash, b.bytes);
+    hash.number(b.elements.size());
+    for (const std::string& name : b.elements) hash.text(name);
 }
 
 void add(Hash& hash, const Slot& s) {

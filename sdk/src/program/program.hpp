@@ -21,7 +21,7 @@
 namespace hearth {
 
 /// Changes whenever the serialized layout or the meaning of a field changes.
-inline constexpr uint32_t kProgramFormatVersion = 3;
+inline constexpr uint32_t kProgramFormatVersion = 4;
 
 /// Where an operand's bytes live.
 enum class Region : uint8_t {
@@ -144,9 +144,20 @@ struct Binding {
     DType dtype = DType::kF32;  ///< logical; in the buffer: device_dtype(dtype, Program::storage)
     Shape shape;
     Extent bytes;
+    std::vector<std::string> elements = {};  ///< names of its numbers, if it has names for them
 };
 
-enum class SlotKind : uint8_t { kParam, kState, kConstant };
+enum class SlotKind : uint8_t {
+    kParam,
+    kState,
+    kConstant,
+    kTransient,  ///< a state that no brain holds
+};
+
+/// Whether a brain holds slots of this kind.
+constexpr bool is_learned(SlotKind kind) {
+    return kind == SlotKind::kParam || kind == SlotKind::kState;
+}
 
 inline constexpr uint64_t kZeroFilled = ~uint64_t{0};
 

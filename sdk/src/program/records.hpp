@@ -114,6 +114,7 @@ struct BindingRecord {
     uint32_t direction, dtype;
     ShapeRecord shape;
     ExtentRecord bytes;
+    ListRef elements;  ///< kNames: none, or one for each element
 };
 
 struct SlotRecord {
@@ -135,6 +136,7 @@ enum Section : uint32_t {
     kEntryBindings,
     kBindings,
     kSlots,
+    kNames,  ///< TextRef
     kTexts,
     kData,
     kSectionCount,
@@ -152,6 +154,7 @@ inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
                                                           4,
                                                           sizeof(BindingRecord),
                                                           sizeof(SlotRecord),
+                                                          sizeof(TextRef),
                                                           1,
                                                           1};
 
@@ -186,7 +189,7 @@ inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes b
 
 static_assert(sizeof(KernelRecord) == 80 && sizeof(OperandRecord) == 40 &&
               sizeof(StepRecord) == 136 && sizeof(EntryRecord) == 40 &&
-              sizeof(BindingRecord) == 104 && sizeof(SlotRecord) == 112 &&
+              sizeof(BindingRecord) == 112 && sizeof(SlotRecord) == 112 &&
               sizeof(FileHeader) == 88 + 16 * kSectionCount);
 
 }  // namespace hearth::file

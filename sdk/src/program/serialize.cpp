@@ -140,9 +140,12 @@ void write(Writer& writer, const Entry& e) {
 }
 
 void write(Writer& writer, const Binding& b) {
+    std::vector<TextRef> names;
+    for (const std::string& name : b.elements) names.push_back(writer.text(name));
     writer.record(kBindings, BindingRecord{writer.text(b.name), static_cast<uint32_t>(b.direction),
                                            static_cast<uint32_t>(b.dtype), to_record(b.shape),
-                                           to_record(b.bytes)});
+                                           to_record(b.bytes),
+                                           writer.list(kNames, std::span<const TextRef>(names))});
 }
 
 void write(Writer& writer, const Slot& s) {
@@ -212,8 +215,11 @@ Entry read(const ProgramView& view, const EntryRecord& e) {
 }
 
 Binding read(const ProgramView& view, const BindingRecord& b) {
-    return {std::string(view.text_view(b.name)), static_cast<Direction>(b.direction),
-            static_cast<DType>(b.dtype), to_shape(b.shape), from_record(b.bytes)};
+    Binding binding{std::string(view.text_view(b.name)), static_cast<Direction>(b.direction),
+                    static_cast<DType>(b.dtype), to_shape(b.shape), from_record(b.bytes)};
+    for (const TextRef& name : view.elements_of(b))
+        binding.elements.emplace_back(view.text_view(name));
+    return binding;
 }
 
 Slot read(const ProgramView& view, const SlotRecord& s) {

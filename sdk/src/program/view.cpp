@@ -173,12 +173,19 @@ class Checker {
         if (!shape_ok(b.shape)) return bad("binding", "impossible shape");
         uint64_t end = 0;
         if (!end_of(0, b.bytes, &end)) return bad("binding", "extent overflows");
+        if (!list_ok(b.elements, kNames)) return bad("binding", "names lie outside their section");
+        if (b.elements.count != 0 && (b.shape.rank != 1 || b.shape.per_row_mask != 0 ||
+                                      b.shape.counts[0] != int64_t{b.elements.count}))
+            return bad("binding", "has not as many names as elements");
+        for (const TextRef& name : view_.elements_of(b))
+            if (!text_ok(name)) return bad("binding", "an element's name is no text");
         return true;
     }
 
     bool slot(const SlotRecord& s) {
         if (!text_ok(s.name)) return bad("slot", "name is no text");
-        if (s.kind > static_cast<uint32_t>(SlotKind::kConstant)) return bad("slot", "unknown kind");
+        if (s.kind > static_cast<uint32_t>(SlotKind::kTransient))
+            return bad("slot", "unknown kind");
         if (s.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("slot", "unknown type");
         if (!shape_ok(s.shape) || s.shape.per_row_mask != 0) return bad("slot", "impossible shape");
         if (s.offset % 4 != 0) return bad("slot", "offset is not a multiple of 4");

@@ -94,6 +94,10 @@ class ProgramView {
     std::span<const uint32_t> words_of(const file::StepRecord& step) const {
         return list<uint32_t>(file::kWords, step.words);
     }
+    /// Names of the binding's elements; none if they have no names.
+    std::span<const file::TextRef> elements_of(const file::BindingRecord& binding) const {
+        return list<file::TextRef>(file::kNames, binding.elements);
+    }
     std::span<const uint32_t> values(file::ListRef ref) const {
         return list<uint32_t>(file::kValues, ref);
     }

@@ -8,6 +8,7 @@
 #include <hearth/host_tensor.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace hearth::runtime {
 
@@ -47,6 +48,32 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
 std::span<const std::byte> parent_of(const ProgramView& view, const file::SlotRecord& slot) {
     const std::span<const std::byte> bytes = first_contents(view, slot);
     return bytes.empty() ? bytes : bytes.first(element_bytes(view, slot));
+}
+
+double load_float(DType dtype, const std::byte* at) {
+    uint16_t half = 0;
+    float single = 0;
+    if (dtype == DType::kF32) return std::memcpy(&single, at, sizeof single), single;
+    std::memcpy(&half, at, sizeof half);
+    return dtype == DType::kF16 ? f16_to(half) : bf16_to(half);
+}
+
+/// Calls visit(slot) for each transient state.
+template <class Visit>
+void for_each_transient(const ProgramView& view, Visit visit) {
+    for (const file::SlotRecord& slot : view.slots())
+        if (slot.kind == static_cast<uint32_t>(SlotKind::kTransient)) visit(slot);
+}
+
+/// Whether a net with these contents still works: weights are finite, statistics are numbers.
+bool is_sound(SlotKind kind, DType dtype, std::span<const std::byte> bytes) {
+    if (!is_floating(dtype)) return true;
+    const size_t element = size_bytes(dtype);
+    for (size_t at = 0; at + element <= bytes.size(); at += element) {
+        const double value = load_float(dtype, bytes.data() + at);
+        if (kind == SlotKind::kParam ? !std::isfinite(value) : std::isnan(value)) return false;
+    }
+    return true;
 }
 
 /// A snapshot as what write_brain writes.
@@ -90,14 +117,6 @@ bool same_shape(const file::ShapeRecord& a, const file::ShapeRecord& b) {
 /// Floats may become other floats; all else must be what it was.
 bool can_become(DType from, DType to) {
     return from == to || (is_floating(from) && is_floating(to) && from != DType::kF64);
-}
-
-double load_float(DType dtype, const std::byte* at) {
-    uint16_t half = 0;
-    float single = 0;
-    if (dtype == DType::kF32) return std::memcpy(&single, at, sizeof single), single;
-    std::memcpy(&half, at, sizeof half);
-    return dtype == DType::kF16 ? f16_to(half) : bf16_to(half);
 }
 
 void store_float(DType dtype, double value, std::byte* at) {
@@ -156,8 +175,8 @@ uint64_t snapshot_bytes(const LoadedProgram& program) {
 
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
                            std::byte* out, uint64_t* byte_count) {
-    if ((info.flags & ~HEARTH_BRAIN_DELTA) != 0 ||
-        (info.host_data == nullptr && info.host_bytes > 0))
+    constexpr hearth_brain_flags kKnown = HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NON_FINITE;
+    if ((info.flags & ~kKnown) != 0 || (info.host_data == nullptr && info.host_bytes > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const auto* snapshot = static_cast<const std::byte*>(info.snapshot);
     if (info.snapshot_bytes != snapshot_bytes(program) ||
@@ -167,6 +186,11 @@ hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save
     const uint64_t bound = brain_bound(items, info.host_bytes);
     if (out == nullptr) return *byte_count = bound, HEARTH_OK;
     if (*byte_count < bound) return HEARTH_ERROR_OUT_OF_RANGE;
+    if ((info.flags & HEARTH_BRAIN_ALLOW_NON_FINITE) == 0)
+        for (size_t i = 0; i < items.count(); ++i) {
+            const BrainItem item = items.item(i);
+            if (!is_sound(item.kind, item.dtype, item.bytes)) return HEARTH_ERROR_NOT_FINITE;
+        }
     const ProgramView& view = program.view();
     *byte_count = write_brain(
         items,
@@ -256,8 +280,16 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
         if (count == kCopiesAtOnce) flush();
     });
     flush();
+    readback->is_snapshot = true;
     *out = finish_readback(commands, *readback);
     return HEARTH_OK;
+}
+
+/// The bytes between a snapshot's tensors, which no copy writes.
+void Session::clear_gaps(std::byte* snapshot) const {
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
+        std::memset(snapshot + at + slot.bytes, 0, align_up(slot.bytes) - slot.bytes);
+    });
 }
 
 hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& brain,
@@ -274,16 +306,21 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
         if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(slot))
             most_converted = std::max(most_converted, tensor->bytes);
     });
-    const int64_t segment =
-        upload_ring_.allocate(std::max<uint64_t>(held + most_converted, 4), context_->serial(),
-                              false, context_->completed_serial(), kBrainUpload);
+    uint64_t first_bytes = 0;  // of transient states
+    for_each_transient(view(), [&](const file::SlotRecord& slot) {
+        first_bytes += align_up(first_contents(view(), slot).size());
+    });
+    const uint64_t converted_at = held + first_bytes;
+    const int64_t segment = upload_ring_.allocate(
+        std::max<uint64_t>(converted_at + most_converted, 4), context_->serial(), false,
+        context_->completed_serial(), kBrainUpload);
     if (segment < 0)
         return fail(HEARTH_ERROR_RING_FULL,
                     "brain: no room for %llu bytes; see upload_bytes and upload_count",
-                    wide(held + most_converted));
+                    wide(converted_at + most_converted));
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
     const uint64_t base = upload_ring_.segment(static_cast<size_t>(segment)).offset;
-    const std::span<std::byte> saved(staging.mapped + base + held, most_converted);
+    const std::span<std::byte> saved(staging.mapped + base + converted_at, most_converted);
     for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
         const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
         if (tensor == nullptr) return;
@@ -308,20 +345,45 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
         context_->device().vk().CmdCopyBuffer(commands, staging.handle,
                                               buffers_[kWeightsBuffer].handle, 1, &region);
     });
+    uint64_t at = base + held;
+    for_each_transient(view(), [&](const file::SlotRecord& slot) {
+        at += record_first_contents(commands, slot, at);
+    });
     return HEARTH_OK;
+}
+
+/// Puts a slot back to its first contents, by way of the upload ring's bytes from `at` on; returns how
+/// many of them it takes.
+uint64_t Session::record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
+                                        uint64_t at) {
+    if (slot.bytes == 0) return 0;
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    const VkBuffer weights = buffers_[kWeightsBuffer].handle;
+    const std::span<const std::byte> first = first_contents(view(), slot);
+    if (first.empty()) {
+        // Whole words: slots begin at multiples of four and the buffer ends at one.
+        vk.CmdFillBuffer(commands, weights, slot.offset, (slot.bytes + 3) / 4 * 4, 0);
+        return 0;
+    }
+    std::memcpy(buffers_[kUploadBuffer].mapped + at, first.data(), first.size());
+    const VkBufferCopy region{at, slot.offset, slot.bytes};
+    vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
+    return align_up(first.size());
 }
 
 hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,
                                      uint32_t* count) {
     if (const hearth_result r = check_transfer(commands, "forget"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("forget");
-    const auto is_meant = [&](const file::SlotRecord& slot) {
-        return pattern == nullptr || matches(pattern, view().text_view(slot.name));
+    const auto for_each_meant = [&](const auto& visit) {
+        for (const file::SlotRecord& slot : view().slots())
+            if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant) &&
+                (pattern == nullptr || matches(pattern, view().text_view(slot.name))))
+                visit(slot);
     };
     uint32_t found = 0;
     uint64_t bytes = 0;
-    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
-        if (!is_meant(slot)) return;
+    for_each_meant([&](const file::SlotRecord& slot) {
         ++found;
         bytes += align_up(first_contents(view(), slot).size());
     });
@@ -342,21 +404,8 @@ hearth_result Session::record_forget(VkCommandBuffer commands, const char* patte
     }
     abandon_slices();
     transfer_barrier(commands);
-    const gpu::DeviceFunctions& vk = context_->device().vk();
-    const VkBuffer weights = buffers_[kWeightsBuffer].handle;
-    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
-        if (!is_meant(slot) || slot.bytes == 0) return;
-        const std::span<const std::byte> first = first_contents(view(), slot);
-        if (first.empty()) {
-            // Whole words: slots begin at multiples of four and the buffer ends at one.
-            vk.CmdFillBuffer(commands, weights, slot.offset, (slot.bytes + 3) / 4 * 4, 0);
-            return;
-        }
-        std::memcpy(buffers_[kUploadBuffer].mapped + at, first.data(), first.size());
-        const VkBufferCopy region{at, slot.offset, slot.bytes};
-        vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
-        at += align_up(first.size());
-    });
+    for_each_meant(
+        [&](const file::SlotRecord& slot) { at += record_first_contents(commands, slot, at); });
     if (count != nullptr) *count = found;
     return HEARTH_OK;
 }

@@ -85,15 +85,16 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
 }
 
 bool LoadedProgram::sort_learned() {
-    const auto is_learned = [&](const file::SlotRecord& slot) {
-        return slot.kind != static_cast<uint32_t>(SlotKind::kConstant);
+    const auto is_learned_slot = [&](const file::SlotRecord& slot) {
+        return is_learned(static_cast<SlotKind>(slot.kind));
     };
     const std::span<const file::SlotRecord> slots = view_.slots();
-    const auto count = static_cast<size_t>(std::count_if(slots.begin(), slots.end(), is_learned));
+    const auto count =
+        static_cast<size_t>(std::count_if(slots.begin(), slots.end(), is_learned_slot));
     if (!learned_.resize(context_->allocator(), count)) return false;
     uint32_t* end = learned_.begin();
     for (uint32_t i = 0; i < slots.size(); ++i)
-        if (is_learned(slots[i])) *end++ = i;
+        if (is_learned_slot(slots[i])) *end++ = i;
     std::sort(learned_.begin(), learned_.end(), [&](uint32_t a, uint32_t b) {
         return view_.text_view(slots[a].name) < view_.text_view(slots[b].name);
     });

@@ -149,6 +149,7 @@ class Session : public HandleTag<0x48534553> {
     struct Readback {
         uint32_t generation = 0;
         bool is_active = false;
+        bool is_snapshot = false;
         uint32_t segment = 0;
         uint64_t bytes = 0;
         uint64_t serial = 0;
@@ -198,6 +199,9 @@ class Session : public HandleTag<0x48534553> {
     /// Why a call that needs setup is refused.
     hearth_result fail_without_setup(const char* what);
     hearth_result begin_readback(uint64_t bytes, Readback** readback);
+    void clear_gaps(std::byte* snapshot) const;
+    uint64_t record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
+                                   uint64_t at);
     hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
 
     // profile.cpp

@@ -161,6 +161,7 @@ hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
                     "readback: no room for %llu bytes; see readback_bytes and readback_count",
                     wide(bytes));
     free_slot->is_active = true;
+    free_slot->is_snapshot = false;
     ++free_slot->generation;
     free_slot->segment = static_cast<uint32_t>(segment);
     free_slot->bytes = bytes;
@@ -192,7 +193,10 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
         return fail(HEARTH_ERROR_DROPPED, "readback: its frame, serial %llu, was dropped",
                     wide(readback.serial));
     if (readback.serial > context_->completed_serial()) return HEARTH_NOT_READY;
-    *data = buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
+    std::byte* bytes_read =
+        buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
+    if (readback.is_snapshot) clear_gaps(bytes_read);
+    *data = bytes_read;
     *bytes = readback.bytes;
     *serial = readback.serial;
     return HEARTH_OK;

@@ -40,10 +40,11 @@ Json entry_report(const Program& program, const Entry& entry) {
 }
 
 Json slot_bytes(const Program& program) {
-    uint64_t bytes[3] = {};
+    uint64_t bytes[4] = {};
     for (const Slot& slot : program.slots) bytes[static_cast<size_t>(slot.kind)] += slot.bytes;
     return {{"params", bytes[static_cast<size_t>(SlotKind::kParam)]},
             {"states", bytes[static_cast<size_t>(SlotKind::kState)]},
+            {"transients", bytes[static_cast<size_t>(SlotKind::kTransient)]},
             {"constants", bytes[static_cast<size_t>(SlotKind::kConstant)]}};
 }
 

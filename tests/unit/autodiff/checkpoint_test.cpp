@@ -181,9 +181,10 @@ TEST(Learners, ShareANetworkWithoutSharingGradients) {
     };
     Learner actor("actor"), critic("critic"), both("both");
     const SgdOptions options{.learning_rate = 0.1};
-    minimize(actor.loss("policy", 1), actor.trace.params(), options);
+    const Tensor policy_loss = actor.loss("policy", 1), value_loss = critic.loss("value", -1);
+    minimize(policy_loss, actor.trace.params(), options);
     // The critic trains its head alone.
-    minimize(critic.loss("value", -1), nn::params_under(critic.trace, {"value"}), options);
+    minimize(value_loss, nn::params_under(critic.trace, {"value"}), options);
     const Graph actor_graph = *actor.trace.finish(), critic_graph = *critic.trace.finish();
 
     NamedTensors alone = initial_weights(actor_graph), together = alone;

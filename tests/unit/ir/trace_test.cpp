@@ -144,7 +144,7 @@ TEST(TraceError, TensorsOfTwoTracesDoNotMix) {
     Trace other("other");
     const Tensor theirs = other.input("x", {1});
     EXPECT_EQ(error_of([&](Trace& t) { t.input("x", {1}) + theirs; }),
-              "trace 't': add: the inputs come from different traces");
+              "trace 't': add: the inputs come from different traces, 't' and 'other'");
 }
 
 TEST(TraceError, AttributesAreChecked) {
@@ -216,6 +216,48 @@ TEST(Replay, MakesTheSameGraphInAnotherTrace) {
     ASSERT_TRUE(copy.ok()) << copy.status().message();
     EXPECT_EQ(content_hash(*copy), content_hash(*graph));
     EXPECT_EQ(print(*copy), print(*graph));
+}
+
+// clang-format off
+Result<int> sum_of_two(const Result<int>& a, const Result<int>& b) {
+    HEARTH_ASSIGN(const int x, Result<int>(a)); HEARTH_ASSIGN(const int y, Result<int>(b));
+    return x + y;
+}
+// clang-format on
+
+TEST(HearthAssign, MayStandTwiceOnALine) {
+    EXPECT_EQ(*sum_of_two(1, 2), 3);
+    EXPECT_EQ(sum_of_two(1, not_found("b")).status().message(), "b");
+}
+
+// They were taken by number: another value, or none at all.
+TEST(TraceError, OutputsAndUpdatesMustBeTensorsOfTheTrace) {
+    Trace act("act"), learn("learn");
+    const Tensor state = learn.state("s", {2}), foreign = act.input("x", {2});
+    learn.assign(state, foreign);
+    EXPECT_EQ(learn.status().message(),
+              "assign: the value for 's' is a tensor of trace 'act', not of 'learn'");
+    Trace second("second");
+    second.output("y", foreign);
+    EXPECT_EQ(second.status().message(), "output 'y' is a tensor of trace 'act', not of 'second'");
+    Trace third("third");
+    third.assign(state, third.input("x", {2}));
+    EXPECT_EQ(third.status().message(),
+              "assign: the target is a tensor of trace 'learn', not of 'third'");
+}
+
+TEST(Trace, TransientStatesAreDeclaredAsSuchEverywhere) {
+    Trace trace("t");
+    const Tensor ring = trace.transient("ring", {4});
+    trace.assign(ring, ring + 1.0);
+    EXPECT_EQ(trace.transient("ring", {4}).value(), ring.value());
+    const Result<Graph> graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    EXPECT_FALSE(graph->value(graph->updates[0].target).is_kept);
+    EXPECT_NE(print(*graph).find("transient @ring"), std::string::npos) << print(*graph);
+    (void)trace.state("ring", {4});
+    EXPECT_EQ(trace.status().message(),
+              "state 'ring' f32[4] is already declared with f32[4], as transient state");
 }
 
 }  // namespace

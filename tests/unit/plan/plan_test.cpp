@@ -141,6 +141,65 @@ TEST(Plan, OfAnEntryWithoutCallsHasNoSteps) {
     EXPECT_TRUE(planned(b).steps.empty());
 }
 
+TEST(Plan, ChangesAStateInPlaceAfterAllThatReadsIt) {
+    EntryBuilder b("store");
+    const ValueId x = b.input("x", kTile), ring = b.state("ring", Shape{Dim(64), Dim(100)});
+    b.replace(ring, {{x}});
+    b.output("old", b.call({{ring}}, {kTile})[0]);
+    const Program program = planned(b);
+    EXPECT_EQ(order_of(program), "(call 1) | (call 0)");
+    EXPECT_EQ(program.arena_bytes, 0u);
+}
+
+TEST(Plan, OfAnUpdateInPlaceNeedsNoBarrierAndNoCopy) {
+    EntryBuilder b("store");
+    const ValueId x = b.input("x", kTile);
+    for (const char* name : {"a", "b"}) b.replace(b.state(name, Shape{Dim(64), Dim(100)}), {{x}});
+    EXPECT_EQ(order_of(planned(b)), "(call 0) (call 1)");
+}
+
+// The optimizer's own kernel may not write its slot straight away then: it would run with the ring's.
+TEST(Plan, ComputesOtherUpdatesFromOldContentsBeforeTheyAreReplaced) {
+    EntryBuilder b("learn");
+    const ValueId x = b.input("x", kTile), ring = b.state("ring", Shape{Dim(64), Dim(100)});
+    const ValueId mean = b.state("mean", kTile);
+    b.replace(ring, {{x}});
+    b.update(mean, b.call({{ring}}, {kTile})[0]);
+    const Program program = planned(b);
+    EXPECT_EQ(order_of(program), "(call 1) | (call 0) (update mean)");
+    EXPECT_EQ(program.arena_bytes, kTileBytes);
+}
+
+TEST(Plan, KeepsACopyOnlyWhereAStateIsMovedToAnotherWhileItIsReplaced) {
+    EntryBuilder b("publish");
+    const ValueId x = b.input("x", kTile), back = b.state("back", kTile);
+    b.replace(back, {{x}});
+    b.update(b.state("front", kTile), back);
+    EXPECT_EQ(order_of(planned(b)), "(keep old back) | (call 0) (update front)");
+}
+
+TEST(ProofOfAPlan, FailsWhereOldContentsAreReadAfterTheyWereReplaced) {
+    EntryBuilder b("store");
+    const ValueId x = b.input("x", kTile), ring = b.state("ring", kTile);
+    b.replace(ring, {{x}});
+    b.output("old", b.call({{ring}}, {kTile})[0]);
+    const Model model({b});
+    Program program = *model.plan();
+    ASSERT_EQ(order_of(program), "(call 1) | (call 0)");
+    std::swap(program.steps[0], program.steps[2]);
+    EXPECT_FALSE(model.verify(program).ok());
+}
+
+TEST(ProofOfAPlan, FailsWhereAStateIsChangedThatIsNotUpdated) {
+    EntryBuilder b("store");
+    const ValueId x = b.input("x", kTile), ring = b.state("ring", kTile);
+    b.replace(ring, {{x}});
+    Model model({b});
+    const Program program = *model.plan();
+    model.graphs[0].updates.clear();
+    EXPECT_FALSE(model.verify(program).ok());
+}
+
 // ---------------------------------------------------------------------------------------- memory
 
 TEST(Plan, OfAChainTakesTwoBuffers) {

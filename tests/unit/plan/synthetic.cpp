@@ -94,6 +94,13 @@ void EntryBuilder::accumulate(ValueId target, const std::vector<Read>& reads) {
     add_call(std::move(operands));
 }
 
+ValueId EntryBuilder::replace(ValueId target, const std::vector<Read>& reads) {
+    const ValueId made = reshape(target, graph.value(target).shape);
+    accumulate(made, reads);
+    update(target, made);
+    return made;
+}
+
 // Kernel n takes n operands.  Words: what the call mixes in, and a bit for each element-wise
 // operand.
 void EntryBuilder::add_call(std::vector<CallOperand> operands) {
@@ -260,11 +267,20 @@ class RandomEntry {
         return id;
     }
 
-    // Some by a call of their own, as an optimizer does; some with whatever has the right shape.
+    // Some by a call of their own, as an optimizer does; some in place, as a ring; some with whatever
+    // has the right shape.
     void add_updates() {
         for (ValueId target : weights_) {
             if (random_.chance(40)) continue;
             const Shape shape = value(target).shape;
+            if (random_.chance(25)) {
+                std::vector<Read> reads = random_reads({}, DType::kF32);
+                std::erase_if(reads, [&](const Read& read) {
+                    return read.value != kNoValue && root(read.value) == target;
+                });
+                entry_.replace(target, reads);
+                continue;
+            }
             if (random_.chance(60)) {
                 std::vector<Read> reads = random_reads({shape}, DType::kF32);
                 reads.push_back({target, random_.chance(80)});
@@ -444,22 +460,31 @@ void evaluate(const Model& model, const Program& program, size_t e, uint64_t row
             values[id].resize(size);
         }
     }
+    // What replaces a param or state in place begins as it; whoever reads the target sees the old one.
+    std::vector<ValueId> cell_of(values.size());
+    for (ValueId id = 0; id < values.size(); ++id) cell_of[id] = model.root_of(e, id);
+    for (const KernelCall& call : model.lowered.entries[e].calls)
+        for (const CallOperand& o : call.operands)
+            if (o.value != kNoValue && o.access == Access::kReadWrite &&
+                graph.value(cell_of[o.value]).kind != ValueKind::kNode) {
+                values[o.value] = values[cell_of[o.value]];
+                cell_of[o.value] = o.value;
+            }
     std::vector<std::byte> block = run_block(rows);
     for (const KernelCall& call : model.lowered.entries[e].calls) {
         std::vector<Span> spans;
         for (const CallOperand& o : call.operands) {
-            std::vector<std::byte>& bytes =
-                o.value == kNoValue ? block : values[model.root_of(e, o.value)];
+            std::vector<std::byte>& bytes = o.value == kNoValue ? block : values[cell_of[o.value]];
             spans.push_back({bytes.data(), bytes.size(), o.access, o.is_elementwise});
         }
         mix(spans, call.words[0]);
     }
     for (const GraphOutput& output : graph.outputs)
-        contents.outputs[output.name] = words_of(values[model.root_of(e, output.value)]);
+        contents.outputs[output.name] = words_of(values[cell_of[output.value]]);
     std::map<std::string, Words> updated;
     for (const GraphUpdate& update : graph.updates) {
         const std::string& name = graph.value(update.target).name;
-        std::vector<std::byte> bytes = values[model.root_of(e, update.value)];
+        std::vector<std::byte> bytes = values[cell_of[update.value]];
         keep_tail(bytes, bytes_of(contents.weights.at(name)));
         updated[name] = words_of(bytes);
     }

@@ -219,6 +219,11 @@ struct OpDef {
     bool reads_once = false;  ///< kIndexed, kKernel: reads each input element at most once
     /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
     bool reads_buffers = false;
+    /// kKernel: the kernel leaves elements of output 0 that it does not write as they are, and
+    /// input 0, of the same type, is not in scope of it.  Such a node runs only where output 0 is
+    /// nothing but the update of input 0, a param or state, whose bytes it changes in place;
+    /// everywhere else its decomposition takes over.
+    bool writes_in_place = false;
     Fold fold = Fold::kSum;
 
     Status (*infer)(InferCall&) = nullptr;
