@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <string>
@@ -23,6 +24,19 @@ enum class StatusCode {
     kOutOfRange,       ///< a size beyond a stated limit, or beyond the memory there is
     kInternal,         ///< a broken invariant inside Hearth
 };
+
+/// Puts '?' in place of each control character: C0 with line breaks and tabs (unless line breaks stay),
+/// DEL, and C1 as UTF-8 has it.  Messages quote names from files, and no terminal or log may obey
+/// those.
+inline void replace_control_characters(char* text, size_t size, bool keep_lines = false) {
+    for (size_t i = 0; i < size; ++i) {
+        const auto c = static_cast<unsigned char>(text[i]);
+        const bool is_c1 =
+            c == 0xc2 && i + 1 < size && (static_cast<unsigned char>(text[i + 1]) & 0xe0) == 0x80;
+        if ((c < 0x20 && !(keep_lines && c == '\n')) || c == 0x7f) text[i] = '?';
+        if (is_c1) text[i] = text[i + 1] = '?';
+    }
+}
 
 /// `text` as a message can show it: no control characters but line breaks, and no longer than a few
 /// kilobytes, whatever names from a file went into it.

@@ -92,7 +92,7 @@ struct LoadReport {
 
     bool is_complete() const { return missing.empty() && unexpected.empty() && misfits.empty(); }
     /// All of it in one line for each kind.
-    std::string text() const;
+    std::string text(std::string_view separator = "\n") const;
 };
 
 /// The name that `rules` make of `name`.  Errors: kInvalidArgument for a pattern that is none.

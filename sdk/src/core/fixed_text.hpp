@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// printf into a buffer of fixed size: messages where nothing may be allocated.
+// printf into a buffer of fixed size: messages where nothing may be allocated.  All detail texts of the
+// device column are made here, so this is where names from files lose their control characters.
 
 #pragma once
+
+#include <hearth/status.hpp>
 
 #include <cstdarg>
 #include <cstddef>
@@ -11,7 +14,7 @@
 
 namespace hearth {
 
-/// Text of at most N - 1 characters; what does not fit is cut off.
+/// Text of at most N - 1 characters; what does not fit is cut off, and control characters become '?'.
 template <size_t N>
 class FixedText {
   public:
@@ -34,16 +37,19 @@ class FixedText {
         append_list(format, arguments);
         va_end(arguments);
     }
-    /// Puts a '?' for each: text that came from a file goes to logs and terminals.
-    void replace_control_characters() {
-        for (size_t i = 0; i < size_; ++i)
-            if (static_cast<unsigned char>(text_[i]) < 0x20 || text_[i] == 0x7f) text_[i] = '?';
-    }
     void append_list(const char* format, va_list arguments) {
+        const size_t before = size_;
         const int written = std::vsnprintf(text_ + size_, N - size_, format, arguments);
         if (written > 0) size_ += static_cast<size_t>(written);
         if (size_ > N - 1) size_ = N - 1;
+        replace_control_characters(text_ + before, size_ - before);
     }
+    /// The one control character that a text may have: between the items of a list.
+    void append_line_break() {
+        if (size_ < N - 1) text_[size_++] = '\n';
+        text_[size_] = '\0';
+    }
+    bool is_full() const { return size_ == N - 1; }
 
   private:
     size_t size_ = 0;

@@ -15,8 +15,7 @@ std::string presentable(std::string text) {
         constexpr size_t kHalf = (kLongest - kGap.size()) / 2;
         text.replace(kHalf, text.size() - 2 * kHalf, kGap);
     }
-    for (char& c : text)
-        if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7f) c = '?';
+    replace_control_characters(text.data(), text.size(), true);
     return text;
 }
 

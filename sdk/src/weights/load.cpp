@@ -101,7 +101,7 @@ Result<Match> match(const NamedTensors& file, const Targets& targets, const Load
     std::sort(match.report.misfits.begin(), match.report.misfits.end(),
               [](const auto& a, const auto& b) { return a.name < b.name; });
     if (options.strict && !match.report.is_complete())
-        return invalid_argument("the weights do not fit: " + match.report.text());
+        return invalid_argument("the weights do not fit: " + match.report.text("; "));
     return match;
 }
 
@@ -113,11 +113,12 @@ std::string list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::string LoadReport::text() const {
+std::string LoadReport::text(std::string_view separator) const {
     std::string text = std::to_string(loaded.size()) + " loaded";
     const auto line = [&](size_t count, std::string_view what, const std::string& names) {
         if (count > 0)
-            text += "\n" + std::to_string(count) + " " + std::string(what) + ": " + names;
+            text += std::string(separator) + std::to_string(count) + " " + std::string(what) +
+                    ": " + names;
     };
     line(missing.size(), "missing", list(missing));
     line(unexpected.size(), "unexpected", list(unexpected));

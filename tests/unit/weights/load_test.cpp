@@ -98,7 +98,7 @@ TEST(LoadWeights, TheReportNamesAllThatDoesNotFitAndNothingChanges) {
     const auto strict = load_weights(file, net.trace);
     ASSERT_FALSE(strict.ok());
     EXPECT_EQ(strict.status().message(),
-              "the weights do not fit: 1 loaded\n1 missing: fc.bias\n1 unexpected: head.weight\n"
+              "the weights do not fit: 1 loaded; 1 missing: fc.bias; 1 unexpected: head.weight; "
               "1 misshapen: fc.weight (expected f32[2, 3], found f32[3, 2])");
     EXPECT_EQ(weights_of(net.trace, true).at("norm.mean"), filled({2}, 0));
 

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Sums and products of sizes that somebody else chose.  A Checked number that has once overflowed
+// stays so through all further arithmetic and is within no limit, so that a formula is written as it
+// is and checked once, where it ends:
+//
+//     const Checked end = Checked(offset) + Checked(per_row) * rows;
+//     if (!end.is_within(limit)) refuse();
+
+#pragma once
+
+#include <hearth/core/assert.hpp>
+
+#include <cstdint>
+
+namespace hearth {
+
+class Checked {
+  public:
+    constexpr Checked() = default;
+    constexpr Checked(uint64_t value) : value_(value) {}
+
+    friend constexpr Checked operator+(Checked a, Checked b) {
+        Checked sum;
+        sum.overflowed_ = __builtin_add_overflow(a.value_, b.value_, &sum.value_) ||
+                          a.overflowed_ || b.overflowed_;
+        return sum;
+    }
+    friend constexpr Checked operator*(Checked a, Checked b) {
+        Checked product;
+        product.overflowed_ = __builtin_mul_overflow(a.value_, b.value_, &product.value_) ||
+                              a.overflowed_ || b.overflowed_;
+        return product;
+    }
+    constexpr Checked& operator+=(Checked other) { return *this = *this + other; }
+    constexpr Checked& operator*=(Checked other) { return *this = *this * other; }
+
+    /// The next multiple of `alignment` > 0.
+    constexpr Checked aligned(uint64_t alignment) const {
+        Checked up = *this + (alignment - 1);
+        up.value_ -= up.value_ % alignment;
+        return up;
+    }
+
+    constexpr bool fits() const { return !overflowed_; }
+    constexpr bool is_within(uint64_t limit) const { return !overflowed_ && value_ <= limit; }
+    constexpr bool equals(uint64_t value) const { return !overflowed_ && value_ == value; }
+    /// The number; all bits set if it overflowed, which no limit but none allows.
+    constexpr uint64_t or_most() const { return overflowed_ ? ~uint64_t{0} : value_; }
+    /// The number, which fits.
+    constexpr uint64_t value() const { return HEARTH_ASSERT(!overflowed_), value_; }
+
+  private:
+    uint64_t value_ = 0;
+    bool overflowed_ = false;
+};
+
+}  // namespace hearth
