@@ -3,9 +3,16 @@
 
 // Brains of sessions: saved at a consistent point, loaded only if everything fits, forgotten.
 
+#include "program/brain.hpp"
+
+#include "core/checksum.hpp"
 #include "rig.hpp"
 
 #include <hearth/brain.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <limits>
 
 namespace hearth::test {
 namespace {
@@ -127,14 +134,14 @@ TEST_F(BrainOfSession, AllThatDoesNotFitIsReportedAndNothingIsTouched) {
     brain.schema_hash ^= 1;
     brain.find("state")->value = HostTensor(DType::kF32, {kWidth, 2});
     brain.find("zero")->name = "zeroth";
-    const Status loaded = load(*rig, save_brain(brain));
+    const Status loaded = load(*rig, *save_brain(brain));
     EXPECT_EQ(loaded.code(), StatusCode::kInvalidArgument);
     for (const char* expected :
          {"it has other inputs or outputs", "'state' is f32[96] here, the brain has f32[96, 2]",
           "the brain has no 'zero'", "the program has no 'zeroth'"})
         EXPECT_NE(loaded.message().find(expected), std::string::npos)
             << expected << " in " << loaded.message();
-    EXPECT_EQ(rig->program.check_brain(save_brain(brain)).code(), StatusCode::kInvalidArgument);
+    EXPECT_EQ(rig->program.check_brain(*save_brain(brain)).code(), StatusCode::kInvalidArgument);
     EXPECT_EQ(rig->read_slot(kStateSlot), state);
 }
 
@@ -146,7 +153,7 @@ TEST_F(BrainOfSession, APartIsLoadedOnlyOnRequest) {
     for (int64_t i = 0; i < fives.element_count(); ++i) fives.set(i, 5);
     brain.find("state")->value = fives;
     std::erase_if(brain.tensors, [](const BrainTensor& t) { return t.name == "zero"; });
-    const std::vector<std::byte> bytes = save_brain(brain);
+    const std::vector<std::byte> bytes = *save_brain(brain);
     EXPECT_FALSE(load(*rig, bytes).ok());
     const Status loaded = load(*rig, bytes, HEARTH_BRAIN_ALLOW_PARTIAL);
     EXPECT_TRUE(loaded.ok()) << loaded.message();
@@ -159,7 +166,7 @@ TEST_F(BrainOfSession, HalvesBecomeFloats) {
     Brain brain = shipped();
     HostTensor& state = brain.find("state")->value;
     state = state.cast(DType::kF16);
-    const Status loaded = load(*rig, save_brain(brain));
+    const Status loaded = load(*rig, *save_brain(brain));
     ASSERT_TRUE(loaded.ok()) << loaded.message();
     EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());  // exact in f16
 }
@@ -170,7 +177,7 @@ TEST_F(BrainOfSession, ADifferenceFromOtherWeightsIsRefused) {
     Brain parent = shipped();
     const Brain brain = parent;
     parent.find("state")->value.set(3, 77);
-    const Status loaded = load(*rig, save_brain(brain, &parent));
+    const Status loaded = load(*rig, *save_brain(brain, &parent));
     EXPECT_EQ(loaded.code(), StatusCode::kInvalidArgument);
     EXPECT_NE(loaded.message().find("difference from parent"), std::string::npos)
         << loaded.message();
@@ -242,7 +249,7 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
     options.set_up = false;
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
-    const std::vector<std::byte> bytes = save_brain(shipped());
+    const std::vector<std::byte> bytes = *save_brain(shipped());
     EXPECT_NE(load(*rig, bytes).message().find("hearth_record_setup must come first"),
               std::string::npos);
     rig->frame(
@@ -254,6 +261,106 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
         ASSERT_FALSE(snapshot.ok());
         EXPECT_NE(snapshot.status().message().find("readback_bytes"), std::string::npos);
     });
+}
+
+/// A brain as shipped but for one element of `state`.
+Brain with_element(Brain brain, double value, DType dtype = DType::kF32) {
+    HostTensor& state = brain.find("state")->value;
+    state = state.cast(dtype);
+    state.set(7, value);
+    return brain;
+}
+
+TEST_F(BrainOfSession, OneThatIsNotFiniteIsLoadedOnlyOnRequest) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const Brain parent = shipped();
+    for (const double value :
+         {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
+          -std::numeric_limits<double>::infinity()})
+        for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16})
+            for (const Brain* from : {static_cast<const Brain*>(nullptr), &parent}) {
+                if (from != nullptr && dtype != DType::kF32) continue;
+                const std::vector<std::byte> bytes =
+                    *save_brain(with_element(parent, value, dtype), from, Nonfinite::kAllow);
+                const Status checked = rig->program.check_brain(bytes);
+                EXPECT_EQ(checked.message(),
+                          "HEARTH_ERROR_NOT_FINITE: 'state': element 7 is NaN or infinite");
+                EXPECT_EQ(load(*rig, bytes).message(), checked.message());
+                EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
+                EXPECT_TRUE(rig->program.check_brain(bytes, HEARTH_BRAIN_ALLOW_NONFINITE).ok());
+            }
+    const Status loaded =
+        load(*rig, *save_brain(with_element(parent, INFINITY), nullptr, Nonfinite::kAllow),
+             HEARTH_BRAIN_ALLOW_NONFINITE);
+    ASSERT_TRUE(loaded.ok()) << loaded.message();
+    EXPECT_EQ(rig->read_slot(kStateSlot)[7], INFINITY);
+
+    // And then it is not saved either.
+    std::optional<hearth_readback> id;
+    rig->frame([&](VkCommandBuffer commands) { id = *rig->session.record_snapshot(commands); });
+    rig->advance();
+    const std::span<const std::byte> snapshot = (*rig->session.poll(*id))->bytes;
+    EXPECT_EQ(
+        rig->program.encode_brain(snapshot).status().message(),
+        "HEARTH_ERROR_NOT_FINITE: hearth_brain_encode: 'state': element 7 is NaN or infinite");
+    EXPECT_TRUE(rig->program.encode_brain(snapshot, HEARTH_BRAIN_ALLOW_NONFINITE).ok());
+    EXPECT_TRUE(
+        rig->program.encode_brain(snapshot, HEARTH_BRAIN_ALLOW_NONFINITE | HEARTH_BRAIN_DELTA)
+            .ok());
+    rig->session.release(*id);
+}
+
+TEST_F(BrainOfSession, AParamIsNotTakenForAState) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    for (const char* name : {"state", "zero"}) {
+        Brain brain = shipped();
+        brain.find(name)->is_state ^= true;
+        const Status loaded = load(*rig, *save_brain(brain));
+        EXPECT_EQ(loaded.message(), std::string("HEARTH_ERROR_MISMATCH: '") + name +
+                                        "' is a param on one side and a state on the other");
+        EXPECT_FALSE(load(*rig, *save_brain(brain), HEARTH_BRAIN_ALLOW_PARTIAL).ok());
+    }
+}
+
+TEST_F(BrainOfSession, ADifferenceOfAnotherTypeIsRefused) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    // Its header says that it differs from what was shipped; that was f32.
+    Brain parent = with_element(shipped(), 3, DType::kF16);
+    Brain brain = with_element(parent, 4, DType::kF16);
+    std::vector<std::byte> bytes = *save_brain(brain, &parent);
+    file::BrainHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    header.parent_hash = hash_of(shipped());
+    std::memcpy(bytes.data(), &header, sizeof header);
+    header.checksum = checksum(std::span(bytes).subspan(24));
+    std::memcpy(bytes.data(), &header, sizeof header);
+    EXPECT_EQ(load(*rig, bytes).message(),
+              "HEARTH_ERROR_MISMATCH: 'state' is a difference of f16 elements, here they are f32");
+}
+
+TEST_F(BrainOfSession, StrangeTensorsWithoutNumberAreToldInNoTimeAndBounded) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    Brain brain = shipped();
+    brain.tensors.clear();
+    for (int i = 0; i < 100000; ++i)
+        brain.tensors.push_back(
+            {"t" + std::to_string(1000000 + i), false, HostTensor(DType::kF32, {Dim(0)})});
+    const std::vector<std::byte> bytes = *save_brain(brain);
+    hearth_report report{};
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(hearth_brain_check(rig->program.handle(), bytes.data(), bytes.size(), 0, &report),
+              HEARTH_ERROR_MISMATCH);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+    EXPECT_EQ(report.problem_count, 100003u);
+    EXPECT_EQ(std::strlen(report.text), sizeof report.text - 1);
+    const Status loaded = load(*rig, bytes);
+    EXPECT_FALSE(loaded.ok());
+    EXPECT_NE(rig->session.error().find("problems more)"), std::string::npos)
+        << rig->session.error();
 }
 
 TEST_F(BrainOfSession, InfoTellsWhatItIs) {

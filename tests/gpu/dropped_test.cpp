@@ -25,7 +25,7 @@ class Dropped : public RuntimeTest {
         HostTensor state(DType::kF32, {kWidth});
         for (int64_t i = 0; i < state.element_count(); ++i) state.set(i, value);
         brain.find("state")->value = state;
-        return save_brain(brain);
+        return *save_brain(brain);
     }
 };
 

@@ -224,6 +224,7 @@ TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
     Program program = TestProgramBuilder(test_shaders(model), model).build();
     const std::span<const uint32_t> shader = needs_float16_shader(model);
     program.kernels[0].spirv.assign(shader.begin(), shader.end());
+    program.kernels[0].spec_constants.clear();
     const auto loaded = LoadedProgram::load(rig->context, save_program(program));
     ASSERT_TRUE(loaded.ok());
     const auto session = Session::create(rig->context, loaded.value());

@@ -125,7 +125,7 @@ TEST_F(Hazard, EverythingOfASessionInOneCommandBufferIsOrderedByIt) {
     const Brain brain = *shipped_brain(save_program(
         TestProgramBuilder(test_shaders(BindingModel::kDescriptor), BindingModel::kDescriptor)
             .build()));
-    const std::vector<std::byte> bytes = save_brain(brain);
+    const std::vector<std::byte> bytes = *save_brain(brain);
     const std::vector<float> x = test_values(4 * kWidth, 1), one = {1.0f};
     const float rate = 0.25f;
     TestReference reference;

@@ -126,7 +126,7 @@ TEST_F(InFlight, BrainsAndWhatIsForgottenStayStagedUntilTheyHaveArrived) {
         HostTensor state(DType::kF32, {kWidth});
         for (int64_t i = 0; i < state.element_count(); ++i) state.set(i, value);
         brain.find("state")->value = state;
-        return save_brain(brain);
+        return *save_brain(brain);
     };
     const std::vector<std::byte> first = brain_of(5), second = brain_of(7);
     std::vector<hearth_readback> snapshots;

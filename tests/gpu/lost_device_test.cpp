@@ -11,6 +11,7 @@
 
 #include <hearth/brain.hpp>
 
+#include <algorithm>
 #include <map>
 
 namespace hearth::test {
@@ -52,7 +53,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     PackageContents contents;
     contents.profiles.push_back({"fits", built, 0, 0});
     const std::vector<std::byte> package_bytes = save_package(std::move(contents)).value();
-    const std::vector<std::byte> brain = save_brain(*shipped_brain(program_bytes));
+    const std::vector<std::byte> brain = *save_brain(*shipped_brain(program_bytes));
     const std::vector<std::byte> snapshot(static_cast<size_t>(rig->program.snapshot_bytes()));
 
     hearth_context* const context = rig->context.handle();
@@ -268,6 +269,12 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_brain_check",
          [&] { return hearth_brain_check(program, brain.data(), brain.size(), 0, nullptr); }},
+        {"hearth_sha256",
+         [&] {
+             uint8_t hash[32] = {};
+             hearth_sha256(brain.data(), brain.size(), hash);
+             return std::count(hash, hash + 32, 0) < 32 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+         }},
         {"hearth_readback_release",
          [&] { return hearth_readback_release(session, arrived), HEARTH_OK; }},
         // A new context on a device of which Hearth does not know yet that it is lost.

@@ -95,7 +95,7 @@ TEST_F(Threads, PipelinesMayBeBuiltByManyThreadsWhileAnotherSessionRecords) {
     // Kernels of its own, so that there is something to build.
     Program program =
         TestProgramBuilder(test_shaders(binding_model(device())), binding_model(device())).build();
-    for (Kernel& kernel : program.kernels) kernel.spec_constants = {{7, 0x40000000}};
+    for (uint32_t k = 0; k < 2; ++k) program.kernels[k].spec_constants = {{7, 0x40000000 + k}};
     const LoadedProgram loaded = LoadedProgram::load(rig->context, save_program(program)).value();
     const Session other = Session::create(rig->context, loaded).value();
     EXPECT_EQ(other.status().pipelines, HEARTH_NOT_READY);

@@ -55,10 +55,10 @@ int main(int argc, char** argv) {
     HostTensor state(DType::kF32, {test::kWidth});
     for (int64_t i = 0; i < state.element_count(); ++i) state.set(i, 0.5);
     learned.find("state")->value = state;
-    test::write(folder / "full.session", 0, program, save_brain(learned));
-    test::write(folder / "delta.session", 0x155, program, save_brain(learned, &shipped));
+    test::write(folder / "full.session", 0, program, *save_brain(learned));
+    test::write(folder / "delta.session", 0x155, program, *save_brain(learned, &shipped));
     learned.find("state")->value = state.cast(DType::kF16);
-    test::write(folder / "halves.session", 0xaaaa, program, save_brain(learned));
+    test::write(folder / "halves.session", 0xaaaa, program, *save_brain(learned));
     test::write(folder / "none.session", 0xffffffff, program, {});
     return 0;
 }

@@ -66,7 +66,7 @@ Bytes brain(bool is_delta) {
     Brain learned = *shipped;
     learned.find("weight")->value.set(1, 7);
     learned.host_data = Bytes(100, std::byte{3});
-    return save_brain(learned, is_delta ? &*shipped : nullptr);
+    return *save_brain(learned, is_delta ? &*shipped : nullptr);
 }
 
 /// A graph and its data, as readers.cpp takes them apart again: a length, the graph, the data.

@@ -54,6 +54,7 @@ class TestProgramBuilder {
         add_bindings();
         add_learn();
         add_act();
+        declare_operands(program_);
         program_.hash = content_hash(program_);
     }
     Program build() const { return program_; }
@@ -70,6 +71,7 @@ class TestProgramBuilder {
         kernel.operand_count = operands;
         kernel.word_count = words;
         kernel.local_size = {64, 1, 1};
+        kernel.access_bytes = 16;  // the reference to the run block says so
         program_.kernels.push_back(kernel);
     }
     void add_slots() {

@@ -38,7 +38,7 @@ class ToolCare : public ::testing::Test {
             write_file_atomically(path("model.onnx"), testing::small_policy().bytes()).ok());
         Brain brain;
         brain.tensors.push_back({"w", false, HostTensor(DType::kF32, {4})});
-        ASSERT_TRUE(write_file_atomically(path("a.brain"), save_brain(brain)).ok());
+        ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(brain)).ok());
         ASSERT_EQ(mkfifo(path("fifo").c_str(), 0600), 0);
     }
     void TearDown() override { fs::remove_all(root_); }
@@ -212,7 +212,9 @@ TEST_F(ToolCare, ABrainThatIsNotFiniteIsShownButNotMergedUnlessAskedFor) {
     Brain brain;
     brain.tensors.push_back({"w", false, HostTensor(DType::kF32, {4})});
     brain.tensors[0].value.set(2, std::nan(""));
-    ASSERT_TRUE(write_file_atomically(path("nan.brain"), save_brain(brain)).ok());
+    ASSERT_TRUE(
+        write_file_atomically(path("nan.brain"), *save_brain(brain, nullptr, Nonfinite::kAllow))
+            .ok());
     const std::string both = "'" + path("a.brain") + "' '" + path("nan.brain") + "'";
     const std::string merge = "brain merge -o '" + path("out.brain") + "' " + both;
     const Ran refused = run(merge);
@@ -231,7 +233,7 @@ TEST_F(ToolCare, MergesKilledAtAnyTimeLeaveAWholeBrain) {
     large.tensors.push_back({"w", false, HostTensor(DType::kF32, {400, 500})});
     for (int64_t i = 0; i < 200'000; ++i)
         large.tensors[0].value.set(i, static_cast<double>(i % 977));
-    ASSERT_TRUE(write_file_atomically(path("a.brain"), save_brain(large)).ok());
+    ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(large)).ok());
     const std::string target = path("merged.brain"), a = "'" + path("a.brain") + "'";
     const std::string merge = "brain merge -o '" + target + "' " + a + " " + a;
     ASSERT_EQ(run(merge).exit_code, 0);

@@ -329,8 +329,8 @@ TEST_F(Tool, BrainsAreShownComparedMergedAndForgotten) {
     Brain a = shipped, b = shipped;
     a.find("w1")->value.set(0, 1);
     b.find("w1")->value.set(0, 3);
-    ASSERT_TRUE(write_file_atomically(path("a.brain"), save_brain(a)).ok());
-    ASSERT_TRUE(write_file_atomically(path("b.brain"), save_brain(b, &shipped)).ok());
+    ASSERT_TRUE(write_file_atomically(path("a.brain"), *save_brain(a)).ok());
+    ASSERT_TRUE(write_file_atomically(path("b.brain"), *save_brain(b, &shipped)).ok());
     const std::string from = " --shipped '" + path("model.hearth") + "'";
 
     const Ran shown = run("brain show '" + path("b.brain") + "'" + from);

@@ -37,22 +37,36 @@ struct Brain {
     BrainTensor* find(std::string_view name);
 };
 
+/// What to do about NaN and infinities: a brain that has learned some never recovers.
+enum class Nonfinite { kRefuse, kAllow };
+
+/// What tensors read from a file of so many bytes may take in memory unless more is asked for: files
+/// say in few bytes that tensors are zero.
+constexpr uint64_t default_tensor_bytes(uint64_t file_bytes) {
+    return (uint64_t{64} << 20) + 50 * file_bytes;
+}
+
 /// What a program starts with: the parent of all that is learned from it.
 /// package_or_program  the bytes of either; of a package, of its first profile.
-Result<Brain> shipped_brain(std::span<const std::byte> package_or_program);
+/// most_bytes: that all tensors may take together; 0: default_tensor_bytes.
+/// Errors: kCorruptData, kUnsupported for another version, kOutOfRange.
+Result<Brain> shipped_brain(std::span<const std::byte> package_or_program, uint64_t most_bytes = 0);
 
 /// The parent hash of brains that learned from `shipped`.
 uint64_t hash_of(const Brain& shipped);
 
 /// Reads untrusted bytes.  parent: what a difference was made from; full brains need none.
-/// most_bytes: that all tensors may take together.
+/// most_bytes: that all tensors may take together; 0: default_tensor_bytes of these bytes, and what
+/// the parent takes.
 /// Errors: kCorruptData, kUnsupported for a newer format, kInvalidArgument if the parent is missing
-/// or another one, kOutOfRange.
+/// or another one, or for NaN and infinities, kOutOfRange.
 Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent = nullptr,
-                         uint64_t most_bytes = uint64_t{1} << 30);
+                         uint64_t most_bytes = 0, Nonfinite nonfinite = Nonfinite::kRefuse);
 
 /// The bytes of a brain; with a parent, of what differs from it alone.  Deterministic.
-std::vector<std::byte> save_brain(const Brain& brain, const Brain* parent = nullptr);
+/// Errors: kInvalidArgument for NaN and infinities.
+Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* parent = nullptr,
+                                          Nonfinite nonfinite = Nonfinite::kRefuse);
 
 /// The weighted mean of brains: floating-point tensors in double precision, all others (counters,
 /// random state) and the host's data from the first.  Weights need not sum to 1.

@@ -103,9 +103,10 @@ typedef enum hearth_result {
     HEARTH_ERROR_PIPELINE = -12, /* the driver refused to build a pipeline */
     HEARTH_ERROR_DEVICE_LOST = -13,
     HEARTH_ERROR_INTERNAL = -14,
-    HEARTH_ERROR_MISMATCH = -15, /* a brain of another net, schema or parent */
-    HEARTH_ERROR_DROPPED = -16,  /* recorded in a frame that was never submitted */
-    HEARTH_ERROR_NOT_FINITE = -17, /* what should be saved holds NaN, or infinite weights */
+    HEARTH_ERROR_MISMATCH = -15,   /* a brain of another net, schema or parent */
+    HEARTH_ERROR_DROPPED = -16,    /* recorded in a frame that was never submitted */
+    HEARTH_ERROR_NOT_FINITE = -17, /* a brain with NaN or infinities */
+    HEARTH_ERROR_UNTRUSTED = -18,  /* refused by hearth_host_info::verify */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
@@ -184,7 +185,11 @@ typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS (UINT64_C(1) << 12)
 /* Lets hearth_begin_frame read hearth_host_info::frame_semaphore. */
 #define HEARTH_FEATURE_TIMELINE_SEMAPHORE (UINT64_C(1) << 13)
-#define HEARTH_FEATURE_COUNT 14
+/* What foreign programs need, and nothing else; see HEARTH_TRUST_FOREIGN.  The first is a feature of
+ * Vulkan 1.0 which the second, of VK_EXT_robustness2, needs. */
+#define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS (UINT64_C(1) << 14)
+#define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 (UINT64_C(1) << 15)
+#define HEARTH_FEATURE_COUNT 16
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -206,6 +211,10 @@ typedef struct hearth_device_query {
      * device's. */
     uint32_t api_version;
     hearth_binding_model binding_model; /* of the programs to be run */
+    /* Non-zero: foreign programs will be run too (HEARTH_TRUST_FOREIGN).  What they need is then
+     * required; otherwise it is not even optional, because it makes all shaders a little slower. */
+    uint32_t foreign_programs;
+    uint32_t reserved;
 } hearth_device_query;
 
 #define HEARTH_MAX_EXTENSIONS 16
@@ -353,6 +362,25 @@ typedef void (*hearth_log_callback)(void* user_data, hearth_log_level level, con
 /* Runs job(job_data) once, now or later, on any thread. */
 typedef void (*hearth_job_callback)(void* user_data, void (*job)(void* job_data), void* job_data);
 
+/* Who vouches for the bytes of a program or package; "Trust", below, tells what follows from it. */
+typedef enum hearth_trust {
+    HEARTH_TRUST_HOST = 0,    /* the host does, as for its own code */
+    HEARTH_TRUST_FOREIGN = 1, /* nobody: from a player, a workshop, the network */
+    HEARTH_TRUST_FORCE_32_BITS = 0x7fffffff
+} hearth_trust;
+
+/* What is about to be loaded. */
+typedef struct hearth_load_request {
+    const void* bytes; /* all that the host gave, untouched so far */
+    uint64_t byte_count;
+    uint32_t is_package; /* zero: a program */
+    hearth_trust trust;
+} hearth_load_request;
+
+/* The host's say in what is loaded: HEARTH_OK lets it, anything else refuses it. */
+typedef hearth_result (*hearth_verify_callback)(void* user_data,
+                                                const hearth_load_request* request);
+
 typedef struct hearth_host_info {
     hearth_struct_type type;
     uint32_t size;
@@ -388,6 +416,9 @@ typedef struct hearth_host_info {
      * HEARTH_COMPLETED_BY_SEMAPHORE.  Needs HEARTH_FEATURE_TIMELINE_SEMAPHORE; not destroyed, and
      * lives as long as the context. */
     VkSemaphore frame_semaphore;
+    /* Optional: asked by every hearth_program_load and hearth_package_load of the context, on the
+     * calling thread, before Hearth reads any of the bytes; with callback_user_data. */
+    hearth_verify_callback verify;
 } hearth_host_info;
 
 /* Adopts the host's device.  HEARTH_ERROR_INVALID_ARGUMENT or HEARTH_ERROR_UNSUPPORTED if the
@@ -478,6 +509,41 @@ HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* cont
                                                             uint64_t* byte_count);
 
 /* ------------------------------------------------------------------------------------------------
+ * Trust: what loading a program or package means
+ *
+ * A program carries kernels, and kernels run as code does.  Before anything is used, loading checks
+ *   - every byte of the tables: each index, size, offset and sum, names, checksums; what a file
+ *     claims can neither lead outside its bytes nor make loading take longer than they are long;
+ *   - each step against what its kernel declares: operands inside their region (weights, arena,
+ *     bindings), large enough, aligned, where the kernel looks for them;
+ *   - what the SPIR-V declares: its structure, local size, shared memory, push constants, bindings,
+ *     specialization constants, capabilities (those that the device has enabled, and no others).
+ * Not checked is what the instructions do.  A kernel made for it can read and write any memory that
+ * the device lets this process reach (with device addresses: any buffer of the game), never end, or
+ * hit a bug of the driver's compiler.  Checksums find damage; they stop nobody.
+ *
+ * So a host loads programs and packages from where it would load a shared library from: its own
+ * installation, or signed.  HEARTH_TRUST_HOST, the default, says that it did.  hearth_host_info::
+ * verify is the place to check a signature, for it cannot be forgotten: hearth_sha256 gives the hash
+ * to compare or to verify a signature of.  Bytes that were verified must not change afterwards: read
+ * the file rather than map it if others can write it.
+ *
+ * A host that loads players' files does so with HEARTH_TRUST_FOREIGN.  Such a program is taken only
+ * if its operands are descriptors (HEARTH_BINDING_PUSH_DESCRIPTOR, so that no kernel has an address
+ * of anything; hosts that use addresses for their own programs enable VK_KHR_push_descriptor beside
+ * them) and if the host enabled robustBufferAccess2: each kernel can then reach the operands of its
+ * step and nothing beyond; reads outside give zero, writes outside are lost.  Its pipelines are never
+ * shared with other programs.  What remains is the host's business: kernels that do not end (the
+ * device is lost, as with any shader), memory of its own that a kernel indexes wrongly (shared and
+ * local arrays are the driver's), bugs of the driver, and nonsense in the outputs.  A player's brain
+ * on the host's own program needs none of this: brains are numbers, checked in full, and run nothing.
+ * docs/security.md has the whole.
+ * --------------------------------------------------------------------------------------------- */
+
+/* The SHA-256 of bytes (FIPS 180-4), for hearth_host_info::verify.  Any thread. */
+HEARTH_API void hearth_sha256(const void* bytes, uint64_t byte_count, uint8_t hash[32]);
+
+/* ------------------------------------------------------------------------------------------------
  * Programs: what the compiler made
  * --------------------------------------------------------------------------------------------- */
 
@@ -491,11 +557,13 @@ typedef struct hearth_program_load_info {
     /* Non-zero: `bytes` (8-byte aligned, e.g. a mapped file) stays valid and unchanged until the
      * program is destroyed and its sessions are gone, so that no copy is made. */
     uint32_t borrow;
-    uint32_t reserved;
+    hearth_trust trust;
 } hearth_program_load_info;
 
-/* Checks untrusted bytes and makes a program of them.
- * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, OUT_OF_HOST_MEMORY.
+/* Checks bytes, as "Trust" above tells, and makes a program of them.
+ * Errors: HEARTH_ERROR_UNTRUSTED, HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH,
+ * OUT_OF_HOST_MEMORY; HEARTH_ERROR_UNSUPPORTED for a foreign program that uses addresses, or where
+ * the host has not enabled what foreign programs need.
  * Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_program_load(hearth_context* context,
                                              const hearth_program_load_info* info,
@@ -510,12 +578,14 @@ typedef struct hearth_package_load_info {
     /* Non-zero: `bytes` stays valid and unchanged until the program is destroyed and its sessions
      * are gone; the weights are then used where they lie.  Zero: what is needed is copied. */
     uint32_t borrow;
-    uint32_t reserved;
+    /* HEARTH_TRUST_FOREIGN: profiles that use addresses are passed over. */
+    hearth_trust trust;
     /* NULL: the first profile, in the package's order, that the device can run. */
     const char* profile;
 } hearth_package_load_info;
 
-/* Checks untrusted bytes, chooses a profile for the context's device and makes a program of it.
+/* Checks bytes, as "Trust" above tells, chooses a profile for the context's device and makes a
+ * program of it.
  * Compiles nothing and does no work for each operator.
  * Errors: as hearth_program_load; HEARTH_ERROR_NOT_FOUND for an unknown profile;
  * HEARTH_ERROR_UNSUPPORTED if the device can run none (hearth_context_error tells why, for each).
@@ -960,9 +1030,9 @@ typedef uint32_t hearth_brain_flags;
 /* Saving: store what differs from the program's first contents alone.  The brain then loads only
  * where those first contents are the same. */
 #define HEARTH_BRAIN_DELTA 0x4u
-/* Saving: also params with infinite or NaN elements, and states with NaN.  Without it that is an
- * error: such a net is lost, and its file would replace a good one. */
-#define HEARTH_BRAIN_ALLOW_NON_FINITE 0x8u
+/* Loading and saving: NaN and infinities are welcome.  Without it they are HEARTH_ERROR_NOT_FINITE:
+ * they spread, and a net that has learned one never recovers. */
+#define HEARTH_BRAIN_ALLOW_NONFINITE 0x8u
 
 typedef struct hearth_brain_info {
     hearth_struct_type type;
@@ -1011,15 +1081,16 @@ typedef struct hearth_brain_save_info {
 
 /* Makes a brain's bytes of a snapshot.  *byte_count is the capacity of `out` before and the size
  * afterwards; with `out` NULL it is set to what is enough.
- * Errors: HEARTH_ERROR_NOT_FINITE, see HEARTH_BRAIN_ALLOW_NON_FINITE.
+ * Errors: HEARTH_ERROR_NOT_FINITE unless the flags allow it; HEARTH_ERROR_OUT_OF_RANGE if it does
+ * not fit.
  * Allocates nothing.  Any thread, as long as `program` and the snapshot live. */
 HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
                                              const hearth_brain_save_info* info, void* out,
                                              uint64_t* byte_count);
 
 /* Whether the brain could be loaded; `report`, optional, lists all that stands against it.
- * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_MISMATCH.
- * Any thread. */
+ * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_MISMATCH,
+ * HEARTH_ERROR_NOT_FINITE.  Any thread. */
 HEARTH_API hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
                                             uint64_t byte_count, hearth_brain_flags flags,
                                             hearth_report* report);

@@ -13,6 +13,7 @@
 #include <hearth/status.hpp>
 #include <hearth/types.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -35,6 +36,7 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
             case HEARTH_ERROR_WRONG_ORDER:
             case HEARTH_ERROR_MISMATCH:
             case HEARTH_ERROR_NOT_FINITE:
+            case HEARTH_ERROR_UNTRUSTED:
                 return StatusCode::kInvalidArgument;
             case HEARTH_ERROR_NOT_FOUND:
             case HEARTH_ERROR_DROPPED:
@@ -55,7 +57,13 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
         }
     }();
     std::string text = hearth_result_name(result);
-    if (!detail.empty()) text.append(": ").append(detail);
+    if (!detail.empty()) text.append(": ");
+    for (const char c : detail) {  // a report has a line for each problem, a message one in all
+        if (c == '\n')
+            text.append("; ");
+        else
+            text.push_back(c);
+    }
     return {code, std::move(text)};
 }
 
@@ -185,34 +193,60 @@ inline Result<hearth_brain_info> brain_info(std::span<const std::byte> bytes) {
     return out;
 }
 
+/// SHA-256, for hearth_host_info::verify.
+inline std::array<uint8_t, 32> sha256_of(std::span<const std::byte> bytes) {
+    std::array<uint8_t, 32> hash{};
+    hearth_sha256(bytes.data(), bytes.size(), hash.data());
+    return hash;
+}
+
+/// How to load a program or package.
+struct LoadOptions {
+    bool borrow = false;  ///< the bytes outlive the program and its sessions: no copy is made
+    const char* profile = nullptr;  ///< of a package; null: the first that the device can run
+    /// HEARTH_TRUST_FOREIGN for what players bring; see "Trust" in hearth.h.
+    hearth_trust trust = HEARTH_TRUST_HOST;
+};
+
 /// A checked program, ready for sessions.  May be destroyed before its sessions.
 class LoadedProgram {
   public:
-    /// borrow  `bytes` outlive this and its sessions: no copy is made.
     static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
-                                      bool borrow = false) {
+                                      const LoadOptions& options) {
         hearth_program_load_info info = hearth_program_load_info_default();
         info.bytes = bytes.data();
         info.byte_count = bytes.size();
-        info.borrow = borrow ? 1u : 0u;
+        info.borrow = options.borrow ? 1u : 0u;
+        info.trust = options.trust;
         hearth_program* program = nullptr;
         const hearth_result result = hearth_program_load(context.handle(), &info, &program);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return LoadedProgram(program);
     }
+    /// borrow  `bytes` outlive this and its sessions: no copy is made.
+    static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
+                                      bool borrow = false) {
+        return load(context, bytes, LoadOptions{.borrow = borrow});
+    }
     /// The best program of a package for the context's device; or that of the named profile.
     static Result<LoadedProgram> load_package(const Context& context,
-                                              std::span<const std::byte> bytes, bool borrow = false,
-                                              const char* profile = nullptr) {
+                                              std::span<const std::byte> bytes,
+                                              const LoadOptions& options) {
         hearth_package_load_info info = hearth_package_load_info_default();
         info.bytes = bytes.data();
         info.byte_count = bytes.size();
-        info.borrow = borrow ? 1u : 0u;
-        info.profile = profile;
+        info.borrow = options.borrow ? 1u : 0u;
+        info.trust = options.trust;
+        info.profile = options.profile;
         hearth_program* program = nullptr;
         const hearth_result result = hearth_package_load(context.handle(), &info, &program);
         if (result != HEARTH_OK) return to_status(result, context.error());
         return LoadedProgram(program);
+    }
+    static Result<LoadedProgram> load_package(const Context& context,
+                                              std::span<const std::byte> bytes, bool borrow = false,
+                                              const char* profile = nullptr) {
+        return load_package(context, bytes, LoadOptions{.borrow = borrow, .profile = profile});
     }
     LoadedProgram() = default;
     LoadedProgram(LoadedProgram&& other) noexcept
@@ -280,9 +314,9 @@ class LoadedProgram {
         info.host_data = host_data.data();
         info.host_bytes = host_data.size();
         uint64_t bytes = 0;
-        HEARTH_TRY(to_status(hearth_brain_encode(handle_, &info, nullptr, &bytes)));
+        HEARTH_TRY(check(hearth_brain_encode(handle_, &info, nullptr, &bytes)));
         std::vector<std::byte> out(bytes);
-        HEARTH_TRY(to_status(hearth_brain_encode(handle_, &info, out.data(), &bytes)));
+        HEARTH_TRY(check(hearth_brain_encode(handle_, &info, out.data(), &bytes)));
         out.resize(bytes);
         return out;
     }

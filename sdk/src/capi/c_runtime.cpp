@@ -4,6 +4,7 @@
 // hearth.h over the device column: checks pointers and struct versions, and passes on.
 
 #include "capi/structs.hpp"
+#include "core/sha256.hpp"
 #include "program/package.hpp"
 #include "runtime/brain.hpp"
 #include "runtime/session.hpp"
@@ -73,7 +74,6 @@ struct ProgramQuery {
         va_start(arguments, format);
         program_error.text.append_list(format, arguments);
         va_end(arguments);
-        program_error.text.replace_control_characters();
         return result;
     }
 };
@@ -155,6 +155,10 @@ hearth_result find_named(const ProgramQuery& query, const char* what, const Prog
     if (records.size() > kMostNamed) known.append(", ...");
     return query.fail(HEARTH_ERROR_NOT_FOUND, "no %s is named '%.100s'; there are: %s", what, name,
                       records.empty() ? "none" : known.c_str());
+}
+
+bool is_known(hearth_trust trust) {
+    return trust == HEARTH_TRUST_HOST || trust == HEARTH_TRUST_FOREIGN;
 }
 
 hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brain,
@@ -347,6 +351,15 @@ hearth_result hearth_context_save_pipeline_cache(hearth_context* context, void* 
     return unwrap(context)->pipeline_cache().save(static_cast<std::byte*>(out), byte_count);
 }
 
+// -------------------------------------------------------------------------------------- trust
+
+void hearth_sha256(const void* bytes, uint64_t byte_count, uint8_t hash[32]) {
+    if (hash == nullptr || (bytes == nullptr && byte_count > 0) || byte_count > SIZE_MAX / 2)
+        return;
+    const auto sum = sha256(std::span(static_cast<const std::byte*>(bytes), byte_count));
+    std::copy(sum.begin(), sum.end(), hash);
+}
+
 // ----------------------------------------------------------------------------------- programs
 
 hearth_result hearth_program_load(hearth_context* context, const hearth_program_load_info* info,
@@ -362,11 +375,14 @@ hearth_result hearth_program_load(hearth_context* context, const hearth_program_
     if (i.byte_count > SIZE_MAX / 2)
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
                           "%s: info->byte_count is beyond the address space", __func__);
+    if (!is_known(i.trust))
+        return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->trust is %u, expected 0 or 1",
+                          __func__, static_cast<unsigned>(i.trust));
     runtime::LoadedProgram* program = nullptr;
     const hearth_result result = runtime::LoadedProgram::load(
         *unwrap(context),
         {static_cast<const std::byte*>(i.bytes), static_cast<size_t>(i.byte_count)}, i.borrow != 0,
-        &program);
+        i.trust, &program);
     *out = reinterpret_cast<hearth_program*>(program);
     return result;
 }
@@ -384,11 +400,14 @@ hearth_result hearth_package_load(hearth_context* context, const hearth_package_
     if (i.byte_count > SIZE_MAX / 2)
         return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
                           "%s: info->byte_count is beyond the address space", __func__);
+    if (!is_known(i.trust))
+        return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->trust is %u, expected 0 or 1",
+                          __func__, static_cast<unsigned>(i.trust));
     runtime::LoadedProgram* program = nullptr;
     const hearth_result result = runtime::LoadedProgram::load_package(
         *unwrap(context),
         {static_cast<const std::byte*>(i.bytes), static_cast<size_t>(i.byte_count)}, i.borrow != 0,
-        i.profile, &program);
+        i.trust, i.profile, &program);
     *out = reinterpret_cast<hearth_program*>(program);
     return result;
 }
@@ -472,8 +491,8 @@ hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t i
     for (const file::StepRecord& step : view.steps_of(entry)) {
         value.dispatch_count += step.kind == static_cast<uint32_t>(StepKind::kDispatch);
         value.barrier_count += step.kind == static_cast<uint32_t>(StepKind::kBarrier);
-        value.flops += step.flops;
-        value.bytes_moved += step.bytes_moved;
+        value.flops = (Checked(value.flops) + step.flops).or_most();
+        value.bytes_moved = (Checked(value.bytes_moved) + step.bytes_moved).or_most();
     }
     write_struct(out, value);
     return HEARTH_OK;
@@ -773,9 +792,12 @@ hearth_result hearth_brain_encode(const hearth_program* program, const hearth_br
     if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
     HEARTH_CHECK_STRUCT(query, hearth_brain_save_info, info);
     HEARTH_CHECK_POINTER(query, byte_count);
-    return runtime::encode_brain(*unwrap(program),
-                                 read_struct(info, hearth_brain_save_info_default()),
-                                 static_cast<std::byte*>(out), byte_count);
+    gpu::Problems problems;
+    const hearth_result result =
+        runtime::encode_brain(*unwrap(program), read_struct(info, hearth_brain_save_info_default()),
+                              static_cast<std::byte*>(out), byte_count, problems);
+    if (problems.count > 0) return query.fail(result, "%s: %s", __func__, problems.text.c_str());
+    return result;
 }
 
 hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,

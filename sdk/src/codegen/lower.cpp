@@ -10,11 +10,13 @@
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "kernels/library.hpp"
+#include "program/spirv.hpp"
 
 #include <hearth/core/hash.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 #include <unordered_map>
@@ -294,6 +296,16 @@ std::string label_of(const Graph& graph, const Group& group) {
     return label;
 }
 
+/// The alignment that the kernel's code relies on.
+Result<uint32_t> access_bytes_of(const Kernel& kernel) {
+    std::vector<SpirvId> ids(spirv_bound(kernel.spirv));
+    SpirvFacts facts;
+    ViewError error;
+    if (!read_spirv(kernel.spirv, {}, ids, &facts, &error))
+        return internal_error("kernel " + kernel.name + ": " + error.text.c_str());
+    return std::bit_ceil(facts.access_bytes);
+}
+
 /// Lowers graphs one after the other, sharing kernels of equal text.
 class Lowerer {
   public:
@@ -342,6 +354,8 @@ class Lowerer {
         HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name));
         kernel.operand_count = 2;
         kernel.word_count = 1;
+        kernel.operands = {{Access::kRead, {}, sizeof(uint32_t)},
+                           {Access::kWrite, {}, sizeof(uint32_t)}};
         kernel.local_size = {kThreads, 1, 1};
         if (options_.keep_source) kernel.source = source;
         out_.kernels.push_back(std::move(kernel));
@@ -654,6 +668,7 @@ class Lowerer {
                 HEARTH_ASSIGN(kernel.spirv, to_khr_matrices(kernel.spirv));
             }
         }
+        HEARTH_ASSIGN(kernel.access_bytes, access_bytes_of(kernel));
         kernel.operand_count = layout.count();
         kernel.located_count = layout.located_count;
         kernel.local_size = text.local_size;

@@ -68,6 +68,8 @@ const char* name_of(hearth_result result) {
             return "HEARTH_ERROR_DROPPED";
         case HEARTH_ERROR_NOT_FINITE:
             return "HEARTH_ERROR_NOT_FINITE";
+        case HEARTH_ERROR_UNTRUSTED:
+            return "HEARTH_ERROR_UNTRUSTED";
         case HEARTH_ERROR_INTERNAL:
             return "HEARTH_ERROR_INTERNAL";
         case HEARTH_RESULT_FORCE_32_BITS:
@@ -83,6 +85,7 @@ bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     pipeline_cache_ = info.pipeline_cache;
     features_ = info.features;
     queue_family_ = info.queue_family_index;
+    api_version_ = info.api_version;
     has_callbacks_ = info.cpu_allocation != nullptr;
     if (has_callbacks_) callbacks_ = *info.cpu_allocation;
     InstanceFunctions vk;
@@ -107,6 +110,7 @@ bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     properties.pNext = &properties11;
     vk.GetPhysicalDeviceProperties2(info.physical_device, &properties);
     properties_ = properties.properties;
+    max_allocation_bytes_ = properties11.maxMemoryAllocationSize;
     if ((properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
         subgroup_operations_ = properties11.subgroupSupportedOperations;
     vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
@@ -185,6 +189,10 @@ void Device::check_features(const hearth_host_info& info, const InstanceFunction
             problems.add("feature %s is listed as enabled, but the device does not have it",
                          feature.name);
     }
+    if (has(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2) && !has(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS))
+        problems.add(
+            "feature robustBufferAccess2 is listed as enabled, but robustBufferAccess, "
+            "which it needs, is not");
     if ((features_ >> HEARTH_FEATURE_COUNT) != 0)
         problems.add("hearth_host_info::features has bits that this version does not know");
 }

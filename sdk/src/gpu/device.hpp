@@ -40,6 +40,10 @@ class Device {
     uint32_t queue_family() const { return queue_family_; }
     uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
     VkSubgroupFeatureFlags subgroup_operations() const { return subgroup_operations_; }
+    /// The Vulkan version in use.
+    uint32_t api_version() const { return api_version_; }
+    /// Of one piece of memory, and so of a buffer.
+    uint64_t max_allocation_bytes() const { return max_allocation_bytes_; }
 
     bool has(hearth_features bits) const { return (features_ & bits) == bits; }
     bool has_push_descriptors() const { return vk_.CmdPushDescriptorSetKHR != nullptr; }
@@ -70,6 +74,8 @@ class Device {
     hearth_features features_ = 0;
     uint32_t queue_family_ = 0;
     uint32_t timestamp_valid_bits_ = 0;
+    uint32_t api_version_ = 0;
+    uint64_t max_allocation_bytes_ = 0;
     VkSubgroupFeatureFlags subgroup_operations_ = 0;
     hearth_device_caps caps_{};
     VkPhysicalDeviceProperties properties_{};

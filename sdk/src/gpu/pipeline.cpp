@@ -21,7 +21,7 @@ uint64_t hash_of(const PipelineSource& source) {
         hash.number(entry.constantID).number(entry.offset);
     hash.bytes(std::as_bytes(source.constant_values));
     hash.number(source.operand_count).number(source.push_bytes);
-    hash.number(static_cast<uint32_t>(source.binding_model));
+    hash.number(static_cast<uint32_t>(source.binding_model)).number(source.owner);
     return hash.value();
 }
 
@@ -127,20 +127,21 @@ hearth_result Pipeline::create_layout(const PipelineSource& source) {
 }
 
 Pipeline* PipelineTable::acquire(uint64_t hash) {
-    for (Pipeline* p = first_; p != nullptr; p = p->next_)
+    Pipeline*& first = bucket_of(hash);
+    for (Pipeline* p = first; p != nullptr; p = p->next_)
         if (p->hash_ == hash) return ++p->users_, p;
     auto* pipeline = allocator_->make<Pipeline>(*device_, hash);
     if (pipeline == nullptr) return nullptr;
     pipeline->users_ = 1;
-    pipeline->next_ = first_;
-    first_ = pipeline;
+    pipeline->next_ = first;
+    first = pipeline;
     ++count_;
     return pipeline;
 }
 
 void PipelineTable::release(Pipeline* pipeline) {
     if (pipeline == nullptr || --pipeline->users_ > 0) return;
-    Pipeline** link = &first_;
+    Pipeline** link = &bucket_of(pipeline->hash_);
     while (*link != pipeline) link = &(*link)->next_;
     *link = pipeline->next_;
     --count_;

@@ -10,6 +10,8 @@
 
 #include <hearth/types.hpp>
 
+#include <iterator>
+
 namespace hearth::gpu {
 
 /// All that a pipeline is made of; points into the program.
@@ -20,6 +22,9 @@ struct PipelineSource {
     std::span<const uint32_t> constant_values;
     uint32_t operand_count = 0, push_bytes = 0;
     BindingModel binding_model = BindingModel::kDeviceAddress;
+    /// Pipelines are shared by hash, for which no source is compared with another: those of foreign
+    /// programs, each with an owner of its own, never stand in for others.
+    uint64_t owner = 0;
 };
 
 /// Identity of a source, its name aside.
@@ -74,7 +79,8 @@ class PipelineTable {
   private:
     Device* device_ = nullptr;
     HostAllocator* allocator_ = nullptr;
-    Pipeline* first_ = nullptr;
+    Pipeline*& bucket_of(uint64_t hash) { return buckets_[hash % std::size(buckets_)]; }
+    Pipeline* buckets_[256] = {};  ///< by hash, each a list
     uint32_t count_ = 0;
 };
 

@@ -40,6 +40,11 @@ constexpr Feature kFeatures[] = {
     {HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS, "cooperativeMatrixFlexibleDimensions",
      false, kNvCooperativeMatrix2Extension, kNeverCore},
     {HEARTH_FEATURE_TIMELINE_SEMAPHORE, "timelineSemaphore", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_ROBUST_BUFFER_ACCESS, "robustBufferAccess", false, nullptr, VK_API_VERSION_1_0,
+     true},
+    {HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2,
+     "VkPhysicalDeviceRobustness2FeaturesEXT::robustBufferAccess2", false,
+     VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, kNeverCore, true},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -103,6 +108,10 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_TIMELINE_SEMAPHORE_FEATURES, timelineSemaphore),
     HEARTH_HOME(HEARTH_FEATURE_TIMELINE_SEMAPHORE, VkPhysicalDeviceVulkan12Features,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES, timelineSemaphore),
+    HEARTH_HOME(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS, VkPhysicalDeviceFeatures2,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, features.robustBufferAccess),
+    HEARTH_HOME(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2, VkPhysicalDeviceRobustness2FeaturesEXT,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, robustBufferAccess2),
 };
 
 #undef HEARTH_HOME
@@ -272,9 +281,11 @@ bool is_reachable(const Feature& feature, uint32_t api_version,
 }  // namespace
 
 void Problems::add(const char* format, ...) {
+    const bool is_first = count++ == 0;
+    if (text.is_full()) return;  // there may be very many
     va_list arguments;
     va_start(arguments, format);
-    if (count++ > 0) text.append("\n");
+    if (!is_first) text.append_line_break();
     text.append_list(format, arguments);
     va_end(arguments);
 }
@@ -293,6 +304,13 @@ hearth_features required_features(hearth_binding_model model) {
     for (const Feature& feature : kFeatures)
         if (feature.needed_for_addresses && model == HEARTH_BINDING_DEVICE_ADDRESS)
             bits |= feature.bit;
+    return bits;
+}
+
+hearth_features foreign_features() {
+    hearth_features bits = 0;
+    for (const Feature& feature : kFeatures)
+        if (feature.needed_for_foreign) bits |= feature.bit;
     return bits;
 }
 
@@ -392,19 +410,30 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
 
     ExtensionNames available;
     if (!available.load(vk, query.physical_device)) return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
-    if (const char* name = required_extension(query.binding_model); name != nullptr) {
+    const bool is_foreign = query.foreign_programs != 0;
+    const auto require = [&](const char* name) {
         out.required_extensions[out.required_extension_count++] = name;
         if (!contains(available.names(), name))
             problems.add("device extension %s is required and the device does not have it", name);
-    }
+    };
+    // Foreign programs use descriptors, whatever the host's own use.
+    if (const char* name =
+            required_extension(is_foreign ? HEARTH_BINDING_PUSH_DESCRIPTOR : query.binding_model);
+        name != nullptr)
+        require(name);
     out.required_features = required_features(query.binding_model);
+    if (is_foreign) out.required_features |= foreign_features();
     const hearth_features supported =
         supported_features(vk, query.physical_device, query.api_version, available.names());
-    out.optional_features = supported & ~out.required_features;
+    out.optional_features = supported & ~out.required_features & ~foreign_features();
     for (const Feature& feature : kFeatures) {
-        if ((out.required_features & ~supported & feature.bit) != 0)
+        const bool is_required = (out.required_features & feature.bit) != 0;
+        const bool needs_extension = query.api_version < feature.core_version;
+        if (is_required && needs_extension && feature.extension != nullptr)
+            require(feature.extension);
+        if (is_required && (supported & feature.bit) == 0)
             problems.add("feature %s is required and the device does not have it", feature.name);
-        if ((out.optional_features & feature.bit) != 0 && query.api_version < feature.core_version)
+        if ((out.optional_features & feature.bit) != 0 && needs_extension)
             out.optional_extensions[out.optional_extension_count++] = feature.extension;
     }
     return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_UNSUPPORTED;

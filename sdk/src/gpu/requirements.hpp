@@ -30,12 +30,16 @@ struct Feature {
     bool needed_for_addresses;  ///< required with HEARTH_BINDING_DEVICE_ADDRESS
     const char* extension;      ///< needed below `core_version`; null if none
     uint32_t core_version;
+    /// Required where foreign programs will be run, and not even optional elsewhere.
+    bool needed_for_foreign = false;
 };
 
 std::span<const Feature> all_features();
 
 /// The features that programs of this binding model cannot do without.
 hearth_features required_features(hearth_binding_model model);
+/// The features that foreign programs cannot do without.
+hearth_features foreign_features();
 /// The extension that programs of this binding model cannot do without, or null.
 const char* required_extension(hearth_binding_model model);
 

@@ -94,6 +94,7 @@ Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
         planning::emit_entry(*entry, arena_offset, program);
     }
     leave_out_unused_copy(program);
+    declare_operands(program);
     program.hash = content_hash(program);
     HEARTH_TRY(verify_plan(program, graphs, lowered.entries, options));
     return program;

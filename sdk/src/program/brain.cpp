@@ -145,18 +145,58 @@ BrainEncoding encode(const BrainItem& item, std::span<std::byte> out, uint64_t* 
     return BrainEncoding::kRaw;
 }
 
-/// The bytes that elements of this type and shape take, if they fit 62 bits.
-bool tensor_bytes(uint32_t dtype, const ShapeRecord& shape, uint64_t* bytes) {
-    constexpr uint64_t kLimit = uint64_t{1} << 62;
-    *bytes = size_bytes(static_cast<DType>(dtype));
-    for (uint32_t i = 0; i < shape.rank; ++i)
-        if (shape.counts[i] == 0) return *bytes = 0, true;
-    for (uint32_t i = 0; i < shape.rank; ++i) {
-        const auto count = static_cast<uint64_t>(shape.counts[i]);
-        if (*bytes > kLimit / count) return false;
-        *bytes *= count;
+/// The bytes of a packed tensor in the order in which they are packed, one at a time.
+class PackedBytes {
+  public:
+    explicit PackedBytes(std::span<const std::byte> in) : in_(in) {}
+    /// The next byte; zeros behind the end, and once the lengths make no sense.
+    std::byte next() {
+        while (zeros_ == 0 && literals_ == 0)
+            if (!take_lengths()) return std::byte{0};
+        if (zeros_ > 0) return --zeros_, std::byte{0};
+        if (in_.empty()) return std::byte{0};
+        const std::byte byte = in_.front();
+        in_ = in_.subspan(1);
+        return --literals_, byte;
     }
-    return true;
+    void skip(uint64_t count) {
+        while (count > 0) {
+            if (zeros_ == 0 && literals_ == 0 && !take_lengths()) return;
+            const uint64_t zeros = std::min(zeros_, count);
+            zeros_ -= zeros;
+            count -= zeros;
+            const uint64_t literals = std::min({literals_, count, uint64_t{in_.size()}});
+            if (zeros_ == 0 && count > 0 && literals == 0 && literals_ > 0) return;
+            literals_ -= literals;
+            count -= literals;
+            in_ = in_.subspan(static_cast<size_t>(literals));
+        }
+    }
+
+  private:
+    bool take_lengths() {
+        return take_length(in_, &zeros_) && take_length(in_, &literals_) &&
+               (zeros_ > 0 || literals_ > 0);
+    }
+
+    std::span<const std::byte> in_;
+    uint64_t zeros_ = 0, literals_ = 0;
+};
+
+/// Bits of the highest two bytes of an element that are all set in NaN and infinities alone; 0: the
+/// type has none.
+uint32_t exponent_mask(DType dtype) {
+    switch (dtype) {
+        case DType::kF16:
+            return 0x7c00;
+        case DType::kF32:
+        case DType::kBF16:
+            return 0x7f80;
+        case DType::kF64:
+            return 0x7ff0;
+        default:
+            return 0;
+    }
 }
 
 }  // namespace
@@ -258,8 +298,13 @@ bool BrainView::open(std::span<const std::byte> bytes, ViewError* error) {
         return refuse(StatusCode::kCorruptData, "names or host data lie outside the file");
     tensors_ = {reinterpret_cast<const BrainTensorRecord*>(bytes.data() + sizeof(BrainHeader)),
                 header_->tensor_count};
-    for (uint32_t i = 0; i < tensors_.size(); ++i)
+    Checked names;  // that overlap would take more to walk than the file has
+    for (uint32_t i = 0; i < tensors_.size(); ++i) {
+        names += tensors_[i].name.size;
+        if (!names.is_within(header_->texts_bytes))
+            return refuse(StatusCode::kCorruptData, "names share their characters");
         if (!check_tensor(i, error)) return false;
+    }
     return true;
 }
 
@@ -282,8 +327,9 @@ bool BrainView::check_tensor(uint32_t index, ViewError* error) const {
     for (uint32_t i = 0; i < static_cast<uint32_t>(kMaxRank); ++i)
         if (t.shape.counts[i] < 0 || (i >= t.shape.rank && t.shape.counts[i] != 0))
             return bad("impossible shape");
-    uint64_t bytes = 0;
-    if (!tensor_bytes(t.dtype, t.shape, &bytes) || bytes != t.bytes)
+    constexpr uint64_t kMostBytes = uint64_t{1} << 62;
+    const Checked bytes = tensor_bytes(static_cast<DType>(t.dtype), t.shape);
+    if (!bytes.is_within(kMostBytes) || !bytes.equals(t.bytes))
         return bad("shape and size do not agree");
     if (t.offset > bytes_.size() || t.stored_bytes > bytes_.size() - t.offset)
         return bad("its bytes lie outside the file");
@@ -335,6 +381,45 @@ bool BrainView::decode(const BrainTensorRecord& tensor, std::span<const std::byt
     if (is_packed && !unpack(stored, size_bytes(static_cast<DType>(tensor.dtype)), out))
         return false;
     return checksum(out) == tensor.checksum;
+}
+
+int64_t BrainView::first_nonfinite(const BrainTensorRecord& tensor,
+                                   std::span<const std::byte> parent) const {
+    const auto dtype = static_cast<DType>(tensor.dtype);
+    const std::span<const std::byte> stored = part(tensor.offset, tensor.stored_bytes);
+    const auto encoding = static_cast<BrainEncoding>(tensor.encoding);
+    if (encoding == BrainEncoding::kRaw) return hearth::first_nonfinite(dtype, stored);
+    const uint32_t mask = exponent_mask(dtype);
+    if (encoding == BrainEncoding::kParent || mask == 0) return -1;
+    // The highest two bytes of all elements are the last two planes.
+    const uint32_t element = size_bytes(dtype);
+    const uint64_t count = tensor.bytes / element;
+    PackedBytes low(stored);
+    low.skip((element - 2) * count);
+    PackedBytes high = low;
+    high.skip(count);
+    const bool is_delta = encoding == BrainEncoding::kDelta && parent.size() == tensor.bytes;
+    for (uint64_t i = 0; i < count; ++i) {
+        auto top = static_cast<uint32_t>(high.next()) << 8 | static_cast<uint32_t>(low.next());
+        if (is_delta) {
+            const std::byte* from = parent.data() + (i + 1) * element;
+            top ^= static_cast<uint32_t>(from[-1]) << 8 | static_cast<uint32_t>(from[-2]);
+        }
+        if ((top & mask) == mask) return static_cast<int64_t>(i);
+    }
+    return -1;
+}
+
+int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes) {
+    const uint32_t mask = exponent_mask(dtype);
+    const uint32_t element = size_bytes(dtype);
+    if (mask == 0) return -1;
+    for (size_t at = element; at <= bytes.size(); at += element) {
+        const uint32_t top =
+            static_cast<uint32_t>(bytes[at - 1]) << 8 | static_cast<uint32_t>(bytes[at - 2]);
+        if ((top & mask) == mask) return static_cast<int64_t>(at / element - 1);
+    }
+    return -1;
 }
 
 uint64_t brain_schema_hash(const ProgramView& program) {

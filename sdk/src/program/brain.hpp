@@ -99,7 +99,8 @@ class BrainView {
     /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
     ///
     /// Checked: magic, version, size, checksum; each tensor's name, type, shape and place, names in
-    /// ascending order.  Packed bytes are checked by decode().
+    /// ascending order and with characters of their own.  Packed bytes are checked by decode().
+    /// Takes time in proportion to the bytes.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error);
 
     const file::BrainHeader& header() const { return *header_; }
@@ -122,6 +123,11 @@ class BrainView {
     [[nodiscard]] bool decode(const file::BrainTensorRecord& tensor,
                               std::span<const std::byte> parent, std::span<std::byte> out) const;
 
+    /// The first element that is NaN or infinite, or -1, without decoding: allocates nothing.  What
+    /// equals the parent's is not looked at.  Of bytes that do not decode the answer means nothing.
+    int64_t first_nonfinite(const file::BrainTensorRecord& tensor,
+                            std::span<const std::byte> parent) const;
+
   private:
     bool check_tensor(uint32_t index, ViewError* error) const;
     std::span<const std::byte> part(uint64_t offset, uint64_t size) const {
@@ -132,6 +138,9 @@ class BrainView {
     const file::BrainHeader* header_ = nullptr;
     std::span<const file::BrainTensorRecord> tensors_;
 };
+
+/// The first element that is NaN or infinite; -1 if there is none, or the type has no such values.
+int64_t first_nonfinite(DType dtype, std::span<const std::byte> bytes);
 
 /// What the inputs and outputs of a program are, in any order and on any profile.
 uint64_t brain_schema_hash(const ProgramView& program);

@@ -3,6 +3,7 @@
 
 // Brains as values, over the format of brain.hpp.
 
+#include "core/bytes.hpp"
 #include "program/brain.hpp"
 #include "program/package.hpp"
 
@@ -69,7 +70,23 @@ Status to_status(const ViewError& error) {
     return {error.code, error.text.c_str()};
 }
 
-Result<Brain> shipped_in(const ProgramView& view) {
+/// "brain: 'w': element 3 is NaN or infinite", of the first such tensor.
+Status check_finite(const Brain& brain) {
+    for (const BrainTensor& t : brain.tensors)
+        if (const int64_t at = first_nonfinite(t.value.dtype(), t.value.bytes()); at >= 0)
+            return invalid_argument("brain: " + quoted(t.name) + ": element " + std::to_string(at) +
+                                    " is NaN or infinite");
+    return {};
+}
+
+Result<Brain> shipped_in(const ProgramView& view, uint64_t most_bytes) {
+    Checked total;
+    for (const file::SlotRecord& slot : view.slots())
+        if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant)) total += slot.bytes;
+    if (!total.is_within(most_bytes))
+        return out_of_range("program: its params and states take " +
+                            std::to_string(total.or_most()) + " bytes, at most " +
+                            std::to_string(most_bytes) + " are allowed");
     Brain brain;
     brain.graph_hash = view.header().graph_hash;
     brain.schema_hash = brain_schema_hash(view);
@@ -79,16 +96,9 @@ Result<Brain> shipped_in(const ProgramView& view) {
         BrainTensor tensor;
         tensor.name = view.text_view(slot.name);
         tensor.is_state = slot.kind == static_cast<uint32_t>(SlotKind::kState);
-        uint64_t bytes = size_bytes(view.held_dtype(slot));
-        for (uint32_t i = 0; i < slot.shape.rank; ++i)
-            if (__builtin_mul_overflow(bytes, static_cast<uint64_t>(slot.shape.counts[i]), &bytes))
-                bytes = ~uint64_t{0};
-        if (bytes > slot.bytes)
-            return corrupt_data("program: slot '" + tensor.name + "' is smaller than its shape");
         tensor.value = HostTensor(view.held_dtype(slot), to_shape(slot.shape));
         const std::span<const std::byte> first = first_contents(view, slot);
-        if (!first.empty())
-            std::copy_n(first.begin(), static_cast<ptrdiff_t>(bytes), tensor.value.bytes().begin());
+        if (!first.empty()) std::copy(first.begin(), first.end(), tensor.value.bytes().begin());
         brain.tensors.push_back(std::move(tensor));
     }
     std::sort(brain.tensors.begin(), brain.tensors.end(),
@@ -154,7 +164,8 @@ const BrainTensor* Brain::find(std::string_view name) const {
     return const_cast<Brain*>(this)->find(name);
 }
 
-Result<Brain> shipped_brain(std::span<const std::byte> package_or_program) {
+Result<Brain> shipped_brain(std::span<const std::byte> package_or_program, uint64_t most_bytes) {
+    if (most_bytes == 0) most_bytes = default_tensor_bytes(package_or_program.size());
     const Aligned aligned(package_or_program);
     PackageView package;
     ProgramView program;
@@ -166,7 +177,7 @@ Result<Brain> shipped_brain(std::span<const std::byte> package_or_program) {
         weights = package.weights();
     }
     if (!program.open(bytes, &error, weights)) return to_status(error);
-    return shipped_in(program);
+    return shipped_in(program, most_bytes);
 }
 
 uint64_t hash_of(const Brain& shipped) {
@@ -176,8 +187,13 @@ uint64_t hash_of(const Brain& shipped) {
     return sum;
 }
 
-Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent,
-                         uint64_t most_bytes) {
+Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent, uint64_t most_bytes,
+                         Nonfinite nonfinite) {
+    if (most_bytes == 0) {
+        most_bytes = default_tensor_bytes(bytes.size());
+        if (parent != nullptr)
+            for (const BrainTensor& t : parent->tensors) most_bytes += t.value.bytes().size();
+    }
     const Aligned aligned(bytes);
     BrainView view;
     ViewError error;
@@ -198,7 +214,9 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent,
     brain.host_data.assign(view.host_data().begin(), view.host_data().end());
     for (const file::BrainTensorRecord& t : view.tensors()) {
         if (t.bytes > most_bytes)
-            return out_of_range("brain: its tensors take more bytes than they may");
+            return out_of_range("brain: " + quoted(view.name(t)) + " takes " +
+                                std::to_string(t.bytes) + " bytes in memory, " +
+                                std::to_string(most_bytes) + " of those allowed are left");
         most_bytes -= t.bytes;
         BrainTensor tensor;
         tensor.name = view.name(t);
@@ -215,10 +233,13 @@ Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent,
             return corrupt_data("brain: the bytes of '" + tensor.name + "' are damaged");
         brain.tensors.push_back(std::move(tensor));
     }
+    if (nonfinite == Nonfinite::kRefuse) HEARTH_TRY(check_finite(brain));
     return brain;
 }
 
-std::vector<std::byte> save_brain(const Brain& brain, const Brain* parent) {
+Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* parent,
+                                          Nonfinite nonfinite) {
+    if (nonfinite == Nonfinite::kRefuse) HEARTH_TRY(check_finite(brain));
     const ValueItems items(brain, parent);
     std::vector<std::byte> out(brain_bound(items, brain.host_data.size()));
     const BrainIdentity identity{brain.graph_hash, brain.schema_hash,

@@ -5,6 +5,8 @@
 
 #include <hearth/core/hash.hpp>
 
+#include <algorithm>
+
 namespace hearth {
 
 namespace {
@@ -23,6 +25,11 @@ void add(Hash& hash, const Kernel& k) {
     hash.number(k.spec_constants.size());
     for (const SpecConstant& c : k.spec_constants) hash.number(c.id).number(c.value);
     hash.number(k.operand_count).number(k.word_count).number(k.located_count);
+    hash.number(k.access_bytes).number(k.operands.size());
+    for (const KernelOperand& o : k.operands) {
+        hash.number(static_cast<uint8_t>(o.access)).number(o.bytes_per_word);
+        add(hash, o.bytes);
+    }
     for (uint32_t extent : k.local_size) hash.number(extent);
     hash.number(k.needs_fp16_storage).number(k.needs_fp16_arithmetic);
     hash.number(k.needs_subgroup_arithmetic).number(k.needs_int8_storage);
@@ -88,6 +95,32 @@ const Entry* Program::find_entry(std::string_view name) const {
 }
 const Slot* Program::find_slot(std::string_view name) const {
     return find_named(slots, name);
+}
+
+void declare_operands(Program& program) {
+    std::vector<bool> was_declared;
+    for (Kernel& kernel : program.kernels) was_declared.push_back(!kernel.operands.empty());
+    for (const Step& step : program.steps) {
+        if (step.kind != StepKind::kDispatch || step.kernel >= program.kernels.size() ||
+            was_declared[step.kernel])
+            continue;
+        std::vector<KernelOperand>& declared = program.kernels[step.kernel].operands;
+        const bool is_first = declared.empty();
+        const std::span<const Operand> given = program.operands_of(step);
+        if (is_first) declared.resize(given.size());
+        for (size_t i = 0; i < std::min(given.size(), declared.size()); ++i) {
+            KernelOperand& d = declared[i];
+            const Extent bytes = given[i].bytes;
+            d.bytes = is_first ? bytes
+                               : Extent{std::min(d.bytes.fixed, bytes.fixed),
+                                        std::min(d.bytes.per_row, bytes.per_row)};
+            const auto both = static_cast<Access>(static_cast<uint8_t>(d.access) &
+                                                  static_cast<uint8_t>(given[i].access));
+            d.access = is_first || both == Access{} ? given[i].access : both;
+        }
+    }
+    for (Kernel& kernel : program.kernels)
+        if (kernel.operands.empty()) kernel.operands.resize(kernel.operand_count);
 }
 
 uint64_t content_hash(const Program& program) {

@@ -61,6 +61,16 @@ struct SpecConstant {
     uint32_t value = 0;
 };
 
+/// What a kernel does with one of its operands, whichever step runs it.  Each step must give it an
+/// operand that allows as much.
+struct KernelOperand {
+    Access access = Access::kRead;
+    /// It touches no more than the first `bytes`, and so many for each one of the step's first word.
+    Extent bytes;
+    uint32_t bytes_per_word = 0;
+    friend bool operator==(const KernelOperand&, const KernelOperand&) = default;
+};
+
 /// One compute pipeline's worth of shader.
 ///
 /// Push constants: with BindingModel::kDeviceAddress the operands' addresses (8 bytes each, in
@@ -74,8 +84,11 @@ struct SpecConstant {
 struct Kernel {
     std::string name;
     std::vector<uint32_t> spirv;
-    std::vector<SpecConstant> spec_constants;
+    std::vector<SpecConstant> spec_constants;  ///< in ascending order of ids
     uint32_t operand_count = 0;
+    std::vector<KernelOperand> operands;  ///< one for each operand; see declare_operands()
+    /// Bytes of its widest load or store: operands lie at multiples of it.  At most 16.
+    uint32_t access_bytes = 4;
     uint32_t word_count = 0;
     uint32_t located_count = 0;
     std::array<uint32_t, 3> local_size{1, 1, 1};
@@ -214,6 +227,10 @@ struct Program {
 
 /// The content hash that belongs in Program::hash.
 uint64_t content_hash(const Program& program);
+
+/// Has each kernel that does not declare its operands yet (Kernel::operands) declare what its steps
+/// have in common: the accesses that each allows, and as many bytes as each gives it.
+void declare_operands(Program& program);
 
 /// Little-endian bytes of `program`; load_program of them gives an equal Program.
 std::vector<std::byte> save_program(const Program& program);

@@ -5,7 +5,9 @@
 //
 // Little-endian.  A FileHeader, then one section for each table: an array of the plain records
 // below, each section at a multiple of 16 bytes.  Texts lie in one section, each followed by a zero
-// byte; lists lie in shared sections and are referred to by position.  Reserved fields are zero.
+// byte; lists lie in shared sections and are referred to by position; no two refer to the same
+// elements, so that whoever walks all lists takes no longer than the file is.  Reserved fields are
+// zero.
 // Any change here changes kProgramFormatVersion.
 
 #pragma once
@@ -60,7 +62,15 @@ struct KernelRecord {
     uint32_t located_count;
     uint32_t subgroup_size;  ///< 0: any
     uint32_t matrix_m, matrix_n, matrix_k;
-    uint32_t reserved;
+    uint32_t access_bytes;  ///< 1, 2, 4, 8 or 16
+    ListRef operands;       ///< kKernelOperands, operand_count of them
+};
+
+/// KernelOperand.
+struct KernelOperandRecord {
+    uint32_t access;
+    uint32_t bytes_per_word;
+    ExtentRecord bytes;
 };
 
 /// Push constants of a kernel: the two regions' addresses if it locates operands, the addresses of
@@ -126,6 +136,7 @@ struct SlotRecord {
 
 enum Section : uint32_t {
     kKernels,
+    kKernelOperands,
     kSpirv,
     kSpecConstants,
     kOperands,
@@ -136,7 +147,8 @@ enum Section : uint32_t {
     kEntryBindings,
     kBindings,
     kSlots,
-    kNames,  ///< TextRef
+    kNames,      ///< TextRef
+    kSlotNames,  ///< positions of the slots, in ascending order of their names
     kTexts,
     kData,
     kSectionCount,
@@ -144,6 +156,7 @@ enum Section : uint32_t {
 
 /// Byte size of one element of each Section.
 inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
+                                                          sizeof(KernelOperandRecord),
                                                           4,
                                                           sizeof(SpecConstantRecord),
                                                           sizeof(OperandRecord),
@@ -155,6 +168,7 @@ inline constexpr uint32_t kElementBytes[kSectionCount] = {sizeof(KernelRecord),
                                                           sizeof(BindingRecord),
                                                           sizeof(SlotRecord),
                                                           sizeof(TextRef),
+                                                          4,
                                                           1,
                                                           1};
 
@@ -187,9 +201,9 @@ struct FileHeader {
 
 inline constexpr uint64_t kChecksumEnd = 24;  ///< where the checksummed bytes begin
 
-static_assert(sizeof(KernelRecord) == 80 && sizeof(OperandRecord) == 40 &&
-              sizeof(StepRecord) == 136 && sizeof(EntryRecord) == 40 &&
-              sizeof(BindingRecord) == 112 && sizeof(SlotRecord) == 112 &&
-              sizeof(FileHeader) == 88 + 16 * kSectionCount);
+static_assert(sizeof(KernelRecord) == 88 && sizeof(KernelOperandRecord) == 24 &&
+              sizeof(OperandRecord) == 40 && sizeof(StepRecord) == 136 &&
+              sizeof(EntryRecord) == 40 && sizeof(BindingRecord) == 112 &&
+              sizeof(SlotRecord) == 112 && sizeof(FileHeader) == 88 + 16 * kSectionCount);
 
 }  // namespace hearth::file

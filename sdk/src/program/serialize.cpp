@@ -8,6 +8,7 @@
 #include "program/view.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace hearth {
 
@@ -91,6 +92,11 @@ void write(Writer& writer, const Kernel& k) {
     record.spirv = writer.list(kSpirv, std::span(k.spirv));
     record.spec_constants =
         writer.list(kSpecConstants, std::span<const SpecConstantRecord>(constants));
+    std::vector<KernelOperandRecord> operands;
+    for (const KernelOperand& o : k.operands)
+        operands.push_back({static_cast<uint32_t>(o.access), o.bytes_per_word, to_record(o.bytes)});
+    record.operands = writer.list(kKernelOperands, std::span<const KernelOperandRecord>(operands));
+    record.access_bytes = k.access_bytes;
     record.operand_count = k.operand_count;
     record.word_count = k.word_count;
     record.located_count = k.located_count;
@@ -154,6 +160,15 @@ void write(Writer& writer, const Slot& s) {
                                      s.bytes, s.data_offset});
 }
 
+/// The positions of the slots in ascending order of their names.
+std::vector<uint32_t> order_by_name(const std::vector<Slot>& slots) {
+    std::vector<uint32_t> order(slots.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::sort(order.begin(), order.end(),
+              [&](uint32_t a, uint32_t b) { return slots[a].name < slots[b].name; });
+    return order;
+}
+
 template <class T>
 std::vector<T> to_vector(std::span<const T> values) {
     return {values.begin(), values.end()};
@@ -166,6 +181,10 @@ Kernel read(const ProgramView& view, const KernelRecord& k) {
     kernel.spirv = to_vector(view.spirv_of(k));
     for (const SpecConstantRecord& c : view.spec_constants_of(k))
         kernel.spec_constants.push_back({c.id, c.value});
+    for (const KernelOperandRecord& o : view.operands_of(k))
+        kernel.operands.push_back(
+            {static_cast<Access>(o.access), from_record(o.bytes), o.bytes_per_word});
+    kernel.access_bytes = k.access_bytes;
     kernel.operand_count = k.operand_count;
     kernel.word_count = k.word_count;
     kernel.located_count = k.located_count;
@@ -259,6 +278,7 @@ std::vector<std::byte> save(const Program& program, std::span<const std::byte> d
     for (const Entry& entry : program.entries) write(writer, entry);
     for (const Binding& binding : program.bindings) write(writer, binding);
     for (const Slot& slot : program.slots) write(writer, slot);
+    writer.list(kSlotNames, std::span<const uint32_t>(order_by_name(program.slots)));
     writer.list(kData, data);
     return writer.finish(header);
 }

@@ -3,7 +3,9 @@
 
 #include "program/view.hpp"
 
+#include "core/checked.hpp"
 #include "core/checksum.hpp"
+#include "program/spirv.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,6 +23,7 @@ static_assert(std::endian::native == std::endian::little,
 constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint32_t kMaxEntryBindings = 64;
+constexpr size_t kMaxEntries = 1024;          // names are compared each with each
 constexpr uint64_t kMaxPushBytes = 128;       // guaranteed by every Vulkan device
 constexpr uint32_t kMaxPushDescriptors = 32;  // guaranteed by VK_KHR_push_descriptor
 
@@ -33,7 +36,7 @@ class Checker {
         return header_limits() && check_each(view_.kernels(), &Checker::kernel) &&
                check_each(view_.operands(), &Checker::operand) &&
                check_each(view_.bindings(), &Checker::binding) &&
-               check_each(view_.slots(), &Checker::slot) &&
+               check_each(view_.slots(), &Checker::slot) && slot_names() &&
                check_each(view_.steps(), &Checker::step) &&
                check_each(view_.entries(), &Checker::entry);
     }
@@ -55,21 +58,39 @@ class Checker {
     uint64_t count(Section section) const { return view_.header().sections[section].count; }
     uint64_t rows() const { return view_.header().rows_capacity; }
 
-    bool text_ok(TextRef ref) const {
-        if (uint64_t{ref.offset} + ref.size >= count(kTexts)) return false;
-        const char* text = view_.text(ref);
-        return text[ref.size] == '\0' && std::memchr(text, '\0', ref.size) == nullptr;
+    /// All lists together may take no more than their section has: then no two need to share, and
+    /// whoever walks each of them has walked the section once.
+    bool is_budgeted(Section section, uint64_t elements) {
+        used_[section] += elements;
+        return used_[section].is_within(count(section));
     }
-    bool list_ok(ListRef ref, Section section) const {
-        return uint64_t{ref.first} + ref.count <= count(section);
+    /// `what` are elements of a section that `table` index_ refers to.
+    bool list_ok(ListRef ref, Section section, const char* table, const char* what) {
+        const bool is_inside = (Checked(ref.first) + ref.count).is_within(count(section));
+        if (is_inside && is_budgeted(section, ref.count)) return true;
+        error_->code = StatusCode::kCorruptData;
+        error_->text.set("program: %s %zu: %s %s", table, index_, what,
+                         is_inside ? "are those of others too" : "lie outside their section");
+        return false;
+    }
+    bool text_ok(TextRef ref, const char* table, const char* what) {
+        const bool is_inside = uint64_t{ref.offset} + ref.size < count(kTexts);
+        const bool is_own = is_inside && is_budgeted(kTexts, uint64_t{ref.size} + 1);
+        if (is_own) {
+            const char* text = view_.text(ref);
+            if (text[ref.size] == '\0' && std::memchr(text, '\0', ref.size) == nullptr) return true;
+        }
+        error_->code = StatusCode::kCorruptData;
+        error_->text.set("program: %s %zu: %s %s", table, index_, what,
+                         is_inside && !is_own ? "is that of others too" : "is no text");
+        return false;
     }
     /// The extent at capacity, if it fits 63 bits together with `offset`.
     bool end_of(uint64_t offset, ExtentRecord extent, uint64_t* end) const {
         constexpr uint64_t kLimit = std::numeric_limits<int64_t>::max();
-        if (offset > kLimit || extent.fixed > kLimit - offset) return false;
-        const uint64_t left = kLimit - offset - extent.fixed;
-        if (extent.per_row != 0 && rows() > left / extent.per_row) return false;
-        *end = offset + extent_at(extent, rows());
+        const Checked sum = Checked(offset) + extent.fixed + Checked(extent.per_row) * rows();
+        if (!sum.is_within(kLimit)) return false;
+        *end = sum.value();
         return true;
     }
     bool shape_ok(const ShapeRecord& shape) const {
@@ -78,6 +99,15 @@ class Checker {
         for (uint32_t i = 0; i < static_cast<uint32_t>(kMaxRank); ++i)
             if (shape.counts[i] < 0 || (i >= shape.rank && shape.counts[i] != 0)) return false;
         return true;
+    }
+    /// Whether `bytes` are just what a tensor of the shape takes.
+    bool fits_shape(const ShapeRecord& shape, uint32_t dtype, ExtentRecord bytes) const {
+        if ((shape.per_row_mask & (shape.per_row_mask - 1)) != 0) return false;  // rows by rows
+        const auto held = device_dtype(static_cast<DType>(dtype), view_.storage());
+        const Checked size = tensor_bytes(held, shape);
+        const bool is_per_row = shape.per_row_mask != 0;
+        return size.equals(is_per_row ? bytes.per_row : bytes.fixed) &&
+               (is_per_row ? bytes.fixed : bytes.per_row) == 0;
     }
 
     bool header_limits() {
@@ -94,36 +124,62 @@ class Checker {
         constexpr uint64_t kMaxRegion = uint64_t{1} << 62;
         if (header.arena_bytes > kMaxRegion || header.weights_bytes > kMaxRegion)
             return bad("header", "a region is larger than 2^62 bytes");
-        if (!text_ok(header.profile)) return bad("header", "profile is not a text");
-        return true;
+        return text_ok(header.profile, "header", "profile");
     }
 
     bool kernel(const KernelRecord& k) {
-        if (!text_ok(k.name) || !text_ok(k.source))
-            return bad("kernel", "name or source is no text");
-        if (!list_ok(k.spirv, kSpirv)) return bad("kernel", "SPIR-V lies outside its section");
-        if (!list_ok(k.spec_constants, kSpecConstants))
-            return bad("kernel", "specialization constants lie outside their section");
+        if (!text_ok(k.name, "kernel", "name") || !text_ok(k.source, "kernel", "source") ||
+            !list_ok(k.spirv, kSpirv, "kernel", "SPIR-V words") ||
+            !list_ok(k.spec_constants, kSpecConstants, "kernel", "specialization constants") ||
+            !list_ok(k.operands, kKernelOperands, "kernel", "declared operands"))
+            return false;
         if ((k.flags & ~uint32_t{kAllKernelFlags}) != 0) return bad("kernel", "unknown flags");
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
-        if (k.reserved != 0) return bad("kernel", "reserved field is not zero");
         if (k.located_count > k.operand_count || (k.located_count > 0 && !addresses))
             return bad("kernel", "locates operands that it has not, or in another binding model");
         if (push_bytes_of(k, view_.binding_model()) > kMaxPushBytes)
             return bad("kernel", "needs over 128 push constant bytes");
         if (!addresses && k.operand_count > kMaxPushDescriptors)
             return bad("kernel", "needs over 32 descriptors");
+        if (k.access_bytes > 16 || !std::has_single_bit(k.access_bytes))
+            return bad("kernel", "accesses memory in pieces that are not 1, 2, 4, 8 or 16 bytes");
+        if (k.operands.count != k.operand_count)
+            return bad("kernel", "declares not just its operands");
+        for (const KernelOperandRecord& declared : view_.operands_of(k)) {
+            uint64_t end = 0;
+            if (declared.access < 1 || declared.access > 3)
+                return bad("kernel", "declares an unknown access");
+            if (!end_of(0, declared.bytes, &end)) return bad("kernel", "declares too many bytes");
+            if (declared.bytes_per_word != 0 && k.word_count == 0)
+                return bad("kernel", "declares bytes for each one of a word that it has not");
+        }
+        if (!constants_ok(k)) return false;
         for (uint32_t extent : k.local_size)
             if (extent == 0 || extent > 1024) return bad("kernel", "local size is not in 1..1024");
         const std::span<const uint32_t> spirv = view_.spirv_of(k);
         if (spirv.size() <= kSpirvHeaderWords || spirv[0] != kSpirvMagic)
             return bad("kernel", "has no SPIR-V");
+        if (spirv_bound(spirv) == 0)
+            return bad("kernel", "SPIR-V's id bound is out of proportion to its size");
         for (size_t at = kSpirvHeaderWords; at < spirv.size();) {
             const uint32_t words = spirv[at] >> 16;
             if (words == 0 || words > spirv.size() - at)
                 return bad("kernel", "SPIR-V instruction of impossible length");
             at += words;
         }
+        return true;
+    }
+
+    bool constants_ok(const KernelRecord& k) {
+        const std::span<const SpecConstantRecord> constants = view_.spec_constants_of(k);
+        for (size_t i = 1; i < constants.size(); ++i)
+            if (constants[i].id <= constants[i - 1].id)
+                return bad("kernel", "specialization constants are not in ascending order");
+        if (constants.size() < k.located_count)
+            return bad("kernel", "has not one constant for each operand that it locates");
+        for (uint32_t i = 0; i < k.located_count; ++i)
+            if (constants[i].id != i)
+                return bad("kernel", "has not one constant for each operand that it locates");
         return true;
     }
 
@@ -167,23 +223,25 @@ class Checker {
     }
 
     bool binding(const BindingRecord& b) {
-        if (!text_ok(b.name)) return bad("binding", "name is no text");
+        if (!text_ok(b.name, "binding", "name")) return false;
         if (b.direction > 1) return bad("binding", "unknown direction");
         if (b.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("binding", "unknown type");
         if (!shape_ok(b.shape)) return bad("binding", "impossible shape");
         uint64_t end = 0;
         if (!end_of(0, b.bytes, &end)) return bad("binding", "extent overflows");
-        if (!list_ok(b.elements, kNames)) return bad("binding", "names lie outside their section");
+        if (!list_ok(b.elements, kNames, "binding", "names of elements")) return false;
         if (b.elements.count != 0 && (b.shape.rank != 1 || b.shape.per_row_mask != 0 ||
                                       b.shape.counts[0] != int64_t{b.elements.count}))
             return bad("binding", "has not as many names as elements");
         for (const TextRef& name : view_.elements_of(b))
-            if (!text_ok(name)) return bad("binding", "an element's name is no text");
+            if (!text_ok(name, "binding", "name of an element")) return false;
+        if (!fits_shape(b.shape, b.dtype, b.bytes))
+            return bad("binding", "its bytes are not those of its shape");
         return true;
     }
 
     bool slot(const SlotRecord& s) {
-        if (!text_ok(s.name)) return bad("slot", "name is no text");
+        if (!text_ok(s.name, "slot", "name")) return false;
         if (s.kind > static_cast<uint32_t>(SlotKind::kTransient))
             return bad("slot", "unknown kind");
         if (s.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("slot", "unknown type");
@@ -192,6 +250,13 @@ class Checker {
         const uint64_t limit = view_.header().weights_bytes;
         if (s.offset > limit || s.bytes > limit - s.offset)
             return bad("slot", "lies outside the weights");
+        if (!fits_shape(s.shape, s.dtype, {s.bytes, 0}))
+            return bad("slot", "its bytes are not those of its shape");
+        if (index_ > 0) {
+            const SlotRecord& previous = view_.slots()[index_ - 1];
+            if (s.offset < previous.offset + previous.bytes)
+                return bad("slot", "lies before or upon the slot ahead of it");
+        }
         if (s.data_offset == kZeroFilled) return true;
         const uint64_t data = view_.data().size();
         if (s.data_offset > data || s.bytes > data - s.data_offset)
@@ -199,14 +264,33 @@ class Checker {
         return true;
     }
 
+    /// Strictly ascending names are all different, and so are the slots that have them: there is no
+    /// need to compare each with each.
+    bool slot_names() {
+        const std::span<const uint32_t> order = view_.slots_by_name();
+        index_ = 0;
+        if (order.size() != view_.slots().size())
+            return bad("slot names", "are not as many as the slots");
+        std::string_view previous;
+        for (; index_ < order.size(); ++index_) {
+            if (order[index_] >= view_.slots().size()) return bad("slot names", "name no slot");
+            const std::string_view name = view_.text_view(view_.slots()[order[index_]].name);
+            if (index_ > 0 && !(previous < name))
+                return bad("slot names", previous == name ? "two slots have one name"
+                                                          : "are not in ascending order");
+            previous = name;
+        }
+        return true;
+    }
+
     bool step(const StepRecord& s) {
         if (s.kind > static_cast<uint32_t>(StepKind::kBarrier)) return bad("step", "unknown kind");
-        if (!text_ok(s.label)) return bad("step", "label is no text");
-        if (!list_ok(s.operands, kOperands))
-            return bad("step", "operands lie outside their section");
-        if (!list_ok(s.words, kWords)) return bad("step", "words lie outside their section");
-        if (!list_ok(s.computes, kValues) || !list_ok(s.operand_values, kValues))
-            return bad("step", "debug values lie outside their section");
+        if (!text_ok(s.label, "step", "label") ||
+            !list_ok(s.operands, kOperands, "step", "operands") ||
+            !list_ok(s.words, kWords, "step", "words") ||
+            !list_ok(s.computes, kValues, "step", "debug values") ||
+            !list_ok(s.operand_values, kValues, "step", "debug values"))
+            return false;
         for (const GridAxisRecord& axis : s.grid)
             if (!grid_ok(axis)) return false;
         switch (static_cast<StepKind>(s.kind)) {
@@ -240,11 +324,36 @@ class Checker {
         if (s.operands.count != k.operand_count)
             return bad("step", "has not its kernel's operands");
         if (s.words.count != k.word_count) return bad("step", "has not its kernel's words");
-        for (uint32_t i = 0; i < k.located_count; ++i) {
-            const auto region = static_cast<Region>(view_.operands_of(s)[i].region);
-            if (region != Region::kArena && region != Region::kWeights)
-                return bad("step", "has an operand that its kernel cannot locate");
-        }
+        const std::span<const OperandRecord> operands = view_.operands_of(s);
+        for (uint32_t i = 0; i < operands.size(); ++i)
+            if (!operand_fits(k, i, operands[i], s)) return false;
+        return true;
+    }
+
+    /// Whether operand i of a dispatch is one that its kernel can be given.
+    bool operand_fits(const KernelRecord& k, uint32_t i, const OperandRecord& o,
+                      const StepRecord& s) {
+        const KernelOperandRecord& declared = view_.operands_of(k)[i];
+        if ((declared.access & ~o.access) != 0)
+            return bad("step", "gives an operand for less than its kernel does with it");
+        const Checked more = declared.bytes_per_word == 0
+                                 ? Checked()
+                                 : Checked(declared.bytes_per_word) * view_.words_of(s)[0];
+        // Both sides are linear in the rows, so the ends of 1..capacity are enough.
+        for (uint64_t r : {uint64_t{1}, rows()})
+            if (!(more + extent_at(declared.bytes, r)).is_within(extent_at(o.bytes, r)))
+                return bad("step", "gives an operand of fewer bytes than its kernel touches");
+        const auto region = static_cast<Region>(o.region);
+        const bool is_placed = region == Region::kArena || region == Region::kWeights;
+        if (is_placed && o.offset % k.access_bytes != 0)
+            return bad("step", "gives an operand that is not aligned for its kernel");
+        if (i >= k.located_count) return true;
+        const uint64_t units = o.offset / kLocationUnit;
+        if (!is_placed || o.offset % kLocationUnit != 0 || units > 0x7fffffffu)
+            return bad("step", "has an operand that its kernel cannot locate");
+        const uint64_t place = units * 2 + (region == Region::kWeights ? 1 : 0);
+        if (view_.spec_constants_of(k)[i].value != place)
+            return bad("step", "has an operand that is not where its kernel looks for it");
         return true;
     }
 
@@ -257,8 +366,10 @@ class Checker {
             return bad("step", "is a copy that does not read, then write");
         if (from.bytes.fixed != to.bytes.fixed || from.bytes.per_row != to.bytes.per_row)
             return bad("step", "is a copy between different sizes");
+        if (from.region == static_cast<uint32_t>(Region::kRun))
+            return bad("step", "is a copy of the run block");
         // vkCmdCopyBuffer's regions must not overlap within one buffer.
-        if (from.region == to.region && from.region != static_cast<uint32_t>(Region::kExternal)) {
+        if (from.region == to.region && from.binding == to.binding) {
             const uint64_t bytes = extent_at(from.bytes, rows());
             if (from.offset < to.offset + bytes && to.offset < from.offset + bytes)
                 return bad("step", "is a copy onto itself");
@@ -278,10 +389,13 @@ class Checker {
     }
 
     bool entry(const EntryRecord& e) {
-        if (!text_ok(e.name)) return bad("entry", "name is no text");
-        if (!list_ok(e.steps, kSteps)) return bad("entry", "steps lie outside their section");
-        if (!list_ok(e.bindings, kEntryBindings))
-            return bad("entry", "bindings lie outside their section");
+        if (index_ >= kMaxEntries) return bad("entry", "there are over 1024");
+        if (!text_ok(e.name, "entry", "name") || !list_ok(e.steps, kSteps, "entry", "steps") ||
+            !list_ok(e.bindings, kEntryBindings, "entry", "bindings"))
+            return false;
+        for (size_t other = 0; other < index_; ++other)
+            if (view_.text_view(view_.entries()[other].name) == view_.text_view(e.name))
+                return bad("entry", "another one has its name");
         const uint64_t limit = view_.header().arena_bytes;
         if (e.arena_offset > limit || e.arena_bytes > limit - e.arena_offset)
             return bad("entry", "arena range lies outside the arena");
@@ -289,8 +403,14 @@ class Checker {
         const std::span<const uint32_t> list = view_.bindings_of(e);
         for (auto binding = list.begin(); binding != list.end(); ++binding) {
             if (*binding >= view_.bindings().size()) return bad("entry", "names no binding");
-            if (std::find(list.begin(), binding, *binding) != binding)
-                return bad("entry", "names a binding twice");
+            const BindingRecord& b = view_.bindings()[*binding];
+            for (auto other = list.begin(); other != binding; ++other) {
+                if (*other == *binding) return bad("entry", "names a binding twice");
+                const BindingRecord& o = view_.bindings()[*other];
+                if (o.direction == b.direction &&
+                    view_.text_view(o.name) == view_.text_view(b.name))
+                    return bad("entry", "two of its bindings have one name");
+            }
         }
         for (const StepRecord& s : view_.steps_of(e))
             for (const OperandRecord& o : view_.operands_of(s))
@@ -311,6 +431,7 @@ class Checker {
     const ProgramView& view_;
     ViewError* error_;
     size_t index_ = 0;
+    Checked used_[kSectionCount];  ///< elements of each section that lists refer to
 };
 
 }  // namespace
@@ -351,6 +472,14 @@ bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error,
             return refuse(StatusCode::kCorruptData, "a section lies outside the file");
     }
     return Checker(*this, error).run();
+}
+
+Checked tensor_bytes(DType dtype, const file::ShapeRecord& shape) {
+    Checked bytes = size_bytes(dtype);
+    for (uint32_t i = 0; i < shape.rank; ++i)
+        if (shape.counts[i] == 0) return 0;
+    for (uint32_t i = 0; i < shape.rank; ++i) bytes *= static_cast<uint64_t>(shape.counts[i]);
+    return bytes;
 }
 
 Shape to_shape(const file::ShapeRecord& record) {

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include "core/checked.hpp"
 #include "core/fixed_text.hpp"
 #include "program/records.hpp"
 
@@ -26,9 +27,12 @@ class ProgramView {
     /// Checks `bytes`, which must be 8-byte aligned and outlive the view.  False fills *error.
     ///
     /// Checked: magic, version, size, checksum; each section inside the file; each index, text and
-    /// list in its section; each operand inside its region, its entry's part of the arena, its
-    /// binding; extents without overflow at rows_capacity; push constants within 128 bytes; grids
-    /// of 32 bits; SPIR-V's header and instruction lengths.  Not checked: what the SPIR-V does.
+    /// list in its section and of no other record; each operand inside its region, its entry's part
+    /// of the arena, its binding, and fit for what its kernel declares (access, bytes, alignment,
+    /// place); bytes of bindings and slots against their shapes; slots apart from each other; names
+    /// used once; extents without overflow at rows_capacity; push constants within 128 bytes; grids
+    /// of 32 bits; SPIR-V's header and instruction lengths (program/spirv.hpp looks closer).  Not
+    /// checked: what the SPIR-V does.  Takes time in proportion to the bytes.
     /// outside  first contents of a program that was saved without them; must outlive the view.
     [[nodiscard]] bool open(std::span<const std::byte> bytes, ViewError* error,
                             std::span<const std::byte> outside = {});
@@ -63,6 +67,8 @@ class ProgramView {
     std::span<const file::SlotRecord> slots() const {
         return section<file::SlotRecord>(file::kSlots);
     }
+    /// Positions of the slots, in ascending order of their names, which differ.
+    std::span<const uint32_t> slots_by_name() const { return section<uint32_t>(file::kSlotNames); }
     std::span<const uint32_t> words() const { return section<uint32_t>(file::kWords); }
     /// First contents of slots.
     std::span<const std::byte> data() const {
@@ -77,6 +83,9 @@ class ProgramView {
     std::string_view text_view(file::TextRef ref) const { return {text(ref), ref.size}; }
     std::span<const uint32_t> spirv_of(const file::KernelRecord& kernel) const {
         return list<uint32_t>(file::kSpirv, kernel.spirv);
+    }
+    std::span<const file::KernelOperandRecord> operands_of(const file::KernelRecord& kernel) const {
+        return list<file::KernelOperandRecord>(file::kKernelOperands, kernel.operands);
     }
     std::span<const file::SpecConstantRecord> spec_constants_of(
         const file::KernelRecord& kernel) const {
@@ -127,6 +136,9 @@ inline uint64_t extent_at(const file::ExtentRecord& extent, uint64_t rows) {
 inline uint32_t groups_at(const file::GridAxisRecord& axis, uint64_t rows) {
     return static_cast<uint32_t>((extent_at(axis.work, rows) + axis.tile - 1) / axis.tile);
 }
+
+/// What the elements take, each row-counted extent as if there were one row.
+Checked tensor_bytes(DType dtype, const file::ShapeRecord& shape);
 
 Shape to_shape(const file::ShapeRecord& record);
 

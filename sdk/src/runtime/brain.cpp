@@ -3,12 +3,13 @@
 
 #include "runtime/brain.hpp"
 
+#include "core/checked.hpp"
 #include "runtime/session.hpp"
 
 #include <hearth/host_tensor.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <cstring>
 
 namespace hearth::runtime {
 
@@ -24,14 +25,6 @@ uint64_t align_up(uint64_t bytes) {
     return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
 }
 
-/// The bytes of a slot's elements, without what may follow them.
-uint64_t element_bytes(const ProgramView& view, const file::SlotRecord& slot) {
-    uint64_t bytes = size_bytes(view.held_dtype(slot));
-    for (uint32_t i = 0; i < slot.shape.rank; ++i)
-        bytes *= static_cast<uint64_t>(slot.shape.counts[i]);
-    return std::min(bytes, slot.bytes);
-}
-
 /// Calls visit(slot, offset) for each param and state; the offsets are those in a snapshot.
 /// Returns where the snapshot ends.
 template <class Visit>
@@ -45,9 +38,28 @@ uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
     return at;
 }
 
-std::span<const std::byte> parent_of(const ProgramView& view, const file::SlotRecord& slot) {
-    const std::span<const std::byte> bytes = first_contents(view, slot);
-    return bytes.empty() ? bytes : bytes.first(element_bytes(view, slot));
+/// Calls visit(slot, offset, tensor) for each param and state, tensor being the brain's of that name
+/// or null, and stray(tensor) for each other tensor of the brain.  Both sides are in ascending order
+/// of names, so one walk along both finds all.  Returns where the snapshot ends.
+template <class Visit, class Stray>
+uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit,
+                        Stray stray) {
+    const std::span<const file::BrainTensorRecord> tensors = brain.tensors();
+    size_t next = 0;
+    const uint64_t end = for_each_learned(program, [&](const file::SlotRecord& slot, uint64_t at) {
+        const std::string_view name = program.view().text_view(slot.name);
+        while (next < tensors.size() && brain.name(tensors[next]) < name) stray(tensors[next++]);
+        const bool is_there = next < tensors.size() && brain.name(tensors[next]) == name;
+        visit(slot, at, is_there ? &tensors[next++] : nullptr);
+    });
+    while (next < tensors.size()) stray(tensors[next++]);
+    return end;
+}
+
+/// The same where the brain is known to fit.
+template <class Visit>
+uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit) {
+    return for_each_match(program, brain, visit, [](const file::BrainTensorRecord&) {});
 }
 
 double load_float(DType dtype, const std::byte* at) {
@@ -63,17 +75,6 @@ template <class Visit>
 void for_each_transient(const ProgramView& view, Visit visit) {
     for (const file::SlotRecord& slot : view.slots())
         if (slot.kind == static_cast<uint32_t>(SlotKind::kTransient)) visit(slot);
-}
-
-/// Whether a net with these contents still works: weights are finite, statistics are numbers.
-bool is_sound(SlotKind kind, DType dtype, std::span<const std::byte> bytes) {
-    if (!is_floating(dtype)) return true;
-    const size_t element = size_bytes(dtype);
-    for (size_t at = 0; at + element <= bytes.size(); at += element) {
-        const double value = load_float(dtype, bytes.data() + at);
-        if (kind == SlotKind::kParam ? !std::isfinite(value) : std::isnan(value)) return false;
-    }
-    return true;
 }
 
 /// A snapshot as what write_brain writes.
@@ -96,9 +97,9 @@ class SnapshotItems final : public BrainItems {
         item.kind = static_cast<SlotKind>(slot.kind);
         item.dtype = view.held_dtype(slot);
         item.shape = slot.shape;
-        item.bytes = std::span(snapshot_ + offset_, element_bytes(view, slot));
+        item.bytes = std::span(snapshot_ + offset_, slot.bytes);
         item.has_parent = is_delta_;
-        if (is_delta_) item.parent = parent_of(view, slot);
+        if (is_delta_) item.parent = first_contents(view, slot);
         return item;
     }
 
@@ -154,7 +155,7 @@ FixedText<128> typed(DType dtype, const file::ShapeRecord& shape) {
 
 void check_tensor(const ProgramView& view, const file::SlotRecord& slot,
                   const file::BrainTensorRecord& tensor, gpu::Problems& problems) {
-    const char* name = view.text(slot.name);
+    const char* const name = view.text(slot.name);
     const auto dtype = static_cast<DType>(tensor.dtype);
     if (!same_shape(tensor.shape, slot.shape) || !can_become(dtype, view.held_dtype(slot)))
         problems.add("'%s' is %s here, the brain has %s", name,
@@ -174,27 +175,33 @@ uint64_t snapshot_bytes(const LoadedProgram& program) {
 }
 
 hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
-                           std::byte* out, uint64_t* byte_count) {
-    constexpr hearth_brain_flags kKnown = HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NON_FINITE;
-    if ((info.flags & ~kKnown) != 0 || (info.host_data == nullptr && info.host_bytes > 0))
+                           std::byte* out, uint64_t* byte_count, gpu::Problems& problems) {
+    if ((info.flags & ~(HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NONFINITE)) != 0 ||
+        (info.host_data == nullptr && info.host_bytes > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const auto* snapshot = static_cast<const std::byte*>(info.snapshot);
     if (info.snapshot_bytes != snapshot_bytes(program) ||
         (snapshot == nullptr && info.snapshot_bytes > 0))
         return HEARTH_ERROR_INVALID_ARGUMENT;
     const SnapshotItems items(program, snapshot, (info.flags & HEARTH_BRAIN_DELTA) != 0);
+    if (info.host_bytes > SIZE_MAX / 2) return HEARTH_ERROR_INVALID_ARGUMENT;
     const uint64_t bound = brain_bound(items, info.host_bytes);
     if (out == nullptr) return *byte_count = bound, HEARTH_OK;
     if (*byte_count < bound) return HEARTH_ERROR_OUT_OF_RANGE;
-    if ((info.flags & HEARTH_BRAIN_ALLOW_NON_FINITE) == 0)
+    const ProgramView& view = program.view();
+    if ((info.flags & HEARTH_BRAIN_ALLOW_NONFINITE) == 0)
         for (size_t i = 0; i < items.count(); ++i) {
             const BrainItem item = items.item(i);
-            if (!is_sound(item.kind, item.dtype, item.bytes)) return HEARTH_ERROR_NOT_FINITE;
+            const int64_t at = first_nonfinite(item.dtype, item.bytes);
+            if (at < 0) continue;
+            problems.add("'%.*s': element %lld is NaN or infinite",
+                         static_cast<int>(std::min<size_t>(item.name.size(), 200)),
+                         item.name.data(), static_cast<long long>(at));
+            return HEARTH_ERROR_NOT_FINITE;
         }
-    const ProgramView& view = program.view();
     *byte_count = write_brain(
         items,
-        {view.header().graph_hash, brain_schema_hash(view), brain_parent_hash(view),
+        {view.header().graph_hash, program.schema_hash(), program.parent_hash(),
          info.host_schema_hash},
         {static_cast<const std::byte*>(info.host_data), static_cast<size_t>(info.host_bytes)},
         std::span(out, *byte_count));
@@ -206,41 +213,47 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
     const ProgramView& view = program.view();
     const file::BrainHeader& header = brain.header();
     const bool partial = (flags & HEARTH_BRAIN_ALLOW_PARTIAL) != 0;
-    if (!partial && header.schema_hash != brain_schema_hash(view))
+    if (!partial && header.schema_hash != program.schema_hash())
         problems.add(
             "schema %016llx is not this program's, %016llx: it has other inputs or outputs",
-            wide(header.schema_hash), wide(brain_schema_hash(view)));
+            wide(header.schema_hash), wide(program.schema_hash()));
     if ((flags & HEARTH_BRAIN_SAME_GRAPH) != 0 && header.graph_hash != view.header().graph_hash)
         problems.add("graph %016llx is not this program's, %016llx", wide(header.graph_hash),
                      wide(view.header().graph_hash));
-    if (brain.is_delta() && header.parent_hash != brain_parent_hash(view))
+    if (brain.is_delta() && header.parent_hash != program.parent_hash())
         problems.add(
             "it is a difference from parent %016llx, this program's first contents are %016llx",
-            wide(header.parent_hash), wide(brain_parent_hash(view)));
+            wide(header.parent_hash), wide(program.parent_hash()));
     size_t found = 0;
-    for (uint32_t index : program.learned()) {
-        const file::SlotRecord& slot = view.slots()[index];
-        const file::BrainTensorRecord* tensor = brain.find(view.text_view(slot.name));
-        if (tensor != nullptr) {
-            ++found;
-            check_tensor(view, slot, *tensor, problems);
-        } else if (!partial) {
-            problems.add("the brain has no '%s'", view.text(slot.name));
-        }
-    }
-    if (found == 0 && !program.learned().empty()) problems.add("the brain has nothing that fits");
-    if (!partial && found < brain.tensors().size()) {
-        for (const file::BrainTensorRecord& tensor : brain.tensors()) {
+    for_each_match(
+        program, brain,
+        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor != nullptr) {
+                ++found;
+                check_tensor(view, slot, *tensor, problems);
+            } else if (!partial) {
+                problems.add("the brain has no '%s'", view.text(slot.name));
+            }
+        },
+        [&](const file::BrainTensorRecord& tensor) {
+            if (partial) return;
             const std::string_view name = brain.name(tensor);
-            const bool is_known = std::any_of(
-                program.learned().begin(), program.learned().end(),
-                [&](uint32_t i) { return view.text_view(view.slots()[i].name) == name; });
-            if (!is_known)
-                problems.add("the program has no '%.*s'",
-                             static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
-        }
-    }
-    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_MISMATCH;
+            problems.add("the program has no '%.*s'",
+                         static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
+        });
+    if (found == 0 && !program.learned().empty()) problems.add("the brain has nothing that fits");
+    if (problems.count != 0) return HEARTH_ERROR_MISMATCH;
+    if ((flags & HEARTH_BRAIN_ALLOW_NONFINITE) != 0) return HEARTH_OK;
+    for_each_match(
+        program, brain,
+        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor == nullptr) return;
+            const int64_t at = brain.first_nonfinite(*tensor, first_contents(view, slot));
+            if (at >= 0)
+                problems.add("'%s': element %lld is NaN or infinite", view.text(slot.name),
+                             static_cast<long long>(at));
+        });
+    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_NOT_FINITE;
 }
 
 void Session::abandon_slices() {
@@ -297,54 +310,67 @@ hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& b
     if (const hearth_result r = check_transfer(commands, "brain"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("brain");
     if (const hearth_result r = check_brain(*program_, brain, flags, problems); r != HEARTH_OK)
-        return fail(r, "brain: %.400s", problems.text.c_str());
+        return fail_brain(r, problems);
 
     // Room for all tensors as they will be held, and for one as it was saved.
     uint64_t most_converted = 0;
-    const uint64_t held = for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t) {
-        const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
-        if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(slot))
-            most_converted = std::max(most_converted, tensor->bytes);
-    });
-    uint64_t first_bytes = 0;  // of transient states
+    const uint64_t held = for_each_match(
+        *program_, brain,
+        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(slot))
+                most_converted = std::max(most_converted, tensor->bytes);
+        });
+    Checked first_bytes = 0;  // of transient states
     for_each_transient(view(), [&](const file::SlotRecord& slot) {
         first_bytes += align_up(first_contents(view(), slot).size());
     });
-    const uint64_t converted_at = held + first_bytes;
-    const int64_t segment = upload_ring_.allocate(
-        std::max<uint64_t>(converted_at + most_converted, 4), context_->serial(), false,
-        context_->completed_serial(), kBrainUpload);
+    const Checked converted_at = Checked(held) + first_bytes;
+    const Checked room = converted_at + most_converted;
+    const int64_t segment =
+        upload_ring_.allocate(std::max<uint64_t>(room.or_most(), 4), context_->serial(), false,
+                              context_->completed_serial(), kBrainUpload);
     if (segment < 0)
         return fail(HEARTH_ERROR_RING_FULL,
                     "brain: no room for %llu bytes; see upload_bytes and upload_count",
-                    wide(converted_at + most_converted));
+                    wide(room.or_most()));
     const gpu::Buffer& staging = buffers_[kUploadBuffer];
     const uint64_t base = upload_ring_.segment(static_cast<size_t>(segment)).offset;
-    const std::span<std::byte> saved(staging.mapped + base + converted_at, most_converted);
-    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
-        const file::BrainTensorRecord* tensor = brain.find(view().text_view(slot.name));
-        if (tensor == nullptr) return;
-        const auto dtype = static_cast<DType>(tensor->dtype);
-        const std::span<std::byte> place(staging.mapped + base + at, element_bytes(view(), slot));
-        const bool converts = dtype != view().held_dtype(slot);
-        const std::span<std::byte> decoded =
-            converts ? saved.first(static_cast<size_t>(tensor->bytes)) : place;
-        if (!brain.decode(*tensor, parent_of(view(), slot), decoded))
-            problems.add("the bytes of '%s' are damaged", view().text(slot.name));
-        else if (converts)
-            convert(dtype, decoded, view().held_dtype(slot), place);
-    });
-    if (problems.count > 0)
-        return fail(HEARTH_ERROR_CORRUPT_DATA, "brain: %.400s", problems.text.c_str());
+    const std::span<std::byte> saved(staging.mapped + base + converted_at.value(), most_converted);
+    hearth_result result = HEARTH_OK;
+    for_each_match(
+        *program_, brain,
+        [&](const file::SlotRecord& slot, uint64_t at, const file::BrainTensorRecord* tensor) {
+            if (tensor == nullptr) return;
+            const auto dtype = static_cast<DType>(tensor->dtype);
+            const DType held_dtype = view().held_dtype(slot);
+            const std::span<std::byte> place(staging.mapped + base + at, slot.bytes);
+            const bool converts = dtype != held_dtype;
+            const std::span<std::byte> decoded = converts ? saved.first(tensor->bytes) : place;
+            if (!brain.decode(*tensor, first_contents(view(), slot), decoded)) {
+                problems.add("the bytes of '%s' are damaged", view().text(slot.name));
+                result = HEARTH_ERROR_CORRUPT_DATA;
+            } else if (converts) {
+                convert(dtype, decoded, held_dtype, place);
+                const bool is_checked = (flags & HEARTH_BRAIN_ALLOW_NONFINITE) == 0;
+                const int64_t lost = is_checked ? first_nonfinite(held_dtype, place) : -1;
+                if (lost < 0) return;
+                problems.add("'%s': element %lld is too large for %s", view().text(slot.name),
+                             static_cast<long long>(lost), name_of(held_dtype).data());
+                result = result == HEARTH_OK ? HEARTH_ERROR_NOT_FINITE : result;
+            }
+        });
+    if (result != HEARTH_OK) return fail_brain(result, problems);
 
     abandon_slices();
     transfer_barrier(commands);
-    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
-        if (slot.bytes == 0 || brain.find(view().text_view(slot.name)) == nullptr) return;
-        const VkBufferCopy region{base + at, slot.offset, element_bytes(view(), slot)};
-        context_->device().vk().CmdCopyBuffer(commands, staging.handle,
-                                              buffers_[kWeightsBuffer].handle, 1, &region);
-    });
+    for_each_match(
+        *program_, brain,
+        [&](const file::SlotRecord& slot, uint64_t at, const file::BrainTensorRecord* tensor) {
+            if (slot.bytes == 0 || tensor == nullptr) return;
+            const VkBufferCopy region{base + at, slot.offset, slot.bytes};
+            context_->device().vk().CmdCopyBuffer(commands, staging.handle,
+                                                  buffers_[kWeightsBuffer].handle, 1, &region);
+        });
     uint64_t at = base + held;
     for_each_transient(view(), [&](const file::SlotRecord& slot) {
         at += record_first_contents(commands, slot, at);
@@ -369,6 +395,13 @@ uint64_t Session::record_first_contents(VkCommandBuffer commands, const file::Sl
     const VkBufferCopy region{at, slot.offset, slot.bytes};
     vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
     return align_up(first.size());
+}
+
+hearth_result Session::fail_brain(hearth_result result, const gpu::Problems& problems) {
+    const char* text = problems.text.c_str();
+    const auto first = static_cast<int>(std::min<size_t>(std::strcspn(text, "\n"), 400));
+    if (problems.count == 1) return fail(result, "brain: %.*s", first, text);
+    return fail(result, "brain: %.*s (and %u problems more)", first, text, problems.count - 1);
 }
 
 hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,

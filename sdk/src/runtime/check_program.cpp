@@ -50,11 +50,13 @@ unsigned long long wide(uint64_t value) {
 
 class ProgramChecker {
   public:
-    ProgramChecker(const gpu::Device& device, const ProgramView& view, FixedText<512>& error)
-        : device_(device), view_(view), error_(error) {}
+    ProgramChecker(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+                   FixedText<512>& error)
+        : device_(device), view_(view), trust_(trust), error_(error) {}
 
     hearth_result run() {
         if (device_.is_lost()) return fail(HEARTH_ERROR_DEVICE_LOST, "the device is lost");
+        if (const hearth_result r = check_trust(); r != HEARTH_OK) return r;
         if (view_.binding_model() == BindingModel::kDeviceAddress) {
             if (!device_.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
                 return fail(HEARTH_ERROR_UNSUPPORTED,
@@ -69,9 +71,39 @@ class ProgramChecker {
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "the program needs a buffer of %llu bytes, the device allows %llu",
                         wide(largest), wide(device_.caps().max_buffer_bytes));
+        if (const hearth_result r = check_bindings(); r != HEARTH_OK) return r;
         for (const file::KernelRecord& kernel : view_.kernels())
             if (const hearth_result r = check_kernel(kernel); r != HEARTH_OK) return r;
         return check_grids();
+    }
+
+    /// A foreign kernel must not get hold of an address, and not reach beyond its descriptors.
+    hearth_result check_trust() {
+        if (trust_ != HEARTH_TRUST_FOREIGN) return HEARTH_OK;
+        if (view_.binding_model() == BindingModel::kDeviceAddress)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "a foreign program must use descriptors, this one uses addresses");
+        for (const gpu::Feature& feature : gpu::all_features())
+            if (feature.needed_for_foreign && !device_.has(feature.bit))
+                return fail(HEARTH_ERROR_UNSUPPORTED,
+                            "a foreign program needs feature %s, which is not enabled",
+                            feature.name);
+        return HEARTH_OK;
+    }
+
+    hearth_result check_bindings() {
+        uint64_t limit = device_.max_allocation_bytes();
+        if (view_.binding_model() == BindingModel::kDescriptor)
+            limit = std::min<uint64_t>(limit, device_.limits().maxStorageBufferRange);
+        for (const file::BindingRecord& binding : view_.bindings()) {
+            const uint64_t bytes = extent_at(binding.bytes, view_.header().rows_capacity);
+            if (bytes > limit)
+                return fail(HEARTH_ERROR_UNSUPPORTED,
+                            "binding %s: %llu bytes at capacity, the device allows %llu in a "
+                            "buffer",
+                            view_.text(binding.name), wide(bytes), wide(limit));
+        }
+        return HEARTH_OK;
     }
 
     hearth_result check_kernel(const file::KernelRecord& kernel) {
@@ -98,11 +130,11 @@ class ProgramChecker {
         if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
 
         // What the code declares is what counts: the manifest's flags are for people and planners.
+        // Wherever in the module: drivers may take capabilities that come late.
         constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
         const std::span<const uint32_t> spirv = view_.spirv_of(kernel);
         for (size_t at = kHeaderWords; at < spirv.size(); at += spirv[at] >> 16) {
-            if ((spirv[at] & 0xffff) != kOpCapability) break;  // capabilities come first
-            if (spirv[at] >> 16 < 2) break;
+            if ((spirv[at] & 0xffff) != kOpCapability || spirv[at] >> 16 < 2) continue;
             const uint32_t value = spirv[at + 1];
             const auto* known = std::find_if(std::begin(kCapabilities), std::end(kCapabilities),
                                              [&](const Capability& c) { return c.value == value; });
@@ -195,14 +227,20 @@ class ProgramChecker {
 
     const gpu::Device& device_;
     const ProgramView& view_;
+    hearth_trust trust_;
     FixedText<512>& error_;
 };
 
 }  // namespace
 
-hearth_result check_program(const gpu::Device& device, const ProgramView& view,
+hearth_result check_trust(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+                          FixedText<512>& error) {
+    return ProgramChecker(device, view, trust, error).check_trust();
+}
+
+hearth_result check_program(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
                             FixedText<512>& error) {
-    return ProgramChecker(device, view, error).run();
+    return ProgramChecker(device, view, trust, error).run();
 }
 
 }  // namespace hearth::runtime

@@ -55,6 +55,7 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
     context->pipelines_.init(context->device_, context->allocator_);
     context->log_ = info.log;
     context->run_job_ = info.run_job;
+    context->verify_ = info.verify;
     context->callback_user_ = info.callback_user_data;
     context->frame_semaphore_ = info.frame_semaphore;
     if (info.pipeline_cache == VK_NULL_HANDLE)
@@ -148,6 +149,16 @@ hearth_result Context::fail(hearth_result result, const char* format, ...) {
     va_end(arguments);
     if (log_ != nullptr) log_(callback_user_, HEARTH_LOG_ERROR, "context", error_.c_str());
     return result;
+}
+
+hearth_result Context::verify(std::span<const std::byte> bytes, bool is_package,
+                              hearth_trust trust) {
+    if (verify_ == nullptr) return HEARTH_OK;
+    const hearth_load_request request{bytes.data(), bytes.size(), is_package ? 1u : 0u, trust};
+    const hearth_result result = verify_(callback_user_, &request);
+    if (result == HEARTH_OK) return HEARTH_OK;
+    return fail(HEARTH_ERROR_UNTRUSTED, "%s: the host's verify callback refused it with %s (%d)",
+                is_package ? "package" : "program", gpu::name_of(result), static_cast<int>(result));
 }
 
 void Context::add(Session& session) {

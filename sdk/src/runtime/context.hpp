@@ -44,12 +44,17 @@ class Context : public HandleTag<0x48435458> {
                                                              const char* format, ...);
     const char* error() const { return error_.c_str(); }
 
+    /// Asks the host whether the bytes may be loaded.
+    hearth_result verify(std::span<const std::byte> bytes, bool is_package, hearth_trust trust);
+
     bool has_jobs() const { return run_job_ != nullptr; }
     void run_job(void (*job)(void*), void* data) const { run_job_(callback_user_, job, data); }
 
     void add(Session& session);
     /// Frees the session now or in the begin_frame that finds it unused.
     void retire(Session& session);
+    /// A number that no other foreign program of this context has.
+    uint64_t next_foreign_owner() { return ++foreign_programs_; }
     void count_program(int change) { programs_ += static_cast<uint32_t>(change); }
     uint32_t session_count() const { return live_sessions_; }
 
@@ -68,6 +73,8 @@ class Context : public HandleTag<0x48435458> {
     gpu::PipelineTable pipelines_;
     hearth_log_callback log_ = nullptr;
     hearth_job_callback run_job_ = nullptr;
+    hearth_verify_callback verify_ = nullptr;
+    uint64_t foreign_programs_ = 0;  ///< loaded so far
     void* callback_user_ = nullptr;
     VkSemaphore frame_semaphore_ = VK_NULL_HANDLE;
     uint64_t serial_ = 0, completed_ = 0;

@@ -3,6 +3,7 @@
 
 #include "runtime/loaded_program.hpp"
 
+#include "program/brain.hpp"
 #include "program/package.hpp"
 #include "runtime/check_program.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 
 /// Whether the device can run a profile of an open package; `why` says what it lacks.
 hearth_result check_profile(const Context& context, const PackageView& package, uint32_t index,
-                            FixedText<512>& why) {
+                            hearth_trust trust, FixedText<512>& why) {
     ProgramView view;
     ViewError error;
     if (!view.open(package.program(index), &error, package.weights())) {
@@ -39,7 +40,7 @@ hearth_result check_profile(const Context& context, const PackageView& package, 
                 caps.subgroup_size);
         return HEARTH_ERROR_UNSUPPORTED;
     }
-    return check_program(context.device(), view, why);
+    return check_program(context.device(), view, trust, why);
 }
 
 size_t words(size_t bytes) {
@@ -50,7 +51,7 @@ size_t words(size_t bytes) {
 
 hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> bytes,
                                    std::span<const std::byte> outside, bool borrow,
-                                   LoadedProgram** out) {
+                                   hearth_trust trust, uint64_t shared_limit, LoadedProgram** out) {
     HostAllocator& allocator = context.allocator();
     auto* program = allocator.make<LoadedProgram>(context);
     if (program == nullptr)
@@ -75,39 +76,106 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
         allocator.destroy(program);
         return context.fail(result_of(error.code), "%s", error.text.c_str());
     }
-    if (!program->sort_learned()) {
+    FixedText<512> why;
+    if (const hearth_result r = check_trust(context.device(), program->view_, trust, why);
+        r != HEARTH_OK) {
+        allocator.destroy(program);
+        return context.fail(r, "program: %s", why.c_str());
+    }
+    program->trust_ = trust;
+    if (trust == HEARTH_TRUST_FOREIGN) program->owner_ = context.next_foreign_owner();
+    if (const hearth_result r = program->read_code(shared_limit); r != HEARTH_OK) {
+        allocator.destroy(program);
+        return r;
+    }
+    if (!program->list_learned()) {
         allocator.destroy(program);
         return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
     }
+    program->schema_hash_ = brain_schema_hash(program->view_);
     context.count_program(1);
     *out = program;
     return HEARTH_OK;
 }
 
-bool LoadedProgram::sort_learned() {
-    const auto is_learned_slot = [&](const file::SlotRecord& slot) {
-        return is_learned(static_cast<SlotKind>(slot.kind));
-    };
+hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
+    uint32_t most_ids = 0;
+    for (const file::KernelRecord& kernel : view_.kernels())
+        most_ids = std::max(most_ids, spirv_bound(view_.spirv_of(kernel)));
+    Array<SpirvId> ids;
+    if (!ids.resize(context_->allocator(), most_ids))
+        return context_->fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    for (uint32_t k = 0; k < view_.kernels().size(); ++k) {
+        const file::KernelRecord& kernel = view_.kernels()[k];
+        SpirvFacts facts;
+        ViewError error;
+        if (!check_code(view_, kernel, ids, &facts, &error))
+            return context_->fail(result_of(error.code), "%s", error.text.c_str());
+        if (facts.shared_bytes > shared_limit)
+            return context_->fail(HEARTH_ERROR_CORRUPT_DATA,
+                                  "program: kernel %s: its code shares %llu bytes in a workgroup, "
+                                  "the package says %llu",
+                                  view_.text(kernel.name),
+                                  static_cast<unsigned long long>(facts.shared_bytes),
+                                  static_cast<unsigned long long>(shared_limit));
+        spirv_version_ = std::max(spirv_version_, facts.version);
+        if (facts.shared_bytes <= shared_bytes_) continue;
+        shared_bytes_ = facts.shared_bytes;
+        shared_kernel_ = k;
+    }
+    return HEARTH_OK;
+}
+
+hearth_result LoadedProgram::check_needs(FixedText<512>& error) const {
+    const gpu::Device& device = context_->device();
+    const uint32_t allowed = device.limits().maxComputeSharedMemorySize;
+    if (shared_bytes_ > allowed) {
+        error.set("kernel %s: shares %llu bytes in a workgroup, the device allows %u",
+                  view_.text(view_.kernels()[shared_kernel_].name),
+                  static_cast<unsigned long long>(shared_bytes_), allowed);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    // Vulkan 1.2 takes SPIR-V up to 1.5, 1.3 and later up to 1.6.
+    const uint32_t newest = device.api_version() >= VK_API_VERSION_1_3 ? 0x00010600 : 0x00010500;
+    if (spirv_version_ > newest) {
+        error.set("its SPIR-V is of version 1.%u, this Vulkan takes up to 1.%u",
+                  spirv_version_ >> 8 & 0xff, newest >> 8 & 0xff);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    return HEARTH_OK;
+}
+
+bool LoadedProgram::list_learned() {
     const std::span<const file::SlotRecord> slots = view_.slots();
-    const auto count =
-        static_cast<size_t>(std::count_if(slots.begin(), slots.end(), is_learned_slot));
+    const auto is_learned_slot = [&](uint32_t slot) {
+        return is_learned(static_cast<SlotKind>(slots[slot].kind));
+    };
+    const std::span<const uint32_t> order = view_.slots_by_name();
+    const auto count = static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_slot));
     if (!learned_.resize(context_->allocator(), count)) return false;
-    uint32_t* end = learned_.begin();
-    for (uint32_t i = 0; i < slots.size(); ++i)
-        if (is_learned_slot(slots[i])) *end++ = i;
-    std::sort(learned_.begin(), learned_.end(), [&](uint32_t a, uint32_t b) {
-        return view_.text_view(slots[a].name) < view_.text_view(slots[b].name);
-    });
+    std::copy_if(order.begin(), order.end(), learned_.begin(), is_learned_slot);
     return true;
 }
 
+uint64_t LoadedProgram::parent_hash() const {
+    // Two threads may both work it out; they get the same.
+    if (!has_parent_hash_.load(std::memory_order_acquire)) {
+        parent_hash_.store(brain_parent_hash(view_), std::memory_order_relaxed);
+        has_parent_hash_.store(true, std::memory_order_release);
+    }
+    return parent_hash_.load(std::memory_order_relaxed);
+}
+
 hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> bytes, bool borrow,
-                                  LoadedProgram** out) {
-    return adopt(context, bytes, {}, borrow, out);
+                                  hearth_trust trust, LoadedProgram** out) {
+    if (const hearth_result r = context.verify(bytes, false, trust); r != HEARTH_OK) return r;
+    return adopt(context, bytes, {}, borrow, trust, UINT64_MAX, out);
 }
 
 hearth_result LoadedProgram::load_package(Context& context, std::span<const std::byte> bytes,
-                                          bool borrow, const char* profile, LoadedProgram** out) {
+                                          bool borrow, hearth_trust trust, const char* profile,
+                                          LoadedProgram** out) {
+    if (const hearth_result r = context.verify(bytes, true, trust); r != HEARTH_OK) return r;
     PackageView package;
     ViewError error;
     if (!package.open(bytes, &error))
@@ -118,9 +186,16 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
         const char* name = package.profiles()[i].name;
         if (profile != nullptr && std::strcmp(name, profile) != 0) continue;
         FixedText<512> why;
-        result = check_profile(context, package, i, why);
-        if (result == HEARTH_OK)
-            return adopt(context, package.program(i), package.weights(), borrow, out);
+        result = check_profile(context, package, i, trust, why);
+        if (result == HEARTH_OK) {
+            result = adopt(context, package.program(i), package.weights(), borrow, trust,
+                           package.profiles()[i].shared_memory_bytes, out);
+            if (result == HEARTH_OK) result = (*out)->check_needs(why);
+            if (result == HEARTH_OK) return result;
+            if (*out == nullptr) return result;
+            (*out)->close();
+            *out = nullptr;
+        }
         problems.append("%sprofile %s: %s", problems.empty() ? "" : "; ", name, why.c_str());
     }
     if (problems.empty()) return context.fail(result, "package: no profile is named '%s'", profile);

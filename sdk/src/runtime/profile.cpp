@@ -25,6 +25,10 @@ hearth_result Session::init_profile(const hearth_session_create_info& info) {
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "profile: no room for one recording, which takes %u queries",
                     queries_per_slot_);
+    const Checked queries = Checked(slots) * queries_per_slot_;
+    if (!queries.is_within(UINT32_MAX))
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "profile: %u recordings of %u queries each", slots,
+                    queries_per_slot_);
     HostAllocator& allocator = context_->allocator();
     if (!profile_slots_.resize(allocator, slots) ||
         !timestamps_.resize(allocator, queries_per_slot_) ||
@@ -38,7 +42,7 @@ hearth_result Session::init_profile(const hearth_session_create_info& info) {
         VkQueryPoolCreateInfo pool{};
         pool.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
         pool.queryType = VK_QUERY_TYPE_TIMESTAMP;
-        pool.queryCount = slots * queries_per_slot_;
+        pool.queryCount = static_cast<uint32_t>(queries.value());
         if (const hearth_result r = device.check(device.vk().CreateQueryPool(
                 device.handle(), &pool, device.callbacks(), &query_pool_));
             r != HEARTH_OK)
@@ -49,7 +53,7 @@ hearth_result Session::init_profile(const hearth_session_create_info& info) {
     }
     if (device.has(HEARTH_FEATURE_HOST_QUERY_RESET))
         device.vk().ResetQueryPool(device.handle(), query_pool_, first_query_,
-                                   slots * queries_per_slot_);
+                                   static_cast<uint32_t>(queries.value()));
     return HEARTH_OK;
 }
 

@@ -12,6 +12,7 @@
 //   closing barrier    this work to each binding's `after`
 // The leading barrier takes the place of the program's barrier at which the slice before stopped.
 
+#include "core/checked.hpp"
 #include "runtime/session.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -180,7 +181,8 @@ class Recorder {
         return cost;
     }
     static Cost plus(const Cost& a, const Cost& b) {
-        return {a.dispatches + b.dispatches, a.flops + b.flops, a.bytes_moved + b.bytes_moved};
+        return {a.dispatches + b.dispatches, (Checked(a.flops) + b.flops).or_most(),
+                (Checked(a.bytes_moved) + b.bytes_moved).or_most()};
     }
     bool exceeds(const Cost& cost) const {
         const auto over = [](uint64_t value, uint64_t limit) {
@@ -254,9 +256,7 @@ class Recorder {
         uint32_t count = 0;
         for (const file::OperandRecord& operand : view_.operands_of(step)) {
             const Place place = place_of(operand);
-            // A descriptor may not be empty; kernels do not touch an empty operand.
-            const uint64_t bytes = std::max<uint64_t>(extent_at(operand.bytes, info_.rows), 4);
-            buffers[count] = {place.buffer, place.offset, bytes};
+            buffers[count] = {place.buffer, place.offset, bytes_at(operand)};
             writes[count] = {};
             writes[count].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
             writes[count].dstBinding = count;
@@ -287,7 +287,16 @@ class Recorder {
                                        view_.words_of(step)[0]);
     }
 
+    /// A descriptor may not be empty, nor lie where its region ends.  Kernels do not touch an empty
+    /// operand, so that it may as well be the run block.
+    bool is_empty(const file::OperandRecord& operand) const {
+        return extent_at(operand.bytes, info_.rows) == 0;
+    }
+    uint64_t bytes_at(const file::OperandRecord& operand) const {
+        return is_empty(operand) ? sizeof(RunBlock) : extent_at(operand.bytes, info_.rows);
+    }
     Place place_of(const file::OperandRecord& operand) const {
+        if (is_empty(operand)) return place_of(session_.run_block_);
         switch (static_cast<Region>(operand.region)) {
             case Region::kArena:
                 return place_in(session_.buffers_[kArenaBuffer], operand.offset);

@@ -49,24 +49,9 @@ size_t entry_binding_count(const ProgramView& view) {
     return static_cast<size_t>(view.header().sections[file::kEntryBindings].count);
 }
 
-MemoryPlan plan_memory(const ProgramView& view, const hearth_session_create_info& info) {
-    MemoryPlan plan;
-    // Whole words, because vkCmdFillBuffer clears them.
-    plan.bytes[kWeightsBuffer] = align_up(view.header().weights_bytes, 4);
-    plan.bytes[kArenaBuffer] = align_up(view.header().arena_bytes, 4);
-    plan.bytes[kRunBuffer] = info.recordings_in_flight * (256 + inline_capacity(info));
-    for_each_initial(view, [&](const file::SlotRecord& slot, uint64_t at) {
-        plan.bytes[kInitialBuffer] = at + slot.bytes;
-    });
-    plan.bytes[kUploadBuffer] = info.upload_bytes;
-    plan.bytes[kReadbackBuffer] = info.readback_bytes;
-    if ((info.flags & HEARTH_SESSION_COPY_BINDINGS) != 0)
-        for_each_entry_binding(view, [&](uint32_t, uint32_t binding) {
-            plan.bytes[kShadowBuffer] +=
-                align_up(extent_at(view.bindings()[binding].bytes, view.header().rows_capacity),
-                         kShadowAlignment);
-        });
-    return plan;
+Checked shadow_bytes(const ProgramView& view, uint32_t binding) {
+    return Checked(extent_at(view.bindings()[binding].bytes, view.header().rows_capacity))
+        .aligned(kShadowAlignment);
 }
 
 unsigned long long wide(uint64_t value) {
@@ -74,6 +59,36 @@ unsigned long long wide(uint64_t value) {
 }
 
 }  // namespace
+
+hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView& view,
+                                   const hearth_session_create_info& info, MemoryPlan& out,
+                                   FixedText<512>& error) {
+    // Whole words, because vkCmdFillBuffer clears them.
+    out.bytes[kWeightsBuffer] = Checked(view.header().weights_bytes).aligned(4);
+    out.bytes[kArenaBuffer] = Checked(view.header().arena_bytes).aligned(4);
+    out.bytes[kRunBuffer] = Checked(info.recordings_in_flight) * (256 + inline_capacity(info));
+    for_each_initial(view, [&](const file::SlotRecord& slot, uint64_t at) {
+        out.bytes[kInitialBuffer] = Checked(at) + slot.bytes;
+    });
+    out.bytes[kUploadBuffer] = info.upload_bytes;
+    out.bytes[kReadbackBuffer] = info.readback_bytes;
+    if ((info.flags & HEARTH_SESSION_COPY_BINDINGS) != 0)
+        for_each_entry_binding(view, [&](uint32_t, uint32_t binding) {
+            out.bytes[kShadowBuffer] += shadow_bytes(view, binding);
+        });
+    const uint64_t limit = device.max_allocation_bytes();
+    for (uint32_t i = 0; i < kBufferCount; ++i) {
+        if (out.bytes[i].is_within(limit)) continue;
+        if (out.bytes[i].fits())
+            error.set("%s: %llu bytes in one buffer, the device allows %llu", kBuffers[i].name,
+                      wide(out.bytes[i].value()), wide(limit));
+        else
+            error.set("%s: over 2^64 bytes in one buffer, the device allows %llu", kBuffers[i].name,
+                      wide(limit));
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    return HEARTH_OK;
+}
 
 Session::Session(Context& context, LoadedProgram& program)
     : context_(&context), program_(&program) {
@@ -91,16 +106,20 @@ Session::~Session() {
 
 hearth_result Session::query_memory(Context& context, const hearth_session_create_info& info,
                                     const LoadedProgram& program, hearth_memory_needs& out) {
-    const MemoryPlan plan = plan_memory(program.view(), info);
+    MemoryPlan plan;
+    FixedText<512> why;
+    if (const hearth_result r = plan_memory(context.device(), program.view(), info, plan, why);
+        r != HEARTH_OK)
+        return context.fail(r, "session memory: %s", why.c_str());
     for (uint32_t i = 0; i < HEARTH_MEMORY_USAGE_COUNT; ++i) out.memory_type_bits[i] = ~0u;
     for (uint32_t i = 0; i < kBufferCount; ++i) {
-        if (plan.bytes[i] == 0) continue;
+        const uint64_t bytes = plan.bytes[i].value();
+        if (bytes == 0) continue;
         const hearth_memory_usage usage = kBuffers[i].usage;
         VkMemoryRequirements needs{};
-        if (const hearth_result r = context.memory().query(usage, plan.bytes[i], needs);
-            r != HEARTH_OK)
+        if (const hearth_result r = context.memory().query(usage, bytes, needs); r != HEARTH_OK)
             return context.fail(r, "session memory: cannot ask the device about %llu bytes",
-                                wide(plan.bytes[i]));
+                                wide(bytes));
         out.bytes[usage] += needs.size;
         out.alignment[usage] = std::max<uint64_t>(out.alignment[usage], needs.alignment);
         out.memory_type_bits[usage] &= needs.memoryTypeBits;
@@ -134,8 +153,11 @@ hearth_result Session::init(const hearth_session_create_info& info) {
     if (info.inline_bytes > kMaxInline)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "inline_bytes is %u, at most %u", info.inline_bytes,
                     kMaxInline);
-    if (const hearth_result r = check_program(context_->device(), view(), error_); r != HEARTH_OK)
+    if (const hearth_result r =
+            check_program(context_->device(), view(), program_->trust(), error_);
+        r != HEARTH_OK)
         return r;
+    if (const hearth_result r = program_->check_needs(error_); r != HEARTH_OK) return r;
     if (const hearth_result r = gather_facts(); r != HEARTH_OK) return r;
     if (const hearth_result r = allocate_buffers(info); r != HEARTH_OK) return r;
     if (const hearth_result r = acquire_pipelines(); r != HEARTH_OK) return r;
@@ -182,7 +204,10 @@ hearth_result Session::gather_facts() {
 
 hearth_result Session::allocate_buffers(const hearth_session_create_info& info) {
     HostAllocator& allocator = context_->allocator();
-    const MemoryPlan plan = plan_memory(view(), info);
+    MemoryPlan plan;
+    if (const hearth_result r = plan_memory(context_->device(), view(), info, plan, error_);
+        r != HEARTH_OK)
+        return r;
     inline_bytes_ = inline_capacity(info);
     if (!run_slots_.resize(allocator, info.recordings_in_flight) ||
         !upload_ring_.init(allocator, info.upload_bytes, info.upload_count) ||
@@ -191,27 +216,25 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         !shadow_offsets_.resize(allocator, entry_binding_count(view())))
         return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
     for (uint32_t i = 0; i < kBufferCount; ++i) {
-        if (plan.bytes[i] == 0) continue;
+        const uint64_t bytes = plan.bytes[i].value();
+        if (bytes == 0) continue;
         const BufferFacts& facts = kBuffers[i];
         const hearth_result r =
-            context_->memory().create(facts.usage, plan.bytes[i], facts.name, buffers_[i]);
+            context_->memory().create(facts.usage, bytes, facts.name, buffers_[i]);
         if (r == HEARTH_ERROR_BUDGET)
             return fail(r, "%s: %llu bytes on top of %llu exceed the host's budget of %llu",
-                        facts.name, wide(plan.bytes[i]), wide(context_->memory().held_total()),
+                        facts.name, wide(bytes), wide(context_->memory().held_total()),
                         wide(context_->memory().budget()));
-        if (r != HEARTH_OK)
-            return fail(r, "%s: no memory for %llu bytes", facts.name, wide(plan.bytes[i]));
+        if (r != HEARTH_OK) return fail(r, "%s: no memory for %llu bytes", facts.name, wide(bytes));
     }
     for_each_initial(view(), [&](const file::SlotRecord& slot, uint64_t at) {
         std::memcpy(buffers_[kInitialBuffer].mapped + at, view().data().data() + slot.data_offset,
                     static_cast<size_t>(slot.bytes));
     });
-    uint64_t shadow_end = 0;
+    Checked shadow_end;  // read where there is a shadow buffer alone, whose size this is
     for_each_entry_binding(view(), [&](uint32_t list_index, uint32_t binding) {
-        shadow_offsets_[list_index] = shadow_end;
-        shadow_end +=
-            align_up(extent_at(view().bindings()[binding].bytes, view().header().rows_capacity),
-                     kShadowAlignment);
+        shadow_offsets_[list_index] = shadow_end.or_most();
+        shadow_end += shadow_bytes(view(), binding);
     });
     return HEARTH_OK;
 }
@@ -253,6 +276,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
         std::span<const uint32_t>(constant_values_).subspan(constants.first, constants.count);
     source.operand_count = kernel.operand_count;
     source.binding_model = view().binding_model();
+    source.owner = program_->owner();
     source.push_bytes = static_cast<uint32_t>(file::push_bytes_of(kernel, source.binding_model));
     return source;
 }

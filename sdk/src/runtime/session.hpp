@@ -31,7 +31,7 @@ inline constexpr uint32_t kBrainUpload = 0xffffffffu, kForgetUpload = 0xfffffffe
 
 /// Bytes of each buffer; 0: not needed.
 struct MemoryPlan {
-    uint64_t bytes[kBufferCount] = {};
+    Checked bytes[kBufferCount];
 };
 
 /// Calls visit(slot, staged_offset) for each slot with first contents; the offsets are where they
@@ -48,6 +48,10 @@ void for_each_initial(const ProgramView& view, Visit visit) {
 
 class Session : public HandleTag<0x48534553> {
   public:
+    /// What the buffers take; an error where one is larger than the device allows.
+    static hearth_result plan_memory(const gpu::Device& device, const ProgramView& view,
+                                     const hearth_session_create_info& info, MemoryPlan& out,
+                                     FixedText<512>& error);
     static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
                                       const LoadedProgram& program, hearth_memory_needs& out);
     static hearth_result create(Context& context, const hearth_session_create_info& info,
@@ -191,6 +195,8 @@ class Session : public HandleTag<0x48534553> {
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
 
     // brain.cpp
+    /// Fails with the first of them, and how many there are.
+    hearth_result fail_brain(hearth_result result, const gpu::Problems& problems);
     /// Cursors of runs that are not finished become invalid.
     void abandon_slices();
 

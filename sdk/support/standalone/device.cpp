@@ -107,8 +107,8 @@ void leave_out(hearth_requirements& requirements, hearth_features features,
 Result<std::unique_ptr<Device>> Device::create(Instance& instance, const DeviceOptions& options) {
     HEARTH_ASSIGN(const VkPhysicalDevice physical_device,
                   choose_physical_device(instance, options));
-    const hearth_device_query query =
-        device_query(instance, physical_device, options.binding_model);
+    hearth_device_query query = device_query(instance, physical_device, options.binding_model);
+    query.foreign_programs = options.foreign_programs ? 1 : 0;
     HEARTH_ASSIGN(hearth_requirements requirements, query_device(query));
     constexpr uint32_t kKhrMatricesVersion = VK_MAKE_API_VERSION(0, 1, 3, 255);
     if (!instance.knows_headers(kKhrMatricesVersion))

@@ -27,6 +27,8 @@ struct DeviceOptions {
     FeatureLevel features = FeatureLevel::kRequiredAndOptional;
     /// How the programs to be run find their operands.
     hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    /// Also enable what foreign programs need.
+    bool foreign_programs = false;
     /// Device extensions of the caller's own, all of them needed (VK_KHR_swapchain, say).
     std::vector<std::string> extensions;
     /// Let pipelines be asked for the driver's statistics.  Needs

@@ -40,9 +40,10 @@ Result<std::optional<Brain>> read_parent(const BrainOptions& options) {
     return std::optional(std::move(*shipped));
 }
 
+/// Whatever is in it: check_finite() is for those who pass it on.
 Result<Brain> read_brain(const std::string& path, const std::optional<Brain>& parent) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
-    Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, uint64_t{8} << 30);
+    Result<Brain> brain = load_brain(bytes, parent ? &*parent : nullptr, 0, Nonfinite::kAllow);
     if (brain.ok()) return brain;
     const bool needs_parent = !parent && brain.status().code() == StatusCode::kInvalidArgument;
     return brain.status().in(path + (needs_parent ? " (--shipped names it)" : ""));
@@ -70,8 +71,9 @@ Status check_finite(const BrainOptions& options, const Brain& brain, const std::
 Status write_brain_file(const BrainOptions& options, const Brain& brain,
                         const std::optional<Brain>& parent) {
     HEARTH_TRY(check_finite(options, brain, options.output));
-    return write_file_atomically(options.output,
-                                 save_brain(brain, options.as_delta ? &*parent : nullptr));
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  save_brain(brain, options.as_delta ? &*parent : nullptr, Nonfinite::kAllow));
+    return write_file_atomically(options.output, bytes);
 }
 
 /// What would stop the result from being written, before anything is read.

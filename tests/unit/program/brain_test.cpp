@@ -73,17 +73,17 @@ void expect_equal(const Brain& a, const Brain& b) {
 
 TEST(Brain, ComesBackAsItWasSaved) {
     const Brain brain = learned();
-    const Result<Brain> loaded = load_brain(save_brain(brain));
+    const Result<Brain> loaded = load_brain(*save_brain(brain));
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     expect_equal(*loaded, brain);
-    const Result<Brain> nothing = load_brain(save_brain({}));
+    const Result<Brain> nothing = load_brain(*save_brain({}));
     ASSERT_TRUE(nothing.ok());
     EXPECT_TRUE(nothing->tensors.empty());
 }
 
 TEST(Brain, ADifferenceIsSmallAndExact) {
     const Brain parent = shipped(), brain = learned();
-    const std::vector<std::byte> full = save_brain(brain), delta = save_brain(brain, &parent);
+    const std::vector<std::byte> full = *save_brain(brain), delta = *save_brain(brain, &parent);
     EXPECT_LT(delta.size(), full.size() / 8);
     const Result<Brain> loaded = load_brain(delta, &parent);
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -92,7 +92,7 @@ TEST(Brain, ADifferenceIsSmallAndExact) {
 
 TEST(Brain, ADifferenceNeedsItsParent) {
     Brain parent = shipped();
-    const std::vector<std::byte> delta = save_brain(learned(), &parent);
+    const std::vector<std::byte> delta = *save_brain(learned(), &parent);
     EXPECT_FALSE(load_brain(delta).ok());
     parent.find("net/b")->value.set(0, 9);
     const Result<Brain> other = load_brain(delta, &parent);
@@ -114,19 +114,118 @@ TEST(Brain, PackingIsExactForAllKindsOfBytes) {
         const uint64_t rarity = 1 + random() % 40;
         for (std::byte& b : brain.tensors[0].value.bytes())
             if (random() % rarity == 0) b = static_cast<std::byte>(random() % 3);
-        const Result<Brain> delta = load_brain(save_brain(brain, &parent), &parent);
+        const Result<Brain> delta = load_brain(*save_brain(brain, &parent, Nonfinite::kAllow),
+                                               &parent, 0, Nonfinite::kAllow);
         ASSERT_TRUE(delta.ok()) << round;
         EXPECT_EQ(delta->tensors[0].value, brain.tensors[0].value);
-        const Result<Brain> full = load_brain(save_brain(brain));
+        const Result<Brain> full = load_brain(*save_brain(brain, nullptr, Nonfinite::kAllow),
+                                              nullptr, 0, Nonfinite::kAllow);
         ASSERT_TRUE(full.ok()) << round;
         EXPECT_EQ(full->tensors[0].value, brain.tensors[0].value);
     }
 }
 
+TEST(Brain, NonfiniteElementsAreFoundInEveryEncoding) {
+    constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    std::mt19937_64 random(4);
+    for (const DType dtype : {DType::kF32, DType::kF16, DType::kBF16, DType::kF64})
+        for (const double value : {kNan, kInfinity, -kInfinity, 65504.0, 0.0})
+            for (int round = 0; round < 20; ++round) {
+                const auto count = static_cast<int64_t>(1 + random() % 200);
+                Brain parent, brain;
+                parent.tensors.push_back({"t", false, HostTensor(dtype, {Dim(count)})});
+                for (int64_t i = 0; i < count; ++i)
+                    parent.tensors[0].value.set(i, static_cast<double>(random() % 100));
+                brain = parent;
+                const auto at = static_cast<int64_t>(random() % static_cast<uint64_t>(count));
+                // Sparse, so that it is packed; dense, so that it may be raw.
+                if (round % 2 == 0) brain.tensors[0].value = HostTensor(dtype, {Dim(count)});
+                brain.tensors[0].value.set(at, value);
+                const bool is_finite = std::isfinite(value);
+                for (const Brain* from : std::initializer_list<const Brain*>{nullptr, &parent}) {
+                    EXPECT_EQ(save_brain(brain, from).ok(), is_finite);
+                    const std::vector<std::byte> bytes =
+                        *save_brain(brain, from, Nonfinite::kAllow);
+                    std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
+                    std::memcpy(aligned.data(), bytes.data(), bytes.size());
+                    BrainView view;
+                    ViewError error;
+                    ASSERT_TRUE(
+                        view.open(std::as_bytes(std::span(aligned)).first(bytes.size()), &error));
+                    EXPECT_EQ(
+                        view.first_nonfinite(view.tensors()[0], parent.tensors[0].value.bytes()),
+                        is_finite ? -1 : at);
+                    const Result<Brain> loaded = load_brain(bytes, from);
+                    EXPECT_EQ(loaded.ok(), is_finite);
+                    if (!loaded.ok()) {
+                        EXPECT_EQ(
+                            loaded.status().message(),
+                            "brain: 't': element " + std::to_string(at) + " is NaN or infinite");
+                    }
+                    EXPECT_TRUE(load_brain(bytes, from, 0, Nonfinite::kAllow).ok());
+                }
+            }
+}
+
+/// Makes the checksum right again after bytes were changed.
+void fix_checksum(std::vector<std::byte>& bytes) {
+    file::BrainHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    header.checksum = checksum(std::span(bytes).subspan(24));
+    std::memcpy(bytes.data(), &header, sizeof header);
+}
+
+// 20,000 names of which each is the end of one long one: 200 MB to whoever copies or compares them.
+TEST(Brain, NamesThatShareTheirCharactersAreRefused) {
+    constexpr uint32_t kCount = 20000;
+    Brain brain;
+    for (uint32_t i = 0; i < kCount; ++i)
+        brain.tensors.push_back(
+            {std::to_string(100000 + i), false, HostTensor(DType::kF32, {Dim(0)})});
+    std::vector<std::byte> bytes = *save_brain(brain);
+    file::BrainHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    auto* names = reinterpret_cast<char*>(bytes.data()) + header.texts_offset;
+    for (uint64_t i = 0; i < header.texts_bytes; ++i)
+        names[i] = i < header.texts_bytes / 2 ? 'a' : 'b';
+    for (uint32_t i = 0; i < kCount; ++i) {
+        auto* record = reinterpret_cast<file::BrainTensorRecord*>(bytes.data() + sizeof header) + i;
+        // Suffixes of "aaa...": the shorter, the greater, with a 'b' behind the last 'a'.
+        record->name.offset = i;
+        record->name.size = static_cast<uint32_t>(header.texts_bytes / 2 + 1 - i);
+    }
+    fix_checksum(bytes);
+    const auto begin = std::chrono::steady_clock::now();
+    const Result<Brain> loaded = load_brain(bytes);
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(200));
+    ASSERT_FALSE(loaded.ok());
+    EXPECT_EQ(loaded.status().message(), "brain: names share their characters");
+}
+
+TEST(Brain, ClaimsNoMoreMemoryThanInProportionToItsBytes) {
+    Brain brain;
+    brain.tensors.push_back({"zeros", false, HostTensor(DType::kF32, {Dim(1 << 22)})});
+    std::vector<std::byte> bytes = *save_brain(brain);  // 16 MB in some bytes
+    ASSERT_LT(bytes.size(), 1000u);
+    EXPECT_TRUE(load_brain(bytes).ok());
+    auto* record =
+        reinterpret_cast<file::BrainTensorRecord*>(bytes.data() + sizeof(file::BrainHeader));
+    record->shape.counts[0] = int64_t{1} << 40;
+    record->bytes = uint64_t{1} << 42;
+    fix_checksum(bytes);
+    const Result<Brain> huge = load_brain(bytes);
+    ASSERT_FALSE(huge.ok());
+    EXPECT_EQ(huge.status().code(), StatusCode::kOutOfRange);
+    EXPECT_NE(huge.status().message().find("'zeros' takes 4398046511104 bytes in memory"),
+              std::string::npos)
+        << huge.status().message();
+}
+
 TEST(Brain, EachTruncationIsRejectedWithAMessage) {
     const Brain parent = shipped();
     for (const Brain* from : {static_cast<const Brain*>(nullptr), &parent}) {
-        const std::vector<std::byte> bytes = save_brain(learned(), from);
+        const std::vector<std::byte> bytes = *save_brain(learned(), from);
         for (size_t size = 0; size < bytes.size(); ++size) {
             // A copy of its own, so that a sanitizer sees reads beyond the end.
             const std::vector<std::byte> cut(bytes.begin(),
@@ -140,7 +239,7 @@ TEST(Brain, EachTruncationIsRejectedWithAMessage) {
 
 TEST(Brain, EachFlippedBitIsRejected) {
     const Brain parent = shipped();
-    std::vector<std::byte> bytes = save_brain(learned(), &parent);
+    std::vector<std::byte> bytes = *save_brain(learned(), &parent);
     for (size_t bit = 0; bit < bytes.size() * 8; ++bit) {
         bytes[bit / 8] ^= std::byte{1} << (bit % 8);
         EXPECT_FALSE(load_brain(bytes, &parent).ok()) << "bit " << bit;
@@ -150,7 +249,7 @@ TEST(Brain, EachFlippedBitIsRejected) {
 
 TEST(Brain, AnythingUnderARightChecksumIsRejectedOrReadInBounds) {
     const Brain parent = shipped();
-    const std::vector<std::byte> original = save_brain(learned(), &parent);
+    const std::vector<std::byte> original = *save_brain(learned(), &parent);
     std::mt19937_64 random(13);
     int rejected = 0;
     for (int round = 0; round < 20000; ++round) {
@@ -165,7 +264,7 @@ TEST(Brain, AnythingUnderARightChecksumIsRejectedOrReadInBounds) {
 }
 
 TEST(Brain, ANewerFormatIsToldApartFromDamage) {
-    std::vector<std::byte> bytes = save_brain(learned());
+    std::vector<std::byte> bytes = *save_brain(learned());
     bytes[4] = std::byte{file::kBrainFormatVersion + 1};
     const Result<Brain> loaded = load_brain(bytes);
     ASSERT_FALSE(loaded.ok());
@@ -176,7 +275,7 @@ TEST(Brain, ANewerFormatIsToldApartFromDamage) {
 TEST(Brain, ClaimsOfManyBytesAreRefusedBeforeTheyAreAllocated) {
     Brain brain;
     brain.tensors.push_back({"zeros", false, HostTensor(DType::kF32, {1 << 20})});
-    const std::vector<std::byte> bytes = save_brain(brain);
+    const std::vector<std::byte> bytes = *save_brain(brain);
     EXPECT_LT(bytes.size(), 400u);
     EXPECT_TRUE(load_brain(bytes).ok());
     EXPECT_EQ(load_brain(bytes, nullptr, 1 << 20).status().code(), StatusCode::kOutOfRange);
@@ -266,8 +365,8 @@ class BrainFile : public ::testing::Test {
         if (!bytes.ok()) return -1;
         const Result<Brain> loaded = load_brain(*bytes);
         if (!loaded.ok()) return -2;
-        if (save_brain(*loaded) == save_brain(old_brain)) return 0;
-        return save_brain(*loaded) == save_brain(new_brain) ? 1 : -3;
+        if (*save_brain(*loaded) == *save_brain(old_brain)) return 0;
+        return *save_brain(*loaded) == *save_brain(new_brain) ? 1 : -3;
     }
 
     fs::path folder_;
@@ -283,16 +382,16 @@ Brain large(uint64_t seed) {
 
 TEST_F(BrainFile, IsReplacedAsAWhole) {
     const Brain a = large(1), b = large(2);
-    ASSERT_TRUE(write_file_atomically(path_, save_brain(a)).ok());
+    ASSERT_TRUE(write_file_atomically(path_, *save_brain(a)).ok());
     EXPECT_EQ(which(a, b), 0);
-    ASSERT_TRUE(write_file_atomically(path_, save_brain(b)).ok());
+    ASSERT_TRUE(write_file_atomically(path_, *save_brain(b)).ok());
     EXPECT_EQ(which(a, b), 1);
 }
 
 // A process killed at each stage of a save, between writing and renaming above all.
 TEST_F(BrainFile, KilledAtAnyStageTheOldOrTheNewFileLoads) {
     const Brain a = large(1), b = large(2);
-    const std::vector<std::byte> old_bytes = save_brain(a), new_bytes = save_brain(b);
+    const std::vector<std::byte> old_bytes = *save_brain(a), new_bytes = *save_brain(b);
     int stage_count = 0;
     bool saw[2] = {};
     for (int fatal = 0;; ++fatal) {
@@ -323,7 +422,7 @@ TEST_F(BrainFile, KilledAtAnyStageTheOldOrTheNewFileLoads) {
 
 TEST_F(BrainFile, KilledAtAnyTimeTheOldOrTheNewFileLoads) {
     const Brain a = large(1), b = large(2);
-    const std::vector<std::byte> first = save_brain(a), second = save_brain(b);
+    const std::vector<std::byte> first = *save_brain(a), second = *save_brain(b);
     ASSERT_TRUE(write_file_atomically(path_, first).ok());
     std::mt19937_64 random(3);
     for (int round = 0; round < 40; ++round) {
@@ -366,8 +465,8 @@ TEST(BrainSamples, AreWrittenOnRequest) {
         (fs::path(HEARTH_TEST_DATA) / "brains" / ("v" + std::to_string(file::kBrainFormatVersion)))
             .string();
     const Brain parent = shipped();
-    ASSERT_TRUE(write_file_atomically(base + "_full.brain", save_brain(learned())).ok());
-    ASSERT_TRUE(write_file_atomically(base + "_delta.brain", save_brain(learned(), &parent)).ok());
+    ASSERT_TRUE(write_file_atomically(base + "_full.brain", *save_brain(learned())).ok());
+    ASSERT_TRUE(write_file_atomically(base + "_delta.brain", *save_brain(learned(), &parent)).ok());
 }
 
 }  // namespace
