@@ -27,7 +27,8 @@ constexpr vec2 kWorldMax{120.0f, 75.0f};
 
 /// Uniform in [low, high), the same for the same counter.
 float random_between(uint64_t counter, float low, float high) {
-    const float unit = 0.5f * (scenes::random_signed(kScenerySeed, scenes::Stream::kWorld, counter) + 1.0f);
+    const float unit =
+        0.5f * (scenes::random_signed(kScenerySeed, scenes::Stream::kWorld, counter) + 1.0f);
     return low + (high - low) * unit;
 }
 

@@ -151,7 +151,8 @@ bool LoadedProgram::list_learned() {
         return is_learned(static_cast<SlotKind>(slots[slot].kind));
     };
     const std::span<const uint32_t> order = view_.slots_by_name();
-    const auto count = static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_slot));
+    const auto count =
+        static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_slot));
     if (!learned_.resize(context_->allocator(), count)) return false;
     std::copy_if(order.begin(), order.end(), learned_.begin(), is_learned_slot);
     return true;
