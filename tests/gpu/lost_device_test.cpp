@@ -157,7 +157,12 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
     const auto said = [](const char* text) {
         return text != nullptr ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
     };
+    // No binding of this program has named elements, which is known without a device.
+    const auto not_found = [](hearth_result result) {
+        return result == HEARTH_ERROR_NOT_FOUND ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+    };
     uint32_t index = 0;
+    const char* name = nullptr;
     // What is known without it.  The last ones end things.
     const std::vector<std::pair<std::string_view, Call>> answered = {
         {"hearth_context_device_lost",
@@ -233,6 +238,10 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] { return hearth_program_find_binding(program, kAct, "x", &index); }},
         {"hearth_program_find_slot",
          [&] { return hearth_program_find_slot(program, "state", &index); }},
+        {"hearth_program_get_element",
+         [&] { return not_found(hearth_program_get_element(program, 0, 0, &name)); }},
+        {"hearth_program_find_element",
+         [&] { return not_found(hearth_program_find_element(program, 0, "loss", &index)); }},
         {"hearth_program_error", [&] { return said(hearth_program_error(program)); }},
         {"hearth_program_snapshot_bytes",
          [&] {

@@ -204,7 +204,7 @@ TEST_F(AgentStates, ALostNetIsNotSavedUnlessAskedFor) {
     bad.set(1, std::numeric_limits<double>::quiet_NaN());
     ASSERT_TRUE(runner_->run("store", 1, {{"x", bad}}).ok());
     EXPECT_EQ(encoded(0).message(), "HEARTH_ERROR_NOT_FINITE");
-    EXPECT_TRUE(encoded(HEARTH_BRAIN_ALLOW_NON_FINITE).ok());
+    EXPECT_TRUE(encoded(HEARTH_BRAIN_ALLOW_NONFINITE).ok());
 }
 
 TEST_F(AgentStates, ANaNNeverReachesGuardedUpdates) {

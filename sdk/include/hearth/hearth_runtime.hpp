@@ -201,7 +201,7 @@ inline std::array<uint8_t, 32> sha256_of(std::span<const std::byte> bytes) {
 }
 
 /// How to load a program or package.
-struct LoadOptions {
+struct ProgramLoadOptions {
     bool borrow = false;  ///< the bytes outlive the program and its sessions: no copy is made
     const char* profile = nullptr;  ///< of a package; null: the first that the device can run
     /// HEARTH_TRUST_FOREIGN for what players bring; see "Trust" in hearth.h.
@@ -212,7 +212,7 @@ struct LoadOptions {
 class LoadedProgram {
   public:
     static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
-                                      const LoadOptions& options) {
+                                      const ProgramLoadOptions& options) {
         hearth_program_load_info info = hearth_program_load_info_default();
         info.bytes = bytes.data();
         info.byte_count = bytes.size();
@@ -226,12 +226,12 @@ class LoadedProgram {
     /// borrow  `bytes` outlive this and its sessions: no copy is made.
     static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
                                       bool borrow = false) {
-        return load(context, bytes, LoadOptions{.borrow = borrow});
+        return load(context, bytes, ProgramLoadOptions{.borrow = borrow});
     }
     /// The best program of a package for the context's device; or that of the named profile.
     static Result<LoadedProgram> load_package(const Context& context,
                                               std::span<const std::byte> bytes,
-                                              const LoadOptions& options) {
+                                              const ProgramLoadOptions& options) {
         hearth_package_load_info info = hearth_package_load_info_default();
         info.bytes = bytes.data();
         info.byte_count = bytes.size();
@@ -246,7 +246,7 @@ class LoadedProgram {
     static Result<LoadedProgram> load_package(const Context& context,
                                               std::span<const std::byte> bytes, bool borrow = false,
                                               const char* profile = nullptr) {
-        return load_package(context, bytes, LoadOptions{.borrow = borrow, .profile = profile});
+        return load_package(context, bytes, ProgramLoadOptions{.borrow = borrow, .profile = profile});
     }
     LoadedProgram() = default;
     LoadedProgram(LoadedProgram&& other) noexcept
