@@ -101,12 +101,25 @@ ValueId EntryBuilder::replace(ValueId target, const std::vector<Read>& reads) {
     return made;
 }
 
+namespace {
+
+constexpr uint32_t kMostOperands = 12, kMostWritten = 6;
+
+/// A kernel does the same with its operands in every call, so how many it writes tells kernels apart.
+uint32_t kernel_of(uint32_t operands, uint32_t written) {
+    return (written - 1) * (kMostOperands + 1) + operands;
+}
+
+}  // namespace
+
 // Kernel n takes n operands.  Words: what the call mixes in, and a bit for each element-wise
 // operand.
 void EntryBuilder::add_call(std::vector<CallOperand> operands) {
     KernelCall call;
     const auto index = static_cast<uint32_t>(lowered.calls.size());
-    call.kernel = static_cast<uint32_t>(operands.size());
+    uint32_t written = 0;
+    for (const CallOperand& operand : operands) written += operand.access != Access::kRead;
+    call.kernel = kernel_of(static_cast<uint32_t>(operands.size()), written);
     call.words = {index + 1, 0};
     for (size_t i = 0; i < operands.size(); ++i) {
         if (operands[i].is_elementwise) call.words[1] |= 1u << i;
@@ -119,11 +132,7 @@ void EntryBuilder::add_call(std::vector<CallOperand> operands) {
     lowered.calls.push_back(std::move(call));
 }
 
-namespace {
-
-constexpr uint32_t kMostOperands = 12;
-
-}  // namespace
+namespace {}  // namespace
 
 Model::Model(const std::vector<EntryBuilder>& entries, uint64_t rows_capacity) {
     options.caps.fp16_storage = true;
@@ -131,14 +140,16 @@ Model::Model(const std::vector<EntryBuilder>& entries, uint64_t rows_capacity) {
         graphs.push_back(entry.graph);
         lowered.entries.push_back(entry.lowered);
     }
-    for (uint32_t n = 0; n <= kMostOperands; ++n) {
-        Kernel kernel;
-        kernel.name = "mix" + std::to_string(n);
-        kernel.spirv = {0x07230203, 0x00010000, 0, 8, 0, 0x0002000e, n};
-        kernel.operand_count = n;
-        kernel.word_count = 2;
-        lowered.kernels.push_back(std::move(kernel));
-    }
+    for (uint32_t written = 1; written <= kMostWritten; ++written)
+        for (uint32_t n = 0; n <= kMostOperands; ++n) {
+            Kernel kernel;
+            kernel.name = "mix" + std::to_string(n);
+            if (written > 1) kernel.name += "_" + std::to_string(written);
+            kernel.spirv = {0x07230203, 0x00010000, 0, 8, 0, 0x0002000e, n};
+            kernel.operand_count = n;
+            kernel.word_count = 2;
+            lowered.kernels.push_back(std::move(kernel));
+        }
     lowered.profile = "baseline";
     options.rows_capacity = rows_capacity;
 }
