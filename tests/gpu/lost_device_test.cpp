@@ -162,7 +162,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         return result == HEARTH_ERROR_NOT_FOUND ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
     };
     uint32_t index = 0;
-    const char* name = nullptr;
+    const char* element = nullptr;
     // What is known without it.  The last ones end things.
     const std::vector<std::pair<std::string_view, Call>> answered = {
         {"hearth_context_device_lost",
@@ -239,7 +239,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_program_find_slot",
          [&] { return hearth_program_find_slot(program, "state", &index); }},
         {"hearth_program_get_element",
-         [&] { return not_found(hearth_program_get_element(program, 0, 0, &name)); }},
+         [&] { return not_found(hearth_program_get_element(program, 0, 0, &element)); }},
         {"hearth_program_find_element",
          [&] { return not_found(hearth_program_find_element(program, 0, "loss", &index)); }},
         {"hearth_program_error", [&] { return said(hearth_program_error(program)); }},
