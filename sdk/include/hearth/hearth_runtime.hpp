@@ -246,7 +246,8 @@ class LoadedProgram {
     static Result<LoadedProgram> load_package(const Context& context,
                                               std::span<const std::byte> bytes, bool borrow = false,
                                               const char* profile = nullptr) {
-        return load_package(context, bytes, ProgramLoadOptions{.borrow = borrow, .profile = profile});
+        return load_package(context, bytes,
+                            ProgramLoadOptions{.borrow = borrow, .profile = profile});
     }
     LoadedProgram() = default;
     LoadedProgram(LoadedProgram&& other) noexcept
