@@ -32,9 +32,25 @@ typedef struct hearth_agent {
     uint32_t generation; /* never 0 */
 } hearth_agent;
 
-#define HEARTH_STRUCT_AGENTS_CREATE_INFO ((hearth_struct_type)1000)
-#define HEARTH_STRUCT_AGENTS_RECORD_INFO ((hearth_struct_type)1001)
-#define HEARTH_STRUCT_AGENTS_STATUS ((hearth_struct_type)1002)
+/* All fields zero, but for the type and the size; engines keep their warnings about C's casts and zeros. */
+#if defined(__cplusplus)
+#define HEARTH_AGENTS_STRUCT_TYPE(number) static_cast<hearth_struct_type>(number)
+#define HEARTH_AGENTS_STRUCT(name, tag) \
+    name value = {};                    \
+    value.type = tag;                   \
+    value.size = uint32_t {             \
+        sizeof(name)                    \
+    }
+#else
+#define HEARTH_AGENTS_STRUCT_TYPE(number) ((hearth_struct_type)(number))
+#define HEARTH_AGENTS_STRUCT(name, tag) \
+    name value = {HEARTH_STRUCT_NONE};  \
+    value.type = tag;                   \
+    value.size = (uint32_t)sizeof(name)
+#endif
+#define HEARTH_STRUCT_AGENTS_CREATE_INFO HEARTH_AGENTS_STRUCT_TYPE(1000)
+#define HEARTH_STRUCT_AGENTS_RECORD_INFO HEARTH_AGENTS_STRUCT_TYPE(1001)
+#define HEARTH_STRUCT_AGENTS_STATUS HEARTH_AGENTS_STRUCT_TYPE(1002)
 
 typedef struct hearth_agents_create_info {
     hearth_struct_type type;
@@ -48,16 +64,9 @@ typedef struct hearth_agents_create_info {
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
-    hearth_agents_create_info info;
-    info.type = HEARTH_STRUCT_AGENTS_CREATE_INFO;
-    info.size = (uint32_t)sizeof info;
-    info.program = 0;
-    info.manifest = 0;
-    info.manifest_bytes = 0;
-    info.name = 0;
-    info.frames_in_flight = 3;
-    info.reserved = 0;
-    return info;
+    HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
+    value.frames_in_flight = 3;
+    return value;
 }
 
 /* Allocates all that it will ever use, a session included.  `report`, optional, tells what is wrong.
@@ -143,14 +152,11 @@ typedef struct hearth_agents_record_info {
 } hearth_agents_record_info;
 
 static inline hearth_agents_record_info hearth_agents_record_info_default(void) {
-    hearth_agents_record_info info;
-    info.type = HEARTH_STRUCT_AGENTS_RECORD_INFO;
-    info.size = (uint32_t)sizeof info;
-    info.command_buffer = 0;
-    info.explore = 1;
-    info.decide = 1;
-    info.learn_us = 500;
-    return info;
+    HEARTH_AGENTS_STRUCT(hearth_agents_record_info, HEARTH_STRUCT_AGENTS_RECORD_INFO);
+    value.explore = 1;
+    value.decide = 1;
+    value.learn_us = 500;
+    return value;
 }
 
 /* Records what all agents do in this frame: stores what came of their last decisions, decides anew, and
@@ -196,17 +202,8 @@ typedef struct hearth_agents_status {
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {
-    hearth_agents_status status;
-    uint32_t i;
-    status.type = HEARTH_STRUCT_AGENTS_STATUS;
-    status.size = (uint32_t)sizeof status;
-    status.phase = HEARTH_AGENTS_COLLECTING;
-    status.agents = status.items_done = status.items = 0;
-    status.learn_us_p95 = 0;
-    status.frames = status.windows = status.rewards_refused = status.serial = 0;
-    for (i = 0; i < HEARTH_AGENTS_DIAGNOSTICS; ++i) status.diagnostics[i] = 0;
-    for (i = 0; i < HEARTH_AGENTS_COUNTERS; ++i) status.counters[i] = 0;
-    return status;
+    HEARTH_AGENTS_STRUCT(hearth_agents_status, HEARTH_STRUCT_AGENTS_STATUS);
+    return value;
 }
 
 /* As of the last poll. */
