@@ -40,7 +40,17 @@ inline void replace_control_characters(char* text, size_t size, bool keep_lines 
 
 /// `text` as a message can show it: no control characters but line breaks, and no longer than a few
 /// kilobytes, whatever names from a file went into it.
-std::string presentable(std::string text);
+inline std::string presentable(std::string text) {
+    constexpr size_t kLongest = 4096;
+    constexpr std::string_view kGap = " [...] ";
+    if (text.size() > kLongest) {
+        // What went wrong stands at the end, where at the beginning.
+        constexpr size_t kHalf = (kLongest - kGap.size()) / 2;
+        text.replace(kHalf, text.size() - 2 * kHalf, kGap);
+    }
+    replace_control_characters(text.data(), text.size(), true);
+    return text;
+}
 
 /// A code and a message that names what was expected and what was found.
 class [[nodiscard]] Status {
