@@ -44,14 +44,6 @@ hearth_bound bind(uint32_t binding, const Buffer& buffer, uint64_t offset, uint6
     return bound;
 }
 
-/// FNV-1a.
-uint64_t hash_bytes(uint64_t hash, std::span<const std::byte> bytes) {
-    for (const std::byte byte : bytes) {
-        hash = (hash ^ static_cast<uint64_t>(byte)) * 0x100000001b3u;
-    }
-    return hash;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Brain>> Brain::create(standalone::Device& device, uint64_t seed) {
@@ -224,31 +216,6 @@ Status Brain::record_reset(const Frame& frame) {
 double Brain::mean_record_us() const {
     return recorded_frames_ > 0 ? 1e6 * record_seconds_ / static_cast<double>(recorded_frames_)
                                 : 0.0;
-}
-
-Result<uint64_t> Brain::weights_hash(uint64_t serial) {
-    HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
-    std::vector<hearth_readback> ids;
-    Status status;
-    HEARTH_TRY(device_.run_compute([&](VkCommandBuffer cmd) {
-        for (uint32_t i = 0; i < program_.info().slot_count && status.ok(); ++i) {
-            const auto slot = program_.slot(i);
-            if (!slot.ok() || slot->kind != HEARTH_SLOT_PARAM) continue;
-            auto id = session_.record_readback(cmd, i);
-            status = id.status();
-            if (id.ok()) ids.push_back(*id);
-        }
-    }));
-    HEARTH_TRY(status);
-    HEARTH_TRY(guest_->context().begin_frame(serial + 2, serial + 1));
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (const hearth_readback id : ids) {
-        HEARTH_ASSIGN(const auto data, session_.poll(id));
-        if (!data) return internal_error("the weights have not arrived");
-        hash = hash_bytes(hash, data->bytes);
-        session_.release(id);
-    }
-    return hash;
 }
 
 }  // namespace hearth::ghost_lap

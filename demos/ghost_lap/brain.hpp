@@ -67,7 +67,9 @@ class Brain {
     double mean_record_us() const;
 
     /// A hash of all weights.  The device must be idle; `serial` is the last frame's.
-    Result<uint64_t> weights_hash(uint64_t serial);
+    Result<uint64_t> weights_hash(uint64_t& serial) {
+        return guest_->weights_hash(program_, session_.handle(), serial);
+    }
     /// How the net was compiled: "2 entries, ... dispatches, ...".
     const std::string& summary() const { return summary_; }
 

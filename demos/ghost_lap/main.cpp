@@ -12,8 +12,7 @@
 #include "cars.hpp"
 #include "ghost_lap/driver.hpp"
 #include "ghost_lap/input_script.hpp"
-#include "host/host.hpp"
-#include "host/stop_signals.hpp"
+#include "host/game.hpp"
 #include "hud.hpp"
 #include "person.hpp"
 #include "report.hpp"
@@ -26,9 +25,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
-#include <set>
 #include <utility>
 
 namespace hearth::ghost_lap {
@@ -36,47 +33,53 @@ namespace {
 
 using demo::Frame;
 using demo::FrameLoop;
-using demo::Host;
 using demo::Input;
 
-constexpr uint64_t kHeadlessFrames = 6000;  // a lap to learn from, three and more to show it
-const char* const kPictureFolder = "ghost_lap_pictures";
 const char* const kCurvePicture = "learning_curve.png";
-const char* const kShotNames[] = {"1_watching.png", "2_first_ghost_lap.png", "3_learning.png",
-                                  "4_end.png"};
+constexpr demo::Shot kShots[] = {{2, "1_watching.png"},
+                                 {6, "2_first_ghost_lap.png"},
+                                 {12, "3_learning.png"},
+                                 {demo::Shot::kEnd, "4_end.png"}};
 constexpr uint64_t kMostInputBytes = uint64_t{64} << 20;  // of a brain or a drive: kilobytes do
 
-struct GameOptions : demo::Options {
+struct GameOptions : demo::GameOptions {
     std::string driver;  ///< a scripted style; empty: a person where there is a window
-    bool learn = true;
-    uint64_t draw_every = 1;
     std::string record;  ///< where to write the drive
-    std::string load;    ///< a ghost's brain to go on from
-    std::string save;    ///< where to keep the ghost's brain
 };
 
 /// kFrame: all that the queue that draws does for a frame.
 enum Span : uint32_t { kRender, kAct, kLearn, kFrame, kSpanCount };
 
-class Game {
+const demo::GameInfo kInfo = {
+    .name = "ghost_lap",
+    .title = "Ghost Lap",
+    .span_count = kSpanCount,
+    .headless_frames = 6000,  // a lap to learn from, three and more to show it
+    .picture_folder = "ghost_lap_pictures",
+    .shots = kShots,
+    .other_pictures = std::span(&kCurvePicture, 1),
+};
+
+class Game final : public demo::Game {
   public:
-    static Result<std::unique_ptr<Game>> create(const GameOptions& options);
-    ~Game();
-    /// Plays until the end, and keeps what there is to keep even if something went wrong; the result
-    /// is complete then.
-    Status run();
-    const RunResult& result() const { return result_; }
+    static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
+    std::string report() const override;
+    bool has_passed() const override { return result_.has_passed(); }
 
   private:
     explicit Game(const GameOptions& options)
-        : options_(options),
+        : demo::Game(kInfo),
+          options_(options),
           track_(Track::circuit()),
           race_(track_, {.seed = options.seed,
                          .action_latency_frames = FrameLoop::kFramesInFlight,
                          .reaction_frames = FrameLoop::kFramesInFlight}) {}
 
+    const demo::GameOptions& options() const override { return options_; }
+    uint64_t played() const override { return race_.frame(); }
+    Status frame() override;
+    Status finish() override;
     Status choose_driver();
-    Status frame();
     Status think(const Frame& frame);
     Status draw(const Frame& frame, const Input& input);
     void drive(const Input& input);
@@ -84,21 +87,15 @@ class Game {
     void select_style(std::string_view name);
     void tell_laps();
     void take_times();
-    std::string screenshot_path(uint64_t frame) const;
-    Status play();
-    Status finish();
     Status finish_on_device();
     Status load_brain();
     void keep_brain(const Frame& frame);
     void save_brain(Brain::Snapshot snapshot);
-    void keep_text(const std::string& path, std::string text);
-    void tell_failures();
     double since_last_frame_ms();
 
     GameOptions options_;
     Track track_;
     Race race_;
-    std::unique_ptr<Host> host_;
     std::unique_ptr<Brain> brain_;
     std::unique_ptr<Driver> driver_;
     Person* person_ = nullptr;  // driver_, if a person drives
@@ -119,49 +116,14 @@ class Game {
     size_t told_ghost_laps_ = 0;
     bool is_close_up_ = false;
     bool is_reset_wanted_ = false;
-    bool is_over_ = false;
     bool has_learned_ = false;  // in this frame
 };
 
-/// Makes the folder for pictures.  Errors: what would stop one of them from being written.
-Status check_pictures(const std::string& folder) {
-    if (folder.empty()) return {};
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        return invalid_argument("cannot make the folder '" + folder + "': " + error.message());
-    HEARTH_TRY(check_writable(folder + "/" + kCurvePicture));
-    for (const char* name : kShotNames) HEARTH_TRY(check_writable(folder + "/" + name));
-    return {};
-}
-
-/// What would stop a file from being written at the end of the drive is told before it begins.
-Status check_outputs(const GameOptions& options) {
-    std::set<std::string> taken;
-    for (const auto& [option, path] :
-         {std::pair{"--save", &options.save}, std::pair{"--record", &options.record},
-          std::pair{"--out", &options.out}}) {
-        if (path->empty()) continue;
-        HEARTH_TRY(check_writable(*path).in(option));
-        if (!taken.insert(*path).second)
-            return invalid_argument(std::string(option) + ": '" + *path +
-                                    "' is also where something else goes");
-    }
-    return check_pictures(options.screenshots).in("--screenshots");
-}
-
-Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
-    HEARTH_TRY(check_outputs(options));
+Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     std::unique_ptr<Game> self(new Game(options));
-    HEARTH_ASSIGN(self->host_, Host::create(options, "Ghost Lap", kSpanCount));
     GameOptions& used = self->options_;
-    if (self->host_->is_headless()) {
-        if (used.frames == 0) used.frames = kHeadlessFrames;
-        if (used.screenshots.empty()) {
-            used.screenshots = kPictureFolder;
-            HEARTH_TRY(check_pictures(used.screenshots));
-        }
-    }
+    HEARTH_TRY(self->open(
+        used, {{"--save", &used.save}, {"--record", &used.record}, {"--out", &used.out}}));
     HEARTH_TRY(self->choose_driver());
     if (!used.out.empty()) HEARTH_TRY(write_file_atomically(used.out, std::string_view()));
     HEARTH_ASSIGN(self->brain_, Brain::create(self->host_->device(), options.seed));
@@ -178,7 +140,7 @@ Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
     self->result_.device = self->host_->device().properties().deviceName;
     self->result_.presenter = self->host_->presenter().name();
     self->result_.program = self->brain_->summary();
-    return self;
+    return std::unique_ptr<demo::Game>(std::move(self));
 }
 
 Status Game::choose_driver() {
@@ -224,35 +186,11 @@ void Game::select_style(std::string_view name) {
     hud_.driver = "you";
 }
 
-Game::~Game() {
-    // What is still to be written needs the brain.
-    if (host_) (void)host_->files().finish();
-}
-
-Status Game::run() {
-    const Status played = play();
-    const Status finished = finish();
-    return played.ok() ? finished : played;
-}
-
-Status Game::play() {
-    while (!is_over_ && (options_.frames == 0 || race_.frame() < options_.frames)) {
-        if (demo::StopSignals::received() != 0) {
-            result_.is_interrupted = true;
-            break;
-        }
-        HEARTH_TRY(frame());
-        tell_failures();
-    }
-    return {};
-}
-
 Status Game::frame() {
     const Input input = host_->poll();
     handle_keys(input);
     if (is_over_) return {};
-    const bool has_picture =
-        race_.frame() % options_.draw_every == 0 || !screenshot_path(race_.frame()).empty();
+    const bool has_picture = this->has_picture();
     HEARTH_ASSIGN(const auto frame, host_->begin_frame(has_picture));
     if (!frame) return {};  // minimized
     last_serial_ = frame->serial;
@@ -325,20 +263,6 @@ void Game::save_brain(Brain::Snapshot snapshot) {
     host_->files().write(options_.save, [this, kept] { return brain_->encode(*kept); });
 }
 
-void Game::keep_text(const std::string& path, std::string text) {
-    if (path.empty()) return;
-    host_->files().write(path, [text = std::move(text)]() -> Result<std::vector<std::byte>> {
-        const auto bytes = std::as_bytes(std::span(text));
-        return std::vector<std::byte>(bytes.begin(), bytes.end());
-    });
-}
-
-/// Says what could not be written; it is tried again.
-void Game::tell_failures() {
-    for (const std::string& failure : host_->files().take_failures())
-        std::fprintf(stderr, "ghost_lap: %s; trying again\n", failure.c_str());
-}
-
 Status Game::draw(const Frame& frame, const Input& input) {
     const VkExtent2D extent = host_->presenter().extent();
     const Layout layout = Layout::of(extent, host_->ui());
@@ -379,28 +303,9 @@ Status Game::draw(const Frame& frame, const Input& input) {
     host_->end_picture();
     loop.end_span(frame, frame.cmd, kRender);
 
-    const std::string path =
-        input.was_pressed("f12") ? "ghost_lap.png" : screenshot_path(race_.frame());
+    const std::string path = picture_path(input);
     if (path.empty()) return {};
     return loop.record_screenshot(frame, host_->presenter(), path);
-}
-
-/// Where to put the picture of `frame`; empty for most frames.
-std::string Game::screenshot_path(uint64_t frame) const {
-    if (options_.screenshots.empty() || options_.frames == 0) return {};
-    struct Shot {
-        uint64_t frame;
-        const char* name;
-    };
-    const uint64_t n = options_.frames;
-    const Shot shots[] = {{n / 10, kShotNames[0]},
-                          {3 * n / 10, kShotNames[1]},
-                          {6 * n / 10, kShotNames[2]},
-                          {n - 1, kShotNames[3]}};
-    for (const Shot& shot : shots) {
-        if (shot.frame == frame) return options_.screenshots + "/" + shot.name;
-    }
-    return {};
 }
 
 void Game::drive(const Input& input) {
@@ -475,7 +380,8 @@ Status Game::finish() {
     r.driver = hud_.driver;
     r.seed = options_.seed;
     r.frames = race_.frame();
-    r.is_headless = host_->is_headless();
+    r.is_headless = is_headless();
+    r.is_interrupted = is_interrupted();
     r.has_async_compute = host_->device().has_async_compute();
     r.is_learning_on = options_.learn;
     r.table = race_.table();
@@ -492,11 +398,15 @@ Status Game::finish() {
     log_.finish(r);
     keep_text(options_.out, log_.text());
     if (submitted_frames_ > 0) keep_text(options_.record, write_input_script(recording_));
-    const Status written = host_->files().finish();
-    r.failed_writes = host_->files().failure_count() + failed_snapshots_;
     r.is_validated = host_->instance().is_validating();
+    return status;
+}
+
+std::string Game::report() const {
+    RunResult r = result_;
+    r.failed_writes = host_->files().failure_count() + failed_snapshots_;
     r.validation_messages = host_->instance().messages().count();
-    return status.ok() ? written : status;
+    return report_text(r);
 }
 
 /// What was learned first: it matters most.
@@ -513,46 +423,15 @@ Status Game::finish_on_device() {
                                 [&] { draw_learning_curve(result_, host_->ui()); });
 }
 
-int fail(const Status& status) {
-    std::fprintf(stderr, "ghost_lap: %s\n", status.message().c_str());
-    return 2;
-}
-
-int play(const GameOptions& options) {
-    const demo::StopSignals stop_signals;
-    auto game = Game::create(options);
-    if (!game.ok()) return fail(game.status());
-    const Status status = (*game)->run();
-    const RunResult& result = (*game)->result();
-    std::fputs(report_text(result).c_str(), stdout);
-    if (!status.ok()) return fail(status);
-    if (result.validation_messages > 0) return 3;
-    if (result.is_interrupted) {
-        const int signal = demo::StopSignals::received();
-        std::fprintf(stderr, "ghost_lap: ended by %s\n", demo::StopSignals::name_of(signal));
-        return 128 + signal;  // as a shell has it
-    }
-    // Whoever closes the window early has lost nothing.
-    return result.is_headless && !result.has_passed() ? 1 : 0;
-}
-
 int run(int argc, char** argv) {
     GameOptions options;
     CLI::App app("Ghost Lap: drive a lap, and a rival learns your driving while you do it");
-    demo::add_options(app, options);
+    demo::add_options(app, options, "Let the ghost go on from this brain",
+                      "Keep the ghost's brain in this file, after each lap and at the end");
     app.add_option("--driver", options.driver, "Let this scripted driver drive");
-    std::string learn = "on";
-    app.add_option("--learn", learn, "on, or off: the ghost keeps its random weights")
-        ->check(CLI::IsMember({"on", "off"}));
-    app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
-        ->check(programs::whole_number(1));
     app.add_option("--record", options.record, "Write the drive into this file, for --input");
-    app.add_option("--load", options.load, "Let the ghost go on from this brain");
-    app.add_option("--save", options.save,
-                   "Keep the ghost's brain in this file, after each lap and at the end");
     CLI11_PARSE(app, argc, argv);
-    options.learn = learn == "on";
-    return play(options);
+    return demo::play(kInfo.name, [&] { return Game::create(options); });
 }
 
 }  // namespace

@@ -165,34 +165,4 @@ Status Brain::load(std::vector<std::byte> brain) {
     return {};
 }
 
-Result<uint64_t> Brain::weights_hash(standalone::Device& device, uint64_t serial) {
-    hearth_session* const session = agents_.session();
-    uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
-    // One at a time: the agents' session has room for little more.
-    for (uint32_t i = 0; i < program_.info().slot_count; ++i) {
-        HEARTH_ASSIGN(const hearth_slot_info slot, program_.slot(i));
-        if (slot.kind != HEARTH_SLOT_PARAM) continue;
-        HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
-        ++serial;
-        hearth_readback_info info = hearth_readback_info_default();
-        info.slot = i;
-        hearth_readback id = 0;
-        Status status;
-        HEARTH_TRY(device.run_compute([&](VkCommandBuffer commands) {
-            info.command_buffer = commands;
-            status = check(hearth_record_readback(session, &info, &id), session);
-        }));
-        HEARTH_TRY(status);
-        HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
-        ++serial;
-        const void* data = nullptr;
-        uint64_t bytes = 0, of = 0;
-        HEARTH_TRY(check(hearth_readback_poll(session, id, &data, &bytes, &of), session));
-        const auto* at = static_cast<const uint8_t*>(data);
-        for (uint64_t k = 0; k < bytes; ++k) hash = (hash ^ at[k]) * 0x100000001b3u;
-        hearth_readback_release(session, id);
-    }
-    return hash;
-}
-
 }  // namespace hearth::hatchlings

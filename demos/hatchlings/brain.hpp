@@ -50,8 +50,10 @@ class Brain {
     const agents::AgentsStatus& status() const { return status_; }
     const std::string& summary() const { return summary_; }
     demo::Guest& guest() { return *guest_; }
-    /// A hash of all params, once all frames are done.
-    Result<uint64_t> weights_hash(standalone::Device& device, uint64_t serial);
+    /// A hash of all params, once all frames are done; `serial` is the last one's.
+    Result<uint64_t> weights_hash(uint64_t& serial) {
+        return guest_->weights_hash(program_, agents_.session(), serial);
+    }
 
   private:
     static constexpr size_t kKept = 8;

@@ -11,8 +11,7 @@
 #include "brain.hpp"
 #include "hatchlings/player.hpp"
 #include "hatchlings/progress.hpp"
-#include "host/host.hpp"
-#include "host/stop_signals.hpp"
+#include "host/game.hpp"
 #include "hud.hpp"
 #include "picture.hpp"
 
@@ -27,35 +26,38 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <span>
 
 namespace hearth::hatchlings {
 namespace {
 
 using demo::Frame;
-using demo::Host;
 using demo::Input;
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t kHeadlessFrames = uint64_t{180} * kFramesPerSecond;
 constexpr uint64_t kKeepFrames = uint64_t{15} * kFramesPerSecond;  ///< from snapshot to snapshot
 constexpr uint64_t kMostScriptBytes = 1 << 20, kMostBrainBytes = 64 << 20;
-constexpr const char* kPictureFolder = "hatchlings_pictures";
-constexpr const char* kShotNames[] = {"1_hatched.png", "2_learning.png", "3_later.png",
-                                      "4_end.png"};
+constexpr demo::Shot kShots[] = {{1, "1_hatched.png"},
+                                 {6, "2_learning.png"},
+                                 {12, "3_later.png"},
+                                 {demo::Shot::kEnd, "4_end.png"}};
 constexpr float kJudgement = 1.0f;   // what a praise is worth, in embers
 constexpr float kPickRadius = 0.9f;  // metres around a click
 constexpr double kNoLimit = 1e9;     // microseconds: all that is due, in whatever time
 
-struct GameOptions : demo::Options {
+const demo::GameInfo kInfo = {
+    .name = "hatchlings",
+    .title = "Hatchlings",
+    .headless_frames = uint64_t{180} * kFramesPerSecond,
+    .picture_folder = "hatchlings_pictures",
+    .shots = kShots,
+};
+
+struct GameOptions : demo::GameOptions {
     uint32_t hatchlings = 16;
     double budget_us = -1;  ///< for learning in a frame; negative: by itself
-    bool learn = true;
     float penalty = -0.3f;
     uint32_t motes = 8;
-    uint64_t draw_every = 1;
-    std::string load, save;
 };
 
 struct Outcome {
@@ -63,28 +65,26 @@ struct Outcome {
     bool has_weights = false;
 };
 
-class Game {
+class Game final : public demo::Game {
   public:
-    static Result<std::unique_ptr<Game>> create(const GameOptions& options);
-    ~Game();
-    Status run();
+    static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
+    std::string report() const override;
     /// Three times as many embers as at first, or more.
-    bool has_passed() const { return progress_.gain() >= 3; }
-    bool is_interrupted() const { return is_interrupted_; }
-    bool is_headless() const { return host_->is_headless(); }
-    uint32_t validation_messages() { return host_->instance().messages().count(); }
-    std::string summary() const;
+    bool has_passed() const override { return !options_.learn || progress_.gain() >= 3; }
 
   private:
     explicit Game(const GameOptions& options)
-        : options_(options),
+        : demo::Game(kInfo),
+          options_(options),
           world_({.seed = options.seed,
                   .hatchling_count = options.hatchlings,
                   .rules = {.frost_reward = options.penalty, .mote_count = options.motes}}) {}
 
+    const demo::GameOptions& options() const override { return options_; }
+    uint64_t played() const override { return world_.frame(); }
+    Status frame() override;
+    Status finish() override;
     Status load();
-    Status play();
-    Status frame();
     Status think(const Frame& frame);
     Status draw(const Frame& frame, const Input& input);
     void handle_input(const Input& input);
@@ -94,14 +94,10 @@ class Game {
     void pick(const Input& input);
     void step_world();
     void log_bar();
-    void keep_file(const std::string& path, std::string text);
-    std::string screenshot_path() const;
-    Status finish();
 
     GameOptions options_;
     World world_;
     Progress progress_;
-    std::unique_ptr<Host> host_;
     std::unique_ptr<Brain> brain_;
     std::vector<Command> script_;
     size_t script_at_ = 0;
@@ -120,34 +116,12 @@ class Game {
     std::string log_;
     Outcome result_;
     uint64_t last_serial_ = 0, publications_ = 0;
-    bool is_over_ = false, is_interrupted_ = false;
 };
 
-Status check_outputs(const GameOptions& options) {
-    for (const auto& [option, path] :
-         {std::pair{"--out", &options.out}, std::pair{"--save", &options.save}})
-        if (!path->empty()) HEARTH_TRY(check_writable(*path).in(option));
-    if (options.screenshots.empty()) return {};
-    std::error_code error;
-    std::filesystem::create_directories(options.screenshots, error);
-    if (error)
-        return invalid_argument("--screenshots: cannot make the folder '" + options.screenshots +
-                                "': " + error.message());
-    for (const char* name : kShotNames)
-        HEARTH_TRY(check_writable(options.screenshots + "/" + name).in("--screenshots"));
-    return {};
-}
-
-Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
+Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     std::unique_ptr<Game> self(new Game(options));
     GameOptions& used = self->options_;
-    HEARTH_TRY(check_outputs(used));
-    HEARTH_ASSIGN(self->host_, Host::create(used, "Hatchlings", 1));
-    if (self->host_->is_headless()) {
-        if (used.frames == 0) used.frames = kHeadlessFrames;
-        if (used.screenshots.empty()) used.screenshots = kPictureFolder;
-        HEARTH_TRY(check_outputs(used));
-    }
+    HEARTH_TRY(self->open(used, {{"--save", &used.save}, {"--out", &used.out}}));
     // Without a picture to keep fluent all that is due is learned at once, which repeats exactly.
     if (used.budget_us < 0) used.budget_us = self->host_->is_headless() ? kNoLimit : 1000;
     HEARTH_TRY(self->load());
@@ -163,8 +137,8 @@ Result<std::unique_ptr<Game>> Game::create(const GameOptions& options) {
     self->hud_.progress = &self->progress_;
     self->hud_.budget_us = used.budget_us < kNoLimit ? used.budget_us : HUGE_VAL;
     self->hud_.is_frozen = !used.learn;
-    self->hud_.has_keys = !self->host_->is_headless();
-    return self;
+    self->hud_.has_keys = !self->is_headless();
+    return std::unique_ptr<demo::Game>(std::move(self));
 }
 
 Status Game::load() {
@@ -182,37 +156,12 @@ Status Game::load() {
     return {};
 }
 
-Game::~Game() {
-    // What is still to be written needs the brain.
-    if (host_) (void)host_->files().finish();
-}
-
-Status Game::run() {
-    const Status played = play();
-    const Status finished = finish();
-    return played.ok() ? finished : played;
-}
-
-Status Game::play() {
-    while (!is_over_ && (options_.frames == 0 || world_.frame() < options_.frames)) {
-        if (demo::StopSignals::received() != 0) {
-            is_interrupted_ = true;
-            break;
-        }
-        HEARTH_TRY(frame());
-        for (const std::string& failure : host_->files().take_failures())
-            std::fprintf(stderr, "hatchlings: %s\n", failure.c_str());
-    }
-    return {};
-}
-
 Status Game::frame() {
     const Input input = host_->poll();
     handle_input(input);
     run_script();
     if (is_over_) return {};
-    const bool has_picture =
-        world_.frame() % options_.draw_every == 0 || !screenshot_path().empty();
+    const bool has_picture = this->has_picture();
     HEARTH_ASSIGN(const auto frame, host_->begin_frame(has_picture));
     if (!frame) return {};  // minimized
     last_serial_ = frame->serial;
@@ -272,7 +221,7 @@ void Game::log_bar() {
                        {"publications", s[agents::Counter::kPublications]},
                        {"refused", s[agents::Counter::kSamplesRefused]}};
     log_ += line.dump() + '\n';
-    keep_file(options_.out, log_);
+    keep_text(options_.out, log_);
     if (host_->is_headless())
         std::fprintf(stderr, "%4u s  %5.1f embers a minute, %4.1f motes  %s\n", seconds,
                      static_cast<double>(bar.embers), static_cast<double>(bar.motes), mood);
@@ -285,14 +234,6 @@ void Game::log_bar() {
     host_->files().write(
         options_.save,
         [kept = std::move(bytes).value()]() -> Result<std::vector<std::byte>> { return kept; });
-}
-
-void Game::keep_file(const std::string& path, std::string text) {
-    if (path.empty()) return;
-    host_->files().write(path, [kept = std::move(text)]() -> Result<std::vector<std::byte>> {
-        const auto bytes = std::as_bytes(std::span(kept));
-        return std::vector<std::byte>(bytes.begin(), bytes.end());
-    });
 }
 
 // --- What the player does -------------------------------------------------------------------------
@@ -441,19 +382,9 @@ Status Game::draw(const Frame& frame, const Input& input) {
     renderer.draw(*canvas_, layout.world);
     draw_hud(hud_, layout, host_->ui(), extent);
     host_->end_picture();
-    const std::string path = input.was_pressed("f12") ? "hatchlings.png" : screenshot_path();
+    const std::string path = picture_path(input);
     if (path.empty()) return {};
     return host_->loop().record_screenshot(frame, host_->presenter(), path);
-}
-
-/// Where to put the picture of this frame; empty for most.
-std::string Game::screenshot_path() const {
-    if (options_.screenshots.empty() || options_.frames == 0) return {};
-    const uint64_t n = options_.frames;
-    const uint64_t frames[] = {n / 20, 3 * n / 10, 6 * n / 10, n - 1};
-    for (size_t i = 0; i < std::size(frames); ++i)
-        if (frames[i] == world_.frame()) return options_.screenshots + "/" + kShotNames[i];
-    return {};
 }
 
 // --- The end --------------------------------------------------------------------------------------
@@ -462,7 +393,7 @@ std::string Game::screenshot_path() const {
 Status Game::finish() {
     Status status = host_->loop().wait();
     if (status.ok() && last_serial_ > 0) {
-        auto hash = brain_->weights_hash(host_->device(), last_serial_);
+        auto hash = brain_->weights_hash(last_serial_);
         if (hash.ok()) {
             result_.weights_hash = *hash;
             result_.has_weights = true;
@@ -474,18 +405,17 @@ Status Game::finish() {
     const Json end = {{"type", "end"},
                       {"seed", options_.seed},
                       {"frames", world_.frame()},
-                      {"interrupted", is_interrupted_},
+                      {"interrupted", is_interrupted()},
                       {"gain", progress_.gain()},
                       {"frame_path_cpu_allocations", brain_->guest().frame_path_cpu_allocations()},
                       {"state_hash", fmt::format("{:016x}", result_.state_hash)},
                       {"weights_hash", fmt::format("{:016x}", result_.weights_hash)}};
     log_ += end.dump() + '\n';
-    keep_file(options_.out, log_);
-    const Status written = host_->files().finish();
-    return status.ok() ? written : status;
+    keep_text(options_.out, log_);
+    return status;
 }
 
-std::string Game::summary() const {
+std::string Game::report() const {
     std::string text =
         fmt::format("\n{} hatchlings, seed {}, {:.0f} s; {}\n", options_.hatchlings, options_.seed,
                     static_cast<double>(world_.frame()) / kFramesPerSecond, brain_->summary());
@@ -498,34 +428,11 @@ std::string Game::summary() const {
     return text + "\n";
 }
 
-int fail(const Status& status) {
-    std::fprintf(stderr, "hatchlings: %s\n", status.message().c_str());
-    return 2;
-}
-
-int play(const GameOptions& options) {
-    const demo::StopSignals stop_signals;
-    auto game = Game::create(options);
-    if (!game.ok()) return fail(game.status());
-    const Status status = (*game)->run();
-    std::fputs((*game)->summary().c_str(), stdout);
-    if (!status.ok()) return fail(status);
-    if ((*game)->validation_messages() > 0) return 3;
-    if ((*game)->is_interrupted()) {
-        const int signal = demo::StopSignals::received();
-        std::fprintf(stderr, "hatchlings: ended by %s\n", demo::StopSignals::name_of(signal));
-        return 128 + signal;  // as a shell has it
-    }
-    return (*game)->is_headless() && options.learn && !(*game)->has_passed() ? 1 : 0;
-}
-
 int run(int argc, char** argv) {
     GameOptions options;
     CLI::App app("Hatchlings: creatures with one brain that learn to forage while you watch");
-    demo::add_options(app, options);
-    std::string learn = "on";
-    app.add_option("--learn", learn, "on, or off: they keep their random weights")
-        ->check(CLI::IsMember({"on", "off"}));
+    demo::add_options(app, options, "Go on from this brain",
+                      "Keep the brain in this file, every 15 seconds");
     app.add_option("--hatchlings", options.hatchlings, "How many there are")
         ->check(programs::whole_number(1, 1024));
     app.add_option("--budget", options.budget_us,
@@ -535,13 +442,8 @@ int run(int argc, char** argv) {
         ->check(programs::finite_number(-100, 0));
     app.add_option("--motes", options.motes, "How many frost motes there are")
         ->check(programs::whole_number(0, kMaxMotes));
-    app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
-        ->check(programs::whole_number(1));
-    app.add_option("--load", options.load, "Go on from this brain");
-    app.add_option("--save", options.save, "Keep the brain in this file, every 15 seconds");
     CLI11_PARSE(app, argc, argv);
-    options.learn = learn == "on";
-    return play(options);
+    return demo::play(kInfo.name, [&] { return Game::create(options); });
 }
 
 }  // namespace

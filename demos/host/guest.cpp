@@ -3,6 +3,8 @@
 
 #include "guest.hpp"
 
+#include <hearth/core/hash.hpp>
+
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
@@ -125,6 +127,38 @@ hearth_result Guest::allocate(void* user_data, const hearth_memory_request* requ
 void Guest::free(void* user_data, const hearth_memory_block* block) {
     Guest& self = *static_cast<Guest*>(user_data);
     self.device_.vk().FreeMemory(self.device_.handle(), block->memory, nullptr);
+}
+
+Result<uint64_t> Guest::weights_hash(const LoadedProgram& program, hearth_session* session,
+                                     uint64_t& serial) {
+    const auto check = [&](hearth_result result) {
+        return result == HEARTH_OK ? Status() : to_status(result, hearth_session_error(session));
+    };
+    Hash hash;
+    // One at a time: sessions of agents have room for little more.
+    for (uint32_t i = 0; i < program.info().slot_count; ++i) {
+        HEARTH_ASSIGN(const hearth_slot_info slot, program.slot(i));
+        if (slot.kind != HEARTH_SLOT_PARAM) continue;
+        HEARTH_TRY(context_.begin_frame(serial + 1, serial));
+        ++serial;
+        hearth_readback_info info = hearth_readback_info_default();
+        info.slot = i;
+        hearth_readback id = 0;
+        Status recorded;
+        HEARTH_TRY(device_.run_compute([&](VkCommandBuffer commands) {
+            info.command_buffer = commands;
+            recorded = check(hearth_record_readback(session, &info, &id));
+        }));
+        HEARTH_TRY(recorded);
+        HEARTH_TRY(context_.begin_frame(serial + 1, serial));
+        ++serial;
+        const void* data = nullptr;
+        uint64_t size_bytes = 0, of = 0;
+        HEARTH_TRY(check(hearth_readback_poll(session, id, &data, &size_bytes, &of)));
+        hash.bytes({static_cast<const std::byte*>(data), static_cast<size_t>(size_bytes)});
+        hearth_readback_release(session, id);
+    }
+    return hash.value();
 }
 
 Guest::FramePath::FramePath(Guest& guest)

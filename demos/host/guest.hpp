@@ -40,6 +40,11 @@ class Guest {
     /// vkAllocateMemory, through the memory hooks.
     uint64_t frame_path_device_allocations() const { return frame_device_allocations_; }
 
+    /// A hash of all params of a session, once all frames are done.  serial: the last frame's; it
+    /// counts on for what is read back.
+    Result<uint64_t> weights_hash(const LoadedProgram& program, hearth_session* session,
+                                  uint64_t& serial);
+
   private:
     explicit Guest(standalone::Device& device) : device_(device) {}
 

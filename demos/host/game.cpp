@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "game.hpp"
+
+#include "stop_signals.hpp"
+
+#include <hearth/file.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <set>
+
+namespace hearth::demo {
+
+void add_options(CLI::App& app, GameOptions& options, const char* load_help,
+                 const char* save_help) {
+    add_options(app, static_cast<Options&>(options));
+    app.add_option_function<std::string>(
+           "--learn", [&options](const std::string& learn) { options.learn = learn == "on"; },
+           "on, or off: nothing is learned")
+        ->check(CLI::IsMember({"on", "off"}));
+    app.add_option("--draw-every", options.draw_every, "Draw only every so many frames")
+        ->check(programs::whole_number(1));
+    app.add_option("--load", options.load, load_help);
+    app.add_option("--save", options.save, save_help);
+}
+
+Status Game::check_pictures(const std::string& folder) const {
+    if (folder.empty()) return {};
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return invalid_argument("cannot make the folder '" + folder + "': " + error.message());
+    for (const char* name : info_.other_pictures) HEARTH_TRY(check_writable(folder + "/" + name));
+    for (const Shot& shot : info_.shots) HEARTH_TRY(check_writable(folder + "/" + shot.name));
+    return {};
+}
+
+Status Game::open(GameOptions& options,
+                  std::initializer_list<std::pair<const char*, const std::string*>> outputs) {
+    std::set<std::string> taken;
+    for (const auto& [option, path] : outputs) {
+        if (path->empty()) continue;
+        HEARTH_TRY(check_writable(*path).in(option));
+        if (!taken.insert(*path).second)
+            return invalid_argument(std::string(option) + ": '" + *path +
+                                    "' is also where something else goes");
+    }
+    HEARTH_TRY(check_pictures(options.screenshots).in("--screenshots"));
+    HEARTH_ASSIGN(host_, Host::create(options, info_.title, info_.span_count));
+    if (!host_->is_headless()) return {};
+    if (options.frames == 0) options.frames = info_.headless_frames;
+    if (!options.screenshots.empty()) return {};
+    options.screenshots = info_.picture_folder;
+    return check_pictures(options.screenshots);
+}
+
+Status Game::run() {
+    const Status played = play();
+    const Status finished = finish();
+    const Status written = host_->files().finish();
+    if (!played.ok()) return played;
+    return finished.ok() ? written : finished;
+}
+
+Status Game::play() {
+    while (!is_over_ && (options().frames == 0 || played() < options().frames)) {
+        if (StopSignals::received() != 0) {
+            is_interrupted_ = true;
+            break;
+        }
+        HEARTH_TRY(frame());
+        for (const std::string& failure : host_->files().take_failures())
+            std::fprintf(stderr, "%s: %s; trying again\n", info_.name, failure.c_str());
+    }
+    return {};
+}
+
+bool Game::has_picture() const {
+    return played() % options().draw_every == 0 || !shot_path().empty();
+}
+
+std::string Game::shot_path() const {
+    const uint64_t frames = options().frames;
+    if (options().screenshots.empty() || frames == 0) return {};
+    for (const Shot& shot : info_.shots)
+        if (played() ==
+            (shot.twentieths == Shot::kEnd ? frames - 1 : shot.twentieths * frames / Shot::kEnd))
+            return options().screenshots + "/" + shot.name;
+    return {};
+}
+
+std::string Game::picture_path(const Input& input) const {
+    return input.was_pressed("f12") ? std::string(info_.name) + ".png" : shot_path();
+}
+
+void Game::keep_text(const std::string& path, std::string text) {
+    if (path.empty()) return;
+    host_->files().write(path, [text = std::move(text)]() -> Result<std::vector<std::byte>> {
+        const auto bytes = std::as_bytes(std::span(text));
+        return std::vector<std::byte>(bytes.begin(), bytes.end());
+    });
+}
+
+int play(const char* name, const std::function<Result<std::unique_ptr<Game>>()>& create) {
+    const StopSignals stop_signals;
+    const auto fail = [&](const Status& status) {
+        std::fprintf(stderr, "%s: %s\n", name, status.message().c_str());
+        return 2;
+    };
+    auto made = create();
+    if (!made.ok()) return fail(made.status());
+    Game& game = **made;
+    const Status status = game.run();
+    std::fputs(game.report().c_str(), stdout);
+    if (!status.ok()) return fail(status);
+    if (game.validation_messages() > 0) return 3;
+    if (game.is_interrupted()) {
+        const int signal = StopSignals::received();
+        std::fprintf(stderr, "%s: ended by %s\n", name, StopSignals::name_of(signal));
+        return 128 + signal;  // as a shell has it
+    }
+    // Whoever closes the window early has lost nothing.
+    return game.is_headless() && !game.has_passed() ? 1 : 0;
+}
+
+}  // namespace hearth::demo
