@@ -40,7 +40,7 @@ char JsonReader::next() {
 }
 
 bool JsonReader::accept(char c) {
-    if (next() != c || at_ == text_.size()) return false;
+    if (next() != c) return false;
     ++at_;
     return true;
 }

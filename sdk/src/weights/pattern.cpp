@@ -235,7 +235,7 @@ class Matcher {
     }
 
     bool repeated(const Item& item, uint32_t done, size_t at, const Rest& rest) {
-        if (steps_left_ == 0 || --steps_left_ == 0) return false;
+        if (gave_up() || --steps_left_ == 0) return false;
         const Rest again = [&](size_t next) {
             // What matches nothing would match it for ever.
             return (next > at || done < item.least) && repeated(item, done + 1, next, rest);
@@ -273,11 +273,11 @@ Result<std::string> Pattern::replace(std::string_view name, std::string_view rep
                 out += replacement[i];
                 continue;
             }
-            const char digit = replacement[++i];
-            if (digit < '0' || digit >= '0' + group_count_)
+            const int group = replacement[++i] - '0';
+            if (group < 0 || group > 9 || group >= group_count_)
                 return invalid_argument("replacement '" + std::string(replacement) +
                                         "' has $ without the number of a group");
-            out += matcher.group(static_cast<size_t>(digit - '0'));
+            out += matcher.group(static_cast<size_t>(group));
         }
         if (size == 0 && at < name.size()) out += name[at];
         at += size == 0 ? 1 : size;

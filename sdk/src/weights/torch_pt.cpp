@@ -79,7 +79,6 @@ class TensorReader {
 
     Status visit(Id id, const std::string& name, int depth) {
         if (depth > kDeepest) return out_of_range("nested deeper than " + std::to_string(kDeepest));
-        if (name.size() > kLongestName) return out_of_range("a name is too long");
         if (Status s = budget_.spend(Budget::Of::kVisits); !s.ok())
             return s.in("its shared values unfold too far");
         const PickleValue& v = pickle_[id];
@@ -89,7 +88,7 @@ class TensorReader {
             case Kind::kList:
             case Kind::kTuple:
                 for (size_t i = 0; i < v.items.size(); ++i)
-                    HEARTH_TRY(visit(v.items[i], joined(name, std::to_string(i)), depth + 1));
+                    HEARTH_TRY(visit_part(v.items[i], name, std::to_string(i), depth));
                 return {};
             case Kind::kCall:
                 return visit_call(v, name, depth);
@@ -102,23 +101,22 @@ class TensorReader {
         }
     }
 
-    static std::string joined(const std::string& outer, std::string_view inner) {
-        return outer.empty() ? std::string(inner) : outer + "." + std::string(inner);
+    Status visit_part(Id id, const std::string& outer, std::string_view inner, int depth) {
+        const std::string prefix = outer.empty() ? "" : outer + ".";
+        // Before it is copied: one long text may be the key of many parts.
+        if (prefix.size() + inner.size() > kLongestName) return out_of_range("a name is too long");
+        return visit(id, prefix + std::string(inner), depth + 1);
     }
 
     Status visit_pairs(std::span<const Id> items, const std::string& name, int depth) {
         for (size_t i = 0; i + 1 < items.size(); i += 2) {
             const PickleValue& key = pickle_[items[i]];
-            std::string part;
-            if (key.text.size() > kLongestName) return out_of_range("a name is too long");
             HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
+            // No name could be given to what is under another key.
             if (key.kind == Kind::kText)
-                part = key.text;
+                HEARTH_TRY(visit_part(items[i + 1], name, key.text, depth));
             else if (key.kind == Kind::kInteger)
-                part = std::to_string(key.integer);
-            else
-                continue;  // no name could be given to what is under it
-            HEARTH_TRY(visit(items[i + 1], joined(name, part), depth + 1));
+                HEARTH_TRY(visit_part(items[i + 1], name, std::to_string(key.integer), depth));
         }
         return {};
     }

@@ -44,17 +44,49 @@ TEST(NameRules, PatternsReplaceWhatTheyMatch) {
     EXPECT_EQ(replaced("(a*)*b", "[$1]", "aab"), "[aa]");
     EXPECT_EQ(replaced("[]a]+", "x", "a]b"), "xb");
     EXPECT_EQ(replaced("", "", "same"), "same");
+    EXPECT_EQ(replaced("a", "$", "abc"), "$bc");
+    EXPECT_EQ(replaced("[a-a]", "x", "abc"), "xbc");
+    EXPECT_EQ(replaced("a{2}", "x", "aaaaa"), "xxa");
+    EXPECT_EQ(replaced("a{2,}", "x", "aaaaa a"), "x a");
+    EXPECT_EQ(replaced("(?:a|b){2,2}c", "x", "abcbc"), "xbc");
+    EXPECT_EQ(replaced("[\\d\\s]", "", "a 1\tb"), "ab");
+    EXPECT_EQ(replaced("[^\\W_]+", "x", "ab_c"), "x_x");
+    EXPECT_EQ(replaced("\\D|\\S", "", "1a 2"), "");
+    EXPECT_EQ(replaced("\\.\\*", "x", "a.*"), "ax");
+    EXPECT_EQ(
+        replaced(std::string("^").append("a{1024}$").c_str(), "x", std::string(1024, 'a').c_str()),
+        "x");
     EXPECT_EQ(replaced("colou?r", "tint", "color colour colr"), "tint tint colr");
 }
 
 TEST(NameRules, WhatIsNoPatternIsRejectedWithItsPlace) {
-    for (const char* pattern :
-         {"(", ")", "[", "[a", "*", "a**", "\\", "a{", "a{2", "a{3,2}", "[b-a]", "(?:", "a|*"})
+    for (const char* pattern : {"(", ")", "[", "[a", "*", "a**", "\\", "a{", "a{2", "a{3,2}",
+                                "[b-a]", "(?:", "a|*", "+", "?", "{2}", "[a-", "a{,2}", "[\\"})
         EXPECT_EQ(Pattern::parse(pattern).status().code(), StatusCode::kInvalidArgument) << pattern;
     EXPECT_EQ(renamed(NameRule::replace("ab(c", "x"), "a"),
               "error: pattern 'ab(c' has a ( without its ) at character 4");
-    EXPECT_NE(renamed(NameRule::replace("a", "$1"), "a").find("without the number of a group"),
+    for (const char* replacement : {"$1", "$/", "$-", "$a", "$:"})
+        EXPECT_EQ(renamed(NameRule::replace("a", replacement), "a"),
+                  "error: replacement '" + std::string(replacement) +
+                      "' has $ without the number of a group");
+    // A number has one digit, however many groups there are.
+    EXPECT_EQ(renamed(NameRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$9"), "aaaaaaaabc"),
+              "b");
+    EXPECT_NE(renamed(NameRule::replace("(a)(a)(a)(a)(a)(a)(a)(a)(b)(c)", "$:"), "aaaaaaaabc")
+                  .find("without the number"),
               std::string::npos);
+    // Nothing is read behind the end of the pattern.
+    for (const std::string_view whole : {"(a)", "a\\\\", "[a]", "a{2}"}) {
+        EXPECT_TRUE(Pattern::parse(whole).ok()) << whole;
+        EXPECT_FALSE(Pattern::parse(whole.substr(0, whole.size() - 1)).ok()) << whole;
+    }
+    const auto nested = [](size_t depth) {
+        return Pattern::parse(std::string(depth, '(') + "a" + std::string(depth, ')'));
+    };
+    EXPECT_TRUE(nested(19).ok());
+    EXPECT_EQ(nested(20).status().message(),
+              "pattern '" + std::string(20, '(') + "a" + std::string(20, ')') +
+                  "' has too many groups in one another at character 20");
 }
 
 TEST(NameRules, PatternsThatTakeForeverGiveUp) {

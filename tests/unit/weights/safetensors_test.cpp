@@ -134,6 +134,29 @@ TEST(Safetensors, HeadersThatLieAreRejectedWithTheFact) {
     EXPECT_NE(message_of(R"({"w":{"dtype":"F8_E4M3","shape":[2],"data_offsets":[0,2]}})", 2)
                   .find("'F8_E4M3'"),
               std::string::npos);
+    const auto refused = [](const std::string& fields) {
+        return message_of(R"({"w":{"dtype":"F32",)" + fields + "}}", 8);
+    };
+    const std::string of = "safetensors: tensor 'w': ";
+    EXPECT_EQ(refused(R"("shape":[2],"data_offsets":[0,8,8])"),
+              of + "data_offsets are not two numbers");
+    EXPECT_EQ(refused(R"("shape":[2],"data_offsets":[0])"),
+              of + "data_offsets are not two numbers");
+    EXPECT_EQ(refused(R"("data_offsets":[0,8])"), of + "needs dtype, shape and data_offsets");
+    EXPECT_EQ(refused(R"("shape":[2],"data_offsets":[0,8],"more":[])"),
+              of + "unknown field 'more'");
+    // The bytes of the next tensor would begin where this one's begin.
+    EXPECT_NE(message_of(R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},)"
+                         R"("b":{"dtype":"F32","shape":[0],"data_offsets":[8,4]}})",
+                         8)
+                  .find("tensor 'b' has the bytes 8 to 4 of 8, expected them from 8 on"),
+              std::string::npos);
+    EXPECT_EQ(message_of("{", 0), "safetensors: JSON: expected '\"' at byte 1");
+    std::vector<std::byte> longer = file_of("{}", 0);
+    longer[0] = std::byte{3};
+    EXPECT_EQ(read_safetensors(longer).status().message(),
+              "safetensors: its header of 3 bytes is longer than the 10 bytes there are (truncated "
+              "or damaged?)");
     for (
         const char* header :
         {"", "{", "[]", "{}x", R"({"w":1})", R"({"w":{}})", R"({"w":{"dtype":"F32"}})",

@@ -5,13 +5,15 @@
 
 #include "support/cases.hpp"
 #include "support/files.hpp"
-#include "weights/pickle.hpp"
+#include "unit/weights/archive.hpp"
 
 #include <hearth/weights.hpp>
 
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <functional>
+#include <map>
 
 namespace hearth {
 namespace {
@@ -149,89 +151,329 @@ TEST(TorchFile, FlippedBytesOfStoragesAreFound) {
     EXPECT_FALSE(read_torch(bytes).ok());
 }
 
-/// What a pickle of these opcodes gives.
-Result<Pickle> machine(const std::string& opcodes) {
-    ByteReader reader(std::as_bytes(std::span(opcodes)));
-    Budget budget(opcodes.size());
-    return read_pickle(reader, budget);
+// --- Files of the older form, made from a pickled object
+
+using archive::number;
+
+std::string text(const std::string& value) {
+    return "X" + number(static_cast<uint32_t>(value.size())) + value;
+}
+std::string integer(int64_t value) {
+    return "\x8a\x08" + number(value);
+}
+std::string tuple(std::initializer_list<std::string> items) {
+    std::string all = "(";
+    for (const std::string& item : items) all += item;
+    return all + "t";
+}
+std::string integers(std::initializer_list<int64_t> values) {
+    std::string all = "(";
+    for (const int64_t value : values) all += integer(value);
+    return all + "t";
+}
+std::string global(const std::string& module, const std::string& name) {
+    return "c" + module + "\n" + name + "\n";
+}
+std::string call(const std::string& module, const std::string& name, const std::string& arguments) {
+    return global(module, name) + arguments + "R";
+}
+std::string dict(const std::string& key, const std::string& value) {
+    return "}" + text(key) + value + "s";
+}
+std::string storage(const std::string& type = "FloatStorage", const std::string& key = "0") {
+    return tuple({text("storage"), global("torch", type), text(key), text("cpu"), integer(4)}) +
+           "Q";
 }
 
-TEST(Pickle, ValuesAndNamesAreBoundedByTheFilesSize) {
-    // A byte for each list: as many as bytes would take 64 times the file's size.
-    const auto lists = machine("\x80\x02" + std::string(2 << 20, ']') + ".");
-    ASSERT_FALSE(lists.ok());
-    EXPECT_EQ(lists.status().code(), StatusCode::kOutOfRange);
-    // Five bytes for each class of a long name.
-    std::string classes = "\x80\x02X" + std::string("\xf4\x01\0\0", 4) + std::string(500, 'm') +
-                          std::string("q\0", 2);
-    for (int i = 0; i < 200'000; ++i) classes += std::string("h\0h\0\x93", 5);
-    const auto named = machine(classes + ".");
-    ASSERT_FALSE(named.ok());
-    EXPECT_NE(named.status().message().find("bytes of tensors, the limit for"), std::string::npos)
-        << named.status().message();
+/// The arguments of a tensor of four floats: 1, 2, 3, 4.
+struct TensorParts {
+    std::string storage = hearth::storage();
+    std::string offset = integer(0), extents = integers({4}), strides = integers({1});
+    std::string more;  ///< arguments behind these
+
+    std::string arguments() const {
+        return "(" + storage + offset + extents + strides + more + "t";
+    }
+    std::string v2() const { return call("torch._utils", "_rebuild_tensor_v2", arguments()); }
+    std::string v3() const { return call("torch._utils", "_rebuild_tensor_v3", arguments()); }
+};
+
+struct Legacy {
+    std::string magic = std::string("\x8a\x0a") + "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19";
+    std::string version = "M\xe9\x03";  // 1001
+    std::string system = "}";
+    std::string object = dict("x", TensorParts().v2());
+    std::string keys = "](" + text("0") + "e";
+    std::string storages =
+        number<uint64_t>(4) + number(1.0f) + number(2.0f) + number(3.0f) + number(4.0f);
+};
+
+/// The tensors that were read, with their elements, or the message.
+std::string reading(std::span<const std::byte> bytes) {
+    const auto tensors = read_torch(bytes);
+    if (!tensors.ok()) return tensors.status().message();
+    std::string all;
+    for (const auto& [name, t] : *tensors) {
+        all += name + "=" + std::string(name_of(t.dtype())) + to_string(t.shape());
+        for (int64_t i = 0; i < std::min<int64_t>(t.element_count(), 4); ++i)
+            all += " " + std::to_string(static_cast<int>(t.get(i)));
+        all += ";";
+    }
+    return all;
 }
 
-TEST(Pickle, CallsAreWrittenDownAndNotMade) {
-    const std::string evil = std::string("\x80\x02") + "cos\nsystem\n" + "X\x02" +
-                             std::string(3, '\0') + "ls" + "\x85R.";
-    const auto pickle = machine(evil);
-    ASSERT_TRUE(pickle.ok()) << pickle.status().message();
-    const PickleValue& root = (*pickle)[pickle->root];
-    EXPECT_EQ(root.kind, PickleValue::Kind::kCall);
-    EXPECT_EQ((*pickle)[root.items[0]].text, "os system");
+std::string reading(const Legacy& legacy) {
+    std::string file;
+    for (const std::string* part :
+         {&legacy.magic, &legacy.version, &legacy.system, &legacy.object, &legacy.keys})
+        file += "\x80\x02" + *part + ".";
+    file += legacy.storages;
+    return reading(std::as_bytes(std::span(file)));
 }
 
-TEST(Pickle, StacksThatDoNotWorkOutAreRejected) {
-    for (const std::string opcodes : {".",
-                                      "0",
-                                      "1",
-                                      "2.",
-                                      "t.",
-                                      "\x85.",
-                                      "\x87.",
-                                      "(.",
-                                      "(1.",
-                                      "s.",
-                                      "}s.",
-                                      "}NNu.",
-                                      "](NNu.",
-                                      "](u.",
-                                      "}(Nu.",
-                                      "Na.",
-                                      "R.",
-                                      "NNR.",
-                                      ")NR.",
-                                      "b.",
-                                      "Nb.",
-                                      "q\x01.",
-                                      "h\x01.",
-                                      "Q.",
-                                      "]h",
-                                      "\x95",
-                                      "G",
-                                      "X\xff\xff\xff\xff.",
-                                      "\x8d\xff\xff\xff\xff\xff\xff\xff\xff.",
-                                      "c.",
-                                      "cos\n",
-                                      "\x8a\x05",  // memcpy from nowhere, once
-                                      "I1\n.",
-                                      "\x80\x06.",
-                                      "\x80\x01N."})
-        EXPECT_FALSE(machine(opcodes).ok()) << opcodes;
+std::string reading_object(const std::string& object) {
+    Legacy legacy;
+    legacy.object = object;
+    if (object.find("Storage\n") == std::string::npos) legacy.keys = "]", legacy.storages = "";
+    return reading(legacy);
 }
 
-TEST(Pickle, NumbersHaveTheirValues) {
-    const std::string numbers = std::string("(J\xfe\xff\xff\xffK\xffM\x01\x02") +
-                                std::string("\x8a\x01\x80\x8a\x00", 5) + "G" +
-                                std::string("\xbf\xf8\0\0\0\0\0\0", 8) + "\x88Nt.";
-    const auto pickle = machine(numbers);
-    ASSERT_TRUE(pickle.ok()) << pickle.status().message();
-    const std::vector<uint32_t>& items = (*pickle)[pickle->root].items;
-    ASSERT_EQ(items.size(), 8u);
-    const int64_t expected[] = {-2, 255, 513, -128, 0};
-    for (size_t i = 0; i < 5; ++i) EXPECT_EQ((*pickle)[items[i]].integer, expected[i]);
-    EXPECT_EQ((*pickle)[items[5]].real, -1.5);
-    EXPECT_EQ((*pickle)[items[6]].integer, 1);
+std::string reading_tensor(const std::function<void(TensorParts&)>& change) {
+    TensorParts parts;
+    change(parts);
+    return reading_object(dict("x", parts.v2()));
+}
+
+void expect_in(const std::string& expected, const std::string& message) {
+    EXPECT_NE(message.find(expected), std::string::npos) << expected << "\n" << message;
+}
+
+TEST(TorchFile, TheOlderFormIsCheckedPartByPart) {
+    EXPECT_EQ(reading(Legacy()), "x=f32[4] 1 2 3 4;");
+    const auto changed = [](std::string Legacy::*part, const std::string& value) {
+        Legacy legacy;
+        legacy.*part = value;
+        return reading(legacy);
+    };
+    const char* magic = "torch file: does not begin with PyTorch's magic number";
+    EXPECT_EQ(changed(&Legacy::magic, integer(5)), magic);
+    EXPECT_EQ(changed(&Legacy::magic,
+                      std::string("\x8a\x0a") + "\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x18"),
+              magic);
+    EXPECT_EQ(changed(&Legacy::magic, text("\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19")), magic);
+    EXPECT_EQ(changed(&Legacy::version, integer(1002)), "torch file: version 1002");
+    EXPECT_EQ(changed(&Legacy::system, dict("little_endian", "\x89")),
+              "torch file: it is not little-endian");
+    EXPECT_EQ(changed(&Legacy::system, dict("little_endian", "\x88")), "x=f32[4] 1 2 3 4;");
+    EXPECT_EQ(changed(&Legacy::system, dict("protocol_version", integer(0))), "x=f32[4] 1 2 3 4;");
+    EXPECT_EQ(changed(&Legacy::keys, "](" + text("7") + "e"),
+              "torch file: nothing uses the storage '7'");
+    EXPECT_EQ(changed(&Legacy::keys, "](" + text(std::string(4096, 'k')) + "e").substr(0, 42),
+              "torch file: nothing uses the storage 'kkkk");
+    EXPECT_EQ(changed(&Legacy::keys, "](" + text(std::string(4097, 'k')) + "e"),
+              "torch file: a storage's name is too long");
+    EXPECT_EQ(changed(&Legacy::storages, number<uint64_t>(5) + std::string(16, '\0')),
+              "torch file: its storages are cut off");
+    // Four times this is nothing.
+    EXPECT_EQ(changed(&Legacy::storages, number(uint64_t{1} << 62)),
+              "torch file: the storage '0' is cut off");
+    // The part of a storage that is missing may have any size, up to what a file can have.
+    EXPECT_EQ(changed(&Legacy::object, "N"), "torch file: nothing uses the storage '0'");
+}
+
+TEST(TorchFile, TensorsOfAnyKnownFormAreRead) {
+    const std::string expected = "x=f32[4] 1 2 3 4;";
+    const TensorParts parts;
+    EXPECT_EQ(reading_object(
+                  dict("x", call("torch._utils", "_rebuild_parameter", "(" + parts.v2() + "t"))),
+              expected);
+    EXPECT_EQ(reading_object(dict("x", parts.v2())), expected);
+    // (key, value) pairs as the argument of an OrderedDict, and items put into one.
+    const std::string pairs = "](" + tuple({text("x"), parts.v2()}) + "e";
+    EXPECT_EQ(reading_object(call("collections", "OrderedDict", "(" + pairs + "t")), expected);
+    EXPECT_EQ(
+        reading_object(call("collections", "OrderedDict", ")") + text("x") + parts.v2() + "s"),
+        expected);
+    // What a defaultdict is called with is not its contents.
+    EXPECT_EQ(reading_object(call("collections", "defaultdict", "(" + pairs + "t") + text("y") +
+                             parts.v2() + "s"),
+              "y=f32[4] 1 2 3 4;");
+    EXPECT_EQ(reading_object("](" + parts.v2() + "e"), "0=f32[4] 1 2 3 4;");
+    EXPECT_EQ(reading_object("}" + integer(-3) + parts.v2() + "s"), "-3=f32[4] 1 2 3 4;");
+    EXPECT_EQ(reading_object("}" + tuple({text("x")}) + parts.v2() + "s"), "");
+    // Beside tensors there may be numbers, types, sizes and devices.
+    EXPECT_EQ(reading_object("](" + integer(1) + global("torch", "float32") +
+                             global("torch.nn", "X") + call("torch", "Size", "(t") +
+                             call("torch", "device", "(" + text("cpu") + "t") + parts.v2() + "e"),
+              "5=f32[4] 1 2 3 4;");
+    // torch.Size is a tuple.
+    EXPECT_EQ(reading_tensor([](TensorParts& p) {
+                  p.extents = call("torch", "Size", "(" + integers({2, 2}) + "t");
+                  p.strides = "](" + integer(2) + integer(1) + "e";
+              }),
+              "x=f32[2, 2] 1 2 3 4;");
+    TensorParts typed;
+    typed.more = "NN" + global("torch", "int32");
+    EXPECT_EQ(reading_object(dict("x", typed.v3())).substr(0, 8), "x=i32[4]");
+    typed.storage = storage("UntypedStorage");
+    typed.extents = integers({1});
+    EXPECT_EQ(reading_object(dict("x", typed.v3())).substr(0, 8), "x=i32[1]");
+}
+
+TEST(TorchFile, WhatIsNoTensorOfAKnownFormIsRefused) {
+    const std::string refused = "; save tensors, such as a state_dict";
+    expect_in("the class 'torchx Thing'" + refused, reading_object(global("torchx", "Thing")));
+    expect_in("the class 'os system'" + refused, reading_object(call("os", "system", ")")));
+    expect_in("the class 'torch Sizes'" + refused, reading_object(call("torch", "Sizes", ")")));
+    for (const auto& [name, arguments] : std::map<std::string, std::string>{
+             {"_rebuild_parameter", ")"},
+             {"_rebuild_tensor_v2", tuple({storage(), integer(0), integers({4})})},
+             {"_rebuild_tensor_v3",
+              tuple({storage(), integer(0), integers({4}), integers({1}), "N", "N"})},
+             {"_rebuild_sparse_tensor", ")"}})
+        expect_in("'x' is a tensor of a kind that '" + name + "' makes",
+                  reading_object(dict("x", call("torch._utils", name, arguments))));
+    const std::string odd = "a key has no value";
+    expect_in(odd, reading_object(call("collections", "OrderedDict", ")") + text("x") + "a"));
+    expect_in(
+        odd, reading_object(call("collections", "OrderedDict", "(](" + tuple({text("x")}) + "et")));
+    expect_in("two tensors are called 'a.b'",
+              reading_object("}(" + text("a") + dict("b", TensorParts().v2()) + text("a.b") +
+                             TensorParts().v2() + "u"));
+}
+
+TEST(TorchFile, TensorsThatReachOutOfTheirStorageAreRefused) {
+    using P = TensorParts;
+    EXPECT_EQ(reading_tensor([](P& p) { p.extents = integers({3}), p.offset = integer(1); }),
+              "x=f32[3] 2 3 4;");
+    expect_in("tensor 'x': reaches element 4 of a storage of 4",
+              reading_tensor([](P& p) { p.offset = integer(1); }));
+    expect_in("reaches element 4 of a storage of 4",
+              reading_tensor([](P& p) { p.extents = integers({5}); }));
+    expect_in("reaches element 6 of a storage of 4",
+              reading_tensor([](P& p) { p.strides = integers({2}); }));
+    EXPECT_EQ(reading_tensor([](P& p) { p.extents = integers({2}), p.strides = integers({3}); }),
+              "x=f32[2] 1 4;");
+    EXPECT_EQ(reading_tensor([](P& p) { p.strides = integers({0}); }), "x=f32[4] 1 1 1 1;");
+    // A stride along one element is never taken, and may be anything that does not overflow.
+    EXPECT_EQ(reading_tensor([](P& p) {
+                  p.extents = integers({1, 4}), p.strides = integers({int64_t{1} << 40, 1});
+              }),
+              "x=f32[1, 4] 1 2 3 4;");
+    expect_in("has a stride of 1099511627777", reading_tensor([](P& p) {
+                  p.extents = integers({1, 4}), p.strides = integers({(int64_t{1} << 40) + 1, 1});
+              }));
+    expect_in("has a stride of -1",
+              reading_tensor([](P& p) { p.offset = integer(3), p.strides = integers({-1}); }));
+    expect_in("has a stride of 1099511627776", reading_tensor([](P& p) {
+                  p.extents = integers({int64_t{1} << 40}),
+                  p.strides = integers({int64_t{1} << 40});
+              }));
+    expect_in("has a stride of 1", reading_tensor([](P& p) { p.offset = integer(INT64_MAX); }));
+    EXPECT_EQ(
+        reading_tensor([](P& p) { p.extents = integers({0}), p.offset = integer(INT64_MAX); }),
+        "x=f32[0];");
+    expect_in("its offset is no position", reading_tensor([](P& p) { p.offset = integer(-1); }));
+    expect_in("its offset is no position", reading_tensor([](P& p) { p.offset = "N"; }));
+    expect_in("has 2 strides for [4]", reading_tensor([](P& p) { p.strides = integers({1, 1}); }));
+    expect_in("its extents are no tuple", reading_tensor([](P& p) { p.extents = "}"; }));
+    expect_in("an extent is no integer",
+              reading_tensor([](P& p) { p.extents = tuple({text("4")}); }));
+    expect_in("rank 9 is more than 8", reading_tensor([](P& p) {
+                  p.extents = integers({1, 1, 1, 1, 1, 1, 1, 1, 4});
+              }));
+    EXPECT_EQ(reading_tensor([](P& p) {
+                  p.extents = integers({1, 1, 1, 1, 1, 1, 1, 4});
+                  p.strides = integers({4, 4, 4, 4, 4, 4, 4, 1});
+              }),
+              "x=f32[1, 1, 1, 1, 1, 1, 1, 4] 1 2 3 4;");
+    // Elements that are read again and again, more than in proportion to the file.
+    expect_in("tensor 'x': [1073741824] and the tensors before it: it asks for more than",
+              reading_tensor([](P& p) {
+                  p.extents = integers({int64_t{1} << 30}), p.strides = integers({0});
+              }));
+}
+
+TEST(TorchFile, StoragesThatAreNoneAreRefused) {
+    const auto of = [](const std::string& storage) {
+        TensorParts parts;
+        parts.storage = storage;
+        return reading_object("}(" + text("x") + parts.v2() + text("y") + TensorParts().v2() + "u");
+    };
+    const std::string type = global("torch", "FloatStorage"), key = text("0"), cpu = text("cpu");
+    const auto reference = [&](std::initializer_list<std::string> parts) {
+        return of(tuple(parts) + "Q");
+    };
+    expect_in("has no storage", of(tuple({text("storage"), type, key, cpu, integer(4)})));
+    const char* none = "refers to what is no storage";
+    expect_in(none, reference({text("storage"), type, key, cpu}));
+    expect_in(none, reference({text("module"), type, key, cpu, integer(4)}));
+    expect_in(none, of("](" + text("storage") + type + key + cpu + integer(4) + "eQ"));
+    EXPECT_EQ(reference({text("storage"), type, key, cpu, integer(4), "N"}),
+              "x=f32[4] 1 2 3 4;y=f32[4] 1 2 3 4;");
+    expect_in("its storage is a part of another",
+              reference({text("storage"), type, key, cpu, integer(4), tuple({key})}));
+    expect_in("elements of 'torch OddStorage'", of(storage("OddStorage")));
+    expect_in("elements of 'other FloatStorage'",
+              reference({text("storage"), global("other", "FloatStorage"), key, cpu, integer(4)}));
+    expect_in("elements of",
+              reference({text("storage"), text("torch FloatStorage"), key, cpu, integer(4)}));
+    expect_in("its storage has no element type", of(storage("UntypedStorage")));
+    // A key of the greatest length is looked for, a longer one is not.
+    Legacy legacy;
+    TensorParts parts;
+    parts.storage = storage("FloatStorage", std::string(4096, 'k'));
+    legacy.object = "](" + dict("x", parts.v2()) + TensorParts().v2() + "e";
+    expect_in("is not in the file", reading(legacy));
+    parts.storage = storage("FloatStorage", std::string(4097, 'k'));
+    legacy.object = "](" + dict("x", parts.v2()) + TensorParts().v2() + "e";
+    expect_in("its storage's name is too long", reading(legacy));
+
+    TensorParts typed;
+    typed.more = "NN" + global("torch", "complex64");
+    expect_in("elements of 'torch complex64'", reading_object(dict("x", typed.v3())));
+    typed.more = "NN" + text("torch float32");
+    expect_in("elements of 'torch float32'", reading_object(dict("x", typed.v3())));
+}
+
+TEST(TorchFile, NamesAndNestingAreBounded) {
+    const auto nested = [](int depth) {
+        return reading_object(std::string(static_cast<size_t>(depth), ']') + TensorParts().v2() +
+                              std::string(static_cast<size_t>(depth), 'a'));
+    };
+    EXPECT_NE(nested(64).find("=f32[4]"), std::string::npos) << nested(64);
+    expect_in("nested deeper than 64", nested(65));
+    const auto named = [](size_t size) {
+        return reading_object(dict(std::string(size, 'n'), TensorParts().v2()));
+    };
+    EXPECT_NE(named(4096).find("=f32[4]"), std::string::npos);
+    expect_in("a name is too long", named(4097));
+    expect_in("a name is too long",
+              reading_object(dict(std::string(4000, 'n'), dict(std::string(96, 'm'), "N"))));
+}
+
+TEST(TorchFile, ArchivesWithoutTheirPartsAreRefused) {
+    const std::vector<std::byte> whole = sample("zip_protocol2.pt");
+    EXPECT_EQ(reading(renamed(whole, "/data.pkl", "/date.pkl")),
+              "torch file: the archive has no data.pkl");
+    EXPECT_EQ(reading(renamed(whole, "/data.pkl", "xdata.pkl")),
+              "torch file: the archive has no data.pkl");
+    expect_in("is not in the file", reading(renamed(whole, "/data/1", "/datb/1")));
+    const auto archived = [](const std::vector<archive::File>& files) {
+        const std::string bytes = archive::archive_of_files(files);
+        return reading(std::as_bytes(std::span(bytes)));
+    };
+    const std::string object = "\x80\x02" + dict("x", TensorParts().v2()) + ".";
+    const std::string data = number(1.0f) + number(2.0f) + number(3.0f) + number(4.0f);
+    EXPECT_EQ(archived({{"data.pkl", object}, {"data/0", data}}), "x=f32[4] 1 2 3 4;");
+    EXPECT_EQ(archived({{"m/data.pkl", object}, {"m/data/0", data}, {"m/byteorder", "little"}}),
+              "x=f32[4] 1 2 3 4;");
+    EXPECT_EQ(archived({{"m/data.pkl", object}, {"m/data/0", data}, {"m/byteorder", "big"}}),
+              "torch file: it is not little-endian");
+    EXPECT_EQ(archived({{"m/data.pkl", "\x80\x02"}}),
+              "torch file: pickle: ends before its STOP (truncated?)");
+    EXPECT_EQ(reading(std::span(whole).first(100)),
+              "torch file: zip archive: has no directory at its end (truncated?)");
 }
 
 TEST(TorchFile, SharedValuesThatUnfoldWithoutEndAreRejected) {

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "weights/pickle.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hearth {
+namespace {
+
+/// What a pickle of these opcodes gives.
+Result<Pickle> machine(const std::string& opcodes) {
+    ByteReader reader(std::as_bytes(std::span(opcodes)));
+    Budget budget(opcodes.size());
+    return read_pickle(reader, budget);
+}
+
+std::string message_of(const std::string& opcodes) {
+    const auto pickle = machine(opcodes);
+    return pickle.ok() ? "(no error)" : pickle.status().message();
+}
+
+TEST(Pickle, ValuesAndNamesAreBoundedByTheFilesSize) {
+    // A byte for each list: as many as bytes would take 64 times the file's size.
+    const auto lists = machine("\x80\x02" + std::string(2 << 20, ']') + ".");
+    ASSERT_FALSE(lists.ok());
+    EXPECT_EQ(lists.status().code(), StatusCode::kOutOfRange);
+    // Five bytes for each class of a long name.
+    std::string classes = "\x80\x02X" + std::string("\xf4\x01\0\0", 4) + std::string(500, 'm') +
+                          std::string("q\0", 2);
+    for (int i = 0; i < 200'000; ++i) classes += std::string("h\0h\0\x93", 5);
+    const auto named = machine(classes + ".");
+    ASSERT_FALSE(named.ok());
+    EXPECT_NE(named.status().message().find("bytes of tensors, the limit for"), std::string::npos)
+        << named.status().message();
+}
+
+TEST(Pickle, CallsAreWrittenDownAndNotMade) {
+    const std::string evil = std::string("\x80\x02") + "cos\nsystem\n" + "X\x02" +
+                             std::string(3, '\0') + "ls" + "\x85R.";
+    const auto pickle = machine(evil);
+    ASSERT_TRUE(pickle.ok()) << pickle.status().message();
+    const PickleValue& root = (*pickle)[pickle->root];
+    EXPECT_EQ(root.kind, PickleValue::Kind::kCall);
+    EXPECT_EQ((*pickle)[root.items[0]].text, "os system");
+}
+
+struct Refusal {
+    std::string opcodes;
+    const char* expected;
+};
+
+TEST(Pickle, StacksThatDoNotWorkOutAreRejected) {
+    const char *few = "takes more values than there are", *mark = "needs a mark",
+               *key = "a key has no value", *other = "adds to what is no container of this kind";
+    const Refusal refusals[] = {
+        {".", few},
+        {"0", mark},  // POP takes a mark where there is no value
+        {"1", mark},
+        {"2.", few},
+        {"t.", mark},
+        {"\x85.", few},
+        {"N\x86.", few},
+        {"\x87.", few},
+        {"N(.", few},  // what lies below a mark cannot be reached
+        {"N(\x85.", few},
+        {"N(2.", few},
+        {"(1.", few},
+        {"s.", few},
+        {"}s.", few},
+        {"N(u.", other},
+        {"(u.", "adds to nothing"},
+        {"](NNu.", other},
+        {"}(Nu.", key},
+        {"(Nd.", key},
+        {"Na.", "adds to nothing"},
+        {"a.", few},
+        {"NNa.", other},
+        {")Na.", other},
+        {"R.", few},
+        {"NNR.", "calls what is no name"},
+        {")NR.", "calls what is no name"},
+        {"cm\nn\nNR.", "calls with arguments that are no tuple"},
+        {"b.", few},
+        {"Nb.", "builds nothing"},
+        {"q\x01.", "remembers nothing"},
+        {"N(q\x01.", "remembers nothing"},
+        {"h\x01.", "recalls 1, which was never there"},
+        {"Q.", few},
+        {"X\x01" + std::string(3, '\0') + "mN\x93.", "names a class with what is no text"},
+        {"NX\x01" + std::string(3, '\0') + "m\x93.", "names a class with what is no text"},
+        {"]h", "recalls 0, which was never there"},
+        {"]", "ends before its STOP (truncated?)"},
+        {"\x95", "is cut off"},
+        {"G", "is cut off"},
+        {"X\xff\xff\xff\xff.", "is cut off"},
+        {"\x8d\xff\xff\xff\xff\xff\xff\xff\xff.", "is cut off"},
+        {"c.", "is cut off"},
+        {"cos\n", "is cut off"},
+        {"\x8a\x05", "is cut off"},  // memcpy from nowhere, once
+        {"I1\n.", "pickle opcode 0x49"},
+        {"\x80\x06.", "pickle protocol 6; known are 2 to 5"},
+        {"\x80\x01N.", "pickle protocol 1; known are 2 to 5"},
+    };
+    for (const Refusal& r : refusals)
+        EXPECT_NE(message_of(r.opcodes).find(r.expected), std::string::npos)
+            << r.opcodes << ": " << message_of(r.opcodes);
+    EXPECT_EQ(message_of("N(."), "pickle: at byte 3: takes more values than there are");
+}
+
+TEST(Pickle, WhatWorksOutIsAccepted) {
+    // Protocols 2 and 5; values and marks that are popped; pairs; lists of any length.
+    for (const std::string opcodes : {"\x80\x02N.",
+                                      "\x80\x05N.",
+                                      "NN0.",
+                                      "N(0.",
+                                      "N(NN1.",
+                                      "N2\x86.",
+                                      "NN\x86.",
+                                      "NNN\x87.",
+                                      "(NNd.",
+                                      "(Nl.",
+                                      "(Nt.",
+                                      "]Na.",
+                                      "](Ne.",
+                                      "}NNs.",
+                                      "}(NNu.",
+                                      "cm\nn\n)RNNs.",
+                                      "cm\nn\n)R(Ne.",
+                                      "cm\nn\n)RNb.",
+                                      "Nq\x05h\x05\x86.",
+                                      "NQ.",
+                                      "\x8f(N\x90.",
+                                      "(N\x91."})
+        EXPECT_EQ(message_of(opcodes), "(no error)") << opcodes;
+    EXPECT_EQ(message_of(std::string("N\x94h\0.", 5)), "(no error)");
+}
+
+TEST(Pickle, NamesOfClassesAreBounded) {
+    const auto named = [](size_t module, size_t name) {
+        return "c" + std::string(module, 'm') + "\n" + std::string(name, 'n') + "\n.";
+    };
+    EXPECT_EQ(message_of(named(1000, 24)), "(no error)");
+    EXPECT_NE(message_of(named(1000, 25)).find("names no class"), std::string::npos);
+}
+
+TEST(Pickle, NumbersHaveTheirValues) {
+    const std::string numbers = std::string("(J\xfe\xff\xff\xffK\xffM\x01\x02") +
+                                std::string("\x8a\x01\x80\x8a\x00", 5) + "G" +
+                                std::string("\xbf\xf8\0\0\0\0\0\0", 8) + "\x88Nt.";
+    const auto pickle = machine(numbers);
+    ASSERT_TRUE(pickle.ok()) << pickle.status().message();
+    const std::vector<uint32_t>& items = (*pickle)[pickle->root].items;
+    ASSERT_EQ(items.size(), 8u);
+    const int64_t expected[] = {-2, 255, 513, -128, 0};
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ((*pickle)[items[i]].integer, expected[i]);
+    EXPECT_EQ((*pickle)[items[5]].real, -1.5);
+    EXPECT_EQ((*pickle)[items[6]].integer, 1);
+}
+
+TEST(Pickle, IntegersOfUpTo64BitsAreNumbersAndLongerOnesAreBytes) {
+    const auto root = [](const std::string& opcodes) {
+        const auto pickle = machine(opcodes);
+        EXPECT_TRUE(pickle.ok()) << pickle.status().message();
+        return pickle.ok() ? (*pickle)[pickle->root] : PickleValue{};
+    };
+    const PickleValue least = root(std::string("\x8a\x08\0\0\0\0\0\0\0\x80.", 11));
+    EXPECT_EQ(least.kind, PickleValue::Kind::kInteger);
+    EXPECT_EQ(least.integer, INT64_MIN);
+    const PickleValue big = root(std::string("\x8a\x09\0\0\0\0\0\0\0\0\x01.", 12));
+    EXPECT_EQ(big.kind, PickleValue::Kind::kBig);
+}
+
+}  // namespace
+}  // namespace hearth
