@@ -4,10 +4,11 @@
 
 """Switches off single checks of the sources, one by one, and tells which of them no test misses.
 
-usage: mutate.py [--list] [--build-only] [--only ID,ID] [--seconds N] [--jobs N] [PATH...]
+usage: mutate.py [--list] [--build-only] [--only ID,ID] [--sample N] [--longest S] [--seconds N] [--jobs N] [PATH...]
 
 PATH: files or folders of sdk/src, by default those that read foreign bytes, record and plan (TESTS).
---list only prints the mutants, --seconds stops after so long (what is left is reported as not tried).
+--list only prints the mutants, --sample tries N of each folder, --longest leaves out tests of more than S
+seconds, --seconds stops after so long (what is left is reported as not tried).
 
 A check is an `if` whose body returns, or a HEARTH_TRY of a call that checks.  Its mutants: the check never
 fails; if it is several conditions joined by || or &&, each of them alone is left out; each < > <= >= in it
@@ -23,6 +24,7 @@ out/mutate/survivors.txt.
 import argparse
 import collections
 import concurrent.futures
+import hashlib
 import json
 import os
 import pathlib
@@ -308,8 +310,18 @@ def names_of(program):
     return [n for n in names if "DISABLED_" not in n]
 
 
-def survey(programs, jobs):
-    """Runs each test once and records what it reaches; tests that fail without a mutant are left out."""
+def sample(mutants, count):
+    """So many mutants of each folder: the same ones whenever they are there, wherever their lines are."""
+    folders = collections.defaultdict(list)
+    for m in mutants:
+        folders[folder_of(m.path)].append(m)
+    key = lambda m: hashlib.sha256((m.path + m.what).encode()).digest()
+    return [m for folder in folders.values() for m in sorted(folder, key=key)[:count]]
+
+
+def survey(programs, jobs, longest):
+    """Runs each test once and records what it reaches; those that fail without a mutant, or take longer, are
+    left out."""
     tests = [Test(program, host, name) for program in programs for host in HOSTS.get(program, [{}])
              for name in names_of(program)]
 
@@ -330,7 +342,9 @@ def survey(programs, jobs):
     for test, passes in zip(tests, passed):
         if not passes:
             print("mutate: left out, for it fails as it is: %s %s" % (test.program, test.name))
-    return [test for test in tests if test.reached]
+        elif test.seconds > longest:
+            print("mutate: left out, for it takes %.0f s: %s %s" % (test.seconds, test.program, test.name))
+    return [test for test in tests if test.reached and test.seconds <= longest]
 
 
 def is_killed(mutant, tests):
@@ -353,6 +367,8 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--build-only", action="store_true")
     parser.add_argument("--only", default="")
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--longest", type=float, default=float("inf"))
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("paths", nargs="*")
@@ -374,9 +390,11 @@ def main():
     build(programs, options.jobs)
     if options.build_only:
         return 0
-    tests = survey(programs, options.jobs)
+    tests = survey(programs, options.jobs, options.longest)
     reached = set().union(*(t.reached for t in tests)) if tests else set()
     chosen = [m for m in mutants if not options.only or str(m.id) in options.only.split(",")]
+    if options.sample:
+        chosen = sample(chosen, options.sample)
     print("mutate: %d tests reach %d of %d mutants" % (len(tests), len(reached), len(mutants)))
     sys.stdout.flush()
 

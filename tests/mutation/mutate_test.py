@@ -54,6 +54,15 @@ class Mutants(unittest.TestCase):
         self.assertEqual(source.count("\n"), 5)
         self.assertEqual(sorted(re.findall(r"is\((\d)\)", source)), ["1", "2", "3"])
 
+    def test_a_sample_is_the_same_after_lines_have_moved(self):
+        mutants = [mutate.Mutant("sdk/src/%s/f.cpp" % folder, line, "never: a%d" % line)
+                   for folder in ("io", "plan") for line in range(50)]
+        first = mutate.sample(mutants, 10)
+        self.assertEqual([m.path for m in first], ["sdk/src/io/f.cpp"] * 10 + ["sdk/src/plan/f.cpp"] * 10)
+        for m in mutants:
+            m.line += 7
+        self.assertEqual(mutate.sample(mutants[::-1], 10)[10:], first[:10])
+
     def test_without_a_mutant_the_source_means_what_it_did(self):
         text = "if (a < b || (c && d >= e)) return error();\nif (x) HEARTH_TRY(check(y)); else z();\n"
         _, source = mutants_of(text)

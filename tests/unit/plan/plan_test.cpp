@@ -560,7 +560,145 @@ TEST(Plan, CarriesOverWhatCodeGenerationSaidOfACall) {
     EXPECT_EQ(program.operands_of(step)[1].bytes, (Extent{sizeof(RunBlock), 0}));
 }
 
+// ------------------------------------------------------------------------------ copies by kernels
+
+/// What the one copy of a plan is done by, where there is a kernel for it: "64 words" or "a copy".
+std::string copied_by(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
+    Model model({entry}, rows_capacity);
+    Kernel kernel = model.lowered.kernels[2];
+    kernel.name = kCopyKernel;
+    kernel.word_count = 1;
+    kernel.local_size = {64, 1, 1};
+    model.lowered.kernels.push_back(kernel);
+    const Result<Program> program = model.plan();
+    if (!program.ok()) return program.status().message();
+    const bool is_kept = program->kernels.back().name == kCopyKernel;
+    for (const Step& step : program->steps) {
+        if (step.kind == StepKind::kCopy)
+            return is_kept ? "a copy, and a kernel for nothing" : "a copy";
+        if (step.kind != StepKind::kDispatch || program->kernels[step.kernel].name != kCopyKernel)
+            continue;
+        EXPECT_EQ(step.grid[0].work, (Extent{program->words_of(step)[0], 0}));
+        EXPECT_EQ(step.grid[0].tile, 64u);
+        return std::to_string(program->words_of(step)[0]) + " words";
+    }
+    return is_kept ? "nothing, and a kernel for it" : "nothing";
+}
+
+TEST(Plan, LetsAKernelCopyWholeWordsOfItsOwnMemory) {
+    const auto kept = [](const Shape& shape, DType dtype, uint64_t rows_capacity = 1) {
+        EntryBuilder b("learn");
+        const ValueId w = b.state("w", shape, dtype);
+        b.update(w, b.call({{w, false}}, {shape}, dtype)[0]);
+        return copied_by(b, rows_capacity);
+    };
+    EXPECT_EQ(kept(kTile, DType::kF32), "64 words");
+    EXPECT_EQ(kept(Shape{Dim(6)}, DType::kBF16), "3 words");
+    EXPECT_EQ(kept(Shape{Dim(3)}, DType::kBF16), "a copy") << "of 6 bytes";
+    EXPECT_EQ(kept(Shape{kRows, Dim(4)}, DType::kF32, 10), "a copy") << "of the live rows";
+    // As many workgroups as every device allows, and one word more.
+    EXPECT_EQ(kept(Shape{Dim(65535 * 64)}, DType::kF32), "4194240 words");
+    EXPECT_EQ(kept(Shape{Dim(65535 * 64 + 1)}, DType::kF32), "a copy");
+
+    EntryBuilder output("act");
+    output.output("y", output.param("w", kTile, DType::kF32, true));
+    EXPECT_EQ(copied_by(output), "a copy") << "to a buffer of the host";
+    EntryBuilder none("act");
+    none.output("y", none.call({{none.input("x", kTile)}}, {kTile})[0]);
+    EXPECT_EQ(copied_by(none), "nothing");
+    EntryBuilder idle("idle");
+    Model without_kernels({idle});
+    without_kernels.lowered.kernels.clear();
+    EXPECT_TRUE(without_kernels.plan().ok());
+}
+
 // ---------------------------------------------------------------------------------------- errors
+
+TEST(Plan, NamesBothSidesWhereEntriesDisagreeAboutATypeOrAName) {
+    EntryBuilder act("act"), learn("learn"), named("learn");
+    act.output("y", act.call({{act.input("x", kTile)}}, {kTile})[0]);
+    learn.output("y", learn.call({{learn.input("x", kTile, DType::kI32)}}, {kTile})[0]);
+    EXPECT_EQ(
+        failure(Model({act, learn})),
+        "plan: entry 'learn': input 'x' is i32 [64], but entry 'act' has an input of f32 [64]");
+    named.output("y", named.call({{named.input("x", kTile)}}, {kTile})[0]);
+    named.graph.outputs[0].elements.assign(64, "e");
+    EXPECT_EQ(
+        failure(Model({act, named})),
+        "plan: entry 'learn': output 'y' has other names for its elements than in entry 'act'");
+    EntryBuilder f32("act"), i32("learn");
+    f32.param("w", kTile);
+    i32.param("w", kTile, DType::kI32);
+    EXPECT_EQ(
+        failure(Model({f32, i32})),
+        "plan: entry 'learn': param 'w' is i32 [64], but entry 'act' has a param of f32 [64]");
+}
+
+TEST(Plan, RejectsValuesThatHaveNoSizeOrName) {
+    const auto with = [](const Shape& shape) {
+        EntryBuilder b("act");
+        b.input("x", shape);
+        return failure(b);
+    };
+    EXPECT_EQ(with(Shape{Dim(-1)}), "plan: entry 'act': value %0 has no size: [-1]");
+    EXPECT_EQ(with(Shape{kRows, kRows}), "plan: entry 'act': value %0 has no size: [rows, rows]");
+    EntryBuilder unnamed("act");
+    unnamed.param("", kTile);
+    EXPECT_EQ(failure(unnamed), "plan: entry 'act': param '' needs a name");
+    // Names may stand for themselves in constants alone.
+    EntryBuilder odd("act");
+    const ValueId w = odd.param("w", kTile, DType::kF32, true);
+    odd.graph.values[w].shape = Shape{Dim(8)};
+    EXPECT_EQ(failure(odd),
+              "plan: entry 'act': param 'w' is f32 [8], but its contents are f32 [64]");
+    odd.graph.values[w].shape = kTile;
+    odd.graph.values[w].dtype = DType::kI32;
+    EXPECT_EQ(failure(odd),
+              "plan: entry 'act': param 'w' is i32 [64], but its contents are f32 [64]");
+}
+
+TEST(Plan, RejectsInputsAndOutputsThatAreNone) {
+    const auto broken = [](const std::function<void(EntryBuilder&)>& change) {
+        EntryBuilder b("act");
+        b.output("y", b.call({{b.input("x", kTile)}}, {kTile})[0]);
+        change(b);
+        return failure(b);
+    };
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.graph.inputs = {1}; }),
+              "plan: entry 'act': %1 is declared as an input, but is none");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.graph.inputs = {2}; }),
+              "plan: entry 'act': %2 is declared as an input, but is none");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.graph.outputs[0].value = 2; }),
+              "plan: entry 'act': output 'y' has no value");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.graph.inputs.clear(); }),
+              "plan: entry 'act', call 0 (call 0): value %0 is not among the inputs of the graph");
+    EXPECT_EQ(broken([](EntryBuilder& b) {
+                  b.lowered.calls.clear();
+                  b.graph.outputs[0].value = 0;
+                  b.graph.inputs.clear();
+              }),
+              "plan: entry 'act': output 'y' is value %0, which no call writes");
+}
+
+TEST(Plan, TakesAsManyRowsAndBytesAsTheLimitsSay) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    b.output("y", b.call({{h}}, {kTile})[0]);
+    EXPECT_TRUE(Model({b}, 0xffffffff).plan().ok());
+    EXPECT_EQ(failure(Model({b}, uint64_t{1} << 32)),
+              "plan: the capacity of rows is 4294967296; it must be from 1 to 4294967295");
+    Model just({b});
+    just.options.caps.max_buffer_bytes = kTileBytes;
+    EXPECT_TRUE(just.plan().ok());
+
+    EntryBuilder weights("act");
+    weights.param("w", kTile);
+    Model all({weights});
+    all.options.caps.max_buffer_bytes = kTileBytes;
+    EXPECT_TRUE(all.plan().ok());
+    all.options.caps.max_buffer_bytes = kTileBytes - 1;
+    EXPECT_NE(failure(all, StatusCode::kOutOfRange), "");
+}
 
 TEST(Plan, NamesBothSidesWhereEntriesDisagreeAboutAWeight) {
     EntryBuilder act("act"), learn("learn");
@@ -631,6 +769,13 @@ TEST(Plan, RejectsCallsThatDoNotFit) {
     const std::string where = "plan: entry 'act', call 0 (call 0): ";
     EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].kernel = 99; }),
               where + "there is no kernel 99");
+    const auto kernels = static_cast<uint32_t>(Model({EntryBuilder("act")}).lowered.kernels.size());
+    EXPECT_EQ(broken([&](EntryBuilder& b) { b.lowered.calls[0].kernel = kernels; }),
+              where + "there is no kernel " + std::to_string(kernels));
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].words.pop_back(); }),
+              where + "kernel 'mix2' takes 2 operands and 2 words, not 2 and 1");
+    EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].operands[0].value = 2; }),
+              where + "there is no value %2");
     EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].kernel = 5; }),
               where + "kernel 'mix5' takes 5 operands and 2 words, not 2 and 2");
     EXPECT_EQ(broken([](EntryBuilder& b) { b.lowered.calls[0].operands[0].value = 77; }),
@@ -659,11 +804,17 @@ TEST(Plan, RejectsAliasesThatCannotShareBytes) {
     const ValueId r = b.reshape(x, Shape{Dim(8), Dim(9)});
     EXPECT_EQ(failure(b),
               "plan: entry 'act': value %1 [8, 9] is an alias of %0 [64], which has another size");
-    b.lowered.alias_of[r] = 9;
-    EXPECT_EQ(failure(b), "plan: entry 'act': value %1 is an alias of no value of the graph");
+    for (const uint32_t none : {2u, 9u}) {
+        b.lowered.alias_of[r] = none;
+        EXPECT_EQ(failure(b), "plan: entry 'act': value %1 is an alias of no value of the graph");
+    }
     const ValueId s = b.reshape(r, kTile);
     b.lowered.alias_of[r] = s;
     EXPECT_EQ(failure(b), "plan: entry 'act': value %1 is an alias of itself");
+    EntryBuilder inputs("act");
+    inputs.input("x", kTile);
+    inputs.lowered.alias_of[inputs.input("z", kTile)] = 0;
+    EXPECT_EQ(failure(inputs), "plan: entry 'act': value %1 ('z') has bytes of its own");
     b.lowered.alias_of.pop_back();
     EXPECT_EQ(failure(b), "plan: entry 'act': alias_of has 2 values, the graph has 3");
 }
@@ -681,7 +832,13 @@ TEST(Plan, RejectsUpdatesThatCannotBe) {
     EXPECT_EQ(with(w, x), "plan: entry 'learn': the update of 'w' is stated twice");
     EXPECT_EQ(with(s, w),
               "plan: entry 'learn': the update of 's' [] is a value of [64] or of another type");
-    EXPECT_EQ(with(9, w), "plan: entry 'learn': an update without target or value");
+    for (const ValueId none : {3u, 9u}) {
+        EXPECT_EQ(with(none, w), "plan: entry 'learn': an update without target or value");
+        EXPECT_EQ(with(s, none), "plan: entry 'learn': an update without target or value");
+    }
+    const ValueId i = b.state("i", kTile, DType::kI32);
+    EXPECT_EQ(with(i, x),
+              "plan: entry 'learn': the update of 'i' [64] is a value of [64] or of another type");
 }
 
 TEST(Plan, RejectsMemoryBeyondTheLargestBuffer) {
@@ -778,6 +935,117 @@ TEST(VerifyPlan, NamesTheRuleThatIsBroken) {
               "verify_plan: the arena of entry 'learn' ends outside the arena");
     EXPECT_EQ(proof_after([](Program& p) { p.bindings[1].name = "z"; }),
               "verify_plan: entry 'act': output 'y' has no binding of its size");
+}
+
+// Operands: act: 0 x, 1 w, 2 h; 3 h, 4 y.  learn: 5 s, 6 kept; 7 x, 8 w, 9 g; 10 w, 11 kept, 12 g,
+// 13 w; 14 g, 15 s.
+TEST(VerifyPlan, HoldsEachOperandAgainstItsRegion) {
+    const auto operand = [](size_t index, const std::function<void(Operand&)>& change) {
+        return proof_after([&](Program& p) { change(p.operands[index]); });
+    };
+    const std::string act = "verify_plan: entry 'act', step 0 (call 0): ",
+                      learn = "verify_plan: entry 'learn', step 1 (call 0): ",
+                      arena = "an operand outside the entry's part of the arena",
+                      no_slot = "an operand in the weights that is no slot, or a written constant",
+                      no_run = "an operand that is not the run block";
+    EXPECT_EQ(operand(2, [](Operand& o) { o.bytes.fixed = ~uint64_t{0}, o.offset = 256; }),
+              act + "an operand that wraps around");
+    EXPECT_EQ(operand(9, [](Operand& o) { o.offset = 0; }), learn + arena);
+    EXPECT_EQ(operand(2, [](Operand& o) { o.bytes.fixed += 4; }), act + arena);
+    EXPECT_EQ(operand(1, [](Operand& o) { o.bytes.fixed -= 4; }), act + no_slot);
+    EXPECT_EQ(operand(1, [](Operand& o) { o.offset += 512; }), act + no_slot);
+    EXPECT_EQ(operand(0, [](Operand& o) { o.binding = 99; }),
+              act + "an operand in a buffer that the entry does not bind");
+    EXPECT_EQ(operand(0, [](Operand& o) { o.offset = 256; }),
+              act + "an operand that is not all of 'x'");
+    EXPECT_EQ(operand(0, [](Operand& o) { o.bytes.fixed -= 4; }),
+              act + "an operand that is not all of 'x'");
+    EXPECT_EQ(operand(0, [](Operand& o) { o.access = Access::kReadWrite; }),
+              act + "a write to input 'x'");
+    const auto run = [&](Access access, uint64_t offset, uint64_t bytes) {
+        return operand(0, [&](Operand& o) { o = {Region::kRun, access, 0, offset, {bytes, 0}}; });
+    };
+    EXPECT_EQ(run(Access::kRead, 0, sizeof(RunBlock)),
+              act + "operand 0 mistakes the run block for a value");
+    EXPECT_EQ(run(Access::kWrite, 0, sizeof(RunBlock)), act + no_run);
+    EXPECT_EQ(run(Access::kRead, 256, sizeof(RunBlock)), act + no_run);
+    EXPECT_EQ(run(Access::kRead, 0, 4), act + no_run);
+    EXPECT_EQ(proof_after([](Program& p) { p.steps[0].operand_values.pop_back(); }),
+              act + "a debug table that does not fit the operands");
+    EXPECT_EQ(proof_after([](Program& p) { p.slots[0].kind = SlotKind::kConstant; }),
+              "verify_plan: entry 'learn', step 3 (call 1): " + no_slot);
+}
+
+TEST(VerifyPlan, HoldsSlotsAndEntriesApart) {
+    const auto slot = [](const std::function<void(Slot&)>& change) {
+        return proof_after([&](Program& p) { change(p.slots[1]); });
+    };
+    const std::string outside = "verify_plan: slot 's' is unaligned or outside the weights",
+                      data = "verify_plan: slot 's' has its contents outside the data";
+    EXPECT_EQ(slot([](Slot& s) { s.offset += 4; }), outside);
+    EXPECT_EQ(slot([](Slot& s) { s.offset += 256; }), outside);
+    EXPECT_EQ(slot([](Slot& s) { s.bytes = uint64_t{1} << 40; }), outside);
+    EXPECT_EQ(slot([](Slot& s) { s.bytes += 4; }), outside);
+    EXPECT_EQ(slot([](Slot& s) { s.data_offset = 0; }), data);
+    const auto with_data = [](uint64_t bytes, uint64_t offset) {
+        return proof_after([=](Program& p) {
+            p.data.resize(bytes);
+            p.slots[1].data_offset = offset;
+        });
+    };
+    EXPECT_EQ(with_data(kTileBytes, 0), "");
+    EXPECT_EQ(with_data(kTileBytes + 4, 4), "");
+    EXPECT_EQ(with_data(kTileBytes, 4), data);
+    EXPECT_EQ(with_data(kTileBytes - 4, 0), data);
+    EXPECT_EQ(slot([](Slot& s) { s.name = "w"; }), "verify_plan: slot 'w' overlaps 'w'");
+    EXPECT_EQ(proof_after([](Program& p) { std::swap(p.slots[0].offset, p.slots[1].offset); }),
+              "verify_plan: entry 'act', step 0 (call 0): operand 1 does not hold value %1");
+
+    const auto entry = [](const std::function<void(Entry&)>& change) {
+        return proof_after([&](Program& p) { change(p.entries[1]); });
+    };
+    const std::string ends = "verify_plan: the arena of entry 'learn' ends outside the arena";
+    EXPECT_EQ(entry([](Entry& e) { e.arena_bytes = uint64_t{1} << 40; }), ends);
+    EXPECT_EQ(entry([](Entry& e) { e.arena_bytes += 4; }), ends);
+    EXPECT_EQ(entry([](Entry& e) { e.arena_offset += 4; }), ends);
+    EXPECT_EQ(proof_after([](Program& p) { p.entries[0].arena_bytes += 4; }),
+              "verify_plan: the arena of entry 'learn' overlaps that of 'act'");
+    EXPECT_EQ(proof_after([](Program& p) { p.entries.pop_back(); }),
+              "verify_plan: entries and graphs differ in number");
+}
+
+TEST(VerifyPlan, KnowsCallsByAllThatTheyAre) {
+    const std::string none =
+        "verify_plan: entry 'act', step 0 (call 0): it is none of the calls that are left";
+    const auto step = [](const std::function<void(Step&)>& change) {
+        return proof_after([&](Program& p) { change(p.steps[0]); });
+    };
+    EXPECT_EQ(step([](Step& s) { s.kernel += 1; }), none);
+    EXPECT_EQ(step([](Step& s) { s.computes.push_back(0); }), none);
+    EXPECT_EQ(step([](Step& s) { s.grid[1].tile += 1; }), none);
+    EXPECT_EQ(step([](Step& s) { s.grid[2].work.per_row += 1; }), none);
+    EXPECT_EQ(step([](Step& s) { s.operand_values[0] = 1; }), none);
+    EXPECT_EQ(step([](Step& s) { s.word_count -= 1; }), none);
+    EXPECT_EQ(step([](Step& s) { s.kind = StepKind::kFill; }),
+              "verify_plan: entry 'act', step 0 (call 0): a step that plans do not have");
+    const std::string copy =
+        "verify_plan: entry 'learn', step 0 (keep old s): a copy must read one "
+        "range and write another of the same size";
+    const auto copied = [](const std::function<void(Operand&, Operand&)>& change) {
+        return proof_after([&](Program& p) {
+            const Step& keep = p.steps[p.entries[1].first_step];
+            change(p.operands[keep.first_operand], p.operands[keep.first_operand + 1]);
+        });
+    };
+    EXPECT_EQ(copied([](Operand& from, Operand&) { from.access = Access::kReadWrite; }), copy);
+    EXPECT_EQ(copied([](Operand&, Operand& to) { to.access = Access::kReadWrite; }), copy);
+    EXPECT_EQ(copied([](Operand&, Operand& to) { to.bytes.fixed -= 4; }), copy);
+    EXPECT_EQ(copied([](Operand& from, Operand& to) { from = to, from.access = Access::kRead; }),
+              copy);
+    EXPECT_EQ(copied([](Operand& from, Operand&) {
+                  from = {Region::kRun, Access::kRead, 0, 0, {sizeof(RunBlock), 0}};
+              }),
+              copy);
 }
 
 TEST(VerifyPlan, RejectsAResultThatOverlapsItsOperandInPart) {

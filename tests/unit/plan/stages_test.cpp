@@ -160,6 +160,37 @@ TEST(Schedule, OfSmallModelsIsCloseToTheLowestPeak) {
     EXPECT_LT(sum / static_cast<double>(count), 1.01);
 }
 
+/// Whether storage 1, written, may lie where storage 0 does, which the call of these uses reads.
+bool takes_over(std::vector<StorageUse> uses, bool is_copy = false, uint64_t bytes = 64) {
+    EntryPlan plan;
+    plan.storages = {{.bytes = {64, 0}}, {.bytes = {bytes, 0}}, {.bytes = {64, 0}}};
+    Operation op;
+    op.call = is_copy ? kNone : 0;
+    op.uses = std::move(uses);
+    return may_take_over(plan, op, 0, 1);
+}
+
+TEST(MayTakeOver, OnlyWhatIsReadElementByElementAndInOnePart) {
+    const auto use = [](uint32_t storage, Access access, bool is_elementwise, uint32_t part = 0) {
+        return StorageUse{storage, storage, access, is_elementwise, part};
+    };
+    const StorageUse read = use(0, Access::kRead, true), write = use(1, Access::kWrite, false);
+    EXPECT_TRUE(takes_over({read, write}));
+    EXPECT_FALSE(takes_over({read, write}, true)) << "a copy onto itself";
+    EXPECT_FALSE(takes_over({read, write}, false, 128)) << "of another size";
+    EXPECT_FALSE(takes_over({read, use(0, Access::kRead, false), write}));
+    EXPECT_FALSE(takes_over({use(0, Access::kReadWrite, true), write}));
+    EXPECT_FALSE(takes_over({read, use(1, Access::kReadWrite, true)}));
+    EXPECT_FALSE(takes_over({use(0, Access::kRead, true, 1), write}));
+    EXPECT_TRUE(takes_over({use(0, Access::kRead, true, 1), use(1, Access::kWrite, false, 1)}));
+    // What the call does with a third storage is its own business.
+    EXPECT_TRUE(takes_over({read, write, use(2, Access::kReadWrite, false, 1)}));
+    EXPECT_TRUE(takes_over({read, write, use(2, Access::kRead, false, 1)}));
+    // Where written operands are marked, the others do not qualify.
+    EXPECT_FALSE(takes_over({read, write, use(2, Access::kWrite, true)}));
+    EXPECT_TRUE(takes_over({read, use(1, Access::kWrite, true), use(2, Access::kWrite, true)}));
+}
+
 TEST(Conflict, IsAnyOverlapWithAWrite) {
     const ByteRange read{Region::kArena, 0, 0, 100, false}, write{Region::kArena, 0, 99, 200, true};
     EXPECT_TRUE(conflict(read, write));
