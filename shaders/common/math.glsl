@@ -162,7 +162,7 @@ float hearth_acosh(float x) {
 }
 float hearth_atanh(float x) {
     float a = abs(x);
-    float y = 0.5 * hearth_log1p(2.0 * a / (1.0 - a));
+    float y = a == 1.0 ? uintBitsToFloat(0x7f800000u) : 0.5 * hearth_log1p(2.0 * a / (1.0 - a));
     return x < 0.0 ? -y : y;
 }
 

@@ -12,6 +12,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <tuple>
 
 namespace hearth::test {
 
@@ -51,6 +54,87 @@ std::vector<OpCase> cases_of(const OpDef& op) {
                 c.sample.attrs.set(spec.name, spec.fallback);
         }
         cases.push_back(std::move(c));
+    }
+    return cases;
+}
+
+namespace {
+
+/// Of each list in turn: shapes and types, so that no case is taken twice.
+std::string signature(const OpCase& c) {
+    std::string text;
+    for (const TensorType& t : c.sample.inputs) text += typed(t.dtype, t.shape) + ";";
+    return text + to_string(c.sample.attrs);
+}
+
+bool has_rows(const OpCase& c) {
+    return std::any_of(c.sample.inputs.begin(), c.sample.inputs.end(),
+                       [](const TensorType& t) { return t.shape.has_rows(); });
+}
+
+/// The case with `to` in place of the type `from`, if the operator admits it.
+std::optional<OpCase> with_type(OpCase c, DType from, DType to) {
+    for (TensorType& t : c.sample.inputs)
+        if (t.dtype == from) t.dtype = to;
+    c.sample.attrs = in_type(c.sample.attrs, from, to);
+    if (!make_graph(c).ok()) return std::nullopt;
+    return c;
+}
+
+// Devices hold integers of 64 bits in 32.
+constexpr DType kWideTypes[] = {DType::kF32, DType::kI32, DType::kI16, DType::kI8,
+                                DType::kU32, DType::kU16, DType::kU8,  DType::kBool};
+
+}  // namespace
+
+std::vector<OpCase> typed_cases_of(const OpDef& op) {
+    const std::vector<OpCase> samples = cases_of(op);
+    std::set<std::string> known;
+    for (const OpCase& c : samples) known.insert(signature(c));
+    std::set<std::tuple<DType, DType, bool>> covered;  // from, to, in rows
+    std::vector<OpCase> cases;
+    for (const OpCase& c : samples) {
+        constexpr int64_t kMostElements = 100;
+        const bool is_small = std::all_of(
+            c.sample.inputs.begin(), c.sample.inputs.end(),
+            [&](const TensorType& t) { return t.shape.element_count(c.rows()) <= kMostElements; });
+        const bool is_single =
+            std::all_of(c.sample.inputs.begin(), c.sample.inputs.end(),
+                        [&](const TensorType& t) { return t.shape.element_count(c.rows()) == 1; });
+        if (!is_small || is_single) continue;
+        for (const TensorType& t : c.sample.inputs)
+            for (const DType to : kWideTypes) {
+                const std::tuple key{t.dtype, to, has_rows(c)};
+                if (t.dtype == to || covered.contains(key)) continue;
+                const std::optional<OpCase> other = with_type(c, t.dtype, to);
+                if (!other) continue;
+                covered.insert(key);
+                if (known.insert(signature(*other)).second) cases.push_back(*other);
+            }
+    }
+    return cases;
+}
+
+std::vector<OpCase> empty_cases_of(const OpDef& op) {
+    std::set<std::string> known;
+    std::vector<OpCase> cases;
+    for (const OpCase& sample : cases_of(op)) {
+        std::set<int64_t> extents;
+        for (const TensorType& t : sample.sample.inputs)
+            for (const Dim d : t.shape.dims())
+                if (!d.per_row && d.count > 1) extents.insert(d.count);
+        for (const int64_t extent : extents) {
+            OpCase c = sample;
+            for (TensorType& t : c.sample.inputs)
+                for (int axis = 0; axis < t.shape.rank(); ++axis)
+                    if (t.shape[axis] == Dim(extent)) t.shape[axis] = Dim(0);
+            if (!make_graph(c).ok() || !known.insert(signature(c)).second) continue;
+            cases.push_back(c);
+            if (op.op_class != OpClass::kReduce) continue;
+            for (const DType to : kWideTypes)
+                if (const auto other = with_type(c, c.sample.inputs[0].dtype, to))
+                    if (known.insert(signature(*other)).second) cases.push_back(*other);
+        }
     }
     return cases;
 }
@@ -95,6 +179,17 @@ Result<Graph> make_graph(const OpCase& c) {
 
 namespace {
 
+/// `x` itself, after arithmetic that no pass folds away.
+Tensor same_by_arithmetic(const Tensor& x) {
+    if (is_floating(x.dtype())) return x * 0.5 + x * 0.5;
+    return x.dtype() == DType::kBool ? logical_not(logical_not(x)) : x + x - x;
+}
+
+Tensor followed_by_arithmetic(const Tensor& y) {
+    if (is_floating(y.dtype())) return y * 0.5 + 0.25;
+    return y.dtype() == DType::kBool ? logical_not(y) : y * 2.0 + 1.0;
+}
+
 // wrapped: with arithmetic before and after.
 Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
     const std::string name = std::string(c.op->name) + "_" + std::to_string(c.index) +
@@ -109,15 +204,14 @@ Result<Variant> make_variant(const OpCase& c, bool wrapped, bool gradient) {
         const std::string input = name + ".x" + std::to_string(inputs.size());
         variant.inputs[input] = values[inputs.size()];
         inputs.push_back(trace.input(input, type.shape, type.dtype));
-        const bool is_scaled = wrapped && is_floating(type.dtype);
-        operands.push_back(is_scaled ? inputs.back() * 0.5 + inputs.back() * 0.5 : inputs.back());
+        operands.push_back(wrapped ? same_by_arithmetic(inputs.back()) : inputs.back());
     }
     const std::vector<Tensor> outputs = apply(*c.op, operands, c.sample.attrs, &trace);
     Tensor loss;
     for (size_t i = 0; i < outputs.size(); ++i) {
         if (!outputs[i].ok()) continue;
         const bool is_float = is_floating(outputs[i].dtype());
-        const Tensor y = wrapped && is_float ? outputs[i] * 0.5 + 0.25 : outputs[i];
+        const Tensor y = wrapped ? followed_by_arithmetic(outputs[i]) : outputs[i];
         trace.output(name + ".y" + std::to_string(i), y);
         if (gradient && is_float) loss = loss.ok() ? loss + sum(y * 0.75) : sum(y * 0.75);
     }
@@ -153,6 +247,77 @@ Result<std::vector<Variant>> variants_of(const OpDef& op) {
     return variants;
 }
 
+std::vector<const OpDef*> ops_with(std::vector<OpCase> (*cases)(const OpDef&)) {
+    std::vector<const OpDef*> ops;
+    for (const OpDef* op : all_ops())
+        if (std::ranges::any_of(cases(*op), runs_on_device)) ops.push_back(op);
+    return ops;
+}
+
+Result<std::vector<Variant>> variants_of(std::span<const OpCase> cases) {
+    std::vector<Variant> variants;
+    for (size_t i = 0; i < cases.size(); ++i) {
+        OpCase c = cases[i];
+        c.index = i;  // several may be of one sample
+        if (!runs_on_device(c)) continue;
+        for (const bool wrapped : {false, true}) {
+            auto variant = make_variant(c, wrapped, false);
+            if (!variant.ok()) return variant.status().in(describe(c));
+            variants.push_back(std::move(variant).value());
+        }
+    }
+    return variants;
+}
+
+std::vector<Variant> epilogues_behind_products_of(DType dtype) {
+    constexpr int64_t kM = 5, kK = 6, kN = 7;
+    const std::string type(name_of(dtype));
+    std::vector<Variant> variants;
+    for (const OpDef* op : all_ops()) {
+        if (op->op_class != OpClass::kElementwise || op->inputs.size() == 0 || !op->at) continue;
+        for (const OpCase& sample : cases_of(*op)) {
+            OpCase c = sample;
+            c.sample.inputs = {{dtype, {kM, kK}}, {dtype, {kK, kN}}};
+            for (size_t k = 1; k < sample.sample.inputs.size(); ++k) {
+                const DType own = sample.sample.inputs[k].dtype;
+                c.sample.inputs.push_back(
+                    {own == sample.sample.inputs[0].dtype ? dtype : own, {kM, kN}});
+            }
+            c.sample.attrs = in_type(c.sample.attrs, sample.sample.inputs[0].dtype, dtype);
+            // Products of small integers are the same in every order of summation.
+            c.sample.low = -2;
+            c.sample.high = 3;
+            Variant variant;
+            const std::string name =
+                "product_" + type + "_" + std::string(op->name) + std::to_string(c.index);
+            variant.text = name;
+            Trace trace(name);
+            std::vector<HostTensor> values = make_inputs(c);
+            std::vector<Tensor> inputs;
+            for (size_t k = 0; k < values.size(); ++k) {
+                const std::string input = name + ".x" + std::to_string(k);
+                for (int64_t i = 0; i < values[k].element_count(); ++i)
+                    if (is_floating(values[k].dtype()))
+                        values[k].set(i, std::floor(values[k].get(i)));
+                inputs.push_back(
+                    trace.input(input, c.sample.inputs[k].shape, c.sample.inputs[k].dtype));
+                variant.inputs[input] = std::move(values[k]);
+            }
+            std::vector<Tensor> operands{matmul(inputs[0], inputs[1])};
+            operands.insert(operands.end(), inputs.begin() + 2, inputs.end());
+            const std::vector<Tensor> outputs = apply(*op, operands, c.sample.attrs, &trace);
+            for (size_t i = 0; i < outputs.size(); ++i)
+                trace.output(name + ".y" + std::to_string(i), outputs[i]);
+            auto graph = trace.finish();
+            if (!graph.ok()) continue;
+            variant.graph = std::move(graph).value();
+            variants.push_back(std::move(variant));
+            break;
+        }
+    }
+    return variants;
+}
+
 Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
     std::vector<Variant> variants;
     if (op.name == "bitcast") return variants;  // its types must be of one size
@@ -164,7 +329,7 @@ Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
             has_floats = true;
         }
         if (!has_floats || !runs_on_device(c)) continue;
-        c.sample.attrs = in_type(c.sample.attrs, dtype);
+        c.sample.attrs = in_type(c.sample.attrs, DType::kF32, dtype);
         for (const bool wrapped : {false, true}) {
             auto variant = make_variant(c, wrapped, false);
             if (!variant.ok()) return variant.status().in(describe(c));
@@ -174,10 +339,10 @@ Result<std::vector<Variant>> narrow_variants_of(const OpDef& op, DType dtype) {
     return variants;
 }
 
-Attrs in_type(const Attrs& attrs, DType dtype) {
+Attrs in_type(const Attrs& attrs, DType from, DType to) {
     Attrs result = attrs;
     for (const Attr& a : attrs.all())
-        if (a.value == AttrValue(DType::kF32)) result.set(a.name, dtype);
+        if (a.value == AttrValue(from)) result.set(a.name, to);
     return result;
 }
 

@@ -10,13 +10,15 @@
 #include "ops/op_cases.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <hearth/ops.hpp>
+
 #include <gtest/gtest.h>
 #include <standalone/program_runner.hpp>
 
 namespace hearth::test {
 namespace {
 
-class OpOnGpu : public SharedDeviceTest, public testing::WithParamInterface<const OpDef*> {
+class OnGpu : public SharedDeviceTest {
   protected:
     /// Runs all variants as entries of one program, compiled for more rows than there are.
     static std::vector<NamedTensors> run(std::span<const Variant> variants, bool fuse,
@@ -60,7 +62,25 @@ class OpOnGpu : public SharedDeviceTest, public testing::WithParamInterface<cons
             EXPECT_EQ(difference(at->second, value, tolerance), "") << text << ": " << name;
         }
     }
+
+    static void expect_as_interpreted(std::span<const Variant> variants, double tolerance) {
+        const std::vector<NamedTensors> found = run(variants, true);
+        ASSERT_EQ(found.size(), variants.size());
+        for (size_t i = 0; i < found.size(); ++i) {
+            const Variant& v = variants[i];
+            NamedTensors weights;
+            auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+            expect_close(found[i], *expected, tolerance, v.text);
+        }
+    }
 };
+
+class OpOnGpu : public OnGpu, public testing::WithParamInterface<const OpDef*> {};
+// Those that have such cases.
+class TypedOnGpu : public OpOnGpu {};
+class EmptyOnGpu : public OpOnGpu {};
+class ProductOnGpu : public OnGpu, public testing::WithParamInterface<DType> {};
 
 TEST_P(OpOnGpu, EqualsTheReferenceFusedAndUnfusedAndTwice) {
     const OpDef& op = *GetParam();
@@ -97,20 +117,71 @@ TEST_P(OpOnGpu, EqualsTheReferenceOnNarrowFloats) {
         const auto variants = narrow_variants_of(op, dtype);
         ASSERT_TRUE(variants.ok()) << variants.status().message();
         if (variants->empty()) GTEST_SKIP() << op.name << " has no samples of floats";
-        const std::vector<NamedTensors> found = run(*variants, true);
-        ASSERT_EQ(found.size(), variants->size());
-        for (size_t i = 0; i < found.size(); ++i) {
-            const Variant& v = (*variants)[i];
-            NamedTensors weights;
-            auto expected = interpret(v.graph, v.inputs, weights, v.rows);
-            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
-            expect_close(found[i], *expected, tolerance_of(op, dtype), v.text);
-        }
+        expect_as_interpreted(*variants, tolerance_of(op, dtype));
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, OpOnGpu, testing::ValuesIn(all_ops()),
-                         [](const auto& test) { return std::string(test.param->name); });
+TEST_P(TypedOnGpu, EqualsTheReferenceOnEveryElementTypeThatItsRecordAdmits) {
+    const auto variants = variants_of(typed_cases_of(*GetParam()));
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    expect_as_interpreted(*variants, 2 * GetParam()->tolerance.f32);
+}
+
+TEST_P(EmptyOnGpu, EqualsTheReferenceOnEmptyExtents) {
+    const auto variants = variants_of(empty_cases_of(*GetParam()));
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    expect_as_interpreted(*variants, 2 * GetParam()->tolerance.f32);
+}
+
+TEST_P(ProductOnGpu, EqualsTheReferenceWithEveryEpilogue) {
+    const std::vector<Variant> variants = epilogues_behind_products_of(GetParam());
+    EXPECT_GE(variants.size(), 20u);
+    expect_as_interpreted(variants, is_floating(GetParam()) ? 2e-2 : 2e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ProductOnGpu, testing::ValuesIn(kProductTypes),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+TEST_F(OnGpu, AnyOfNoFlagsIsFalseAndAllOfNoneIsTrue) {
+    Variant v;
+    Trace trace("flags");
+    const Tensor x = trace.input("x", {3, 0}, DType::kBool);
+    trace.output("any", any(x, {1}));
+    trace.output("all", all(x, {1}));
+    v.graph = trace.finish().value();
+    v.inputs["x"] = HostTensor(DType::kBool, Shape{3, 0});
+    const std::vector<NamedTensors> found = run({&v, 1}, true);
+    ASSERT_EQ(found.size(), 1u);
+    for (int64_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(found[0].at("any").get_int(i), 0);
+        EXPECT_EQ(found[0].at("all").get_int(i), 1);
+    }
+}
+
+TEST_F(OnGpu, ProductsOfIntegersAreExactBeyondTheIntegersOfFloats) {
+    // 4,096 * 127 * 255 is more than 2^24; one less does not get lost.
+    Variant v;
+    Trace trace("integers");
+    const Tensor a = trace.input("a", {1, 4096}, DType::kI8);
+    const Tensor b = trace.input("b", {4096, 1}, DType::kU8);
+    trace.output("y", matmul_integer(a, b));
+    v.graph = trace.finish().value();
+    HostTensor left(DType::kI8, Shape{1, 4096}), right(DType::kU8, Shape{4096, 1});
+    for (int64_t i = 0; i < 4096; ++i) {
+        left.set_int(i, 127);
+        right.set_int(i, i == 0 ? 254 : 255);
+    }
+    v.inputs = {{"a", left}, {"b", right}};
+    const std::vector<NamedTensors> found = run({&v, 1}, true);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].at("y").get_int(0), int64_t{4096} * 127 * 255 - 127);
+}
+
+const auto name_of_op = [](const auto& test) { return std::string(test.param->name); };
+INSTANTIATE_TEST_SUITE_P(Every, TypedOnGpu, testing::ValuesIn(ops_with(typed_cases_of)),
+                         name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, EmptyOnGpu, testing::ValuesIn(ops_with(empty_cases_of)),
+                         name_of_op);
+INSTANTIATE_TEST_SUITE_P(AllOps, OpOnGpu, testing::ValuesIn(all_ops()), name_of_op);
 
 }  // namespace
 }  // namespace hearth::test

@@ -14,6 +14,9 @@ namespace hearth::test {
 namespace {
 
 class OpProgram : public testing::TestWithParam<const OpDef*> {};
+// Those that have such cases.
+class TypedProgram : public OpProgram {};
+class EmptyProgram : public OpProgram {};
 
 TEST_P(OpProgram, EqualsTheInterpreterAtItsRealOffsetsFusedAndUnfused) {
     const OpDef& op = *GetParam();
@@ -81,8 +84,60 @@ TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(AllOps, OpProgram, testing::ValuesIn(all_ops()),
-                         [](const auto& test) { return std::string(test.param->name); });
+/// Compiles the variants, runs them on the CPU and compares with the interpreter.
+void expect_as_interpreted(std::span<const Variant> variants, double tolerance) {
+    std::vector<Graph> graphs;
+    CompileOptions options;
+    for (const Variant& v : variants) {
+        graphs.push_back(v.graph);
+        options.rows_capacity = std::max(options.rows_capacity, static_cast<uint64_t>(v.rows) + 5);
+    }
+    const auto compiled = compile_graphs(std::move(graphs), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    ProgramMemory memory(compiled->program);
+    for (size_t i = 0; i < variants.size(); ++i) {
+        const Variant& v = variants[i];
+        NamedTensors weights;
+        const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+        ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+        const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
+                                       v.inputs, memory, v.rows);
+        ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
+        for (const auto& [name, value] : *expected) {
+            ASSERT_TRUE(found->contains(name)) << v.text << ": no output " << name;
+            EXPECT_EQ(difference(found->at(name), value, tolerance), "") << v.text << ": " << name;
+        }
+    }
+}
+
+TEST_P(TypedProgram, CompilesForEveryElementTypeThatItsRecordAdmits) {
+    const auto variants = variants_of(typed_cases_of(*GetParam()));
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    expect_as_interpreted(*variants, GetParam()->tolerance.f32);
+}
+
+TEST_P(EmptyProgram, CompilesForEmptyExtents) {
+    const auto variants = variants_of(empty_cases_of(*GetParam()));
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    expect_as_interpreted(*variants, GetParam()->tolerance.f32);
+}
+
+class ProductProgram : public testing::TestWithParam<DType> {};
+
+TEST_P(ProductProgram, CompilesWithEveryEpilogue) {
+    const std::vector<Variant> variants = epilogues_behind_products_of(GetParam());
+    EXPECT_GE(variants.size(), 20u);
+    expect_as_interpreted(variants, is_floating(GetParam()) ? 2e-2 : 2e-5);
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ProductProgram, testing::ValuesIn(kProductTypes),
+                         [](const auto& test) { return std::string(name_of(test.param)); });
+const auto name_of_op = [](const auto& test) { return std::string(test.param->name); };
+INSTANTIATE_TEST_SUITE_P(Every, TypedProgram, testing::ValuesIn(ops_with(typed_cases_of)),
+                         name_of_op);
+INSTANTIATE_TEST_SUITE_P(Every, EmptyProgram, testing::ValuesIn(ops_with(empty_cases_of)),
+                         name_of_op);
+INSTANTIATE_TEST_SUITE_P(AllOps, OpProgram, testing::ValuesIn(all_ops()), name_of_op);
 
 }  // namespace
 }  // namespace hearth::test

@@ -70,12 +70,12 @@ constinit const OpDef kRowExtremes = {
     .inputs = {{"x"}},
     .op_class = OpClass::kKernel,
     .reads_buffers = true,
-    .infer =
-        [](InferCall& c) {
-            c.outputs.push_back({c.dtype(0), {c.shape(0)[0]}});
-            c.outputs.push_back({DType::kI32, {c.shape(0)[0], 1}});
-            return Status();
-        },
+    .infer = [](InferCall& c) -> Status {
+        if (c.shape(0)[1] == Dim(0)) return invalid_argument("rows without elements");
+        c.outputs.push_back({c.dtype(0), {c.shape(0)[0]}});
+        c.outputs.push_back({DType::kI32, {c.shape(0)[0], 1}});
+        return {};
+    },
     .reference =
         [](ReferenceCall& call) {
             const Shape& shape = call.inputs[0].shape();

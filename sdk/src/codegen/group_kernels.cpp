@@ -9,6 +9,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 namespace hearth {
 
@@ -92,19 +93,22 @@ void note_number_loads(const Graph& graph, const Group& group, const std::vector
                 if (kernel.buffers.values[b] == v) kernel.is_elementwise[b] = false;
 }
 
-std::string fold_identity(Fold fold, ScalarType type) {
-    const bool is_float = type == ScalarType::kF32;
+std::string fold_identity(Fold fold, DType dtype) {
+    const ScalarType type = scalar_type(dtype);
+    // The ends of the type's range: those of an i8 are no bytes of an i32's.
+    const uint32_t bits = 8 * std::min<uint32_t>(size_bytes(dtype), 4);
+    const bool is_float = is_floating(dtype), has_sign = !is_unsigned(dtype);
     switch (fold) {
         case Fold::kSum:
             return glsl_literal(0, type);
         case Fold::kProduct:
             return glsl_literal(1, type);
         case Fold::kMax:
-            return is_float ? glsl_literal(-HUGE_VAL, type)
-                            : (type == ScalarType::kI32 ? "int(0x80000000u)" : "0u");
+            if (is_float) return glsl_literal(-HUGE_VAL, type);
+            return glsl_literal(has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0, type);
         case Fold::kMin:
-            return is_float ? glsl_literal(HUGE_VAL, type)
-                            : (type == ScalarType::kI32 ? "0x7fffffff" : "0xffffffffu");
+            if (is_float) return glsl_literal(HUGE_VAL, type);
+            return glsl_literal(std::ldexp(1, static_cast<int>(bits - has_sign)) - 1, type);
     }
     return "";
 }
@@ -290,7 +294,8 @@ class RowsKernel {
         const ScalarType type = scalar_type(graph_.values[out].dtype);
         const std::string type_name(glsl_type(type));
         const std::string sum = "r" + std::to_string(reductions_++);
-        writer_.line(type_name + " " + sum + " = " + fold_identity(fold, type) + ";");
+        writer_.line(type_name + " " + sum + " = " + fold_identity(fold, graph_.values[out].dtype) +
+                     ";");
         const ScalarPlace place = open_row(true);
         const std::string element = writer_.emit(expressions_.read(node.inputs[0], place));
         const std::string folded = fold_combine(fold, type, sum, element);
@@ -396,7 +401,7 @@ class RowsKernel {
         const std::string scratch = "block_scratch", size = std::to_string(columns_ * lanes_);
         declare("shared float " + scratch + "[" + std::to_string(kPartThreads) + "];\n");
         const std::string mine = scratch + "[" + thread + "]";
-        writer_.line(mine + " = is_mine ? " + term + " : " + fold_identity(fold, ScalarType::kF32) +
+        writer_.line(mine + " = is_mine ? " + term + " : " + fold_identity(fold, DType::kF32) +
                      ";");
         writer_.line("barrier();");
         writer_.open_scope("for (int width = " + std::to_string(block / 2) +

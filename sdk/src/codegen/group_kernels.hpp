@@ -116,8 +116,8 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
 void set_body(GroupKernel& kernel, NumberText numbers, const std::string& statements,
               bool can_be_part);
 
-/// What a fold starts with, as a literal; and one step of it.
-std::string fold_identity(Fold fold, ScalarType type);
+/// What a fold of elements of `dtype` starts with, as a literal; and one step of it.
+std::string fold_identity(Fold fold, DType dtype);
 std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b);
 
 /// Elements as bytes-free work: Extent of a count.

@@ -159,7 +159,9 @@ class MatmulKernel {
             p.b_form = form_of(1);
         }
         p.fits_grid = static_cast<uint64_t>(std::max(p.m, p.batch)) <= kMostGroupsDeep;
-        p.can_load_fours = loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
+        p.is_integer = !is_floating(dtype_of(0));
+        p.can_load_fours =
+            !p.is_integer && loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
         // A product with fewer rows or columns than a matrix would mostly multiply zeros.
         p.can_use_matrices = p.fits_grid && options_.caps.matrix_cores != MatrixCores::kNone &&
                              dtype_of(0) == DType::kF16 && dtype_of(1) == DType::kF16 &&
@@ -176,6 +178,10 @@ class MatmulKernel {
             return read == DType::kF32 ? "f32" : "f16";
         return in_memory == DType::kF32 && read == DType::kF16 ? std::string(kCastForm) : "";
     }
+
+    ScalarType sum_type() const { return scalar_type(graph_.values[node_.outputs[0]].dtype); }
+    /// In which the kernel multiplies and adds.
+    std::string number_type() const { return std::string(glsl_type(sum_type())); }
 
     DType dtype_of(size_t input) const { return graph_.values[node_.inputs[input]].dtype; }
 
@@ -196,7 +202,8 @@ class MatmulKernel {
         if (is_on_matrices(t.family))
             text += number("TILE_VECTORS",
                            static_cast<int>(shared_bytes_of(t, problem, options_.caps) / 16));
-        if (t.family == MatmulFamily::kTiled) text += rolled_loops(options_.caps);
+        if (t.family == MatmulFamily::kTiled)
+            text += rolled_loops(options_.caps) + constant("Number", number_type());
         return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
                number("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
                constant("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
@@ -414,7 +421,7 @@ class MatmulKernel {
         std::string head;
         switch (load) {
             case Load::kElement:
-                head = "float load_" + name;
+                head = number_type() + " load_" + name;
                 break;
             case Load::kFour:
                 head = "vec4 load_" + name + "4";
@@ -569,7 +576,7 @@ class MatmulKernel {
             const std::string number = std::to_string(i), fold = "fold" + number;
             text += row_function("term" + number, node.inputs[0],
                                  row_place(graph_.values[node.inputs[0]].shape, v), v, i);
-            steps += "    float " + fold + " = " + fold_identity(node.op->fold, ScalarType::kF32) +
+            steps += "    float " + fold + " = " + fold_identity(node.op->fold, DType::kF32) +
                      ";\n    FOR_EACH_OF_ROW(" + fold + " = " +
                      fold_combine(node.op->fold, ScalarType::kF32, fold,
                                   "term" + number + "(row[u][j], batch, m, k" + names + ")") +
@@ -701,7 +708,7 @@ class MatmulKernel {
         const Scalar batch = arena_.variable(ScalarType::kI32);
         const Scalar m = arena_.variable(ScalarType::kI32);
         const Scalar n = arena_.variable(ScalarType::kI32);
-        const Scalar sum = arena_.variable(ScalarType::kF32);
+        const Scalar sum = arena_.variable(sum_type());
         writer.bind(batch, "batch");
         writer.bind(m, "m");
         writer.bind(n, "n");
@@ -735,13 +742,13 @@ class MatmulKernel {
         const bool stores_vectors = family == MatmulFamily::kVector || is_on_matrices(family);
         const std::string linear = writer.emit(*place.linear);
         kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
-        const std::string results = "int results(int batch, int m, int n, float sum" +
-                                    std::string(is_early_ ? ", int j" : "") + outs + ") {\n" +
-                                    writer.text() + "    return " + linear + ";\n}\n";
+        const std::string results = "int results(int batch, int m, int n, " + number_type() +
+                                    " sum" + std::string(is_early_ ? ", int j" : "") + outs +
+                                    ") {\n" + writer.text() + "    return " + linear + ";\n}\n";
         if (is_early_) return early + results + store4_function();
-        return results + "void store(int batch, int m, int n, float sum) {\n" + locals +
-               "    const int at = results(batch, m, n, sum" + names + ");\n" + stores + "}\n" +
-               (stores_vectors ? store4_function() : "");
+        return results + "void store(int batch, int m, int n, " + number_type() + " sum) {\n" +
+               locals + "    const int at = results(batch, m, n, sum" + names + ");\n" + stores +
+               "}\n" + (stores_vectors ? store4_function() : "");
     }
 
     /// "void fetch_early(int batch, int m, int n)": what the results of elements n to n + 3 read besides

@@ -164,8 +164,8 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
 
 /// The least row kernel that holds all rows, or the largest.
 std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
-    if (is_cpu(caps) || !problem.fits_grid || problem.m > kMostRows || problem.n < 8 ||
-        problem.k < 64)
+    if (is_cpu(caps) || problem.is_integer || !problem.fits_grid || problem.m > kMostRows ||
+        problem.n < 8 || problem.k < 64)
         return std::nullopt;
     std::optional<MatmulTile> chosen;
     for (const MatmulTile& t : row_table(problem).first(kRowChoices)) {

@@ -17,7 +17,7 @@ namespace hearth {
 
 /// The texts of shaders/matmul.
 enum class MatmulFamily : uint8_t {
-    kTiled,      ///< any operands, element by element
+    kTiled,      ///< any operands, element by element; the only one for integers
     kVector,     ///< f32 operands that lie in memory as they are read, four elements at a time
     kMatrix,     ///< f16 operands on matrix cores, each subgroup with matrices of its own
     kWorkgroup,  ///< the same, with matrices of the whole workgroup
@@ -50,6 +50,7 @@ inline constexpr std::string_view kCastForm = "f32>f16";
 struct MatmulProblem {
     int64_t m = 0, n = 0, k = 0, batch = 1;
     bool a_k_is_contiguous = true, b_k_is_contiguous = false;
+    bool is_integer = false;      ///< of integers: only kTiled
     bool fits_grid = true;        ///< no more tiles than any grid may have, along y and z
     bool can_load_fours = false;  ///< what kVector wants
     bool can_use_matrices = false;

@@ -149,7 +149,7 @@ std::string RowProgramWriter::write_rowwise(const RowStage& stage) {
         const ScalarType type = scalar_type(graph_.value(node.outputs[0]).dtype);
         const std::string sum = "sum" + text(reductions++);
         writer.line(std::string(glsl_type(type)) + " " + sum + " = " +
-                    fold_identity(node.op->fold, type) + ";");
+                    fold_identity(node.op->fold, graph_.value(node.outputs[0]).dtype) + ";");
         const ScalarPlace place = open_line();
         const std::string element = writer.emit(scope.expressions.read(node.inputs[0], place));
         writer.line(sum + " = " + fold_combine(node.op->fold, type, sum, element) + ";");

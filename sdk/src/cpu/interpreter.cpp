@@ -85,7 +85,14 @@ void run_fold(const OpDef& op, const HostTensor& input, HostTensor& output) {
         V& total = totals[static_cast<size_t>(at)];
         total = combine(op.fold, total, data[static_cast<size_t>(i)]);
     }
-    for (size_t i = 0; i < totals.size(); ++i) store(output, static_cast<int64_t>(i), totals[i]);
+    const bool is_empty = input.element_count() == 0;
+    for (size_t i = 0; i < totals.size(); ++i) {
+        // An extremum of nothing is the end of the range: set() saturates.
+        if (is_empty)
+            output.set(static_cast<int64_t>(i), static_cast<double>(totals[i]));
+        else
+            store(output, static_cast<int64_t>(i), totals[i]);
+    }
 }
 
 bool computes_in_double(const OpDef& op, Operands inputs, const HostTensor& output) {

@@ -369,7 +369,7 @@ std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fix
         ++next;
     }
     text += define("HAS_LENGTHS", a.integer("lengths"));
-    if (a.flag("lengths")) text += define("LENGTH_AT(b)", "in" + std::to_string(next) + "(b)");
+    if (a.flag("lengths")) text += define("LENGTH_AT(b)", "int(in" + std::to_string(next) + "(b))");
     return text + std::string(shader_text("attention/scores.glsl"));
 }
 

@@ -148,7 +148,13 @@ constinit const OpDef kOps[] = {
         .summary = "the bits of x as another type of the same size",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"to", AttrType::kDType}},
-        .infer = infer_bitcast,
+        .infer = [](InferCall& call) -> Status {
+            for (const DType dtype : {call.dtype(0), call.attrs.dtype("to")})
+                if (!device_holds_bits(dtype))
+                    return invalid_argument("kernels do not hold the bits of " +
+                                            std::string(name_of(dtype)) + ": see bitcast_wide");
+            return infer_bitcast(call);
+        },
         .at = {nullptr, nullptr,
                [](GpuAt& c) {
                    const Scalar x = c.x(0);

@@ -301,6 +301,9 @@ Status check_regions(const InferCall& call, int64_t columns) {
         call.attrs.integer("width") < 1)
         return invalid_argument("expected x [N, C, H, W] of fixed extents, regions [R, " +
                                 std::to_string(columns) + "] and a positive height and width");
+    const bool has_pixels = x[0].count > 0 && x[2].count > 0 && x[3].count > 0;
+    if (!has_pixels && regions[0] != Dim(0))
+        return invalid_argument("regions of x " + to_string(x) + ", which has no pixels");
     return {};
 }
 

@@ -283,7 +283,8 @@ Tensor reduce_flags(const Tensor& x, const Axes& axes, bool keep_dims,
     if (x.dtype() != DType::kBool)
         return fail(x, invalid_argument(std::string(name) + ": x must be bool, found " +
                                         std::string(name_of(x.dtype()))));
-    return cast(fold(cast(x, DType::kI32), axes, keep_dims), DType::kBool);
+    // The largest of no flags is the least i32, which is false; the smallest of none is true.
+    return greater(fold(cast(x, DType::kI32), axes, keep_dims), 0);
 }
 
 }  // namespace

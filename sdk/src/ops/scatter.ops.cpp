@@ -240,8 +240,10 @@ Status infer_segment_fold(InferCall& call) {
     HEARTH_TRY(check_types(call, 0, 1));
     const bool fits = data.rank() == 3 && updates.rank() == 3 && data[0] == updates[0] &&
                       data[2] == updates[2] && call.shape(2) == Shape{updates[1]} &&
-                      call.shape(3).rank() == 1;
+                      call.shape(3).rank() == 1 &&
+                      (data[1].per_row || call.shape(3)[0] == Dim(data[1].count + 1));
     if (!fits) return invalid_argument("expected [A, N, B], [A, M, B], [M] and [N + 1]");
+    if (updates[1] == Dim(0)) return invalid_argument("no updates: their axis 1 is empty");
     return call.one(call.dtype(0), data);
 }
 

@@ -70,7 +70,8 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
                                                  const Value& product, const PassOptions& options) {
     const auto rows = static_cast<int64_t>(options.rows_capacity);
     const Shape& result = product.shape;
-    if (node.op->name != "matmul" || inputs[0].rank() != 2 || inputs[1].rank() != 2)
+    if (node.op->name != "matmul" || !is_floating(product.dtype) || inputs[0].rank() != 2 ||
+        inputs[1].rank() != 2)
         return std::nullopt;
     constexpr int64_t kTile = 64, kFewRows = 16;
     const int64_t m = result[0].at(rows), n = result[1].at(rows);
