@@ -140,6 +140,9 @@ struct CookOptions {
     std::vector<CookProfile> profiles;
     uint64_t rows_capacity = 1;
     std::string notes;  ///< kept in the package, for people and tools
+    /// AgentManifest::save() of agents whose entries these are: hearth_agents_create then needs the
+    /// package alone.
+    std::vector<std::byte> agents;
     /// Of all profiles and of the graphs that the package keeps: it holds no wider copy.
     QuantizeOptions quantize;
     /// Called before each profile is compiled, and after the last: 0 <= done <= count.
@@ -172,7 +175,8 @@ inline Result<Cooked> cook(std::initializer_list<Trace*> entries, const CookOpti
     return cook(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
-/// Cooks again what a package was made of, for other profiles.  Errors: also those of the package.
+/// Cooks again what a package was made of, for other profiles; without options.agents, its manifest of
+/// agents stays.  Errors: also those of the package.
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options);
 
 }  // namespace hearth

@@ -733,6 +733,11 @@ HEARTH_API hearth_result hearth_program_find_slot(const hearth_program* program,
  * program's came after it.  Valid until the next failure on this thread. */
 HEARTH_API const char* hearth_program_error(const hearth_program* program);
 
+/* What the package that it was loaded from says of agents (hearth_agents.h, docs/package_format.md):
+ * bytes that live as long as the program.  HEARTH_ERROR_NOT_FOUND: nothing. */
+HEARTH_API hearth_result hearth_program_get_agents(const hearth_program* program,
+                                                   const void** bytes, uint64_t* byte_count);
+
 /* The named numbers of an output that packs them (hearth::output_scalars): number i of the buffer, in
  * elements of the binding's device_dtype.  HEARTH_ERROR_NOT_FOUND also for a binding without names. */
 HEARTH_API hearth_result hearth_program_get_element(const hearth_program* program, uint32_t binding,

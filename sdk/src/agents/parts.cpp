@@ -347,11 +347,13 @@ std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest&
 namespace {
 
 AgentManifest manifest_with(const AgentSchema& schema, LearnerKind kind, int64_t agents,
+                            int64_t ring,
                             std::initializer_list<std::pair<const char*, Setting>> settings) {
     AgentManifest m;
     m.schema = schema;
     m.kind = kind;
     m.agents = static_cast<uint32_t>(agents);
+    m.ring = static_cast<uint32_t>(ring);
     for (const auto& [name, setting] : settings)
         if (setting.is_live()) m.settings.push_back({name, setting.value()});
     return m;
@@ -360,7 +362,7 @@ AgentManifest manifest_with(const AgentSchema& schema, LearnerKind kind, int64_t
 }  // namespace
 
 AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo) {
-    AgentManifest m = manifest_with(schema, LearnerKind::kPpo, ppo.agents,
+    AgentManifest m = manifest_with(schema, LearnerKind::kPpo, ppo.agents, 0,
                                     {{"learning_rate", ppo.learning_rate},
                                      {"clip", ppo.clip},
                                      {"entropy", ppo.entropy},
@@ -371,22 +373,22 @@ AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo) {
 }
 
 AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn) {
-    return manifest_with(schema, LearnerKind::kDqn, dqn.replay.agents,
+    return manifest_with(schema, LearnerKind::kDqn, dqn.replay.agents, dqn.replay.capacity,
                          {{"learning_rate", dqn.learning_rate}, {"correction", dqn.correction}});
 }
 
 AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac) {
-    return manifest_with(schema, LearnerKind::kSac, sac.replay.agents,
+    return manifest_with(schema, LearnerKind::kSac, sac.replay.agents, sac.replay.capacity,
                          {{"learning_rate", sac.learning_rate}});
 }
 
 AgentManifest manifest_of(const AgentSchema& schema, const Clone& clone) {
-    return manifest_with(schema, LearnerKind::kClone, clone.agents,
+    return manifest_with(schema, LearnerKind::kClone, clone.agents, clone.capacity,
                          {{"learning_rate", clone.learning_rate}});
 }
 
 AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise) {
-    return manifest_with(schema, LearnerKind::kPraise, praise.agents,
+    return manifest_with(schema, LearnerKind::kPraise, praise.agents, praise.capacity,
                          {{"learning_rate", praise.learning_rate}});
 }
 

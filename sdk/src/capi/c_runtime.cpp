@@ -624,6 +624,21 @@ hearth_result hearth_program_find_element(const hearth_program* program, uint32_
         [](const file::TextRef& element) { return element; }, index);
 }
 
+hearth_result hearth_program_get_agents(const hearth_program* program, const void** bytes,
+                                        uint64_t* byte_count) {
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, bytes);
+    HEARTH_CHECK_POINTER(query, byte_count);
+    const std::span<const std::byte> agents = unwrap(program)->agents();
+    *bytes = agents.data();
+    *byte_count = agents.size();
+    if (!agents.empty()) return HEARTH_OK;
+    return query.fail(HEARTH_ERROR_NOT_FOUND,
+                      "the program's package has no manifest of agents: cook it with "
+                      "CookOptions::agents");
+}
+
 // ----------------------------------------------------------------------------------- sessions
 
 hearth_result hearth_session_query_memory(hearth_context* context,

@@ -82,6 +82,7 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
         graphs, [&](std::span<const std::byte> data) { return contents.pool.add(data); });
     contents.graph_hash = hash_of_graphs(graphs);
     contents.notes = options.notes;
+    contents.agents = options.agents;
     cooked.graph_hash = contents.graph_hash;
     HEARTH_ASSIGN(cooked.bytes, save_package(std::move(contents)));
     HEARTH_ASSIGN(const OpenPackage package, open_package(cooked.bytes));
@@ -104,7 +105,11 @@ Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& opt
         HEARTH_ASSIGN(const OpenPackage open, open_package(package));
         HEARTH_ASSIGN(std::vector<Graph> graphs,
                       load_graphs(open.view.graph(), open.view.weights()));
-        return cook_graphs(std::move(graphs), options);
+        if (!options.agents.empty()) return cook_graphs(std::move(graphs), options);
+        CookOptions with_agents = options;
+        const std::span<const std::byte> agents = open.view.agents();
+        with_agents.agents.assign(agents.begin(), agents.end());
+        return cook_graphs(std::move(graphs), with_agents);
     });
 }
 

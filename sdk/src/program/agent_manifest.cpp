@@ -5,6 +5,7 @@
 
 #include <hearth/agents/manifest.hpp>
 
+#include <array>
 #include <cmath>
 
 namespace hearth::agents {
@@ -12,8 +13,15 @@ namespace hearth::agents {
 namespace {
 
 constexpr uint32_t kMagic = 0x314d4148;  // "HAM1"
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;         // 2: names, and the size of the ring
 constexpr uint32_t kMost = 1u << 24;
+
+/// All names, in the order of the file.
+template <class Names>
+auto list_of(Names& n) {
+    return std::array{&n.frame,   &n.store, &n.prepare,     &n.learn,
+                      &n.publish, &n.adapt, &n.last_action, &n.status};
+}
 
 }  // namespace
 
@@ -41,15 +49,18 @@ std::vector<std::byte> AgentManifest::save() const {
     out.number(static_cast<uint32_t>(settings.size()));
     for (const LiveSetting& s : settings) out.counted_text(s.name).number(s.value);
     out.number(static_cast<uint32_t>(described.size())).bytes(described);
+    out.number(ring);
+    for (const std::string* name : list_of(names)) out.counted_text(*name);
     return out.finish();
 }
 
 Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
     ByteReader in(bytes);
     if (in.number<uint32_t>() != kMagic) return corrupt_data("this is no manifest of agents");
-    if (const auto version = in.number<uint32_t>(); version != kVersion)
+    const auto version = in.number<uint32_t>();
+    if (version < 1 || version > kVersion)
         return unsupported("manifest of agents: version " + std::to_string(version) +
-                           "; this library reads version " + std::to_string(kVersion));
+                           "; this library reads versions up to " + std::to_string(kVersion));
     AgentManifest m;
     const auto kind = in.number<uint8_t>();
     m.kind = static_cast<LearnerKind>(kind);
@@ -65,6 +76,10 @@ Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
             return corrupt_data("manifest of agents: setting " + quoted(name) + " is not finite");
     }
     const auto schema = in.take(in.number<uint32_t>());
+    if (version >= 2) {
+        m.ring = in.number<uint32_t>();
+        for (std::string* name : list_of(m.names)) *name = in.counted_text();
+    }
     if (in.failed() || in.left() > 0)
         return corrupt_data("manifest of agents: its bytes end " +
                             std::string(in.failed() ? "early" : "late"));

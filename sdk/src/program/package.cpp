@@ -139,6 +139,8 @@ Result<std::vector<std::byte>> save_package(PackageContents contents) {
         const auto notes = std::as_bytes(std::span(contents.notes));
         sections.push_back({PackageSectionKind::kNotes, {notes.begin(), notes.end()}});
     }
+    if (!contents.agents.empty())
+        sections.push_back({PackageSectionKind::kAgents, std::move(contents.agents)});
     const std::span<const std::byte> pool = contents.pool.bytes();
     sections.push_back({PackageSectionKind::kWeights, {pool.begin(), pool.end()}});
     PackageHeader header{};
@@ -190,7 +192,7 @@ bool PackageView::open(std::span<const std::byte> bytes, ViewError* error) {
 }
 
 bool PackageView::check_sections(ViewError* error) {
-    uint32_t graphs = 0, pools = 0, notes = 0;
+    uint32_t graphs = 0, pools = 0, notes = 0, agents = 0;
     uint64_t end = tables_end(*header_);
     for (uint32_t i = 0; i < sections_.size(); ++i) {
         const PackageSectionRecord& s = sections_[i];
@@ -221,6 +223,10 @@ bool PackageView::check_sections(ViewError* error) {
                 notes_ = i;
                 ++notes;
                 continue;
+            case PackageSectionKind::kAgents:
+                agents_ = i;
+                ++agents;
+                continue;
             case PackageSectionKind::kProgram:
                 continue;
         }
@@ -228,9 +234,13 @@ bool PackageView::check_sections(ViewError* error) {
     }
     if (end != bytes_.size())
         return fail(error, StatusCode::kCorruptData, "there is something after the last section");
-    if (graphs != 1 || pools != 1 || notes > 1)
-        return fail(error, StatusCode::kCorruptData, "needs one graph and one pool of weights");
+    if (graphs != 1 || pools != 1 || notes > 1 || agents > 1)
+        return fail(
+            error, StatusCode::kCorruptData,
+            "needs one graph, one pool of weights, and at most one section of notes and one "
+            "of agents");
     if (notes == 0) notes_ = graph_;
+    if (agents == 0) agents_ = graph_;
     return true;
 }
 
@@ -259,6 +269,11 @@ std::string_view PackageView::notes() const {
     if (notes_ == graph_) return {};
     const std::span<const std::byte> text = section(notes_);
     return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+std::span<const std::byte> PackageView::agents() const {
+    if (agents_ == graph_) return {};
+    return section(agents_);
 }
 
 }  // namespace hearth

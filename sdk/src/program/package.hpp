@@ -33,6 +33,7 @@ enum class PackageSectionKind : uint32_t {
     kWeights = 2,  ///< one: the pool
     kProgram = 3,  ///< one for each profile, saved without data
     kNotes = 4,    ///< at most one: UTF-8 for people and tools
+    kAgents = 5,   ///< at most one: AgentManifest::save()
 };
 
 struct PackageSectionRecord {
@@ -93,6 +94,7 @@ struct PackageContents {
     DataPool pool;                        ///< the programs' data is added when saving
     std::vector<PackedProfile> profiles;  ///< best first: the first that a device can run is chosen
     std::string notes;
+    std::vector<std::byte> agents;  ///< an AgentManifest, or empty
 };
 
 /// Errors: kInvalidArgument for no profile, too many, or names that are equal, empty or too long.
@@ -125,6 +127,8 @@ class PackageView {
     std::span<const std::byte> graph() const { return section(graph_); }
     std::span<const std::byte> weights() const { return section(weights_); }
     std::string_view notes() const;
+    /// The manifest of its agents; empty: it has none.
+    std::span<const std::byte> agents() const;
 
   private:
     bool check_sections(ViewError* error);
@@ -134,7 +138,8 @@ class PackageView {
     const file::PackageHeader* header_ = nullptr;
     std::span<const file::PackageSectionRecord> sections_;
     std::span<const file::ProfileRecord> profiles_;
-    uint32_t graph_ = 0, weights_ = 0, notes_ = 0;  ///< sections; notes_ == graph_: none
+    uint32_t graph_ = 0, weights_ = 0;  ///< sections
+    uint32_t notes_ = 0, agents_ = 0;   ///< sections; graph_: none
 };
 
 /// Whether bytes begin as a package does.

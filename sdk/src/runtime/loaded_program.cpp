@@ -50,18 +50,21 @@ size_t words(size_t bytes) {
 }  // namespace
 
 hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> bytes,
-                                   std::span<const std::byte> outside, bool borrow,
+                                   std::span<const std::byte> outside,
+                                   std::span<const std::byte> agents, bool borrow,
                                    hearth_trust trust, uint64_t shared_limit, LoadedProgram** out) {
     HostAllocator& allocator = context.allocator();
     auto* program = allocator.make<LoadedProgram>(context);
     if (program == nullptr)
         return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
     if (!borrow) {
-        if (!program->copy_.resize(allocator, words(bytes.size()) + words(outside.size()) + 1)) {
+        const size_t outside_at = words(bytes.size()),
+                     agents_at = outside_at + words(outside.size());
+        if (!program->copy_.resize(allocator, agents_at + words(agents.size()) + 1)) {
             allocator.destroy(program);
             return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
                                 "program: no host memory for %zu bytes",
-                                bytes.size() + outside.size());
+                                bytes.size() + outside.size() + agents.size());
         }
         const auto copied = [&](size_t at, std::span<const std::byte> from) {
             if (!from.empty()) std::memcpy(program->copy_.data() + at, from.data(), from.size());
@@ -69,8 +72,10 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
                 .subspan(8 * at, from.size());
         };
         bytes = copied(0, bytes);
-        outside = copied(words(bytes.size()), outside);
+        outside = copied(outside_at, outside);
+        agents = copied(agents_at, agents);
     }
+    program->agents_ = agents;
     ViewError error;
     if (!program->view_.open(bytes, &error, outside)) {
         allocator.destroy(program);
@@ -170,7 +175,7 @@ uint64_t LoadedProgram::parent_hash() const {
 hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> bytes, bool borrow,
                                   hearth_trust trust, LoadedProgram** out) {
     if (const hearth_result r = context.verify(bytes, false, trust); r != HEARTH_OK) return r;
-    return adopt(context, bytes, {}, borrow, trust, UINT64_MAX, out);
+    return adopt(context, bytes, {}, {}, borrow, trust, UINT64_MAX, out);
 }
 
 hearth_result LoadedProgram::load_package(Context& context, std::span<const std::byte> bytes,
@@ -189,8 +194,8 @@ hearth_result LoadedProgram::load_package(Context& context, std::span<const std:
         FixedText<512> why;
         result = check_profile(context, package, i, trust, why);
         if (result == HEARTH_OK) {
-            result = adopt(context, package.program(i), package.weights(), borrow, trust,
-                           package.profiles()[i].shared_memory_bytes, out);
+            result = adopt(context, package.program(i), package.weights(), package.agents(), borrow,
+                           trust, package.profiles()[i].shared_memory_bytes, out);
             if (result == HEARTH_OK) result = (*out)->check_needs(why);
             if (result == HEARTH_OK) return result;
             if (*out == nullptr) return result;

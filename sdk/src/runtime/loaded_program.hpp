@@ -44,14 +44,17 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     uint64_t schema_hash() const { return schema_hash_; }
     uint64_t parent_hash() const;
     Context& context() const { return *context_; }
+    /// The package's manifest of agents, or empty.
+    std::span<const std::byte> agents() const { return agents_; }
 
   private:
     friend class hearth::HostAllocator;
     explicit LoadedProgram(Context& context) : context_(&context) {}
-    /// Copies `program` and `outside` unless they are borrowed, checks them, and counts the program.
+    /// Copies `program`, `outside` and `agents` unless they are borrowed, checks them, and counts the program.
     /// shared_limit: see read_code().
     static hearth_result adopt(Context& context, std::span<const std::byte> program,
-                               std::span<const std::byte> outside, bool borrow, hearth_trust trust,
+                               std::span<const std::byte> outside,
+                               std::span<const std::byte> agents, bool borrow, hearth_trust trust,
                                uint64_t shared_limit, LoadedProgram** out);
 
     Context* context_;
@@ -61,6 +64,7 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     hearth_result read_code(uint64_t shared_limit);
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
     Array<uint32_t> learned_;
+    std::span<const std::byte> agents_;
     ProgramView view_;
     hearth_trust trust_ = HEARTH_TRUST_HOST;
     uint64_t owner_ = 0;

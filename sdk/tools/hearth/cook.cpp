@@ -162,6 +162,10 @@ Status cook_model(const CookCommand& command) {
     options.notes =
         Json{{"cooked_from", file}, {"by", hearth_build_info()}, {"precision", command.precision}}
             .dump();
+    if (model.is_package()) {
+        HEARTH_ASSIGN(const PackageView package, open_package(model.package));
+        options.agents.assign(package.agents().begin(), package.agents().end());
+    }
     options.progress = [&](std::string_view profile, size_t done, size_t count) {
         progress.at(done, count + 1, profile);
     };

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 
 namespace hearth::agents {
@@ -167,7 +168,10 @@ TEST(AgentManifest, SavesAndLoadsAndRejectsWhatIsNone) {
     manifest.schema = AgentSchema(senses(), deeds(), 2);
     manifest.kind = LearnerKind::kSac;
     manifest.agents = 64;
+    manifest.ring = 5000;
     manifest.settings = {{"learning_rate", 1e-3}, {"clip", 0.2}};
+    manifest.names.frame = "foxes";
+    manifest.names.status = "foxes.status";
     const std::vector<std::byte> bytes = manifest.save();
     const auto loaded = AgentManifest::load(bytes);
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
@@ -175,6 +179,8 @@ TEST(AgentManifest, SavesAndLoadsAndRejectsWhatIsNone) {
     EXPECT_EQ(loaded->kind, manifest.kind);
     EXPECT_EQ(loaded->agents, 64u);
     EXPECT_EQ(loaded->settings, manifest.settings);
+    EXPECT_EQ(loaded->ring, 5000u);
+    EXPECT_EQ(loaded->names, manifest.names);
     for (size_t size = 0; size < bytes.size(); ++size)
         EXPECT_FALSE(AgentManifest::load(std::span(bytes).first(size)).ok()) << size;
     for (size_t i = 0; i < bytes.size(); ++i) {
@@ -184,6 +190,24 @@ TEST(AgentManifest, SavesAndLoadsAndRejectsWhatIsNone) {
             EXPECT_TRUE(other->schema.status().ok()) << i;
         }
     }
+}
+
+TEST(AgentManifest, ReadsTheFirstVersion) {
+    AgentManifest manifest;
+    manifest.schema = AgentSchema(senses(), deeds());
+    std::vector<std::byte> bytes = manifest.save();
+    size_t names = sizeof(uint32_t);  // what version 2 appends: the ring's size and eight names
+    for (const char* name :
+         {"frame", "store", "prepare", "learn", "publish", "adapt", "last.action", "agents.status"})
+        names += sizeof(uint32_t) + std::strlen(name);
+    bytes.resize(bytes.size() - names);
+    bytes[4] = std::byte{1};
+    const auto loaded = AgentManifest::load(bytes);
+    ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+    EXPECT_EQ(loaded->names, AgentNames());
+    EXPECT_EQ(loaded->ring, 0u);
+    bytes[4] = std::byte{3};
+    EXPECT_NE(AgentManifest::load(bytes).status().message().find("version 3"), std::string::npos);
 }
 
 }  // namespace

@@ -101,6 +101,21 @@ TEST(Package, HoldsEachProfileAndTheWeightsOnce) {
     }
 }
 
+TEST(Package, HoldsAManifestOfAgentsWhereThereIsOne) {
+    ViewError error;
+    PackageView view;
+    const std::vector<std::byte> without = make_package();
+    ASSERT_TRUE(view.open(without, &error));
+    EXPECT_TRUE(view.agents().empty());
+    PackageContents contents = make_contents();
+    contents.agents = {std::byte{1}, std::byte{2}, std::byte{3}};
+    const std::vector<std::byte> with = save_package(std::move(contents)).value();
+    ASSERT_TRUE(view.open(with, &error)) << error.text.c_str();
+    ASSERT_EQ(view.agents().size(), 3u);
+    EXPECT_EQ(view.agents()[2], std::byte{3});
+    EXPECT_EQ(view.notes(), "{}");
+}
+
 TEST(Package, SectionsLieWhereTheyCanBeMapped) {
     const std::vector<std::byte> bytes = make_package();
     PackageView view;
