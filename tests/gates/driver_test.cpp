@@ -4,15 +4,9 @@
 // The driver of agents on a device: learning through it, whatever the budget, and what it refuses.
 
 #include "gates/count_allocations.hpp"
-#include "gates/device_learner.hpp"
-#include "support/vulkan_fixture.hpp"
-
-#include <hearth/agents.hpp>
-
-#include <gtest/gtest.h>
+#include "gates/driver_host.hpp"
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 
@@ -20,112 +14,6 @@ namespace hearth::gates {
 namespace {
 
 using namespace agents;
-
-/// A brain on a device, and a host that submits frames one by one.
-class Host {
-  public:
-    static std::unique_ptr<Host> create(standalone::Device& device, const Traces& traces,
-                                        const AgentManifest& manifest) {
-        auto host = std::unique_ptr<Host>(new Host(device));
-        const auto made = [&]() -> Status {
-            HEARTH_ASSIGN(host->context_, Context::create(device.host_info()));
-            CompileOptions options;
-            HEARTH_ASSIGN(options.caps, host->context_.caps());
-            options.rows_capacity = manifest.agents;
-            if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
-                options.binding_model = BindingModel::kDescriptor;
-            const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
-            HEARTH_ASSIGN(const Compiled compiled,
-                          compile(std::span<Trace* const>(entries), options));
-            HEARTH_ASSIGN(host->program_, LoadedProgram::load(host->context_, compiled.bytes));
-            HEARTH_ASSIGN(host->agents,
-                          Agents::create(host->context_, host->program_, manifest.save()));
-            return host->agents.build();
-        }();
-        EXPECT_TRUE(made.ok()) << made.message();
-        return made.ok() ? std::move(host) : nullptr;
-    }
-
-    /// One frame: what the game does with what has arrived, then the recording.
-    Status frame(const AgentsFrame& how, const std::function<void()>& play = {}) {
-        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
-        ++serial_;
-        agents.poll();
-        if (play) play();
-        Status recorded;
-        HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
-            counts_allocations(true);
-            const Result<bool> result = agents.record(commands, how);
-            counts_allocations(false);
-            recorded = result.status();
-        }));
-        return recorded;
-    }
-    /// Lets everything arrive.
-    void settle() {
-        EXPECT_TRUE(frame({.learn_us = 0, .decide = false}).ok());
-        EXPECT_TRUE(frame({.learn_us = 0, .decide = false}).ok());
-    }
-
-    std::vector<float> slot(const char* name) {
-        const auto index = program_.find_slot(name);
-        EXPECT_TRUE(index.ok()) << name;
-        hearth_readback_info info = hearth_readback_info_default();
-        info.slot = *index;
-        hearth_readback id = 0;
-        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
-        ++serial_;
-        EXPECT_TRUE(device_
-                        .run([&](VkCommandBuffer commands) {
-                            info.command_buffer = commands;
-                            EXPECT_EQ(hearth_record_readback(agents.session(), &info, &id),
-                                      HEARTH_OK);
-                        })
-                        .ok());
-        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
-        ++serial_;
-        const void* data = nullptr;
-        uint64_t bytes = 0, serial = 0;
-        EXPECT_EQ(hearth_readback_poll(agents.session(), id, &data, &bytes, &serial), HEARTH_OK);
-        std::vector<float> out(bytes / sizeof(float));
-        std::memcpy(out.data(), data, bytes);
-        hearth_readback_release(agents.session(), id);
-        return out;
-    }
-
-  private:
-    explicit Host(standalone::Device& device) : device_(device) {}
-    standalone::Device& device_;
-    Context context_;
-    LoadedProgram program_;
-    uint64_t serial_ = 0;
-
-  public:
-    Agents agents;  // last: it goes before its context does
-};
-
-class DriverTest : public test::VulkanTest {};
-
-Ppo small_ppo() {
-    Ppo ppo;
-    ppo.agents = 4;
-    ppo.horizon = 8;
-    ppo.minibatches = 2;
-    ppo.epochs = 2;
-    ppo.rails.kl_stop = 0;
-    ppo.learning_rate = Setting::live(3e-3);
-    return ppo;
-}
-
-AgentSchema small_schema() {
-    return AgentSchema(Fields().numbers("place", 2).numbers("speed"),
-                       Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
-}
-
-std::unique_ptr<Host> small_host(standalone::Device& device) {
-    return Host::create(device, trace_agents(small_schema(), mlp_network({8}), small_ppo(), 1),
-                        manifest_of(small_schema(), small_ppo()));
-}
 
 TEST_F(DriverTest, AgentsComeAndGoAtAnyFrame) {
     const auto host = small_host(device());
@@ -226,20 +114,51 @@ TEST_F(DriverTest, AManifestOfAnotherProgramIsRefusedByWhatDiffers) {
     EXPECT_EQ(error(bytes), "");
 }
 
-/// Agents whose world depends on what they do and on nothing else.
-void live(Agents& agents, const std::vector<AgentId>& ids, int frame) {
-    for (size_t i = 0; i < ids.size(); ++i) {
-        const std::span<const float> action = agents.action(ids[i]);
-        const float aim = action.empty() ? 0.0f : action[1];
-        const std::span<float> seen = agents.observe(ids[i]);
-        seen[0] = std::sin(0.3f * static_cast<float>(frame) + static_cast<float>(i));
-        seen[1] = aim;
-        seen[2] = action.empty() ? 0.0f : action[0];
-        EXPECT_TRUE(agents.reward(ids[i], -std::abs(aim - seen[0])).ok());
-        if ((frame + static_cast<int>(i) * 3) % 11 == 10) {
-            EXPECT_TRUE(agents.end(ids[i], i % 2 ? Ending::kOver : Ending::kCutOff).ok());
-        }
-    }
+TEST_F(DriverTest, APackageIsAllThatAGameNeeds) {
+    auto context = Context::create(device().host_info());
+    ASSERT_TRUE(context.ok());
+    const AgentSchema schema = small_schema();
+    const AgentManifest manifest = manifest_of(schema, small_ppo());
+    const Traces traces = trace_agents(schema, mlp_network({8}), small_ppo(), 1);
+    CookProfile profile;
+    profile.options.caps = *context->caps();
+    if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        profile.options.binding_model = BindingModel::kDescriptor;
+    CookOptions options{.profiles = {profile}, .rows_capacity = 4};
+    const auto entries = driven_entries_of(traces, manifest);
+    const auto load = [&](const Result<Cooked>& cooked) {
+        EXPECT_TRUE(cooked.ok()) << cooked.status().message();
+        return LoadedProgram::load_package(*context, cooked->bytes);
+    };
+    const auto silent = load(cook(std::span<Trace* const>(entries), options));
+    ASSERT_TRUE(silent.ok());
+    EXPECT_NE(Agents::create(*context, *silent).status().message().find("manifest of agents"),
+              std::string::npos);
+
+    options.agents = manifest.save();
+    const auto cooked = cook(std::span<Trace* const>(entries), options);
+    options.agents.clear();
+    const auto program = load(recook(cooked->bytes, options));  // which keeps the manifest
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    auto agents = Agents::create(*context, *program, {.schema = schema.save()});
+    ASSERT_TRUE(agents.ok()) << agents.status().message();
+    EXPECT_EQ(hearth_agents_schema_hash(agents->handle()), schema.hash());
+    EXPECT_STREQ(hearth_agents_observation_name(agents->handle(), 1), "place[1]");
+    EXPECT_STREQ(hearth_agents_action_name(agents->handle(), 0), "move");
+    EXPECT_STREQ(hearth_agents_action_name(agents->handle(), 2), "");
+    uint32_t begin = 0, width = 0;
+    EXPECT_EQ(hearth_agents_find_action(agents->handle(), "aim", &begin, &width), HEARTH_OK);
+    EXPECT_EQ(begin, 1u);
+    EXPECT_EQ(width, 1u);
+    EXPECT_EQ(hearth_agents_find_action(agents->handle(), "am", &begin, &width),
+              HEARTH_ERROR_NOT_FOUND);
+    EXPECT_STREQ(hearth_agents_error(agents->handle()), "no action 'am'; there are 'move', 'aim'");
+
+    const AgentSchema other(Fields().numbers("place", 2).numbers("speed", 2),
+                            Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
+    const auto refused = Agents::create(*context, *program, {.schema = other.save()});
+    EXPECT_NE(refused.status().message().find("observations/speed"), std::string::npos)
+        << refused.status().message();
 }
 
 /// Plays windows one by one, each learned from before the next one starts: at once, or by an eighth of an

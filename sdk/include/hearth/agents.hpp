@@ -24,6 +24,7 @@
 #include <span>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace hearth::agents {
 
@@ -36,6 +37,10 @@ struct AgentsFrame {
     double learn_us = 500;  ///< GPU time for learning; 0: none
     float explore = 1;   ///< 1 samples, 0 takes the likeliest; DQN, praise: the part of random ones
     bool decide = true;  ///< false: agents only learn
+    /// Frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: as learn_us leaves time.
+    uint32_t decide_within = 1;
+    std::span<const hearth_bound> inputs;     ///< the game's own buffers; see Agents::find_input
+    const hearth_bound* row_count = nullptr;  ///< the GPU decides how many decide
 };
 
 /// How agents are doing, as of the last poll.
@@ -44,23 +49,48 @@ struct AgentsStatus : hearth_agents_status {
     uint64_t operator[](Counter c) const { return counters[static_cast<size_t>(c)]; }
 };
 
+/// How agents are made.
+struct AgentsOptions {
+    std::span<const std::byte> manifest;  ///< AgentManifest::save(); empty: that of the package
+    /// AgentSchema::save() of what the game was written for; another is refused.
+    std::span<const std::byte> schema;
+    const char* name = nullptr;  ///< for debug labels and messages
+    uint32_t frames_in_flight = 3;
+    uint32_t snapshot_count = 3;  ///< newest ones that are kept, besides the factory's
+    uint32_t snapshot_period =
+        3600;  ///< records between those that are taken by themselves; 0: none
+    uint32_t watched_decisions = 225;  ///< that "stuck" and "rules changed" average; 0: no watch
+};
+
 class Agents {
   public:
-    /// manifest: AgentManifest::save().
+    /// Errors: those of hearth_agents_create; a schema that differs is named by field.
     static Result<Agents> create(const Context& context, const LoadedProgram& program,
-                                 std::span<const std::byte> manifest,
-                                 uint32_t frames_in_flight = 3) {
+                                 const AgentsOptions& options = {}) {
         hearth_agents_create_info info = hearth_agents_create_info_default();
         info.program = program.handle();
-        info.manifest = manifest.data();
-        info.manifest_bytes = manifest.size();
-        info.frames_in_flight = frames_in_flight;
+        if (!options.manifest.empty()) info.manifest = options.manifest.data();
+        info.manifest_bytes = options.manifest.size();
+        if (!options.schema.empty()) info.schema = options.schema.data();
+        info.schema_bytes = options.schema.size();
+        info.name = options.name;
+        info.frames_in_flight = options.frames_in_flight;
+        info.snapshot_count = options.snapshot_count;
+        info.snapshot_period = options.snapshot_period;
+        info.watched_decisions = options.watched_decisions;
         hearth_agents* agents = nullptr;
         hearth_report report{};
         const hearth_result result =
             hearth_agents_create(context.handle(), &info, &agents, &report);
         if (result != HEARTH_OK) return to_status(result, report.text);
         return Agents(agents);
+    }
+    /// manifest: AgentManifest::save().
+    static Result<Agents> create(const Context& context, const LoadedProgram& program,
+                                 std::span<const std::byte> manifest,
+                                 uint32_t frames_in_flight = 3) {
+        return create(context, program,
+                      AgentsOptions{.manifest = manifest, .frames_in_flight = frames_in_flight});
     }
     Agents() = default;
     Agents(Agents&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
@@ -111,6 +141,8 @@ class Agents {
             hearth_agents_end(handle_, id, static_cast<hearth_agents_ending>(ending),
                               final_observation.empty() ? nullptr : final_observation.data()));
     }
+    /// What is watched for "stuck" and "rules changed", once it was called; otherwise rewards are.
+    Status score(float amount) { return check(hearth_agents_score(handle_, amount)); }
     Status demonstrate(AgentId id, std::span<const float> action) {
         return check(hearth_agents_demonstrate(handle_, id, action.data()));
     }
@@ -129,6 +161,10 @@ class Agents {
         info.learn_us = frame.learn_us;
         info.explore = frame.explore;
         info.decide = frame.decide ? 1u : 0u;
+        info.decide_within = frame.decide_within;
+        info.inputs = frame.inputs.data();
+        info.input_count = static_cast<uint32_t>(frame.inputs.size());
+        info.row_count = frame.row_count;
         const hearth_result result = hearth_agents_record(handle_, &info);
         if (result == HEARTH_NOT_READY) return false;
         HEARTH_TRY(check(result));
@@ -138,6 +174,36 @@ class Agents {
         return check(hearth_agents_set(handle_, setting, value));
     }
     Status adapt(double strength) { return check(hearth_agents_adapt(handle_, strength)); }
+    void flush() { hearth_agents_flush(handle_); }
+    /// The binding of an input of the entry frame, for AgentsFrame::inputs.
+    Result<uint32_t> find_input(const char* name) {
+        uint32_t binding = 0;
+        HEARTH_TRY(check(hearth_agents_find_input(handle_, name, &binding)));
+        return binding;
+    }
+
+    // What was learned.  Snapshot 0 is the newest; HEARTH_AGENTS_FACTORY the program's first contents.
+    Status keep() { return check(hearth_agents_keep(handle_)); }
+    uint32_t snapshot_count() const { return hearth_agents_snapshot_count(handle_); }
+    Status rewind(uint32_t snapshot = 0) { return check(hearth_agents_rewind(handle_, snapshot)); }
+    /// The next record loads a snapshot of other agents, of the same program: opponents, say.
+    Status load_snapshot(const Agents& from, uint32_t snapshot) {
+        return check(hearth_agents_load_snapshot(handle_, from.handle_, snapshot));
+    }
+    void forget() { hearth_agents_forget(handle_); }
+    void freeze(bool frozen) { hearth_agents_freeze(handle_, frozen ? 1u : 0u); }
+    /// A snapshot's bytes, for a file.
+    Result<std::vector<std::byte>> save(uint32_t snapshot = 0) const {
+        uint64_t bytes = 0;
+        HEARTH_TRY(check(hearth_agents_save(handle_, snapshot, nullptr, &bytes)));
+        std::vector<std::byte> out(bytes);
+        HEARTH_TRY(check(hearth_agents_save(handle_, snapshot, out.data(), &bytes)));
+        return out;
+    }
+    /// Of another schema: an error that names the field.
+    Status load(std::span<const std::byte> brain) {
+        return check(hearth_agents_load(handle_, brain.data(), brain.size(), nullptr));
+    }
 
     AgentsStatus status() const {
         AgentsStatus status{hearth_agents_status_default()};

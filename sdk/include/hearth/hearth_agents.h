@@ -56,22 +56,38 @@ typedef struct hearth_agents_create_info {
     hearth_struct_type type;
     uint32_t size;
     const hearth_program* program; /* with the entry frame, and what its learner has besides */
-    const void* manifest;          /* AgentManifest::save() */
+    const void* manifest;          /* AgentManifest::save(); NULL: that of the program's package */
     uint64_t manifest_bytes;
     const char* name;          /* optional; for debug labels and messages; copied */
     uint32_t frames_in_flight; /* frames recorded and not yet completed; at least 1 */
     uint32_t reserved;
+    /* Optional: AgentSchema::save() of the schema that the game was written for.  Another one in the manifest
+     * is HEARTH_ERROR_MISMATCH, and the report names the field that differs. */
+    const void* schema;
+    uint64_t schema_bytes;
+    /* How many of the newest snapshots are kept, besides the factory's; each takes the bytes of a brain.  0: none,
+     * and then hearth_agents_keep and _save are unsupported. */
+    uint32_t snapshot_count;
+    uint32_t
+        snapshot_period; /* records between snapshots that are taken by themselves; 0: none are */
+    /* Decisions over which "stuck" and "rules changed" average what the game scores; 0: no such watch. */
+    uint32_t watched_decisions;
+    uint32_t reserved2;
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
     HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
     value.frames_in_flight = 3;
+    value.snapshot_count = 3;
+    value.snapshot_period = 3600;  /* a minute of 60 frames a second */
+    value.watched_decisions = 225; /* 15 seconds of 15 decisions a second */
     return value;
 }
 
 /* Allocates all that it will ever use, a session included.  `report`, optional, tells what is wrong.
- * Errors: HEARTH_ERROR_CORRUPT_DATA for a manifest that is none; HEARTH_ERROR_MISMATCH for one of another
- * program, naming what differs; those of hearth_session_create. */
+ * Errors: HEARTH_ERROR_NOT_FOUND without a manifest, here and in the package; HEARTH_ERROR_CORRUPT_DATA for
+ * one that is none; HEARTH_ERROR_MISMATCH for one of another program or schema, naming what differs; those
+ * of hearth_session_create. */
 HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
                                               const hearth_agents_create_info* info,
                                               hearth_agents** out, hearth_report* report);
@@ -100,8 +116,15 @@ HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
  * HEARTH_ERROR_NOT_FOUND; hearth_agents_error tells which there are. */
 HEARTH_API hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path,
                                                   uint32_t* begin, uint32_t* width);
+HEARTH_API hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
+                                                   uint32_t* begin, uint32_t* width);
 HEARTH_API uint32_t hearth_agents_observation_width(const hearth_agents* agents);
 HEARTH_API uint32_t hearth_agents_action_width(const hearth_agents* agents);
+/* What a float is: "enemies[2]/place.x"; "" beyond the last.  Valid until the next call of either. */
+HEARTH_API const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index);
+HEARTH_API const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index);
+/* Equal for equal schemas on every platform. */
+HEARTH_API uint64_t hearth_agents_schema_hash(const hearth_agents* agents);
 
 /* The agent's observation of this frame, to be written before record; it keeps what was written last.
  * NULL for a stale agent.  Valid until the agent is removed. */
@@ -126,6 +149,10 @@ HEARTH_API hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent a
                                            hearth_agents_ending ending,
                                            const float* final_observation);
 
+/* How well the game thinks that things go, for the watch alone: the sum over all agents since the last
+ * decision.  Once it was called, scores are watched and not rewards. */
+HEARTH_API hearth_result hearth_agents_score(hearth_agents* agents, float amount);
+
 /* Cloning: what a person did where the agent is now, in the game's units.  Stored by the next record.
  * HEARTH_ERROR_UNSUPPORTED for other learners. */
 HEARTH_API hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
@@ -141,6 +168,9 @@ HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth
 
 /* --- Each frame --- */
 
+/* hearth_agents_record_info::decide_within: whenever learn_us leaves time for it. */
+#define HEARTH_AGENTS_WHENEVER 0u
+
 typedef struct hearth_agents_record_info {
     hearth_struct_type type;
     uint32_t size;
@@ -149,6 +179,17 @@ typedef struct hearth_agents_record_info {
     float explore;
     uint32_t decide; /* non-zero: agents decide in this frame; 0: they only learn */
     double learn_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
+    /* How many frames the decision may be spread over, cut at barriers: 1, this one; N, it is done by the Nth;
+     * HEARTH_AGENTS_WHENEVER.  Observations are those of the frame in which it begins; the next decision
+     * begins when it is done. */
+    uint32_t decide_within;
+    /* Inputs of the entry frame that the game's own buffers hold (hearth_agents_find_input): row r is that of
+     * the r-th agent alive, by index.  As hearth_record wants them; unchanged until the decision is done. */
+    uint32_t input_count;
+    const hearth_bound* inputs;
+    /* Optional: the GPU decides how many agents decide, and `id` which: as hearth_record_info::run_block, with
+     * at most as many rows as there are agents alive.  All inputs with rows are then buffers. */
+    const hearth_bound* row_count;
 } hearth_agents_record_info;
 
 static inline hearth_agents_record_info hearth_agents_record_info_default(void) {
@@ -156,8 +197,15 @@ static inline hearth_agents_record_info hearth_agents_record_info_default(void) 
     value.explore = 1;
     value.decide = 1;
     value.learn_us = 500;
+    value.decide_within = 1;
     return value;
 }
+
+/* The binding of an input of the entry frame, for hearth_agents_record_info::inputs: "observation", "reward",
+ * "end" (hearth_agents_ending; 0: it goes on), "begins" (1: the agent's first decision), "id" (u32), "mask",
+ * "final_observation".  HEARTH_ERROR_NOT_FOUND; hearth_agents_error tells which there are. */
+HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name,
+                                                  uint32_t* binding);
 
 /* Records what all agents do in this frame: stores what came of their last decisions, decides anew, and
  * learns as far as the budget goes.  Learning goes on at a barrier of a later frame where it stopped, and
@@ -173,6 +221,48 @@ HEARTH_API hearth_result hearth_agents_set(hearth_agents* agents, const char* se
 /* The rules have changed: 0 clears the optimizer, 1 begins with a fresh brain.  Recorded by the next
  * record, as soon as no learning is under way. */
 HEARTH_API hearth_result hearth_agents_adapt(hearth_agents* agents, double strength);
+/* A window that is being learned from is finished without regard to learn_us, by up to eight items a record:
+ * for loading screens.  Nothing is to be done where none is. */
+HEARTH_API void hearth_agents_flush(hearth_agents* agents);
+
+/* --- What was learned ---
+ *
+ * What acts is a published copy of what learns: changed by one recorded copy between two decisions, if all of
+ * it is finite, which the GPU itself decides.  Should the GPU refuse, the driver goes back to the newest snapshot
+ * and counts it (hearth_agents_status::rollbacks).
+ *
+ * A snapshot is a brain's bytes (hearth.h): 0 is the newest.  It is taken right behind a publication, every
+ * snapshot_period records, and kept once it has arrived and all of it is finite.  Going back, loading and
+ * forgetting are recorded by the next record, in front of everything else; each agent then begins anew, and
+ * samples that are not in brains are gone. */
+
+/* The program's first contents, as a snapshot. */
+#define HEARTH_AGENTS_FACTORY 0xffffffffu
+
+/* Takes a snapshot as soon as nothing is cut in the middle.  HEARTH_ERROR_UNSUPPORTED with a snapshot_count
+ * of 0. */
+HEARTH_API hearth_result hearth_agents_keep(hearth_agents* agents);
+/* How many have arrived and are kept. */
+HEARTH_API uint32_t hearth_agents_snapshot_count(const hearth_agents* agents);
+/* Back to a snapshot, of these agents or of others of the same program: opponents that act from the ring of those
+ * that learn, say.  Nothing is done to `from`.  HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_MISMATCH. */
+HEARTH_API hearth_result hearth_agents_rewind(hearth_agents* agents, uint32_t snapshot);
+HEARTH_API hearth_result hearth_agents_load_snapshot(hearth_agents* agents,
+                                                     const hearth_agents* from, uint32_t snapshot);
+/* Back to the factory's contents, and all snapshots are overwritten. */
+HEARTH_API void hearth_agents_forget(hearth_agents* agents);
+/* Non-zero: nothing is learned, published, kept and (by brains without memory) stored until it is called with
+ * zero; agents act. */
+HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
+
+/* The bytes of a snapshot, for a file.  *byte_count is the capacity of `out` before and the size afterwards; with
+ * `out` NULL it is set to the size.  HEARTH_ERROR_NOT_FOUND also for the factory's; HEARTH_ERROR_OUT_OF_RANGE. */
+HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
+                                            void* out, uint64_t* byte_count);
+/* Checks a brain (8-byte aligned), and has the next record load it.  One of another schema is
+ * HEARTH_ERROR_MISMATCH, and `report`, optional, names the field.  Allocates.  Errors: as hearth_brain_check. */
+HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
+                                            uint64_t byte_count, hearth_report* report);
 
 /* --- What goes on --- */
 
@@ -182,7 +272,41 @@ typedef enum hearth_agents_phase {
     HEARTH_AGENTS_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_phase;
 
+/* Of the last recording that computed them; zero where a learner has none.  hearth/agents/status.hpp says
+ * what each is. */
+typedef enum hearth_agents_diagnostic {
+    HEARTH_AGENTS_LOSS = 0,
+    HEARTH_AGENTS_POLICY_LOSS = 1,
+    HEARTH_AGENTS_VALUE_LOSS = 2,
+    HEARTH_AGENTS_ENTROPY = 3,
+    HEARTH_AGENTS_KL = 4,
+    HEARTH_AGENTS_CLIP_FRACTION = 5,
+    HEARTH_AGENTS_EXPLAINED_VARIANCE = 6,
+    HEARTH_AGENTS_GRADIENT_NORM = 7,
+    HEARTH_AGENTS_UPDATE_RATIO = 8,
+    HEARTH_AGENTS_RETURN = 9,
+    HEARTH_AGENTS_EPISODE_LENGTH = 10,
+    HEARTH_AGENTS_TEMPERATURE = 11,
+    HEARTH_AGENTS_LEASH = 12,
+    HEARTH_AGENTS_DIAGNOSTIC_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_diagnostic;
 #define HEARTH_AGENTS_DIAGNOSTICS 13
+
+typedef enum hearth_agents_counter {
+    HEARTH_AGENTS_SAMPLES = 0,
+    HEARTH_AGENTS_SAMPLES_REFUSED = 1,
+    HEARTH_AGENTS_SAMPLES_DROPPED = 2,
+    HEARTH_AGENTS_OBSERVATIONS_CLAMPED = 3,
+    HEARTH_AGENTS_REWARDS_CLAMPED = 4,
+    HEARTH_AGENTS_EPISODES = 5,
+    HEARTH_AGENTS_LEARN_STEPS = 6,
+    HEARTH_AGENTS_SKIPPED_NOT_FINITE = 7,
+    HEARTH_AGENTS_SKIPPED_KL = 8,
+    HEARTH_AGENTS_SKIPPED_RATIO = 9,
+    HEARTH_AGENTS_PUBLICATIONS = 10,
+    HEARTH_AGENTS_PUBLICATIONS_REFUSED = 11,
+    HEARTH_AGENTS_COUNTER_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_counter;
 #define HEARTH_AGENTS_COUNTERS 12
 
 typedef struct hearth_agents_status {
@@ -199,6 +323,18 @@ typedef struct hearth_agents_status {
     uint64_t serial;          /* of the frame that the numbers below are of */
     float diagnostics[HEARTH_AGENTS_DIAGNOSTICS];
     uint64_t counters[HEARTH_AGENTS_COUNTERS];
+    double decide_us_p95; /* GPU time of one decision of all agents, of the last 32 */
+    uint32_t frozen;
+    uint32_t snapshots; /* hearth_agents_snapshot_count */
+    /* Told by comparing what the game scores (or rewards), per decision and agent, in stretches of
+     * watched_decisions; nothing is done about it. */
+    uint32_t
+        stuck; /* for four stretches less than a quarter of the first: try adapt(1), or other rewards */
+    uint32_t rules_changed;     /* it has fallen at once, and is not back: try adapt(0.6) */
+    double score;               /* of the last stretch */
+    double first_score;         /* of the first */
+    uint64_t rollbacks;         /* to the newest snapshot, because the GPU refused to publish */
+    uint64_t snapshots_refused; /* not finite, or not encodable */
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {

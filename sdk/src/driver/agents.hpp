@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth_agents.h over hearth.h: dense rows of whoever is alive, and when to record what.  Inputs go by
+// value, results come from states, so it owns no buffers.
+//
+//   setup.cpp    finds the program's entries and allocates
+//   record.cpp   what a frame records, in which order, within which budget
+//   weights.cpp  snapshots, and going back to them
+//   agents.cpp   the C interface
+
+#pragma once
+
+#include "core/fixed_text.hpp"
+#include "driver/cost.hpp"
+#include "driver/progress.hpp"
+
+#include <hearth/agents/manifest.hpp>
+#include <hearth/agents/status.hpp>
+#include <hearth/hearth_agents.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::agents {
+
+inline constexpr uint32_t kMostItemsPerFrame = 8;
+inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< of one frame
+
+hearth_result result_of(const Status& status);
+
+/// An input of an entry, and where its values are.
+struct Source {
+    uint32_t binding = 0;
+    const void* data = nullptr;
+    uint64_t bytes_fixed = 0, bytes_per_row = 0;
+    std::string name;
+};
+
+/// An entry with all its inputs.
+struct Role {
+    bool exists = false;
+    uint32_t entry = 0;
+    uint32_t dispatches = 1, steps = 1;
+    std::vector<Source> sources;
+};
+
+struct Agent {
+    uint32_t generation = 0;
+    bool is_alive = false;
+    bool is_leaving = false;
+    bool has_decided = false;  ///< there is a decision that a transition can end
+    float reward = 0;
+    float end = 0;
+    uint64_t first_frame = 0;  ///< the first in which it decided
+};
+
+/// Bytes of a brain in a buffer that was allocated when the agents were made.
+struct Brain {
+    std::vector<std::byte> bytes;
+    uint64_t size = 0;
+};
+
+}  // namespace hearth::agents
+
+struct hearth_agents {
+    using AgentManifest = hearth::agents::AgentManifest;
+    using Agent = hearth::agents::Agent;
+    using Brain = hearth::agents::Brain;
+    using Role = hearth::agents::Role;
+
+    AgentManifest manifest;
+    uint64_t schema_hash = 0;
+    std::vector<std::byte> host_data;  ///< of brains: see weights.cpp
+    const hearth_program* program = nullptr;
+    hearth_session* session = nullptr;
+    uint32_t capacity = 0;
+    size_t seen = 0, frame_seen = 0, masked = 0, acted = 0;  ///< floats of each agent
+    bool has_memory = false;
+
+    std::vector<Agent> agents;
+    std::vector<float> observations, masks, finals;  ///< by index; observations with their stack
+    std::vector<float> demonstrations;
+    std::vector<uint8_t> is_demonstrated, has_final;
+    uint32_t alive = 0;
+
+    // Of the decision being recorded, row by row.
+    std::vector<uint32_t> row_id, row_generation;
+    std::vector<uint8_t> row_is_leaving;
+    std::vector<float> row_observation, row_mask, row_reward, row_end, row_begins, row_final;
+    std::vector<float> row_demonstration, row_demonstrated_observation, row_demonstrated_mask;
+    float explore = 1, strength = 0;
+
+    Role frame, store, prepare, learn, publish, adapt;
+    std::vector<hearth_bound> bound;
+    uint32_t action_slot = 0, status_slot = 0;
+
+    // A decision that is not recorded to its end.
+    bool is_deciding = false;
+    hearth_cursor frame_cursor{};
+    uint32_t frame_rows = 0;
+    std::vector<hearth_bound> frame_inputs;  ///< of the game's own
+    uint32_t frame_input_count = 0;
+    hearth_bound frame_row_count{};
+    bool has_row_count = false;
+    uint32_t frames_left = 1;     ///< of the latency that the game allows
+    bool has_transition = false;  ///< it stores something
+    hearth::agents::CostMeter frame_cost;
+
+    // Learning.
+    bool is_learning = false, wants_adapt = false, wants_flush = false;
+    uint32_t collected = 0, items_left = 0, since_publication = 0;
+    hearth_cursor cursor{};
+    std::vector<float> settings;       ///< as the game set them
+    std::vector<float> item_settings;  ///< of the item that is being recorded
+    double tokens_us = 0;
+    hearth::agents::CostMeter learn_cost;
+
+    // What was learned.
+    bool is_frozen = false, is_closing = false;  ///< closing: the last samples are stored
+    std::vector<Brain> snapshots;                ///< a ring, newest first behind snapshot_begin
+    uint32_t snapshot_begin = 0, snapshot_count = 0, snapshot_period = 0;
+    uint64_t records_since_snapshot = 0;
+    bool wants_snapshot = false, is_snapshot_due = false;
+    hearth_readback snapshot = 0;  ///< on its way
+    uint32_t snapshot_collected = 0;
+    Brain pending;  ///< to be loaded by the next record
+    bool wants_load = false, wants_factory = false;
+    uint64_t first_sound_frame = 0;   ///< whose status is that of the present contents
+    bool knows_publications = false;  ///< refused_publications is theirs
+    uint64_t refused_publications = 0, rollbacks = 0, snapshots_refused = 0;
+
+    // What comes back.
+    struct Readback {
+        hearth_readback actions = 0, status = 0;
+        uint64_t frame = 0;
+    };
+    std::vector<Readback> readbacks;
+    size_t readback_begin = 0, readback_count = 0;
+    std::vector<float> actions;
+    uint64_t actions_frame = 0;
+    std::array<uint32_t, hearth::agents::kStatusWords> status{};
+    uint64_t status_serial = 0;
+    uint64_t frames = 0, windows = 0, rewards_refused = 0;
+
+    hearth::agents::ProgressMonitor progress;
+    double score = 0;
+    bool has_scores = false;
+
+    mutable hearth::FixedText<512> error;
+    mutable std::string shown_name;
+
+    Agent* find(hearth_agent a) {
+        if (a.index >= agents.size()) return nullptr;
+        Agent& agent = agents[a.index];
+        return agent.is_alive && !agent.is_leaving && agent.generation == a.generation ? &agent
+                                                                                       : nullptr;
+    }
+    const Agent* find(hearth_agent a) const { return const_cast<hearth_agents*>(this)->find(a); }
+    hearth_result stale(hearth_agent a) const {
+        error.set("agent %u of generation %u does not exist", a.index, a.generation);
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+
+    // setup.cpp
+    hearth_result set_up(hearth_context* context, const hearth_agents_create_info& info,
+                         std::string& why);
+    hearth_result find_role(const char* name, bool is_needed, Role& role, std::string& why);
+    const float* source_of(const char* name) const;
+
+    // record.cpp
+    hearth_result record(const hearth_agents_record_info& info);
+    hearth_result run(VkCommandBuffer commands, const Role& role, uint64_t rows,
+                      hearth_cursor* at = nullptr, uint32_t max_dispatches = 0);
+    hearth_result begin_frame(const hearth_agents_record_info& info);
+    hearth_result record_frame(VkCommandBuffer commands);
+    void take_over();
+    void end_frame();
+    hearth_result record_demonstrations(VkCommandBuffer commands);
+    hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
+    double unit_us() const;
+    void read_back(VkCommandBuffer commands);
+    void poll();
+    void measure();
+    uint32_t fill_rows();
+
+    // weights.cpp
+    hearth_result allocate_snapshots(const hearth_agents_create_info& info, std::string& why);
+    hearth_result record_wishes(VkCommandBuffer commands);
+    hearth_result record_snapshot(VkCommandBuffer commands);
+    void poll_snapshot();
+    void look_at_publications(uint64_t frame_of_status);
+    hearth_result load(const void* bytes, uint64_t byte_count, hearth_report* report);
+    hearth_result load_snapshot(const hearth_agents& from, uint32_t index);
+    void begin_anew(uint32_t samples);
+    const Brain* snapshot_at(uint32_t index) const {
+        if (index >= snapshot_count) return nullptr;
+        return &snapshots[(snapshot_begin + index) % snapshots.size()];
+    }
+};

@@ -1,0 +1,371 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a frame records: what the game wished for, decisions, demonstrations, learning, a snapshot, and what is
+// read back, in this order.
+
+#include "driver/agents.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+// --- Rows ---
+
+// Whoever is alive, and whoever leaves with a decision that is not stored yet.
+uint32_t hearth_agents::fill_rows() {
+    // A frozen brain without memory stores nothing: each decision looks like an agent's first.
+    const bool stores = !is_frozen || is_closing || has_memory;
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < capacity; ++i) {
+        Agent& a = agents[i];
+        if (!a.is_alive) continue;
+        row_id[row] = i;
+        row_generation[row] = a.generation;
+        row_is_leaving[row] = a.is_leaving;
+        std::memcpy(&row_observation[row * seen], &observations[i * seen], seen * sizeof(float));
+        const bool has_own_final = has_final[i] != 0;
+        std::memcpy(&row_final[row * seen],
+                    has_own_final ? &finals[i * seen] : &observations[i * seen],
+                    seen * sizeof(float));
+        if (masked > 0)
+            std::memcpy(&row_mask[row * masked], &masks[i * masked], masked * sizeof(float));
+        row_reward[row] = stores ? a.reward : 0.0f;
+        const bool is_cut = a.is_leaving || is_closing;
+        row_end[row] = is_cut && a.end == 0 ? static_cast<float>(HEARTH_AGENTS_CUT_OFF) : a.end;
+        if (!stores) row_end[row] = 0;
+        row_begins[row] = a.has_decided && stores ? 0.0f : 1.0f;
+        ++row;
+    }
+    return row;
+}
+
+// --- Recording ---
+
+hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uint64_t rows,
+                                 hearth_cursor* at, uint32_t max_dispatches) {
+    for (size_t i = 0; i < role.sources.size(); ++i) {
+        const Source& s = role.sources[i];
+        bound[i] = hearth_bind_bytes(s.binding, s.data, s.bytes_fixed + s.bytes_per_row * rows);
+        if (&role != &frame) continue;
+        for (uint32_t k = 0; k < frame_input_count; ++k)
+            if (frame_inputs[k].binding == s.binding) bound[i] = frame_inputs[k];
+    }
+    hearth_record_info record = hearth_record_info_default();
+    record.command_buffer = commands;
+    record.entry = role.entry;
+    record.bound = bound.data();
+    record.bound_count = static_cast<uint32_t>(role.sources.size());
+    record.rows = std::max<uint64_t>(rows, 1);
+    record.max_dispatches = max_dispatches;
+    if (&role == &frame && has_row_count) record.run_block = &frame_row_count;
+    const hearth_result result = hearth_record(session, &record, at);
+    if (result < 0) error.set("%s", hearth_session_error(session));
+    return result;
+}
+
+/// Keeps what a decision is made of until it is recorded to its end.
+hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) {
+    frame_input_count = 0;
+    has_row_count = false;
+    for (uint32_t i = 0; i < info.input_count; ++i) {
+        const hearth_bound& given = info.inputs[i];
+        const bool is_known =
+            std::any_of(frame.sources.begin(), frame.sources.end(),
+                        [&](const Source& s) { return s.binding == given.binding; });
+        const bool is_twice = std::any_of(info.inputs, info.inputs + i, [&](const hearth_bound& b) {
+            return b.binding == given.binding;
+        });
+        if (!is_known || is_twice) {
+            error.set("inputs[%u].binding is %u, %s", i, given.binding,
+                      is_known ? "which is given twice" : "which is no input of the entry frame");
+            return HEARTH_ERROR_INVALID_ARGUMENT;
+        }
+    }
+    const auto is_given = [&](const char* name) {
+        for (const Source& s : frame.sources)
+            if (s.name == name)
+                return std::any_of(info.inputs, info.inputs + info.input_count,
+                                   [&](const hearth_bound& b) { return b.binding == s.binding; });
+        return false;
+    };
+    if (info.row_count != nullptr)
+        for (const Source& s : frame.sources)
+            if (s.bytes_per_row > 0 && !is_given(s.name.c_str())) {
+                error.set("the GPU counts the rows: '%s' must be a buffer, too", s.name.c_str());
+                return HEARTH_ERROR_INVALID_ARGUMENT;
+            }
+    frame_rows = fill_rows();
+    if (frame_rows == 0) return HEARTH_OK;
+    std::copy_n(info.inputs, info.input_count, frame_inputs.begin());
+    frame_input_count = info.input_count;
+    has_row_count = info.row_count != nullptr;
+    if (has_row_count) frame_row_count = *info.row_count;
+    explore = info.explore;
+    frames_left = info.decide_within;
+    frame_cursor = {};
+    is_deciding = true;
+
+    uint32_t decided = 0;
+    double total = 0;
+    for (uint32_t r = 0; r < frame_rows; ++r) {
+        const Agent& a = agents[row_id[r]];
+        if (!a.has_decided) continue;
+        ++decided;
+        total += static_cast<double>(a.reward);
+    }
+    const bool stores = !is_frozen || is_closing || has_memory;
+    has_transition = decided > 0 && stores;
+    if (decided == 0) return HEARTH_OK;
+    if (has_scores)
+        progress.add(score / decided);
+    else if (!is_given("reward") && !is_given("praise"))
+        progress.add(total / decided);
+    return HEARTH_OK;
+}
+
+/// Records a decision, or its next slice.
+hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
+    uint32_t limit = 0;
+    const double step_cost = frame_cost.step_us_p95();
+    const double dispatch_cost = step_cost * frame.steps / frame.dispatches;
+    const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
+    if (is_whenever) {
+        if (tokens_us < dispatch_cost || tokens_us <= 0) return HEARTH_OK;
+        limit = step_cost > 0 ? static_cast<uint32_t>(std::min(tokens_us / dispatch_cost, 1e6)) : 4;
+    } else if (frames_left > 1) {
+        const double left = static_cast<double>(frame.dispatches) *
+                            (frame.steps - frame_cursor.next_step) / frame.steps;
+        limit = static_cast<uint32_t>(std::ceil(left / frames_left));
+        --frames_left;
+    }
+    const uint32_t before = frame_cursor.next_step;
+    const hearth_result result =
+        run(commands, frame, frame_rows, &frame_cursor, std::max(limit, limit > 0 ? 1u : 0u));
+    if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
+        is_deciding = is_deciding && before > 0;  // nothing was begun, and nothing is lost
+        return result;
+    }
+    const uint32_t end = result == HEARTH_INCOMPLETE ? frame_cursor.next_step : frame.steps;
+    if (before == 0) take_over();
+    frame_cost.record(before, std::max(end, before + 1) - before);
+    if (is_whenever) tokens_us -= step_cost * (std::max(end, before + 1) - before);
+    if (result == HEARTH_OK) end_frame();
+    return HEARTH_OK;
+}
+
+/// What agents saw and were rewarded with is in the recording: from now on it is for the next one.
+void hearth_agents::take_over() {
+    for (uint32_t r = 0; r < frame_rows; ++r) {
+        const uint32_t i = row_id[r];
+        Agent& a = agents[i];
+        // A stack shows what was seen; behind an end it shows the new episode alone.
+        float* const own = &observations[i * seen];
+        if (seen > frame_seen) {
+            if (a.end != 0)
+                for (size_t k = frame_seen; k < seen; k += frame_seen)
+                    std::memcpy(own + k, own, frame_seen * sizeof(float));
+            else
+                std::memmove(own + frame_seen, own, (seen - frame_seen) * sizeof(float));
+        }
+        a.reward = 0;
+        a.end = 0;
+        has_final[i] = 0;
+    }
+    score = 0;
+}
+
+/// All rows have decided.  Meanwhile agents may have come and gone.
+void hearth_agents::end_frame() {
+    is_deciding = false;
+    is_closing = false;
+    ++frames;
+    if (has_transition && manifest.horizon > 0)
+        collected = std::min(collected + 1, manifest.horizon);
+    for (uint32_t r = 0; r < frame_rows; ++r) {
+        Agent& a = agents[row_id[r]];
+        if (!a.is_alive || a.generation != row_generation[r]) continue;
+        if (row_is_leaving[r] != 0) {
+            a.is_alive = a.is_leaving = false;
+            continue;
+        }
+        if (!a.has_decided) a.first_frame = frames;
+        a.has_decided = true;
+    }
+}
+
+hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < capacity; ++i) {
+        if (is_demonstrated[i] == 0) continue;
+        std::memcpy(&row_demonstrated_observation[row * seen], &observations[i * seen],
+                    seen * sizeof(float));
+        if (masked > 0)
+            std::memcpy(&row_demonstrated_mask[row * masked], &masks[i * masked],
+                        masked * sizeof(float));
+        std::memcpy(&row_demonstration[row * acted], &demonstrations[i * acted],
+                    acted * sizeof(float));
+        ++row;
+    }
+    if (row == 0) return HEARTH_OK;
+    const hearth_result result = run(commands, store, row);
+    if (result == HEARTH_OK) std::fill(is_demonstrated.begin(), is_demonstrated.end(), uint8_t{0});
+    return result;
+}
+
+void hearth_agents::measure() {
+    for (;;) {
+        hearth_profile profile = hearth_profile_default();
+        if (hearth_profile_next(session, &profile) != HEARTH_OK) return;
+        if (profile.entry == learn.entry)
+            learn_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+        if (profile.entry == frame.entry)
+            frame_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+    }
+}
+
+hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_learn,
+                                             bool has_samples) {
+    const bool has_window = manifest.horizon > 0;
+    // A decision that is cut in the middle reads what is published and writes samples: items of a window
+    // touch neither.
+    const bool stands_apart = !is_deciding;
+    // Between items nothing is under way.
+    if (wants_adapt && cursor.next_step == 0 && adapt.exists && stands_apart) {
+        if (const auto r = run(commands, adapt, 1); r != HEARTH_OK) return r;
+        wants_adapt = false;
+    }
+    if (!may_learn || (!has_window && !stands_apart)) return HEARTH_OK;
+    if (!is_learning) {
+        if (has_window ? collected < manifest.horizon || !stands_apart : !has_samples)
+            return HEARTH_OK;
+        if (has_window) {
+            if (const auto r = run(commands, prepare, 1); r != HEARTH_OK) return r;
+            collected = 0;
+            ++windows;
+        }
+        is_learning = true;
+        items_left = manifest.items;
+        cursor = {};
+    }
+    // A window stands still while it is learned from, so its items may be cut at any barrier.  A ring
+    // changes with every frame: items from it are recorded as a whole.
+    const double step_cost = learn_cost.step_us_p95();
+    const double dispatch_cost = step_cost * learn.steps / learn.dispatches;
+    const double unit = unit_us();
+    for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
+        // The last item is published at once: its last slice waits for a decision that is cut.
+        // Before the first slice was measured nothing is known: begin with little.
+        const bool is_known = step_cost > 0;
+        if (!wants_flush && (is_known ? tokens_us < unit : n > 0)) break;
+        uint32_t limit = 0;
+        if (has_window && !wants_flush)
+            limit = is_known ? static_cast<uint32_t>(std::min(tokens_us / dispatch_cost, 1e6)) : 4;
+        if (items_left == 1 && !stands_apart) break;
+        if (cursor.next_step == 0) item_settings = settings;  // no allocation: of equal size
+        const uint32_t before = cursor.next_step;
+        const hearth_result result = run(commands, learn, 1, &cursor, limit);
+        if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
+        const uint32_t end = result == HEARTH_INCOMPLETE ? cursor.next_step : learn.steps;
+        const uint32_t steps = std::max(end, before + 1) - before;
+        learn_cost.record(before, steps);
+        tokens_us = std::max(tokens_us - step_cost * steps, wants_flush ? 0.0 : -1e9);
+        if (result == HEARTH_INCOMPLETE) break;
+        --items_left;
+        ++since_publication;
+        const bool is_last = items_left == 0;
+        if (is_last) is_learning = wants_flush = false;
+        if (has_window ? is_last : since_publication >= manifest.publish_period) {
+            since_publication = 0;
+            if (const auto r = run(commands, publish, 1); r != HEARTH_OK) return r;
+        }
+    }
+    return HEARTH_OK;
+}
+
+/// The least that the next slice of learning costs; 0: not known.
+double hearth_agents::unit_us() const {
+    const double item = learn_cost.step_us_p95() * learn.steps;
+    return manifest.horizon > 0 ? item / learn.dispatches : item;
+}
+
+hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
+    const VkCommandBuffer commands = info.command_buffer;
+    poll();
+    hearth_session_status about = hearth_session_status_default();
+    (void)hearth_session_get_status(session, &about);
+    if (about.setup_recorded == 0)
+        if (const auto r = hearth_record_setup(session, commands); r != HEARTH_OK) {
+            error.set("%s", hearth_session_error(session));
+            return r;
+        }
+    if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
+
+    // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
+    double unit = unit_us();
+    if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
+        unit = std::max(unit, frame_cost.step_us_p95() * frame.steps / frame.dispatches);
+    if (info.learn_us > 0)
+        tokens_us = std::min(tokens_us, std::max(unit - info.learn_us, 0.0)) + info.learn_us;
+
+    const uint64_t before = frames;
+    if (!is_deciding && info.decide != 0)
+        if (const auto r = begin_frame(info); r != HEARTH_OK) return r;
+    if (is_deciding && (info.learn_us > 0 || frames_left != HEARTH_AGENTS_WHENEVER))
+        if (const auto r = record_frame(commands); r != HEARTH_OK) return r;
+    bool has_samples = frames != before && manifest.kind != LearnerKind::kClone;
+    if (store.exists && !is_frozen) {
+        if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
+        has_samples = true;  // the ring goes on being learned from while nobody demonstrates
+    }
+    const bool may_learn = !is_frozen && (info.learn_us > 0 || (wants_flush && is_learning));
+    if (const auto r = record_learning(commands, may_learn, has_samples); r != HEARTH_OK) return r;
+    if (const auto r = record_snapshot(commands); r != HEARTH_OK) return r;
+    if (frames != before) read_back(commands);
+    return HEARTH_OK;
+}
+
+void hearth_agents::read_back(VkCommandBuffer commands) {
+    if (readback_count == readbacks.size())
+        return;  // the host is far ahead: later frames will tell
+    Readback r;
+    r.frame = frames;
+    hearth_readback_info info = hearth_readback_info_default();
+    info.command_buffer = commands;
+    info.slot = action_slot;
+    if (hearth_record_readback(session, &info, &r.actions) != HEARTH_OK) return;
+    info.slot = status_slot;
+    if (hearth_record_readback(session, &info, &r.status) != HEARTH_OK) r.status = 0;
+    readbacks[(readback_begin + readback_count++) % readbacks.size()] = r;
+}
+
+void hearth_agents::poll() {
+    measure();
+    poll_snapshot();
+    while (readback_count > 0) {
+        Readback& r = readbacks[readback_begin];
+        const void* data = nullptr;
+        uint64_t bytes = 0, serial = 0;
+        const hearth_result result =
+            hearth_readback_poll(session, r.actions, &data, &bytes, &serial);
+        if (result == HEARTH_NOT_READY) return;
+        if (result == HEARTH_OK) {
+            std::memcpy(actions.data(), data,
+                        std::min<uint64_t>(bytes, actions.size() * sizeof(float)));
+            actions_frame = r.frame;
+        }
+        hearth_readback_release(session, r.actions);
+        if (r.status != 0 &&
+            hearth_readback_poll(session, r.status, &data, &bytes, &serial) == HEARTH_OK) {
+            std::memcpy(status.data(), data, std::min<uint64_t>(bytes, sizeof status));
+            status_serial = serial;
+            look_at_publications(r.frame);
+        }
+        hearth_readback_release(session, r.status);
+        readback_begin = (readback_begin + 1) % readbacks.size();
+        --readback_count;
+    }
+}

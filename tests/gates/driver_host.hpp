@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A game around a driver of agents: what tests of the driver share.
+
+#pragma once
+
+#include "gates/count_allocations.hpp"
+#include "gates/device_learner.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/agents.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace hearth::gates {
+
+/// A brain on a device, and a host that submits frames one by one.
+class Host {
+  public:
+    static std::unique_ptr<Host> create(standalone::Device& device, const agents::Traces& traces,
+                                        const agents::AgentManifest& manifest,
+                                        agents::AgentsOptions how = {}) {
+        using namespace agents;
+        auto host = std::unique_ptr<Host>(new Host(device));
+        const auto made = [&]() -> Status {
+            HEARTH_ASSIGN(host->context_, Context::create(device.host_info()));
+            CompileOptions options;
+            HEARTH_ASSIGN(options.caps, host->context_.caps());
+            options.rows_capacity = manifest.agents;
+            if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
+                options.binding_model = BindingModel::kDescriptor;
+            const std::vector<Trace*> entries = driven_entries_of(traces, manifest);
+            HEARTH_ASSIGN(const Compiled compiled,
+                          compile(std::span<Trace* const>(entries), options));
+            HEARTH_ASSIGN(host->program_, LoadedProgram::load(host->context_, compiled.bytes));
+            const std::vector<std::byte> bytes = manifest.save();
+            how.manifest = bytes;
+            HEARTH_ASSIGN(host->agents, Agents::create(host->context_, host->program_, how));
+            return host->agents.build();
+        }();
+        EXPECT_TRUE(made.ok()) << made.message();
+        return made.ok() ? std::move(host) : nullptr;
+    }
+
+    /// One frame: what the game does with what has arrived, then the recording.
+    Status frame(const agents::AgentsFrame& how, const std::function<void()>& play = {}) {
+        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+        ++serial_;
+        agents.poll();
+        if (play) play();
+        Status recorded;
+        HEARTH_TRY(device_.run([&](VkCommandBuffer commands) {
+            counts_allocations(true);
+            const Result<bool> result = agents.record(commands, how);
+            counts_allocations(false);
+            recorded = result.status();
+        }));
+        return recorded;
+    }
+    /// Lets everything arrive.
+    void settle() {
+        for (int i = 0; i < 2; ++i) EXPECT_TRUE(frame({.learn_us = 0, .decide = false}).ok());
+    }
+
+    std::vector<float> slot(const char* name) {
+        const auto index = program_.find_slot(name);
+        EXPECT_TRUE(index.ok()) << name;
+        hearth_readback_info info = hearth_readback_info_default();
+        info.slot = *index;
+        hearth_readback id = 0;
+        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
+        ++serial_;
+        EXPECT_TRUE(device_
+                        .run([&](VkCommandBuffer commands) {
+                            info.command_buffer = commands;
+                            EXPECT_EQ(hearth_record_readback(agents.session(), &info, &id),
+                                      HEARTH_OK);
+                        })
+                        .ok());
+        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
+        ++serial_;
+        const void* data = nullptr;
+        uint64_t bytes = 0, serial = 0;
+        EXPECT_EQ(hearth_readback_poll(agents.session(), id, &data, &bytes, &serial), HEARTH_OK);
+        std::vector<float> out(bytes / sizeof(float));
+        std::memcpy(out.data(), data, bytes);
+        hearth_readback_release(agents.session(), id);
+        return out;
+    }
+
+    /// Records something of the session's own in a frame of its own.
+    void record(const std::function<hearth_result(VkCommandBuffer)>& what) {
+        EXPECT_TRUE(context_.begin_frame(serial_ + 1, serial_).ok());
+        ++serial_;
+        EXPECT_TRUE(device_
+                        .run([&](VkCommandBuffer commands) {
+                            EXPECT_EQ(what(commands), HEARTH_OK)
+                                << hearth_session_error(agents.session());
+                        })
+                        .ok());
+    }
+    const LoadedProgram& program() const { return program_; }
+    const Context& context() const { return context_; }
+
+  private:
+    explicit Host(standalone::Device& device) : device_(device) {}
+    standalone::Device& device_;
+    Context context_;
+    LoadedProgram program_;
+    uint64_t serial_ = 0;
+
+  public:
+    agents::Agents agents;  // last: it goes before its context does
+};
+
+class DriverTest : public test::VulkanTest {};
+
+inline agents::Ppo small_ppo() {
+    agents::Ppo ppo;
+    ppo.agents = 4;
+    ppo.horizon = 8;
+    ppo.minibatches = 2;
+    ppo.epochs = 2;
+    ppo.rails.kl_stop = 0;
+    ppo.learning_rate = agents::Setting::live(3e-3);
+    return ppo;
+}
+
+inline agents::AgentSchema small_schema() {
+    using namespace agents;
+    return AgentSchema(Fields().numbers("place", 2).numbers("speed"),
+                       Actions().choose("move", 3, true).drive("aim", 1, {-2, 2}));
+}
+
+inline std::unique_ptr<Host> small_host(standalone::Device& device,
+                                        const agents::AgentsOptions& how = {}) {
+    using namespace agents;
+    return Host::create(device, trace_agents(small_schema(), mlp_network({8}), small_ppo(), 1),
+                        manifest_of(small_schema(), small_ppo()), how);
+}
+
+/// Agents whose world depends on what they do and on nothing else.
+inline void live(agents::Agents& brain, const std::vector<agents::AgentId>& ids, int frame) {
+    using agents::Ending;
+    for (size_t i = 0; i < ids.size(); ++i) {
+        const std::span<const float> action = brain.action(ids[i]);
+        const float aim = action.empty() ? 0.0f : action[1];
+        const std::span<float> seen = brain.observe(ids[i]);
+        seen[0] = std::sin(0.3f * static_cast<float>(frame) + static_cast<float>(i));
+        seen[1] = aim;
+        seen[2] = action.empty() ? 0.0f : action[0];
+        EXPECT_TRUE(brain.reward(ids[i], -std::abs(aim - seen[0])).ok());
+        if ((frame + static_cast<int>(i) * 3) % 11 == 10) {
+            EXPECT_TRUE(brain.end(ids[i], i % 2 ? Ending::kOver : Ending::kCutOff).ok());
+        }
+    }
+}
+
+}  // namespace hearth::gates
