@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a studio does once: says what agents see, do and how they learn, and cooks it into a package.
+// main.c is the game that ships it.
+
+#include <hearth/agents/learners.hpp>
+#include <hearth/compile.hpp>
+
+#include <cstdio>
+#include <fstream>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+namespace {
+
+Status cook_cart_pole(const char* path) {
+    const AgentSchema schema(
+        Fields().numbers("place").numbers("speed").numbers("angle").numbers("turning"),
+        Actions().choose("push", 2));
+    Ppo ppo{.agents = 8, .horizon = 32, .minibatches = 1, .epochs = 20};
+    ppo.gamma = 0.98;
+    ppo.lambda = 0.8;
+    ppo.entropy = 0;
+    const AgentManifest manifest = manifest_of(schema, ppo);
+    const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
+    HEARTH_ASSIGN(const Cooked cooked,
+                  cook(driven_entries_of(traces, manifest),
+                       {.rows_capacity = manifest.agents, .agents = manifest.save()}));
+    std::ofstream file(path, std::ios::binary);
+    file.write(reinterpret_cast<const char*>(cooked.bytes.data()),
+               static_cast<std::streamsize>(cooked.bytes.size()));
+    if (!file.flush()) return internal_error("cannot write it");
+    std::printf("%s: %zu bytes\n", path, cooked.bytes.size());
+    return {};
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Status status =
+        argc == 2 ? cook_cart_pole(argv[1]) : invalid_argument("usage: cook_cart_pole PACKAGE");
+    if (!status.ok()) std::fprintf(stderr, "cook_cart_pole: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}

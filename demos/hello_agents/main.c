@@ -1,0 +1,103 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* The same in C: eight carts learn to keep a pole upright, from a package that was cooked before
+ * (cook.cpp) and the small library.  hello_agents_c PACKAGE */
+
+#include "vulkan_minimal/app.h"
+
+#include <hearth/hearth_agents.h>
+
+#include <math.h>
+#include <stdio.h>
+
+enum { CARTS = 8, MOST_STEPS = 500, MOST_FRAMES = 12000 };
+
+typedef struct cart {
+    hearth_agent id;
+    double place, speed, angle, turning;
+    int steps;
+} cart;
+
+static double near_zero(void) {
+    static uint32_t state = 1;
+    state = state * 1664525u + 1013904223u;
+    return (double)(state >> 8) / (double)(1 << 24) * 0.1 - 0.05;
+}
+
+static void start(cart* c) {
+    const cart fresh = {c->id, near_zero(), near_zero(), near_zero(), near_zero(), 0};
+    *c = fresh;
+}
+
+/* Barto, Sutton and Anderson, 1983, with Gymnasium's constants.  Zero: the pole has fallen. */
+static int step(cart* c, int push_right) {
+    const double sine = sin(c->angle), cosine = cos(c->angle), seconds = 0.02;
+    const double push = ((push_right ? 10.0 : -10.0) + 0.05 * c->turning * c->turning * sine) / 1.1;
+    const double turn =
+        (9.8 * sine - cosine * push) / (0.5 * (4.0 / 3.0 - 0.1 * cosine * cosine / 1.1));
+    const double pull = push - 0.05 * turn * cosine / 1.1;
+    c->place += seconds * c->speed, c->speed += seconds * pull;
+    c->angle += seconds * c->turning, c->turning += seconds * turn;
+    ++c->steps;
+    return fabs(c->place) <= 2.4 && fabs(c->angle) <= 0.2094;
+}
+
+static void show(hearth_agents* agents, const cart* c) {
+    float* seen = hearth_agents_observation(agents, c->id);
+    seen[0] = (float)c->place, seen[1] = (float)c->speed;
+    seen[2] = (float)c->angle, seen[3] = (float)c->turning;
+}
+
+static void play(hearth_agents* agents, cart* c) {
+    const float* action = hearth_agents_action(agents, c->id);
+    if (!action) return;
+    const int stands = step(c, action[0] == 1.0f);
+    show(agents, c);
+    hearth_agents_reward(agents, c->id, 1);
+    if (stands && c->steps < MOST_STEPS) return;
+    hearth_agents_end(agents, c->id, stands ? HEARTH_AGENTS_CUT_OFF : HEARTH_AGENTS_OVER, NULL);
+    start(c);
+    show(agents, c);
+}
+
+int main(int argc, char** argv) {
+    if (argc != 2) app_fail("usage", "hello_agents_c PACKAGE");
+    app_make_device();
+    hearth_context* context = app_adopt_device();
+    hearth_program* program = app_load(context, argv[1]);
+    hearth_agents_create_info info = hearth_agents_create_info_default();
+    info.program = program;
+    hearth_agents* agents;
+    static hearth_report report;
+    app_check(hearth_agents_create(context, &info, &agents, &report), "agents", report.text);
+    app_check(hearth_session_build(hearth_agents_get_session(agents), 0), "build", "");
+    cart carts[CARTS];
+    for (int i = 0; i < CARTS; ++i) {
+        app_check(hearth_agents_add(agents, &carts[i].id), "add", hearth_agents_error(agents));
+        start(&carts[i]);
+        show(agents, &carts[i]);
+    }
+
+    float length = 0;
+    for (uint64_t frame = 1; frame <= MOST_FRAMES && length < 475; ++frame) {
+        app_check(hearth_begin_frame(context, frame, frame - 1), "frame", "");
+        hearth_agents_poll(agents);
+        for (int i = 0; i < CARTS; ++i) play(agents, &carts[i]);
+        hearth_agents_record_info record = hearth_agents_record_info_default();
+        record.command_buffer = app_begin_commands();
+        record.learn_us = 20000;
+        app_check(hearth_agents_record(agents, &record), "record", hearth_agents_error(agents));
+        app_submit_and_wait(record.command_buffer);
+        hearth_agents_status status = hearth_agents_status_default();
+        hearth_agents_get_status(agents, &status);
+        length = status.diagnostics[HEARTH_AGENTS_EPISODE_LENGTH];
+        if (frame % 500 == 0) printf("frame %5d: %5.1f steps\n", (int)frame, (double)length);
+    }
+    printf("poles stay up for %.1f steps\n", (double)length);
+    hearth_agents_destroy(agents);
+    hearth_program_destroy(program);
+    hearth_context_destroy(context);
+    app_destroy_device();
+    return length >= 475 ? 0 : 1;
+}

@@ -1,0 +1,179 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+#include "vulkan_minimal/app.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void app_fail(const char* what, const char* detail) {
+    fprintf(stderr, "%s: %s\n", what, detail);
+    exit(1);
+}
+
+void app_check_vk(VkResult result, const char* what) {
+    if (result != VK_SUCCESS) app_fail(what, "Vulkan error");
+}
+
+void app_check(hearth_result result, const char* what, const char* detail) {
+    if (result >= 0) return;
+    fprintf(stderr, "%s: %s: %s\n", what, hearth_result_name(result), detail);
+    exit(1);
+}
+
+static VkInstance instance;
+VkPhysicalDevice app_physical_device;
+VkDevice app_device;
+static VkQueue queue;
+static VkCommandPool pool;
+static uint32_t queue_family;
+static const uint32_t api_version = VK_API_VERSION_1_2;
+static hearth_requirements requirements;
+
+/* A queue family that computes, on the first device that Hearth can use. */
+static void pick_device(void) {
+    VkPhysicalDevice devices[16];
+    uint32_t count = 16;
+    hearth_report report;
+    memset(&report, 0, sizeof report);
+    vkEnumeratePhysicalDevices(instance, &count, devices);
+    for (uint32_t i = 0; i < count; ++i) {
+        hearth_device_query query = hearth_device_query_default();
+        query.instance = instance;
+        query.physical_device = devices[i];
+        query.get_instance_proc_addr = vkGetInstanceProcAddr;
+        query.api_version = api_version;
+        requirements = hearth_requirements_default();
+        if (hearth_query_device(&query, &requirements, &report) != HEARTH_OK) continue;
+
+        VkQueueFamilyProperties families[32];
+        uint32_t family_count = 32;
+        vkGetPhysicalDeviceQueueFamilyProperties(devices[i], &family_count, families);
+        for (uint32_t f = 0; f < family_count; ++f) {
+            if (!(families[f].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
+            app_physical_device = devices[i];
+            queue_family = f;
+            return;
+        }
+    }
+    app_fail("no suitable Vulkan device", report.text);
+}
+
+void app_make_device(void) {
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+                                     .apiVersion = api_version};
+    VkInstanceCreateInfo instance_info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+                                          .pApplicationInfo = &application};
+    app_check_vk(vkCreateInstance(&instance_info, NULL, &instance), "vkCreateInstance");
+    pick_device();
+
+    /* Hearth sets its booleans in the application's own feature chain. */
+    uint64_t storage[64];
+    size_t storage_bytes = sizeof storage;
+    VkPhysicalDeviceFeatures2 features = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2};
+    app_check(hearth_patch_features(requirements.required_features, api_version, &features, storage,
+                                    &storage_bytes),
+              "hearth_patch_features", "");
+    float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue_info = {.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+                                          .queueFamilyIndex = queue_family,
+                                          .queueCount = 1,
+                                          .pQueuePriorities = &priority};
+    VkDeviceCreateInfo device_info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &features,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue_info,
+        .enabledExtensionCount = requirements.required_extension_count,
+        .ppEnabledExtensionNames = requirements.required_extensions};
+    app_check_vk(vkCreateDevice(app_physical_device, &device_info, NULL, &app_device),
+                 "vkCreateDevice");
+    vkGetDeviceQueue(app_device, queue_family, 0, &queue);
+    VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
+                                         .queueFamilyIndex = queue_family};
+    app_check_vk(vkCreateCommandPool(app_device, &pool_info, NULL, &pool), "vkCreateCommandPool");
+}
+
+VkCommandBuffer app_begin_commands(void) {
+    VkCommandBuffer commands;
+    VkCommandBufferAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO,
+                                        .commandPool = pool,
+                                        .level = VK_COMMAND_BUFFER_LEVEL_PRIMARY,
+                                        .commandBufferCount = 1};
+    app_check_vk(vkAllocateCommandBuffers(app_device, &info, &commands),
+                 "vkAllocateCommandBuffers");
+    VkCommandBufferBeginInfo begin = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
+                                      .flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT};
+    app_check_vk(vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+    return commands;
+}
+
+void app_submit_and_wait(VkCommandBuffer commands) {
+    app_check_vk(vkEndCommandBuffer(commands), "vkEndCommandBuffer");
+    VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
+                           .commandBufferCount = 1,
+                           .pCommandBuffers = &commands};
+    app_check_vk(vkQueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
+    app_check_vk(vkQueueWaitIdle(queue), "vkQueueWaitIdle");
+    vkFreeCommandBuffers(app_device, pool, 1, &commands);
+}
+
+static void* read_file(const char* path, uint64_t* size) {
+    FILE* file = fopen(path, "rb");
+    if (!file) app_fail("cannot open", path);
+    fseek(file, 0, SEEK_END);
+    const long end = ftell(file);
+    rewind(file);
+    void* bytes = malloc(end > 0 ? (size_t)end : 1);
+    if (!bytes || end < 0 || fread(bytes, 1, (size_t)end, file) != (size_t)end)
+        app_fail("cannot read", path);
+    fclose(file);
+    *size = (uint64_t)end;
+    return bytes;
+}
+
+hearth_context* app_adopt_device(void) {
+    hearth_host_info info = hearth_host_info_default();
+    info.instance = instance;
+    info.physical_device = app_physical_device;
+    info.device = app_device;
+    info.get_instance_proc_addr = vkGetInstanceProcAddr;
+    info.api_version = api_version;
+    info.queue_family_index = queue_family;
+    info.device_extension_count = requirements.required_extension_count;
+    info.device_extensions = requirements.required_extensions;
+    info.features = requirements.required_features;
+    hearth_context* context;
+    static hearth_report report;
+    app_check(hearth_context_create(&info, &context, &report), "hearth_context_create",
+              report.text);
+    return context;
+}
+
+hearth_program* app_load(hearth_context* context, const char* path) {
+    hearth_program* program;
+    hearth_result result;
+    uint64_t size;
+    void* bytes = read_file(path, &size);
+    if (size >= 4 && memcmp(bytes, "HRPK", 4) == 0) {
+        hearth_package_load_info load = hearth_package_load_info_default();
+        load.bytes = bytes;
+        load.byte_count = size;
+        result = hearth_package_load(context, &load, &program);
+    } else {
+        hearth_program_load_info load = hearth_program_load_info_default();
+        load.bytes = bytes;
+        load.byte_count = size;
+        result = hearth_program_load(context, &load, &program);
+    }
+    free(bytes);
+    app_check(result, path, hearth_context_error(context));
+    return program;
+}
+
+void app_destroy_device(void) {
+    vkDestroyCommandPool(app_device, pool, NULL);
+    vkDestroyDevice(app_device, NULL);
+    vkDestroyInstance(instance, NULL);
+}

@@ -1,0 +1,35 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* What any Vulkan application has anyway: a device, command buffers, a file read.  A failure ends the
+ * program with a message. */
+
+#ifndef VULKAN_MINIMAL_APP_H_
+#define VULKAN_MINIMAL_APP_H_
+
+#include <hearth/hearth.h>
+
+#include <stdint.h>
+#include <vulkan/vulkan.h>
+
+extern VkPhysicalDevice app_physical_device;
+extern VkDevice app_device;
+
+void app_fail(const char* what, const char* detail);
+void app_check_vk(VkResult result, const char* what);
+/* detail: hearth_context_error, hearth_session_error, ... */
+void app_check(hearth_result result, const char* what, const char* detail);
+
+/* The first device that Hearth can use, with what Hearth requires and one queue. */
+void app_make_device(void);
+void app_destroy_device(void);
+/* Hands the device to Hearth. */
+hearth_context* app_adopt_device(void);
+
+VkCommandBuffer app_begin_commands(void);
+void app_submit_and_wait(VkCommandBuffer commands);
+
+/* A program or a package. */
+hearth_program* app_load(hearth_context* context, const char* path);
+
+#endif
