@@ -563,9 +563,15 @@ class Fuser {
         return false;
     }
 
+    /// Of what a kernel may touch a limited number.  Where numbers may be folded single ones do not count:
+    /// each may become many anyway.
     int operand_count(const Group& group) const {
-        return static_cast<int>(loads_of(graph_, group, plan_.inlined).size() +
-                                group.stores.size());
+        const std::vector<ValueId> loads = loads_of(graph_, group, plan_.inlined);
+        const auto counts = [&](ValueId v) {
+            return !options_.any_operands || !is_single_number(graph_.value(v).shape);
+        };
+        return static_cast<int>(std::ranges::count_if(loads, counts) +
+                                static_cast<std::ptrdiff_t>(group.stores.size()));
     }
 
     /// A sum over all agents has few results, so few workgroups: a kernel of its own writes what

@@ -67,6 +67,7 @@ class RegionFinder {
     RegionFinder(const Graph& graph, Dim rows)
         : graph_(graph),
           rows_(rows),
+          readers_(readers_of(graph)),
           dependence_(graph.values.size(), Dependence::kNone),
           follows_product_(graph.values.size(), false),
           contains_(graph.nodes.size(), false) {}
@@ -100,7 +101,8 @@ class RegionFinder {
             follows = follows || follows_product_[v];
         }
         Dependence result = any_other ? Dependence::kOther : Dependence::kNone;
-        // Numbers that are the same for all rows may still be stretched to all of them.
+        // Numbers that are the same for all rows may still be stretched to all of them, or to the
+        // places of all of them in order.
         if (!any_alone && !any_other) any_alone = stretches_to_rows(node);
         if (any_alone && !any_other) {
             if (sums_rows(graph_, node, rows_) && all_alone(node)) {
@@ -127,7 +129,10 @@ class RegionFinder {
         if (node.outputs.size() != 1 || node.inputs.empty() || !has_rows(node.outputs[0]))
             return false;
         return std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-            return graph_.value(v).shape.rank() == graph_.value(node.outputs[0]).shape.rank() &&
+            const Node* maker = graph_.producer(v);
+            const bool is_generated = maker != nullptr && maker->inputs.empty();
+            return !is_generated &&
+                   graph_.value(v).shape.rank() == graph_.value(node.outputs[0]).shape.rank() &&
                    has_rows(v);
         });
     }
@@ -165,9 +170,32 @@ class RegionFinder {
         }
     }
 
-    /// Takes out what a sum that runs ahead of the region needs: it runs ahead too.
+    /// Whether the region needs what node `n` makes.
+    bool feeds_region(NodeId n) const {
+        std::vector<NodeId> stack{n};
+        std::vector<bool> seen(graph_.nodes.size());
+        while (!stack.empty()) {
+            const NodeId at = stack.back();
+            stack.pop_back();
+            for (ValueId v : graph_.nodes[at].outputs)
+                for (NodeId r : readers_[v]) {
+                    if (contains_[r]) return true;
+                    if (!seen[r]) stack.push_back(r);
+                    seen[r] = true;
+                }
+        }
+        return false;
+    }
+
+    /// Takes out what a sum that runs ahead of the region needs: it runs ahead too.  Sums that the region
+    /// does not wait for end it, as those behind a layer do.
     void drop_what_comes_before() {
-        std::vector<NodeId> stack = before_;
+        std::vector<NodeId> stack;
+        for (NodeId n : before_)
+            if (feeds_region(n))
+                stack.push_back(n);
+            else
+                contains_[n] = true;
         while (!stack.empty()) {
             const NodeId n = stack.back();
             stack.pop_back();
@@ -182,6 +210,7 @@ class RegionFinder {
 
     const Graph& graph_;
     Dim rows_;
+    std::vector<std::vector<NodeId>> readers_;
     std::vector<Dependence> dependence_;
     std::vector<bool> follows_product_;  ///< per value: a product is among its ancestors
     std::vector<bool> contains_;
