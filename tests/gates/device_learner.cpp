@@ -50,15 +50,18 @@ Result<NamedTensors> DeviceLearner::run(const char* entry, const NamedTensors& i
 }
 
 agents::StatusView DeviceLearner::status() {
-    std::vector<HostTensor> words;
-    for (const char* role : {"store", "prepare", "learn", "publish"}) {
-        const std::string name = "agents.status." + std::string(role);
-        if (!runner_->program().find_slot(name.c_str()).ok()) continue;
-        if (auto read = runner_->read_slot(name.c_str()); read.ok())
-            words.push_back(std::move(read).value());
-    }
-    std::vector<std::span<const uint32_t>> roles;
-    for (const HostTensor& w : words) roles.push_back(w.as<uint32_t>());
+    std::vector<HostTensor> states;
+    for (const char* role : {"store", "prepare", "learn", "publish"})
+        for (const char* part : {"status", "counters", "carries"}) {
+            const std::string name = "agents." + std::string(part) + "." + role;
+            if (!runner_->program().find_slot(name.c_str()).ok()) continue;
+            if (auto read = runner_->read_slot(name.c_str()); read.ok())
+                states.push_back(std::move(read).value());
+        }
+    std::vector<agents::RoleStatus> roles;
+    for (size_t i = 0; i + 2 < states.size(); i += 3)
+        roles.push_back(
+            {states[i].as<float>(), states[i + 1].as<uint32_t>(), states[i + 2].as<uint32_t>()});
     words_ = agents::sum_of_status(roles);
     return agents::StatusView(words_);
 }

@@ -58,22 +58,17 @@ struct CloneBuilder {
                 where(explores, sample.log_probability, p.distribution.log_probability(likeliest))};
     }
 
-    std::unique_ptr<Trace> act() const {
-        auto owner = std::make_unique<Trace>("act");
-        Trace& trace = *owner;
+    void act(Trace& trace) const {
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
         const Tensor mask = mask_input(trace);
         const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
         output_decision(trace, schema, said.action, said.log_probability);
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
-        return owner;
     }
 
     /// Only acts: what is learned comes from a person, through `store`.
-    std::unique_ptr<Trace> frame() const {
-        auto owner = std::make_unique<Trace>("frame");
-        Trace& trace = *owner;
+    void frame(Trace& trace) const {
         Frame f;
         f.agents = clone.agents;
         f.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
@@ -81,15 +76,12 @@ struct CloneBuilder {
         const Tensor mask = mask_input(trace);
         const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
         f.remember(trace, "action", game_action(schema, said.action));
-        gather_status(trace, {});
+        gather_status(trace);
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
-        return owner;
     }
 
-    std::unique_ptr<Trace> store() const {
-        auto owner = std::make_unique<Trace>("store");
-        Trace& trace = *owner;
+    void store(Trace& trace) const {
         StatusWriter status(trace, "store");
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
         const Tensor mask = mask_input(trace);
@@ -98,10 +90,10 @@ struct CloneBuilder {
             logical_and(rows_are_finite(observation), is_possible(schema, action));
         ReplayRing ring(trace, clone.capacity);
         const Tensor place = ring.push(is_sound);
-        write_rows(ring.column("observation", schema.observation_width()), place, observation);
-        write_rows(ring.column("decision", schema.action_width()), place,
-                   policy_action(schema, action));
-        if (mask.ok()) write_rows(ring.column("mask", schema.mask_width()), place, mask);
+        assign_rows(ring.column("observation", schema.observation_width()), place, observation);
+        assign_rows(ring.column("decision", schema.action_width()), place,
+                    policy_action(schema, action));
+        if (mask.ok()) assign_rows(ring.column("mask", schema.mask_width()), place, mask);
         status.add(Counter::kSamples, sum(number(is_sound)));
         status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
         const Normalizer normalizer = own_normalizer(trace, schema, clone.normalize_observations);
@@ -112,12 +104,9 @@ struct CloneBuilder {
                 .merge(encode_frame(schema, slice(observation, -1, 0, schema.frame_width())),
                        number(is_sound));
         (void)status.finish();
-        return owner;
     }
 
-    std::unique_ptr<Trace> learn() const {
-        auto owner = std::make_unique<Trace>("learn");
-        Trace& trace = *owner;
+    void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, clone.capacity);
         const Tensor counter = run_counter(trace, "learn.draws");
@@ -134,18 +123,17 @@ struct CloneBuilder {
                                 ? squared_loss(p.head, mask, decision)
                                 : neg(mean(p.distribution.log_probability(decision)));
         status.set(Diagnostic::kEntropy, mean(p.distribution.entropy()));
-        const Guard guard(trace);
-        const LearnGroup groups[] = {
-            {.loss = loss,
-             .params = nn::params_under(trace, {"actor"}),
-             .optimizer = "adam",
-             .learning_rate = rate_of(trace, "learning_rate", clone.learning_rate)}};
-        (void)guarded_step(status, guard, groups, clone.rails,
-                           greater_equal(ring.size(), static_cast<double>(clone.warmup)));
+        guarded_step(
+            status,
+            {.groups = {{.loss = loss,
+                         .params = nn::params_under(trace, {"actor"}),
+                         .optimizer = "adam",
+                         .learning_rate = rate_of(trace, "learning_rate", clone.learning_rate)}},
+             .rails = clone.rails,
+             .may_learn = greater_equal(ring.size(), static_cast<double>(clone.warmup))});
         status.set(Diagnostic::kLoss, loss);
         status.set(Diagnostic::kPolicyLoss, loss);
         (void)status.finish();
-        return owner;
     }
 
     /// Mean squared distance of numbers, and the cross-entropy of each choice.
@@ -188,16 +176,12 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Clo
             return unsupported("cloning: networks with memory; expected one without");
         return {};
     };
-    if (Status s = check(); !s.ok()) return failed_traces(std::move(s));
-    const CloneBuilder builder{schema, network, clone, seed};
-    Traces traces;
-    traces.push_back(builder.act());
-    traces.push_back(builder.store());
-    traces.push_back(builder.frame());
-    traces.push_back(builder.learn());
-    traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[3], seed));
-    return traces;
+    const CloneBuilder b{schema, network, clone, seed};
+    return trace_entries(check(), seed,
+                         {{"act", [&](Trace& t) { b.act(t); }},
+                          {"store", [&](Trace& t) { b.store(t); }},
+                          {"frame", [&](Trace& t) { b.frame(t); }},
+                          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
 Traces trace_regression(const Network& network, const Regression& r, uint64_t seed) {
@@ -210,63 +194,55 @@ Traces trace_regression(const Network& network, const Regression& r, uint64_t se
             return unsupported("regression: networks with memory; expected one without");
         return {};
     };
-    if (Status s = check(); !s.ok()) return failed_traces(std::move(s));
-    const auto predict = [&](Trace& trace, const Tensor& input) {
+    const auto network_of = [&](Trace& trace, const Tensor& input) {
         const Tensor seen = clamp(where(less_equal(abs(input), 1e30), input, 0.0), -1e4, 1e4);
         const NetworkResult net = network.call(trace, "net", seen, {});
         return dense(trace, "net.head", net.features, r.output_width, 1, seed);
     };
-    Traces traces;
-    const auto add = [&](const char* name) -> Trace& {
-        traces.push_back(std::make_unique<Trace>(name));
-        return *traces.back();
+    const auto predict = [&](Trace& trace) {
+        trace.output("output", network_of(trace, trace.input("input", {kRows, r.input_width})));
+        trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
+        const std::string read[] = {"net"};
+        read_copies(trace, kPublished, read);
     };
-    Trace& predicting = add("predict");
-    predicting.output("output",
-                      predict(predicting, predicting.input("input", {kRows, r.input_width})));
-    predicting.output("version",
-                      identity(predicting.state("published.version", {}, {}, DType::kU32)));
-    const std::string read[] = {"net"};
-    read_copies(predicting, kPublished, read);
-
-    Trace& store = add("store");
-    StatusWriter stored(store, "store");
-    const Tensor input = store.input("input", {kRows, r.input_width});
-    const Tensor target = store.input("target", {kRows, r.output_width});
-    const Tensor is_sound = logical_and(rows_are_finite(input), rows_are_finite(target));
-    ReplayRing ring(store, r.capacity);
-    const Tensor place = ring.push(is_sound);
-    write_rows(ring.column("input", r.input_width), place, input);
-    write_rows(ring.column("target", r.output_width), place,
-               clamp(target, -r.target_limit, r.target_limit));
-    stored.add(Counter::kRewardsClamped,
-               sum(number(logical_and(is_sound, greater(max(abs(target), {-1}), r.target_limit)))));
-    stored.add(Counter::kSamples, sum(number(is_sound)));
-    stored.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
-    (void)stored.finish();
-
-    Trace& learn = add("learn");
-    StatusWriter learned(learn, "learn");
-    const ReplayRing source(learn, r.capacity);
-    const Tensor drawn =
-        source.draw(run_counter(learn, "learn.draws"), random_key("replay", seed), r.batch);
-    const Tensor output = predict(learn, gather(source.column("input", r.input_width), drawn));
-    const Tensor wanted = gather(source.column("target", r.output_width), drawn);
-    const Tensor loss =
-        r.huber > 0 ? huber_loss(output, wanted, r.huber) : mse_loss(output, wanted);
-    const Guard guard(learn);
-    const LearnGroup groups[] = {
-        {.loss = loss,
-         .params = nn::params_under(learn, {"net"}),
-         .optimizer = "adam",
-         .learning_rate = rate_of(learn, "learning_rate", r.learning_rate)}};
-    (void)guarded_step(learned, guard, groups, r.rails,
-                       greater_equal(source.size(), static_cast<double>(r.warmup)));
-    learned.set(Diagnostic::kLoss, loss);
-    (void)learned.finish();
-    traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[2], seed));
-    return traces;
+    const auto store = [&](Trace& trace) {
+        StatusWriter status(trace, "store");
+        const Tensor input = trace.input("input", {kRows, r.input_width});
+        const Tensor target = trace.input("target", {kRows, r.output_width});
+        const Tensor is_sound = logical_and(rows_are_finite(input), rows_are_finite(target));
+        ReplayRing ring(trace, r.capacity);
+        const Tensor place = ring.push(is_sound);
+        assign_rows(ring.column("input", r.input_width), place, input);
+        assign_rows(ring.column("target", r.output_width), place,
+                    clamp(target, -r.target_limit, r.target_limit));
+        status.add(
+            Counter::kRewardsClamped,
+            sum(number(logical_and(is_sound, greater(max(abs(target), {-1}), r.target_limit)))));
+        status.add(Counter::kSamples, sum(number(is_sound)));
+        status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+        (void)status.finish();
+    };
+    const auto learn = [&](Trace& trace) {
+        StatusWriter status(trace, "learn");
+        const ReplayRing ring(trace, r.capacity);
+        const Tensor place =
+            ring.draw(run_counter(trace, "learn.draws"), random_key("replay", seed), r.batch);
+        const Tensor output = network_of(trace, gather(ring.column("input", r.input_width), place));
+        const Tensor wanted = gather(ring.column("target", r.output_width), place);
+        const Tensor loss =
+            r.huber > 0 ? huber_loss(output, wanted, r.huber) : mse_loss(output, wanted);
+        guarded_step(
+            status,
+            {.groups = {{.loss = loss,
+                         .params = nn::params_under(trace, {"net"}),
+                         .optimizer = "adam",
+                         .learning_rate = rate_of(trace, "learning_rate", r.learning_rate)}},
+             .rails = r.rails,
+             .may_learn = greater_equal(ring.size(), static_cast<double>(r.warmup))});
+        status.set(Diagnostic::kLoss, loss);
+        (void)status.finish();
+    };
+    return trace_entries(check(), seed, {{"predict", predict}, {"store", store}, {"learn", learn}});
 }
 
 }  // namespace hearth::agents

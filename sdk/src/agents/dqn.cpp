@@ -106,9 +106,7 @@ struct ChoiceNet {
         return columns.size() == 1 ? columns[0] : concat(columns, -1);
     }
 
-    std::unique_ptr<Trace> act(const std::string& prefix, bool normalizes) const {
-        auto owner = std::make_unique<Trace>("act");
-        Trace& trace = *owner;
+    void act(Trace& trace, const std::string& prefix, bool normalizes) const {
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
         const Tensor mask =
             schema.mask_width() > 0 ? trace.input("mask", {kRows, schema.mask_width()}) : Tensor();
@@ -117,7 +115,6 @@ struct ChoiceNet {
                         decide(trace, prefix, normalizes, observation, mask, explore));
         const std::string read[] = {prefix};
         read_copies(trace, kPublished, read);
-        return owner;
     }
 
     void finish_frame(Trace& trace, const Frame& f, const std::string& prefix,
@@ -161,18 +158,22 @@ struct DqnBuilder {
 
     bool has_mask() const { return schema.mask_width() > 0; }
     bool has_priority() const { return dqn.priority > 0; }
+    /// Of all samples so far: what a new one gets.
+    static Tensor most_priority(Trace& trace) {
+        return trace.transient("replay.most_priority", {}, Init::constant(1));
+    }
 
     /// Returns of several steps grow in place: what an agent meets now is added, discounted, to its
     /// samples of up to steps - 1 decisions ago.  Each of them is a right return at any time.
-    Tensor keep(Trace& trace, const Transition& t) const {
+    StatusTensors keep(Trace& trace, const Transition& t) const {
         StatusWriter status(trace, "store");
         const Replay& replay = dqn.replay;
         const Tensor reward = limited_rewards(status, t.reward * replay.reward_scale, t.is_sound,
                                               dqn.rails.reward_limit);
         ReplayRing ring(trace, replay.capacity);
         const Tensor place = ring.push(t.is_sound);
-        write_rows(ring.column("observation", schema.observation_width()), place, t.observation);
-        write_rows(ring.column("decision", schema.action_width()), place, t.decision);
+        assign_rows(ring.column("observation", schema.observation_width()), place, t.observation);
+        assign_rows(ring.column("decision", schema.action_width()), place, t.decision);
         const Tensor rewards = ring.column("reward"), discounts = ring.column("discount");
         const Tensor ends = ring.column("end");
         const Tensor next = ring.column("next_observation", schema.observation_width());
@@ -201,17 +202,16 @@ struct DqnBuilder {
             return parts.size() == 1 ? parts[0] : concat(parts, 0);
         };
         const Tensor all = joined(places);
-        write_rows(rewards, all, joined(returns));
-        write_rows(discounts, all, joined(powers));
-        write_rows(ends, all, joined(end_rows));
-        write_rows(next, all, joined(next_rows));
+        assign_rows(rewards, all, joined(returns));
+        assign_rows(discounts, all, joined(powers));
+        assign_rows(ends, all, joined(end_rows));
+        assign_rows(next, all, joined(next_rows));
         if (has_mask())
-            write_rows(ring.column("next_mask", schema.mask_width()), all, joined(mask_rows));
+            assign_rows(ring.column("next_mask", schema.mask_width()), all, joined(mask_rows));
         if (dqn.steps > 1)
             chains.append(t.id, ring.serials(), logical_and(t.is_sound, less(t.end, 0.5)));
         if (has_priority()) {
-            const Tensor most = trace.state("replay.most_priority", {}, Init::constant(1));
-            write_rows(ring.column("priority"), place, ones * most);
+            assign_rows(ring.column("priority"), place, ones * most_priority(trace));
         }
         status.add(Counter::kSamples, sum(number(t.is_sound)));
         status.add(Counter::kSamplesRefused, t.refused());
@@ -221,18 +221,14 @@ struct DqnBuilder {
         return status.finish();
     }
 
-    std::unique_ptr<Trace> store() const {
-        auto owner = std::make_unique<Trace>("store");
-        (void)keep(*owner, Transition::declare(*owner, schema, dqn.replay.agents, {}));
-        return owner;
+    void store(Trace& trace) const {
+        (void)keep(trace, Transition::declare(trace, schema, dqn.replay.agents, {}));
     }
 
-    std::unique_ptr<Trace> frame() const {
-        auto owner = std::make_unique<Trace>("frame");
-        const Frame f = Frame::declare(*owner, schema, dqn.replay.agents);
-        gather_status(*owner, keep(*owner, f.transition));
-        net.finish_frame(*owner, f, "q", dqn.replay.normalize_observations);
-        return owner;
+    void frame(Trace& trace) const {
+        const Frame f = Frame::declare(trace, schema, dqn.replay.agents);
+        gather_status(trace, keep(trace, f.transition));
+        net.finish_frame(trace, f, "q", dqn.replay.normalize_observations);
     }
 
     struct Draw {
@@ -266,9 +262,7 @@ struct DqnBuilder {
         return {place, raw / max(raw)};
     }
 
-    std::unique_ptr<Trace> learn() const {
-        auto owner = std::make_unique<Trace>("learn");
-        Trace& trace = *owner;
+    void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, dqn.replay.capacity);
         const Draw drawn = draw(trace, ring);
@@ -282,9 +276,9 @@ struct DqnBuilder {
         const Tensor decision = picked("decision", schema.action_width());
         const Tensor next_mask = has_mask() ? picked("next_mask", schema.mask_width()) : Tensor();
 
+        trace.mirror("target.q", "q");
         const Values now = net.values(trace, "q", observation, normalizer);
         const Values later = net.values(trace, "target.q", next, normalizer);
-        const std::vector<CopiedTensor> copies = freeze_as_copy(trace, "target.q", "q");
         const Values judge = dqn.is_double ? net.values(trace, "q", next, normalizer) : later;
         const Tensor choice = ChoiceNet::best(net.masked(judge, next_mask));
         const Tensor next_value = ChoiceNet::mean_of(net.at(later, choice));
@@ -304,34 +298,34 @@ struct DqnBuilder {
         }
         const auto branches = static_cast<double>(schema.actions().size());
         const Tensor loss = mean(losses * drawn.weight) / branches;
-        const Guard guard(trace);
-        if (has_priority()) {
-            const Tensor priority = exp(log(surprise / branches + 1e-6) * dqn.priority);
-            write_rows(ring.column("priority"), drawn.place, priority);
-            const Tensor most = trace.state("replay.most_priority", {}, Init::constant(1));
-            trace.assign(most, maximum(most, max(priority)));
-        }
-        const LearnGroup groups[] = {
-            {.loss = loss,
-             .params = nn::params_under(trace, {"q"}),
-             .optimizer = "adam",
-             .learning_rate = rate_of(trace, "learning_rate", dqn.learning_rate)}};
-        const Tensor is_taken =
-            guarded_step(status, guard, groups, dqn.rails,
-                         greater_equal(ring.size(), static_cast<double>(dqn.replay.warmup)));
-
-        const Tensor since = trace.state("learn.since_target", {}, {}, DType::kI32);
-        const Tensor count = since + cast(is_taken, DType::kI32);
-        const Tensor moves = greater_equal(count, static_cast<double>(dqn.target_period));
-        trace.assign(since, where(moves, trace.constant(0, DType::kI32), count));
-        for (const CopiedTensor& c : copies)
-            trace.assign(
-                c.to,
-                where(moves, c.to + (agents::next_value(c.from) - c.to) * dqn.target_rate, c.to));
+        const auto also = [&] {
+            if (has_priority()) {
+                const Tensor priority = exp(log(surprise / branches + 1e-6) * dqn.priority);
+                assign_rows(ring.column("priority"), drawn.place, priority);
+                const Tensor most = most_priority(trace);
+                trace.assign(most, maximum(most, max(priority)));
+            }
+            if (dqn.target_period == 1) return follow(trace, "target.q", "q", dqn.target_rate);
+            const Tensor since = trace.state("learn.since_target", {}, {}, DType::kI32);
+            const Tensor count = since + 1.0;
+            // With the loss, so that it is there before `since` changes: no copy of that is kept.
+            const Tensor moves = logical_and(
+                is_finite(loss), greater_equal(count, static_cast<double>(dqn.target_period)));
+            trace.assign(since, where(moves, trace.constant(0, DType::kI32), count));
+            follow(trace, "target.q", "q", Rate(number(moves) * dqn.target_rate));
+        };
+        guarded_step(
+            status,
+            {.groups = {{.loss = loss,
+                         .params = nn::params_under(trace, {"q"}),
+                         .optimizer = "adam",
+                         .learning_rate = rate_of(trace, "learning_rate", dqn.learning_rate)}},
+             .rails = dqn.rails,
+             .may_learn = greater_equal(ring.size(), static_cast<double>(dqn.replay.warmup)),
+             .also = also});
         status.set(Diagnostic::kLoss, loss);
         status.set(Diagnostic::kValueLoss, loss);
         (void)status.finish();
-        return owner;
     }
 };
 
@@ -343,11 +337,14 @@ struct PraiseBuilder {
     uint64_t seed;
     ChoiceNet net;
 
+    /// How many decisions were judged.
+    static Tensor judged_count(Trace& trace) { return trace.transient("praise.count", {}); }
+
     // A decision's label is the sum of what was said of it, weighted by how much each meant it.
     //
     // In `store` a decision comes with what was said before it; in `frame` what is said now is of the
     // decision that is stored now, and of those before it: is_after.
-    Tensor keep(Trace& trace, const Transition& t, const Tensor& said, bool is_after) const {
+    StatusTensors keep(Trace& trace, const Transition& t, const Tensor& said, bool is_after) const {
         StatusWriter status(trace, "store");
         const Tensor is_said = logical_and(less_equal(abs(said), 1e30), not_equal(said, 0));
         status.add(Counter::kRewardsClamped, sum(number(greater(abs(said), 1.0))));
@@ -355,8 +352,8 @@ struct PraiseBuilder {
 
         ReplayRing ring(trace, praise.capacity);
         const Tensor place = ring.push(t.is_sound);
-        write_rows(ring.column("observation", schema.observation_width()), place, t.observation);
-        write_rows(ring.column("decision", schema.action_width()), place, t.decision);
+        assign_rows(ring.column("observation", schema.observation_width()), place, t.observation);
+        assign_rows(ring.column("decision", schema.action_width()), place, t.decision);
         const Tensor labels = ring.column("label"), weights = ring.column("weight");
         const auto length = static_cast<int64_t>(praise.credit.size());
         const AgentChains chains(trace, praise.agents, length);
@@ -381,10 +378,10 @@ struct PraiseBuilder {
             weight_rows.push_back(gather(weights, before) + zeros + credit);
         }
         const Tensor all = concat(places, 0);
-        write_rows(labels, all, concat(label_rows, 0));
-        write_rows(weights, all, concat(weight_rows, 0));
+        assign_rows(labels, all, concat(label_rows, 0));
+        assign_rows(weights, all, concat(weight_rows, 0));
         chains.append(t.id, ring.serials(), t.is_sound);
-        const Tensor judged = trace.state("praise.count", {});
+        const Tensor judged = judged_count(trace);
         trace.assign(judged, minimum(judged + sum(number(is_said)), 1e6));
         status.add(Counter::kSamples, sum(number(t.is_sound)));
         status.add(Counter::kSamplesRefused, t.refused());
@@ -393,29 +390,23 @@ struct PraiseBuilder {
         return status.finish();
     }
 
-    std::unique_ptr<Trace> store() const {
-        auto owner = std::make_unique<Trace>("store");
-        const Transition t = Transition::declare(*owner, schema, praise.agents,
+    void store(Trace& trace) const {
+        const Transition t = Transition::declare(trace, schema, praise.agents,
                                                  {.outcome = false, .next_mask = false});
-        (void)keep(*owner, t, owner->input("praise", {kRows}), false);
-        return owner;
+        (void)keep(trace, t, trace.input("praise", {kRows}), false);
     }
 
-    std::unique_ptr<Trace> frame() const {
-        auto owner = std::make_unique<Trace>("frame");
-        const Frame f = Frame::declare(*owner, schema, praise.agents, "praise");
+    void frame(Trace& trace) const {
+        const Frame f = Frame::declare(trace, schema, praise.agents, "praise");
         Transition t = f.transition;
         const Tensor said = t.reward;
         t.reward = {};
         t.check(schema, praise.agents);  // a decision is sound whatever was said of it
-        gather_status(*owner, keep(*owner, t, said, true));
-        net.finish_frame(*owner, f, "judge", praise.normalize_observations);
-        return owner;
+        gather_status(trace, keep(trace, t, said, true));
+        net.finish_frame(trace, f, "judge", praise.normalize_observations);
     }
 
-    std::unique_ptr<Trace> learn() const {
-        auto owner = std::make_unique<Trace>("learn");
-        Trace& trace = *owner;
+    void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, praise.capacity);
         const Tensor weights = ring.column("weight"), labels = ring.column("label");
@@ -436,19 +427,18 @@ struct PraiseBuilder {
             net.values(trace, "judge", observation,
                        own_normalizer(trace, schema, praise.normalize_observations));
         const Tensor loss = mse_loss(ChoiceNet::mean_of(net.at(values, decision)), label);
-        const Guard guard(trace);
-        const LearnGroup groups[] = {
-            {.loss = loss,
-             .params = nn::params_under(trace, {"judge"}),
-             .optimizer = "adam",
-             .learning_rate = rate_of(trace, "learning_rate", praise.learning_rate)}};
-        (void)guarded_step(status, guard, groups, praise.rails,
-                           logical_and(greater_equal(trace.state("praise.count", {}),
-                                                     static_cast<double>(praise.warmup)),
-                                       greater(reshape(total, {}), 0)));
+        guarded_step(
+            status,
+            {.groups = {{.loss = loss,
+                         .params = nn::params_under(trace, {"judge"}),
+                         .optimizer = "adam",
+                         .learning_rate = rate_of(trace, "learning_rate", praise.learning_rate)}},
+             .rails = praise.rails,
+             .may_learn =
+                 logical_and(greater_equal(judged_count(trace), static_cast<double>(praise.warmup)),
+                             greater(reshape(total, {}), 0))});
         status.set(Diagnostic::kLoss, loss);
         (void)status.finish();
-        return owner;
     }
 };
 
@@ -471,16 +461,13 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Dqn
                                     " steps");
         return {};
     };
-    if (Status s = check(); !s.ok()) return failed_traces(std::move(s));
-    const DqnBuilder builder{schema, dqn, seed, net};
-    Traces traces;
-    traces.push_back(net.act("q", dqn.replay.normalize_observations));
-    traces.push_back(builder.store());
-    traces.push_back(builder.frame());
-    traces.push_back(builder.learn());
-    traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[3], seed));
-    return traces;
+    const DqnBuilder b{schema, dqn, seed, net};
+    return trace_entries(
+        check(), seed,
+        {{"act", [&](Trace& t) { net.act(t, "q", dqn.replay.normalize_observations); }},
+         {"store", [&](Trace& t) { b.store(t); }},
+         {"frame", [&](Trace& t) { b.frame(t); }},
+         {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Praise& praise,
@@ -501,16 +488,13 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Pra
                                         ", expected more than 0, at most 100");
         return {};
     };
-    if (Status s = check(); !s.ok()) return failed_traces(std::move(s));
-    const PraiseBuilder builder{schema, praise, seed, net};
-    Traces traces;
-    traces.push_back(net.act("judge", praise.normalize_observations));
-    traces.push_back(builder.store());
-    traces.push_back(builder.frame());
-    traces.push_back(builder.learn());
-    traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[3], seed));
-    return traces;
+    const PraiseBuilder b{schema, praise, seed, net};
+    return trace_entries(
+        check(), seed,
+        {{"act", [&](Trace& t) { net.act(t, "judge", praise.normalize_observations); }},
+         {"store", [&](Trace& t) { b.store(t); }},
+         {"frame", [&](Trace& t) { b.frame(t); }},
+         {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
 }  // namespace hearth::agents

@@ -3,7 +3,7 @@
 
 #include "agents/parts.hpp"
 
-#include "ir/rewrite.hpp"
+#include "ir/graph.hpp"
 
 #include <hearth/nn.hpp>
 
@@ -17,42 +17,9 @@ namespace hearth::agents {
 namespace {
 
 constexpr double kLargest = static_cast<double>(std::numeric_limits<float>::max());
-constexpr double kLeastWeight = 0.05;  // what an update is compared with, where weights are smaller
 
 bool is_under(std::string_view name, std::string_view path) {
     return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '.');
-}
-
-/// For each node, whether `value` depends on it.
-std::vector<bool> needed_for(const Graph& graph, ValueId value) {
-    std::vector<bool> is_needed(graph.nodes.size());
-    std::vector<ValueId> stack{value};
-    while (!stack.empty()) {
-        const Value& v = graph.value(stack.back());
-        stack.pop_back();
-        if (v.kind != ValueKind::kNode || is_needed[v.node]) continue;
-        is_needed[v.node] = true;
-        const std::vector<ValueId>& inputs = graph.nodes[v.node].inputs;
-        stack.insert(stack.end(), inputs.begin(), inputs.end());
-    }
-    return is_needed;
-}
-
-/// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
-/// comparisons alone would be computed again by every kernel that reads them.
-Tensor largest_of(std::vector<Tensor> numbers) {
-    constexpr size_t kAtOnce = 16;
-    do {
-        std::vector<Tensor> fewer;
-        for (size_t i = 0; i < numbers.size(); i += kAtOnce) {
-            Tensor largest = numbers[i];
-            for (size_t k = i + 1; k < std::min(i + kAtOnce, numbers.size()); ++k)
-                largest = maximum(largest, numbers[k]);
-            fewer.push_back(max(largest, {0}, true));
-        }
-        numbers = std::move(fewer);
-    } while (numbers.size() > 1);
-    return reshape(numbers[0], {});
 }
 
 Init init_of(const Value& v) {
@@ -67,7 +34,7 @@ Tensor number(const Tensor& condition) {
 
 // Comparisons with NaN are false.
 Tensor is_finite(const Tensor& x) {
-    return less_equal(max(abs(x)), kLargest);
+    return less_equal(abs(x), kLargest);
 }
 
 Tensor rows_are_finite(const Tensor& x) {
@@ -93,11 +60,6 @@ Tensor setting(Trace& trace, std::string_view name, const Setting& s) {
 Rate rate_of(Trace& trace, std::string_view name, const Setting& s) {
     if (s.is_live()) return trace.input(name, {});
     return s.value();
-}
-
-void write_rows(const Tensor& target, const Tensor& places, const Tensor& rows) {
-    if (!target.ok()) return;
-    target.trace()->assign(target, scatter_nd(target, unsqueeze(places, {-1}), rows));
 }
 
 RunningStatistics RunningStatistics::declare(Trace& trace, const std::string& name, int64_t width) {
@@ -155,144 +117,79 @@ std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
     return copies;
 }
 
-std::vector<CopiedTensor> freeze_as_copy(Trace& trace, std::string_view copy,
-                                         std::string_view original) {
-    std::vector<CopiedTensor> copies;
-    Graph& graph = trace.graph();
-    for (ValueId id = 0; id < graph.values.size(); ++id) {
-        Value& v = graph.values[id];
-        if (v.kind != ValueKind::kParam || !is_under(v.name, copy)) continue;
-        const std::string twin = std::string(original) + v.name.substr(copy.size());
-        const ValueId from = graph.find(twin);
-        if (from == kNone) {
-            trace.fail(internal_error("no param '" + twin + "' to copy"));
-            return {};
-        }
-        v.kind = ValueKind::kState;
-        v.data = graph.values[from].data;
-        copies.push_back({{&trace, from}, {&trace, id}});
-    }
-    return copies;
-}
-
-// --- Guard ---
-
-Guard::Guard(Trace& trace) : trace_(&trace), first_(trace.graph().updates.size()) {}
-
-// What is computed of an updated value reads the guarded one, where it can: the step of a param,
-// say, reads its guarded moments, and all of them are one kernel.
-void Guard::apply(const Tensor& condition) const {
-    if (!trace_->status().ok() || !condition.ok()) return;
-    Graph& graph = trace_->graph();
-    const std::vector<bool> is_before = needed_for(graph, condition.value());
-    for (size_t i = first_; i < graph.updates.size(); ++i) {
-        const GraphUpdate update = graph.updates[i];
-        const Tensor before(trace_, update.target), after(trace_, update.value);
-        const Tensor kept = where(condition, after, before);
-        graph.updates[i].value = kept.value();
-        if (graph.value(update.value).kind != ValueKind::kNode) continue;
-        for (NodeId n = 0; n < is_before.size(); ++n)
-            if (!is_before[n])
-                std::replace(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(),
-                             update.value, kept.value());
-    }
-    restore_order(graph);
-}
-
-Tensor Guard::largest_update_ratio() const {
-    std::vector<Tensor> ratios;
-    for (size_t i = first_; i < trace_->graph().updates.size(); ++i) {
-        const GraphUpdate update = trace_->graph().updates[i];
-        if (trace_->graph().value(update.target).kind != ValueKind::kParam) continue;
-        const Tensor before(trace_, update.target), after(trace_, update.value);
-        const Tensor step = mean(square(after - before));
-        const Tensor size = maximum(mean(square(before)), kLeastWeight * kLeastWeight);
-        ratios.push_back(reshape(step / size, {1}));
-    }
-    return ratios.empty() ? trace_->constant(0) : sqrt(largest_of(std::move(ratios)));
-}
-
 // --- Status ---
 
-namespace {
-
-constexpr auto kLow = static_cast<int64_t>(kDiagnosticCount);
-constexpr auto kHigh = static_cast<int64_t>(kDiagnosticCount + kCounterCount);
-constexpr auto kWords = static_cast<int64_t>(kStatusWords);
-
-Tensor status_state(Trace& trace, const std::string& name) {
-    return trace.state(name, {kWords}, {}, DType::kU32);
+// Three states rather than one: an element of each is made of the same elements of the others alone, so
+// that they are updated where they are, by the last kernel.
+StatusTensors StatusTensors::declare(Trace& trace, std::string_view role) {
+    const std::string name(role);
+    constexpr auto kDiagnostics = static_cast<int64_t>(kDiagnosticCount);
+    constexpr auto kCounters = static_cast<int64_t>(kCounterCount);
+    return {trace.state("agents.status." + name, {kDiagnostics}),
+            trace.state("agents.counters." + name, {kCounters}, {}, DType::kU32),
+            trace.state("agents.carries." + name, {kCounters}, {}, DType::kU32)};
 }
-
-}  // namespace
-
-StatusWriter::StatusWriter(Trace& trace, std::string_view role)
-    : trace_(&trace), name_("agents.status." + std::string(role)) {}
 
 Tensor StatusWriter::value(Diagnostic d) const {
     const auto at = static_cast<int64_t>(d);
-    return reshape(bitcast(slice(status_state(*trace_, name_), 0, at, at + 1), DType::kF32), {});
+    return reshape(slice(before_.diagnostics, 0, at, at + 1), {});
 }
 
-Tensor StatusWriter::finish() {
+StatusTensors StatusWriter::finish() {
     Trace& trace = *trace_;
     if (!trace.status().ok()) return {};
-    const Tensor before = status_state(trace, name_);
-    const Tensor low = slice(before, 0, kLow, kHigh), high = slice(before, 0, kHigh, kWords);
     // By choices rather than by joining single numbers: these are one kernel, those a level for every few.
-    const Tensor at = iota(trace, {kLow}), counter_at = iota(trace, {kHigh - kLow});
-    Tensor diagnostics = slice(before, 0, 0, kLow);
+    const Tensor diagnostic = iota(trace, before_.diagnostics.shape());
+    const Tensor counter = iota(trace, before_.low.shape());
+    StatusTensors next = before_;
     for (size_t i = 0; i < kDiagnosticCount; ++i)
         if (values_[i].ok())
-            diagnostics = where(equal(at, static_cast<double>(i)),
-                                bitcast(cast(values_[i], DType::kF32), DType::kU32), diagnostics);
-    Tensor more = trace.constant(HostTensor(DType::kU32, {kHigh - kLow}));
+            next.diagnostics =
+                where(equal(diagnostic, static_cast<double>(i)), values_[i], next.diagnostics);
+    next.diagnostics = where(is_finite(next.diagnostics), next.diagnostics, before_.diagnostics);
+    Tensor more = trace.constant(0, DType::kU32);
     for (size_t i = 0; i < kCounterCount; ++i)
         if (amounts_[i].ok())
-            more = where(equal(counter_at, static_cast<double>(i)), cast(amounts_[i], DType::kU32),
-                         more);
-    const Tensor next_low = low + more;
-    const Tensor next_high = high + cast(less(next_low, low), DType::kU32);
-    const Tensor next = concat({diagnostics, next_low, next_high}, 0);
-    trace.assign(before, next);
+            more =
+                where(equal(counter, static_cast<double>(i)), cast(amounts_[i], DType::kU32), more);
+    next.low = before_.low + more;
+    next.high = before_.high + cast(less(next.low, before_.low), DType::kU32);
+    trace.assign(before_.diagnostics, next.diagnostics);
+    trace.assign(before_.low, next.low);
+    trace.assign(before_.high, next.high);
     return next;
 }
 
-void gather_status(Trace& trace, const Tensor& own) {
+void gather_status(Trace& trace, const StatusTensors& stored) {
     if (!trace.status().ok()) return;
-    Tensor diagnostics, low, high;
+    StatusTensors sum;
     for (const char* role : {"store", "prepare", "learn", "publish"}) {
-        const bool is_own = std::string_view(role) == "store" && own.ok();
-        const Tensor words =
-            is_own ? own : status_state(trace, "agents.status." + std::string(role));
-        const Tensor d = bitcast(slice(words, 0, 0, kLow), DType::kF32);
-        const Tensor l = slice(words, 0, kLow, kHigh), h = slice(words, 0, kHigh, kWords);
-        if (!low.ok()) {
-            diagnostics = d;
-            low = l;
-            high = h;
+        const bool is_stored_here = std::string_view(role) == "store" && stored.low.ok();
+        const StatusTensors s = is_stored_here ? stored : StatusTensors::declare(trace, role);
+        if (!sum.low.ok()) {
+            sum = s;
             continue;
         }
         // Each diagnostic is one role's, and zero in all others.
-        diagnostics = diagnostics + d;
-        const Tensor sum_low = low + l;
-        high = high + h + cast(less(sum_low, l), DType::kU32);
-        low = sum_low;
+        const Tensor low = sum.low + s.low;
+        sum = {sum.diagnostics + s.diagnostics, low,
+               sum.high + s.high + cast(less(low, s.low), DType::kU32)};
     }
-    trace.assign(status_state(trace, "agents.status"),
-                 concat({bitcast(diagnostics, DType::kU32), low, high}, 0));
+    const Tensor words =
+        trace.state("agents.status", {static_cast<int64_t>(kStatusWords)}, {}, DType::kU32);
+    trace.assign(words, concat({bitcast(sum.diagnostics, DType::kU32), sum.low, sum.high}, 0));
 }
 
 void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Tensor& id,
                     const Tensor& reward, const Tensor& end, const Tensor& is_sound) {
-    const Tensor returns = trace.state("episodes.return", {agents});
-    const Tensor lengths = trace.state("episodes.length", {agents});
+    const Tensor returns = trace.transient("episodes.return", {agents});
+    const Tensor lengths = trace.transient("episodes.length", {agents});
     const Tensor sum_now = gather(returns, id) + where(is_sound, reward, 0.0);
     const Tensor length_now = gather(lengths, id) + 1.0;
     const Tensor is_over = logical_and(greater(end, 0.5), is_sound);
     const Tensor finished = sum(number(is_over));
-    write_rows(returns, id, where(is_over, 0.0, sum_now));
-    write_rows(lengths, id, where(is_over, 0.0, length_now));
+    assign_rows(returns, id, where(is_over, 0.0, sum_now));
+    assign_rows(lengths, id, where(is_over, 0.0, length_now));
     // A plain mean at first, then one that forgets over some twenty episodes.
     const Tensor seen = trace.state("episodes.seen", {});
     const Tensor all = seen + finished;
@@ -308,22 +205,21 @@ void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Te
     status.add(Counter::kEpisodes, finished);
 }
 
-std::unique_ptr<Trace> trace_publish(const Trace& act) {
-    auto trace = std::make_unique<Trace>("publish");
-    const std::vector<CopiedTensor> copies = declare_copies(*trace, act, kPublished);
-    std::vector<Tensor> largest;
-    for (const CopiedTensor& c : copies) largest.push_back(reshape(max(abs(c.from)), {1}));
-    StatusWriter status(*trace, "publish");
-    if (!largest.empty()) {
-        const Tensor is_sound = less_equal(largest_of(std::move(largest)), kLargest);
-        for (const CopiedTensor& c : copies) trace->assign(c.to, where(is_sound, c.from, c.to));
-        const Tensor version = trace->state("published.version", {}, {}, DType::kU32);
-        trace->assign(version, version + cast(is_sound, DType::kU32));
+void trace_publish(Trace& trace, const Trace& act) {
+    const std::vector<CopiedTensor> copies = declare_copies(trace, act, kPublished);
+    std::vector<Tensor> published;
+    for (const CopiedTensor& c : copies) published.push_back(c.from);
+    StatusWriter status(trace, "publish");
+    if (!published.empty()) {
+        UpdateGuard guard(trace);
+        const Tensor is_sound = all_finite(published);
+        for (const CopiedTensor& c : copies) trace.assign(c.to, c.from);
+        (void)run_counter(trace, "published.version");
+        guard.apply_if(is_sound);
         status.add(Counter::kPublications, is_sound);
         status.add(Counter::kPublicationsRefused, logical_not(is_sound));
     }
     (void)status.finish();
-    return trace;
 }
 
 std::vector<Trace*> entries_of(const Traces& traces) {

@@ -23,7 +23,7 @@ namespace hearth::agents {
 
 /// bool of any shape -> f32.
 Tensor number(const Tensor& condition);
-/// Whether all elements are finite: bool [].
+/// Whether each element is finite: bool, of x's shape.
 Tensor is_finite(const Tensor& x);
 /// x: [rows, n] -> bool [rows].
 Tensor rows_are_finite(const Tensor& x);
@@ -39,9 +39,6 @@ Tensor setting(Trace& trace, std::string_view name, const Setting& s);
 Rate rate_of(Trace& trace, std::string_view name, const Setting& s);
 
 // --- States ---
-
-/// target[places[i]] <- rows[i]; places outside [0, extent) are left out.  places: i32 [n].
-void write_rows(const Tensor& target, const Tensor& places, const Tensor& rows);
 
 /// A running mean and variance, as states NAME.mean, NAME.variance [width] and NAME.count [].
 struct RunningStatistics {
@@ -65,51 +62,41 @@ struct CopiedTensor {
 };
 std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader, std::string_view scope);
 
-/// Makes the params at or below `copy` states with the first contents of the params of this trace at
-/// or below `original`, which are declared already, and returns both.
-std::vector<CopiedTensor> freeze_as_copy(Trace& trace, std::string_view copy,
-                                         std::string_view original);
-
 // --- Rails ---
 
-/// The updates that a trace makes between construction and apply() happen only where a bool says so.
-class Guard {
-  public:
-    explicit Guard(Trace& trace);
-    /// condition: bool [].  It must not be computed from guarded values.
-    void apply(const Tensor& condition) const;
-    /// The largest rms of a step by the rms of its param, which counts as 0.05 at least: [].
-    Tensor largest_update_ratio() const;
-
-  private:
-    Trace* trace_;
-    size_t first_;
+/// What one role tells (status.hpp), or what all do together.
+struct StatusTensors {
+    Tensor diagnostics;  ///< f32 [kDiagnosticCount]
+    Tensor low, high;    ///< of counters: u32 [kCounterCount]
+    /// As the states of this role.
+    static StatusTensors declare(Trace& trace, std::string_view role);
 };
 
-/// The state "agents.status.ROLE": diagnostics and counters (status.hpp).  Each role has its own, so that
-/// one can be cut into slices while another runs in between.
+/// Diagnostics and counters of a role.  Each has its own, so that one can be cut into slices while another
+/// runs in between.
 class StatusWriter {
   public:
-    StatusWriter(Trace& trace, std::string_view role);
-    /// f32 [].
+    StatusWriter(Trace& trace, std::string_view role)
+        : trace_(&trace), before_(StatusTensors::declare(trace, role)) {}
+    /// f32 [].  One that is not finite is left as it was.
     void set(Diagnostic d, const Tensor& value) { values_[static_cast<size_t>(d)] = value; }
     /// How many more: bool or f32 [] (at most 2^24 at once).
     void add(Counter c, const Tensor& amount) { amounts_[static_cast<size_t>(c)] = amount; }
     /// The present value of a diagnostic.
     Tensor value(Diagnostic d) const;
-    /// Assigns the state; returns what it becomes.
-    Tensor finish();
+    /// Assigns the states; returns what they become.
+    StatusTensors finish();
 
   private:
     Trace* trace_;
-    std::string name_;
+    StatusTensors before_;
     std::array<Tensor, kDiagnosticCount> values_;
     std::array<Tensor, kCounterCount> amounts_;
 };
 
-/// The state "agents.status", for one readback: the sum of all roles, of which the entry that calls this
-/// is "store".  own: what its status becomes, or empty: it has none in this entry.
-void gather_status(Trace& trace, const Tensor& own);
+/// The state "agents.status", for one readback: the sum of all roles.  stored: what the status of the
+/// role store becomes in this entry, or nothing if that is not part of it.
+void gather_status(Trace& trace, const StatusTensors& stored = {});
 
 /// The mean return and length of episodes, from what is stored.  reward, end: [rows], id: i32 [rows],
 /// is_sound: bool [rows].
@@ -117,7 +104,7 @@ void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Te
                     const Tensor& reward, const Tensor& end, const Tensor& is_sound);
 
 /// The entry `publish`: copies what `act` reads, unless something of it is not finite.
-std::unique_ptr<Trace> trace_publish(const Trace& act);
+void trace_publish(Trace& trace, const Trace& act);
 
 /// What `act` says besides its action, and the run counter of its samples.
 inline constexpr std::string_view kPublished = "published";

@@ -23,11 +23,11 @@ class PpoBuilder {
     }
 
     Status check() const;
-    std::unique_ptr<Trace> act() const;
-    std::unique_ptr<Trace> store() const;
-    std::unique_ptr<Trace> frame() const;
-    std::unique_ptr<Trace> prepare() const;
-    std::unique_ptr<Trace> learn() const;
+    void act(Trace& trace) const;
+    void store(Trace& trace) const;
+    void frame(Trace& trace) const;
+    void prepare(Trace& trace) const;
+    void learn(Trace& trace) const;
 
   private:
     /// What a window holds of each sample.
@@ -45,8 +45,8 @@ class PpoBuilder {
     Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
                 const Tensor& id, const Tensor& is_first) const;
     /// Writes transitions into the window.
-    Tensor keep(Trace& trace, Transition t, const Tensor& log_probability,
-                const Tensor& memory) const;
+    StatusTensors keep(Trace& trace, Transition t, const Tensor& log_probability,
+                       const Tensor& memory) const;
 
     struct Policy {
         ActionDistribution distribution;
@@ -69,6 +69,23 @@ class PpoBuilder {
         Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, leash;
     };
     Terms loss_of(Trace& trace) const;
+
+    /// How far a window is learned from: the order of its sequences, all epochs, where the next minibatch
+    /// begins there, and whether the KL rail has stopped it.
+    Tensor order(Trace& trace) const {
+        return trace.transient("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
+    }
+    /// Of each minibatch: its samples, and the mean and deviation of their advantages.
+    Tensor minibatches(Trace& trace) const {
+        return trace.transient("learn.minibatches", {ppo_.epochs * ppo_.minibatches, 3});
+    }
+    /// The samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or as it
+    /// is where a sequence is one sample.
+    Tensor samples_of(Trace& trace, const Tensor& sequence) const;
+    static Tensor cursor(Trace& trace) {
+        return trace.transient("learn.cursor", {}, {}, DType::kI32);
+    }
+    static Tensor has_stopped(Trace& trace) { return trace.transient("learn.has_stopped", {}); }
 
     int64_t memory_width() const { return 2 * network_.memory_width; }
     int64_t samples() const { return ppo_.horizon * ppo_.agents; }
@@ -113,10 +130,10 @@ Status PpoBuilder::check() const {
 PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) const {
     const bool is_ring = scope == "rollout";
     const auto rows = [&](const char* name, int64_t width) {
-        return trace.state(scope + "." + name, {samples(), width});
+        return trace.transient(scope + "." + name, {samples(), width});
     };
     const auto column = [&](const char* name) {
-        return trace.state(scope + "." + name, {samples()});
+        return trace.transient(scope + "." + name, {samples()});
     };
     Columns c;
     c.observation = rows("observation", schema_.observation_width());
@@ -187,7 +204,7 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
     Tensor actor_memory, memory;
     const int64_t half = network_.memory_width;
     if (half > 0) {
-        memory = trace.state("memory", {ppo_.agents, memory_width()});
+        memory = trace.transient("memory", {ppo_.agents, memory_width()});
         said.memory = where(unsqueeze(is_first, {-1}), 0.0, gather(memory, id));
         actor_memory = slice(said.memory, -1, 0, half);
     }
@@ -198,7 +215,7 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
             encode(trace, "critic", schema_, observation, encode_options(normalizer));
         const Tensor critic_memory =
             network_.call(trace, "critic", seen, slice(said.memory, -1, half, 2 * half)).memory;
-        write_rows(memory, id, concat({p.memory, critic_memory}, -1));
+        assign_rows(memory, id, concat({p.memory, critic_memory}, -1));
     }
     const ActionSample sample =
         p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed_));
@@ -210,9 +227,7 @@ PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, con
     return said;
 }
 
-std::unique_ptr<Trace> PpoBuilder::act() const {
-    auto owner = std::make_unique<Trace>("act");
-    Trace& trace = *owner;
+void PpoBuilder::act(Trace& trace) const {
     const Tensor observation = trace.input("observation", {kRows, schema_.observation_width()});
     const Tensor mask = has_mask() ? trace.input("mask", {kRows, schema_.mask_width()}) : Tensor();
     const Tensor explore = trace.input("explore", {});
@@ -226,24 +241,18 @@ std::unique_ptr<Trace> PpoBuilder::act() const {
     if (said.memory.ok()) trace.output("memory", said.memory);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
-    return owner;
 }
 
-std::unique_ptr<Trace> PpoBuilder::store() const {
-    auto owner = std::make_unique<Trace>("store");
-    Trace& trace = *owner;
+void PpoBuilder::store(Trace& trace) const {
     const Transition t =
         Transition::declare(trace, schema_, ppo_.agents, {.outcome = true, .next_mask = false});
     const Tensor log_probability = trace.input("log_probability", {kRows});
     const Tensor memory =
         memory_width() > 0 ? trace.input("memory", {kRows, memory_width()}) : Tensor();
     (void)keep(trace, t, log_probability, memory);
-    return owner;
 }
 
-std::unique_ptr<Trace> PpoBuilder::frame() const {
-    auto owner = std::make_unique<Trace>("frame");
-    Trace& trace = *owner;
+void PpoBuilder::frame(Trace& trace) const {
     const Frame f = Frame::declare(trace, schema_, ppo_.agents);
     gather_status(trace,
                   keep(trace, f.transition, f.last(trace, "log_probability", 0),
@@ -254,29 +263,28 @@ std::unique_ptr<Trace> PpoBuilder::frame() const {
     f.remember(trace, "memory", said.memory);
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
-    return owner;
 }
 
-Tensor PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probability,
-                        const Tensor& memory) const {
+StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probability,
+                               const Tensor& memory) const {
     StatusWriter status(trace, "store");
     t.is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_probability, {-1})));
     if (memory.ok()) t.is_sound = logical_and(t.is_sound, rows_are_finite(memory));
     const Tensor& is_sound = t.is_sound;
-    const Tensor step = trace.state("rollout.step", {}, {}, DType::kI32);
+    const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
     const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
     const Tensor is_stored = logical_and(is_sound, has_room);
 
     // Rewards: scaled by what discounted returns vary, then limited.
     Tensor scaled = where(is_sound, t.reward, 0.0) * ppo_.reward_scale;
     if (ppo_.normalize_rewards) {
-        const Tensor discounted = trace.state("rewards.discounted", {ppo_.agents});
+        const Tensor discounted = trace.transient("rewards.discounted", {ppo_.agents});
         const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
         // Limited, so that a reward of 1e30 does not make all others vanish for good.
         const Tensor limited = clamp(scaled, -1e4, 1e4);
         const Tensor now = gather(discounted, t.id) * ppo_.gamma + limited;
         statistics.merge(unsqueeze(now, {-1}), number(is_stored));
-        write_rows(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
+        assign_rows(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
         scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
     }
     const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
@@ -284,15 +292,15 @@ Tensor PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probabilit
     const Columns ring = declare(trace, "rollout");
     const Tensor place = where(is_stored, step * static_cast<double>(ppo_.agents) + t.id,
                                trace.constant(static_cast<double>(samples()), DType::kI32));
-    write_rows(ring.observation, place, t.observation);
-    if (has_mask()) write_rows(ring.mask, place, t.mask);
-    write_rows(ring.decision, place, t.decision);
-    if (memory.ok()) write_rows(ring.memory, place, memory);
-    write_rows(ring.log_probability, place, log_probability);
-    write_rows(ring.reward, place, reward);
-    write_rows(ring.end, place, t.end);
-    write_rows(ring.next_observation, place, t.next_observation);
-    write_rows(ring.valid, place, number(is_stored));
+    assign_rows(ring.observation, place, t.observation);
+    if (has_mask()) assign_rows(ring.mask, place, t.mask);
+    assign_rows(ring.decision, place, t.decision);
+    if (memory.ok()) assign_rows(ring.memory, place, memory);
+    assign_rows(ring.log_probability, place, log_probability);
+    assign_rows(ring.reward, place, reward);
+    assign_rows(ring.end, place, t.end);
+    assign_rows(ring.next_observation, place, t.next_observation);
+    assign_rows(ring.valid, place, number(is_stored));
     // A frame in which all agents only begin takes no place.
     trace.assign(step, step + (t.exists.ok() ? cast(any(t.exists), DType::kI32)
                                              : trace.constant(1, DType::kI32)));
@@ -306,24 +314,7 @@ Tensor PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probabilit
     return status.finish();
 }
 
-/// sum over k >= 0 of x[t + k] * decay[t] * ... * decay[t + k - 1] along axis 0, by doubling: log2 of
-/// the extent steps (Hillis and Steele, 1986).  x, decay: [length, n].
-Tensor discounted_sums(Tensor x, Tensor decay) {
-    if (!x.ok() || !decay.ok()) return x;
-    const int64_t length = x.dim(0).count;
-    const auto ahead = [&](const Tensor& t, int64_t by) {
-        return pad(slice(t, 0, by, length), {0, 0}, {by, 0});
-    };
-    for (int64_t by = 1; by < length; by *= 2) {
-        x = x + decay * ahead(x, by);
-        decay = decay * ahead(decay, by);
-    }
-    return x;
-}
-
-std::unique_ptr<Trace> PpoBuilder::prepare() const {
-    auto owner = std::make_unique<Trace>("prepare");
-    Trace& trace = *owner;
+void PpoBuilder::prepare(Trace& trace) const {
     StatusWriter status(trace, "prepare");
     const Columns ring = declare(trace, "rollout"), batch = declare(trace, "batch");
     const Normalizer normalizer = published_normalizer(trace);
@@ -353,7 +344,8 @@ std::unique_ptr<Trace> PpoBuilder::prepare() const {
     const Tensor next_valid =
         pad(slice(reshape(ring.valid, window), 0, 1, ppo_.horizon), {0, 0}, {1, 0});
     const Tensor decay = reshape(goes_on, window) * next_valid * (ppo_.gamma * ppo_.lambda);
-    const Tensor advantage = reshape(discounted_sums(reshape(delta, window), decay), {samples()});
+    const Tensor advantage =
+        reshape(linear_scan(reshape(delta, window), decay, 0, true), {samples()});
     const Tensor returns = advantage + value;
 
     trace.assign(batch.observation, ring.observation);
@@ -374,8 +366,27 @@ std::unique_ptr<Trace> PpoBuilder::prepare() const {
             cast(random_permutation(counter, random_key("order." + std::to_string(e), seed_),
                                     sequences()),
                  DType::kI32));
-    const Tensor order = trace.state("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
-    trace.assign(order, orders.size() == 1 ? orders[0] : concat(orders, 0));
+    const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
+    trace.assign(order(trace), all_orders);
+
+    // What a minibatch needs to know of all its samples, so that learn can treat each alone.
+    const int64_t items = ppo_.epochs * ppo_.minibatches;
+    const Tensor of_items =
+        samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.minibatches}));
+    const std::vector<int64_t> axes =
+        ppo_.sequence > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
+    const auto total = [&](const Tensor& x) { return sum(x, axes, true); };
+    const Tensor item_weight = gather(ring.valid, of_items);
+    const Tensor item_advantage =
+        where(greater(item_weight, 0.5), gather(advantage, of_items), 0.0);
+    const Tensor size = total(item_weight);
+    const Tensor average = total(item_advantage) / maximum(size, 1.0);
+    const Tensor apart = where(greater(item_weight, 0.5), item_advantage - average, 0.0);
+    // n - 1, as PyTorch's std().
+    const Tensor deviation = sqrt(total(square(apart)) / maximum(size - 1.0, 1.0));
+    const auto column = [&](const Tensor& x) { return reshape(x, {items, 1}); };
+    trace.assign(minibatches(trace),
+                 concat({column(maximum(size, 1.0)), column(average), column(deviation)}, 1));
 
     if (ppo_.normalize_observations && encoded_ > 0) {
         // What was seen now counts from the next publication on: until then all see alike.
@@ -387,9 +398,9 @@ std::unique_ptr<Trace> PpoBuilder::prepare() const {
         trace.assign(state, trace.constant(HostTensor(state.dtype(), state.shape())));
     };
     zero(ring.valid);
-    zero(trace.state("rollout.step", {}, {}, DType::kI32));
-    zero(trace.state("learn.cursor", {}, {}, DType::kI32));
-    zero(trace.state("learn.has_stopped", {}));
+    zero(trace.transient("rollout.step", {}, {}, DType::kI32));
+    zero(cursor(trace));
+    zero(has_stopped(trace));
 
     const auto variance = [&](const Tensor& x) {
         return weighted_mean(square(x - weighted_mean(x, ring.valid)), ring.valid);
@@ -398,7 +409,19 @@ std::unique_ptr<Trace> PpoBuilder::prepare() const {
                1.0 - variance(where(is_valid, advantage, 0.0)) /
                          (variance(where(is_valid, returns, 0.0)) + 1e-8));
     (void)status.finish();
-    return owner;
+}
+
+// Sequence q is that of agent q % agents, from decision q / agents * length on.
+Tensor PpoBuilder::samples_of(Trace& trace, const Tensor& sequence) const {
+    const int64_t length = ppo_.sequence;
+    if (length == 1 || !sequence.ok()) return sequence;
+    const auto agents = static_cast<double>(ppo_.agents);
+    const Tensor all = trace.constant(agents, DType::kI32);
+    const Tensor first =
+        div(sequence, all) * (agents * static_cast<double>(length)) + mod(sequence, all);
+    Shape steps{length};
+    for (int i = 0; i < sequence.rank(); ++i) steps.push_back(Dim(1));
+    return unsqueeze(first, {0}) + reshape(iota(trace, {length}), steps) * agents;
 }
 
 PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
@@ -406,20 +429,9 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Normalizer normalizer = published_normalizer(trace);
     const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
 
-    // Sequence q is that of agent q % agents, from decision q / agents * length on.
-    const Tensor cursor = trace.state("learn.cursor", {}, {}, DType::kI32);
-    const Tensor order = trace.state("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
     const Tensor sequence =
-        gather(order, cursor * static_cast<double>(count) + iota(trace, {count}));
-    Tensor rows = sequence;
-    if (length > 1) {
-        const auto agents = static_cast<double>(ppo_.agents);
-        const Tensor all = trace.constant(agents, DType::kI32);
-        const Tensor first =
-            div(sequence, all) * (agents * static_cast<double>(length)) + mod(sequence, all);
-        const Tensor later = reshape(iota(trace, {length}), {length, 1}) * agents;
-        rows = reshape(first + later, {length * count});  // time first
-    }
+        gather(order(trace), cursor(trace) * static_cast<double>(count) + iota(trace, {count}));
+    const Tensor rows = reshape(samples_of(trace, sequence), {length * count});
     const auto picked = [&](const Tensor& column) {
         return column.ok() ? gather(column, rows) : Tensor();
     };
@@ -454,70 +466,68 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const ActionDistribution p = distribution(trace, "actor", features_of("actor", 0), mask);
     const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
 
-    Tensor scaled = advantage;
-    if (ppo_.normalize_advantages) {
-        const Tensor apart =
-            where(greater(weight, 0.5), advantage - weighted_mean(advantage, weight), 0.0);
-        // n - 1, as PyTorch's std().
-        const Tensor deviation = sqrt(sum(square(apart)) / maximum(sum(weight) - 1.0, 1.0));
-        scaled = apart / (deviation + 1e-8);
-    }
+    // The same three numbers for each sample: a row program reads them as it reads samples.
+    const Tensor item = gather(minibatches(trace), rows * 0.0 + cursor(trace));
+    const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
+    const Tensor share = weight / item_column(0);
+    const auto mean_of = [&](const Tensor& x) { return sum(x * share); };
+    const Tensor scaled = ppo_.normalize_advantages
+                              ? (advantage - item_column(1)) / (item_column(2) + 1e-8)
+                              : advantage;
     const Tensor log_ratio =
         where(greater(weight, 0.5),
               p.log_probability(picked(batch.decision)) - picked(batch.log_probability), 0.0);
     const Tensor ratio = exp(log_ratio);
     const Tensor clip = setting(trace, "clip", ppo_.clip);
     const Tensor limited = minimum(maximum(ratio, 1.0 - clip), 1.0 + clip);
-    terms.policy_loss = weighted_mean(maximum(neg(scaled * ratio), neg(scaled * limited)), weight);
-    terms.entropy = weighted_mean(p.entropy(), weight);
+    terms.policy_loss = mean_of(maximum(neg(scaled * ratio), neg(scaled * limited)));
+    terms.entropy = mean_of(p.entropy());
     Tensor error = square(value - returns);
     if (ppo_.value_clip > 0) {
         const Tensor old = returns - advantage;
         const Tensor near = old + clamp(value - old, -ppo_.value_clip, ppo_.value_clip);
         error = maximum(error, square(near - returns));
     }
-    terms.value_loss = weighted_mean(where(greater(weight, 0.5), error, 0.0), weight) * 0.5;
+    terms.value_loss = mean_of(where(greater(weight, 0.5), error, 0.0)) * 0.5;
     // Schulman, "Approximating KL Divergence", 2020: the estimator k3.
-    terms.kl = weighted_mean(ratio - 1.0 - log_ratio, weight);
-    terms.clip_fraction = weighted_mean(number(greater(abs(ratio - 1.0), clip)), weight);
+    terms.kl = mean_of(ratio - 1.0 - log_ratio);
+    terms.clip_fraction = mean_of(number(greater(abs(ratio - 1.0), clip)));
     terms.loss = terms.policy_loss - terms.entropy * setting(trace, "entropy", ppo_.entropy) +
                  terms.value_loss * ppo_.value_weight;
     if (has_leash()) {
+        trace.mirror("shipped.actor", "actor");
         const ActionDistribution shipped =
             distribution(trace, "shipped.actor", features_of("shipped.actor", 0), mask);
-        (void)freeze_as_copy(trace, "shipped.actor", "actor");
-        terms.leash = weighted_mean(p.kl(shipped), weight);
+        terms.leash = mean_of(p.kl(shipped));
         terms.loss = terms.loss + terms.leash * setting(trace, "leash", ppo_.leash);
     }
     return terms;
 }
 
-std::unique_ptr<Trace> PpoBuilder::learn() const {
-    auto owner = std::make_unique<Trace>("learn");
-    Trace& trace = *owner;
+void PpoBuilder::learn(Trace& trace) const {
     StatusWriter status(trace, "learn");
     const Terms terms = loss_of(trace);
-    if (!trace.status().ok()) return owner;
+    if (!trace.status().ok()) return;
 
     // What was learned from these samples goes as far as they can tell, and no farther.
-    const Tensor has_stopped = trace.state("learn.has_stopped", {});
-    Tensor may_learn, is_far;
+    Tensor may_learn;
     if (ppo_.rails.kl_stop > 0) {
-        is_far = logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(has_stopped, 0.5));
+        const Tensor stopped = has_stopped(trace);
+        const Tensor is_far =
+            logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(stopped, 0.5));
         may_learn = logical_not(is_far);
         status.add(Counter::kSkippedKl, is_far);
+        trace.assign(stopped, number(is_far));
     }
-    const Guard guard(trace);
-    const LearnGroup groups[] = {
-        {.loss = terms.loss,
-         .params = nn::params_under(trace, {"actor", "critic"}),
-         .optimizer = "adam",
-         .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
-         .epsilon = ppo_.adam_epsilon}};
-    (void)guarded_step(status, guard, groups, ppo_.rails, may_learn);
-    if (is_far.ok()) trace.assign(has_stopped, number(is_far));
-    const Tensor cursor = trace.state("learn.cursor", {}, {}, DType::kI32);
-    trace.assign(cursor, cursor + 1.0);
+    trace.assign(cursor(trace), cursor(trace) + 1.0);
+    guarded_step(status,
+                 {.groups = {{.loss = terms.loss,
+                              .params = nn::params_under(trace, {"actor", "critic"}),
+                              .optimizer = "adam",
+                              .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
+                              .epsilon = ppo_.adam_epsilon}},
+                  .rails = ppo_.rails,
+                  .may_learn = may_learn});
 
     status.set(Diagnostic::kLoss, terms.loss);
     status.set(Diagnostic::kPolicyLoss, terms.policy_loss);
@@ -527,24 +537,19 @@ std::unique_ptr<Trace> PpoBuilder::learn() const {
     status.set(Diagnostic::kClipFraction, terms.clip_fraction);
     if (terms.leash.ok()) status.set(Diagnostic::kLeash, terms.leash);
     (void)status.finish();
-    return owner;
 }
 
 }  // namespace
 
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     uint64_t seed) {
-    const PpoBuilder builder(schema, network, ppo, seed);
-    Traces traces;
-    if (Status s = builder.check(); !s.ok()) return failed_traces(std::move(s));
-    traces.push_back(builder.act());
-    traces.push_back(builder.store());
-    traces.push_back(builder.frame());
-    traces.push_back(builder.prepare());
-    traces.push_back(builder.learn());
-    traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[4], seed));
-    return traces;
+    const PpoBuilder b(schema, network, ppo, seed);
+    return trace_entries(b.check(), seed,
+                         {{"act", [&](Trace& t) { b.act(t); }},
+                          {"store", [&](Trace& t) { b.store(t); }},
+                          {"frame", [&](Trace& t) { b.frame(t); }},
+                          {"prepare", [&](Trace& t) { b.prepare(t); }},
+                          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
 }  // namespace hearth::agents

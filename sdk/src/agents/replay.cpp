@@ -17,14 +17,14 @@ namespace hearth::agents {
 ReplayRing::ReplayRing(Trace& trace, int64_t capacity)
     : trace_(&trace),
       capacity_(capacity),
-      cursor_(trace.state("replay.cursor", {}, {}, DType::kI32)),
-      size_(trace.state("replay.size", {}, {}, DType::kI32)),
-      serial_(trace.state("replay.serial", {}, {}, DType::kU32)) {}
+      cursor_(trace.transient("replay.cursor", {}, {}, DType::kI32)),
+      size_(trace.transient("replay.size", {}, {}, DType::kI32)),
+      serial_(trace.transient("replay.serial", {}, {}, DType::kU32)) {}
 
 Tensor ReplayRing::column(const std::string& name, int64_t width, DType dtype,
                           const Init& init) const {
     const Shape shape = width == 0 ? Shape{capacity_} : Shape{capacity_, width};
-    return trace_->state("replay." + name, shape, init, dtype);
+    return trace_->transient("replay." + name, shape, init, dtype);
 }
 
 Tensor ReplayRing::push(const Tensor& is_sound) {
@@ -58,8 +58,8 @@ Tensor ReplayRing::draw(const Tensor& counter, uint64_t key, int64_t count) cons
 AgentChains::AgentChains(Trace& trace, int64_t agents, int64_t length)
     : length_(length),
       serials_(
-          trace.state("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
-      lengths_(trace.state("replay.chain_length", {agents}, {}, DType::kI32)) {}
+          trace.transient("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
+      lengths_(trace.transient("replay.chain_length", {agents}, {}, DType::kI32)) {}
 
 AgentChains::Link AgentChains::link(const Tensor& id, int64_t back) const {
     const Tensor all = squeeze(slice(serials_, 1, back, back + 1), {1});
@@ -71,9 +71,9 @@ void AgentChains::append(const Tensor& id, const Tensor& serials, const Tensor& 
     const Tensor now = unsqueeze(serials, {-1});
     const Tensor next =
         length_ > 1 ? concat({now, slice(gather(serials_, id), 1, 0, length_ - 1)}, 1) : now;
-    write_rows(serials_, id, next);
+    assign_rows(serials_, id, next);
     const Tensor longer = clamp(gather(lengths_, id) + 1.0, 0, static_cast<double>(length_));
-    write_rows(lengths_, id, where(goes_on, longer, 0.0));
+    assign_rows(lengths_, id, where(goes_on, longer, 0.0));
 }
 
 // --- What is stored ---
@@ -145,7 +145,7 @@ Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, co
     t.end = trace.input("end", {kRows});
     const Tensor begins = trace.input("begins", {kRows});
     f.is_first = logical_or(greater(begins, 0.5), greater(t.end, 0.5));
-    t.exists = less(begins, 0.5);
+    t.exists = logical_and(less(begins, 0.5), greater(f.last(trace, "exists", 0), 0.5));
     t.observation = f.last(trace, "observation", width);
     if (has_mask) t.mask = f.last(trace, "mask", schema.mask_width());
     t.decision = f.last(trace, "decision", schema.action_width());
@@ -162,14 +162,14 @@ Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, co
 
 Tensor Frame::last(Trace& trace, const char* name, int64_t width) const {
     const Shape shape = width == 0 ? Shape{agents} : Shape{agents, width};
-    return gather(trace.state("last." + std::string(name), shape), id);
+    return gather(trace.transient("last." + std::string(name), shape), id);
 }
 
 void Frame::remember(Trace& trace, const char* name, const Tensor& rows) const {
     if (!rows.ok()) return;
     Shape shape{agents};
     if (rows.rank() == 2) shape.push_back(rows.dim(1));
-    write_rows(trace.state("last." + std::string(name), shape), id, rows);
+    assign_rows(trace.transient("last." + std::string(name), shape), id, rows);
 }
 
 void Frame::remember(Trace& trace, const AgentSchema& schema, const Tensor& decision) const {
@@ -177,6 +177,7 @@ void Frame::remember(Trace& trace, const AgentSchema& schema, const Tensor& deci
     if (mask.ok()) remember(trace, "mask", mask);
     remember(trace, "decision", decision);
     remember(trace, "action", game_action(schema, decision));
+    remember(trace, "exists", number(greater_equal(id, 0)));
 }
 
 int64_t encoded_width(const AgentSchema& schema) {
@@ -226,49 +227,73 @@ Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used)
 
 // --- Steps ---
 
+namespace {
+
 Tensor next_value(const Tensor& param) {
     for (const GraphUpdate& u : param.trace()->graph().updates)
         if (u.target == param.value()) return {param.trace(), u.value};
     return param;
 }
 
-Tensor guarded_step(StatusWriter& status, const Guard& guard, std::span<const LearnGroup> groups,
-                    const Rails& rails, const Tensor& may_learn) {
-    Tensor is_sound, largest_norm;
+/// The largest rms of a step by the rms of its param, which counts as 0.05 at least: [].  Not of single
+/// numbers, which have no typical size.
+Tensor largest_update_ratio(const std::vector<LearnGroup>& groups) {
+    constexpr double kLeastWeight = 0.05;
+    Tensor largest;
+    for (const LearnGroup& g : groups)
+        for (const Tensor& param : g.params) {
+            if (param.rank() == 0) continue;
+            const Tensor change = mean(square(next_value(param) - param));
+            const Tensor size = maximum(mean(square(param)), kLeastWeight * kLeastWeight);
+            const Tensor ratio = change / size;
+            largest = largest.ok() ? maximum(largest, ratio) : ratio;
+        }
+    return sqrt(largest);
+}
+
+}  // namespace
+
+void guarded_step(StatusWriter& status, const LearnStep& step) {
     const auto both = [](const Tensor& a, const Tensor& b) {
         return a.ok() ? logical_and(a, b) : b;
     };
-    for (const LearnGroup& g : groups) {
+    if (step.groups.empty() || !step.groups[0].loss.ok()) return;
+    UpdateGuard guard(*step.groups[0].loss.trace());
+    Tensor is_sound, largest_norm;
+    for (const LearnGroup& g : step.groups) {
         const std::vector<Tensor> gradients = grad(g.loss, g.params);
+        // Finite only if all gradients are: no reductions of their own.
         const Tensor norm = global_norm(gradients);
         is_sound = both(is_sound, logical_and(is_finite(g.loss), is_finite(norm)));
         largest_norm = largest_norm.ok() ? maximum(largest_norm, norm) : norm;
-        adam(g.params, clip_by_global_norm(gradients, rails.gradient_norm),
+        adam(g.params, clip_by_global_norm(gradients, step.rails.gradient_norm),
              AdamOptions{
                  .learning_rate = g.learning_rate, .epsilon = g.epsilon, .name = g.optimizer});
     }
     // Each rail asks only where those before it let the step pass, so that one trip counts once.
-    Tensor may_step = both(may_learn, is_sound);
+    Tensor may_step = both(step.may_learn, is_sound);
     const Tensor fails = logical_not(is_sound);
-    status.add(Counter::kSkippedNotFinite, may_learn.ok() ? logical_and(may_learn, fails) : fails);
-    if (rails.update_ratio > 0) {
-        const Tensor ratio = guard.largest_update_ratio();
-        const Tensor is_small = less_equal(ratio, rails.update_ratio);
+    status.add(Counter::kSkippedNotFinite,
+               step.may_learn.ok() ? logical_and(step.may_learn, fails) : fails);
+    if (step.rails.update_ratio > 0) {
+        const Tensor ratio = largest_update_ratio(step.groups);
+        const Tensor is_small = less_equal(ratio, step.rails.update_ratio);
         status.set(Diagnostic::kUpdateRatio, ratio);
         status.add(Counter::kSkippedRatio, logical_and(may_step, logical_not(is_small)));
         may_step = logical_and(may_step, is_small);
     }
-    guard.apply(may_step);
+    if (step.also) step.also();
+    guard.apply_if(may_step);
     status.add(Counter::kLearnSteps, may_step);
     status.set(Diagnostic::kGradientNorm, largest_norm);
-    return may_step;
 }
 
 // --- adapt ---
 
-std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed) {
-    auto owner = std::make_unique<Trace>("adapt");
-    Trace& trace = *owner;
+namespace {
+
+/// For what this `learn` entry trains.
+void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
     const Graph& graph = learn.graph();
     const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
     const Tensor counter = run_counter(trace, "adapt.steps");
@@ -316,17 +341,31 @@ std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed) {
         trace.assign(trace.state(v.name, v.shape, init_of(v), v.dtype),
                      trace.constant(HostTensor(v.dtype, v.shape)));
     }
-    return owner;
+}
+
+}  // namespace
+
+Traces trace_entries(const Status& check, uint64_t seed, std::initializer_list<EntryBody> entries) {
+    Traces traces;
+    const auto add = [&](const char* name) -> Trace& {
+        traces.push_back(std::make_unique<Trace>(name));
+        return *traces.back();
+    };
+    if (!check.ok()) {
+        add(entries.begin()->name).fail(check);
+        return traces;
+    }
+    const Trace* learn = nullptr;
+    for (const EntryBody& e : entries) {
+        e.trace(add(e.name));
+        if (std::string_view(e.name) == "learn") learn = traces.back().get();
+    }
+    trace_publish(add("publish"), *traces[0]);
+    trace_adapt(add("adapt"), *learn, seed);
+    return traces;
 }
 
 // --- Checks ---
-
-Traces failed_traces(Status status) {
-    Traces traces;
-    traces.push_back(std::make_unique<Trace>("act"));
-    traces.back()->fail(std::move(status));
-    return traces;
-}
 
 Status check_positive(const char* learner, const char* name, int64_t value) {
     if (value >= 1) return {};

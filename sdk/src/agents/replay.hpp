@@ -7,14 +7,15 @@
 
 #include "agents/parts.hpp"
 
-#include <memory>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <vector>
 
 namespace hearth::agents {
 
-/// Where samples go and come from: the states replay.cursor, replay.size and replay.serial.  Columns are
-/// states "replay.NAME" of [capacity, ...].
+/// Where samples go and come from: replay.cursor, replay.size and replay.serial.  Columns are
+/// "replay.NAME" of [capacity, ...].  All are transient states.
 class ReplayRing {
   public:
     ReplayRing(Trace& trace, int64_t capacity);
@@ -43,7 +44,7 @@ class ReplayRing {
 };
 
 /// The first choices or numbers of a chain: for each agent the serials of its last `length` samples,
-/// newest first, as the states replay.chain [agents, length] (u32) and replay.chain_length [agents].
+/// newest first, as the transient states replay.chain [agents, length] (u32) and replay.chain_length [agents].
 class AgentChains {
   public:
     AgentChains(Trace& trace, int64_t agents, int64_t length);
@@ -81,7 +82,8 @@ struct Transition {
 };
 
 /// Inputs of the entry `frame`: what acts now, and the transition that it ends.  What acted last is
-/// remembered in states last.NAME [agents, ...].
+/// remembered in transient states last.NAME [agents, ...]; last.exists tells of whom there is something,
+/// so that a decision from before a brain was loaded is not taken for one that came after.
 struct Frame {
     Tensor id, observation, mask, explore;
     Tensor is_first;  ///< bool [rows]: an episode begins here
@@ -119,7 +121,7 @@ Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is
 /// The statistics as this learner has them now, or nothing.
 Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used);
 
-/// Applies Adam to params under these paths, each group with its own states, behind all rails.
+/// A loss, and the params that Adam moves to make it smaller.
 struct LearnGroup {
     Tensor loss;
     std::vector<Tensor> params;
@@ -127,23 +129,30 @@ struct LearnGroup {
     Rate learning_rate = 1e-3;
     double epsilon = 1e-8;
 };
-/// may_learn: bool [], or empty.  Sets the diagnostics and counters that all learners have.  Other updates
-/// since `guard` happen only with the step.  Returns whether it was taken: bool [].
-Tensor guarded_step(StatusWriter& status, const Guard& guard, std::span<const LearnGroup> groups,
-                    const Rails& rails, const Tensor& may_learn);
 
-/// What a param of this trace becomes: its update, or itself.
-Tensor next_value(const Tensor& param);
+/// One step of all groups, behind all rails.
+struct LearnStep {
+    std::vector<LearnGroup> groups;
+    const Rails& rails;
+    Tensor may_learn;  ///< bool [], or empty
+    std::function<void()> also =
+        {};  ///< other updates that happen only with the step, after Adam's
+};
+/// Sets the diagnostics and counters that all learners have.
+void guarded_step(StatusWriter& status, const LearnStep& step);
 
 /// What a policy said, as outputs of `act`.
 void output_decision(Trace& trace, const AgentSchema& schema, const Tensor& decision,
                      const Tensor& log_probability = {});
 
-/// The entry `adapt` for what this `learn` entry trains.
-std::unique_ptr<Trace> trace_adapt(const Trace& learn, uint64_t seed);
-
-/// A single trace that only says why not.
-Traces failed_traces(Status status);
+/// What an entry of this name does.
+struct EntryBody {
+    const char* name;
+    std::function<void(Trace&)> trace;
+};
+/// These entries, of which the first one acts and "learn" learns, and what all learners have besides:
+/// publish and adapt.  If `check` failed: a single trace that only says why.
+Traces trace_entries(const Status& check, uint64_t seed, std::initializer_list<EntryBody> entries);
 
 /// Range checks shared by learners: OK, or which setting is out of its range.
 Status check_positive(const char* learner, const char* name, int64_t value);

@@ -59,34 +59,26 @@ struct SacBuilder {
                      p.mode());
     }
 
-    std::unique_ptr<Trace> act() const {
-        auto owner = std::make_unique<Trace>("act");
-        Trace& trace = *owner;
+    void act(Trace& trace) const {
         const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
         output_decision(trace, schema, decide(trace, observation, trace.input("explore", {})));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
-        return owner;
     }
 
-    std::unique_ptr<Trace> store() const {
-        auto owner = std::make_unique<Trace>("store");
-        (void)keep(*owner, Transition::declare(*owner, schema, sac.replay.agents, {}));
-        return owner;
+    void store(Trace& trace) const {
+        (void)keep(trace, Transition::declare(trace, schema, sac.replay.agents, {}));
     }
 
-    std::unique_ptr<Trace> frame() const {
-        auto owner = std::make_unique<Trace>("frame");
-        Trace& trace = *owner;
+    void frame(Trace& trace) const {
         const Frame f = Frame::declare(trace, schema, sac.replay.agents);
         gather_status(trace, keep(trace, f.transition));
         f.remember(trace, schema, decide(trace, f.observation, f.explore));
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
-        return owner;
     }
 
-    Tensor keep(Trace& trace, const Transition& t) const {
+    StatusTensors keep(Trace& trace, const Transition& t) const {
         StatusWriter status(trace, "store");
         const Replay& replay = sac.replay;
         const Tensor reward = limited_rewards(status, t.reward * replay.reward_scale, t.is_sound,
@@ -94,11 +86,12 @@ struct SacBuilder {
         ReplayRing ring(trace, replay.capacity);
         const Tensor place = ring.push(t.is_sound);
         const int64_t width = schema.observation_width();
-        write_rows(ring.column("observation", width), place, t.observation);
-        write_rows(ring.column("decision", schema.action_width()), place, clamp(t.decision, -1, 1));
-        write_rows(ring.column("reward"), place, reward);
-        write_rows(ring.column("end"), place, t.end);
-        write_rows(ring.column("next_observation", width), place, t.next_observation);
+        assign_rows(ring.column("observation", width), place, t.observation);
+        assign_rows(ring.column("decision", schema.action_width()), place,
+                    clamp(t.decision, -1, 1));
+        assign_rows(ring.column("reward"), place, reward);
+        assign_rows(ring.column("end"), place, t.end);
+        assign_rows(ring.column("next_observation", width), place, t.next_observation);
         status.add(Counter::kSamples, sum(number(t.is_sound)));
         status.add(Counter::kSamplesRefused, t.refused());
         const Normalizer normalizer = own_normalizer(trace, schema, replay.normalize_observations);
@@ -113,9 +106,7 @@ struct SacBuilder {
     }
 
     // Actor, critics and temperature learn at once, each from the others as they were before.
-    std::unique_ptr<Trace> learn() const {
-        auto owner = std::make_unique<Trace>("learn");
-        Trace& trace = *owner;
+    void learn(Trace& trace) const {
         StatusWriter status(trace, "learn");
         const ReplayRing ring(trace, sac.replay.capacity);
         const Tensor counter = run_counter(trace, "learn.draws");
@@ -137,13 +128,12 @@ struct SacBuilder {
             policy(trace, next, normalizer).sample(counter, random_key("learn.next", seed));
         const ActionSample now =
             policy(trace, observation, normalizer).sample(counter, random_key("learn.now", seed));
+        trace.mirror("target.critic1", "critic1");
+        trace.mirror("target.critic2", "critic2");
         const Tensor q1 = critic(trace, "critic1", observation, decision, normalizer);
         const Tensor q2 = critic(trace, "critic2", observation, decision, normalizer);
         const Tensor t1 = critic(trace, "target.critic1", next, later.action, normalizer);
         const Tensor t2 = critic(trace, "target.critic2", next, later.action, normalizer);
-        std::vector<CopiedTensor> copies = freeze_as_copy(trace, "target.critic1", "critic1");
-        for (const CopiedTensor& c : freeze_as_copy(trace, "target.critic2", "critic2"))
-            copies.push_back(c);
 
         const Tensor is_over = logical_and(greater(end, 0.5), less(end, 1.5));
         const Tensor next_value = minimum(t1, t2) - temperature * later.log_probability;
@@ -160,29 +150,28 @@ struct SacBuilder {
         const Tensor temperature_loss =
             neg(log_temperature * stop_gradient(mean(now.log_probability) + target));
 
-        const Guard guard(trace);
         const Rate rate = rate_of(trace, "learning_rate", sac.learning_rate);
         const auto under = [&](std::initializer_list<std::string_view> paths) {
             return nn::params_under(trace, paths);
         };
-        const LearnGroup groups[] = {
-            {critic_loss, under({"critic1", "critic2"}), "adam.critic", rate},
-            {actor_loss, under({"actor"}), "adam.actor", rate},
-            {temperature_loss, under({"temperature"}), "adam.temperature", rate}};
-        const Tensor is_taken =
-            guarded_step(status, guard, groups, sac.rails,
-                         greater_equal(ring.size(), static_cast<double>(sac.replay.warmup)));
-        for (const CopiedTensor& c : copies)
-            trace.assign(
-                c.to, where(is_taken, c.to + (agents::next_value(c.from) - c.to) * sac.target_rate,
-                            c.to));
+        guarded_step(
+            status,
+            {.groups = {{critic_loss, under({"critic1", "critic2"}), "adam.critic", rate},
+                        {actor_loss, under({"actor"}), "adam.actor", rate},
+                        {temperature_loss, under({"temperature"}), "adam.temperature", rate}},
+             .rails = sac.rails,
+             .may_learn = greater_equal(ring.size(), static_cast<double>(sac.replay.warmup)),
+             .also = [&] {
+                 follow(trace, "target.critic1", "critic1", sac.target_rate);
+                 follow(trace, "target.critic2", "critic2", sac.target_rate);
+             }});
         status.set(Diagnostic::kLoss, critic_loss + actor_loss);
         status.set(Diagnostic::kPolicyLoss, actor_loss);
         status.set(Diagnostic::kValueLoss, critic_loss);
         status.set(Diagnostic::kEntropy, neg(mean(now.log_probability)));
-        status.set(Diagnostic::kTemperature, temperature);
+        // With a loss, so that it is there before the temperature changes: no copy of that is kept.
+        status.set(Diagnostic::kTemperature, where(is_finite(critic_loss), temperature, 0.0));
         (void)status.finish();
-        return owner;
     }
 };
 
@@ -205,16 +194,12 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Sac
                                     ", expected more than 0");
         return {};
     };
-    if (Status s = check(); !s.ok()) return failed_traces(std::move(s));
-    const SacBuilder builder{schema, network, sac, seed};
-    Traces traces;
-    traces.push_back(builder.act());
-    traces.push_back(builder.store());
-    traces.push_back(builder.frame());
-    traces.push_back(builder.learn());
-    traces.push_back(trace_publish(*traces[0]));
-    traces.push_back(trace_adapt(*traces[3], seed));
-    return traces;
+    const SacBuilder b{schema, network, sac, seed};
+    return trace_entries(check(), seed,
+                         {{"act", [&](Trace& t) { b.act(t); }},
+                          {"store", [&](Trace& t) { b.store(t); }},
+                          {"frame", [&](Trace& t) { b.frame(t); }},
+                          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
 }  // namespace hearth::agents

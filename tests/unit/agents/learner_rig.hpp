@@ -40,9 +40,13 @@ class InterpretedLearner {
 
     /// Of all roles; valid until the next call.
     StatusView status() const {
-        std::vector<std::span<const uint32_t>> roles;
-        for (const auto& [name, value] : weights)
-            if (name.starts_with("agents.status.")) roles.push_back(value.as<uint32_t>());
+        std::vector<RoleStatus> roles;
+        for (const char* role : {"store", "prepare", "learn", "publish"})
+            if (const auto at = weights.find("agents.status." + std::string(role));
+                at != weights.end())
+                roles.push_back({at->second.as<float>(),
+                                 weights.at("agents.counters." + std::string(role)).as<uint32_t>(),
+                                 weights.at("agents.carries." + std::string(role)).as<uint32_t>()});
         words_ = sum_of_status(roles);
         return StatusView(words_);
     }
@@ -64,5 +68,22 @@ class InterpretedLearner {
     std::map<std::string, Graph> graphs_;
     mutable std::array<uint32_t, kStatusWords> words_{};
 };
+
+/// What "prepare" finds out about minibatches of `size` samples each, all of which are there: how many,
+/// and the mean and deviation of their advantages.  -> [minibatches, 3].
+template <class Advantage>
+HostTensor minibatch_statistics(const std::vector<double>& order, size_t size,
+                                const Advantage& advantage) {
+    std::vector<double> statistics;
+    for (size_t begin = 0; begin < order.size(); begin += size) {
+        double mean = 0, squares = 0;
+        const auto at = [&](size_t i) { return advantage(static_cast<int64_t>(order[begin + i])); };
+        for (size_t i = 0; i < size; ++i) mean += at(i) / static_cast<double>(size);
+        for (size_t i = 0; i < size; ++i) squares += (at(i) - mean) * (at(i) - mean);
+        statistics.insert(statistics.end(), {static_cast<double>(size), mean,
+                                             std::sqrt(squares / static_cast<double>(size - 1))});
+    }
+    return HostTensor::of({static_cast<int64_t>(order.size() / size), 3}, statistics);
+}
 
 }  // namespace hearth::agents

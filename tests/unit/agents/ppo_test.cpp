@@ -58,8 +58,11 @@ class ReferenceWindow {
             learner.run("store", rows, 4);
         }
         learner.run("prepare");
-        learner.weights["learn.order"] =
-            HostTensor::of({64}, json.at("order").get<std::vector<double>>(), DType::kI32);
+        const auto order = json.at("order").get<std::vector<double>>();
+        learner.weights["learn.order"] = HostTensor::of({64}, order, DType::kI32);
+        const HostTensor& advantage = learner.weights.at("batch.advantage");
+        learner.weights["learn.minibatches"] =
+            minibatch_statistics(order, 8, [&](int64_t i) { return advantage.get(i); });
     }
 
     void set_weights(const char* which) {
@@ -338,10 +341,9 @@ TEST(PpoRails, AStepThatChangesAWeightTooMuchAtOnceIsNotTaken) {
 TEST(PpoRails, CountersGoOnBeyond32Bits) {
     ReferenceWindow window(reference_settings());
     InterpretedLearner& learner = window.learner;
-    const auto low =
-        static_cast<int64_t>(kDiagnosticCount) + static_cast<int64_t>(Counter::kSamples);
-    learner.weights.at("agents.status.store").set(low, 4294967294.0);
-    learner.weights.at("agents.status.store").set(low + static_cast<int64_t>(kCounterCount), 1);
+    const auto samples = static_cast<int64_t>(Counter::kSamples);
+    learner.weights.at("agents.counters.store").set(samples, 4294967294.0);
+    learner.weights.at("agents.carries.store").set(samples, 1);
     NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
     for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
     for (const char* name :

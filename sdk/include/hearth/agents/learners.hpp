@@ -24,7 +24,7 @@
 //              was none; final_observation [rows, observation width]: what was seen last, looked at where
 //              end is 2; explore [] -> the state last.action [agents, action width], by id
 //
-// store, prepare, learn and publish keep states agents.status.ROLE (status.hpp); frame also their sum,
+// store, prepare, learn and publish each keep a status of their own (status.hpp); frame also their sum,
 // agents.status.  All state is in the program.
 
 #pragma once

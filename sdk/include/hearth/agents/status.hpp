@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What learners tell: diagnostics, then 64-bit counters, as arrays of u32.  Each role (store, prepare,
-// learn, publish) keeps its own state "agents.status.ROLE"; the entry frame keeps their sum as well, the
-// state "agents.status", so that one readback tells everything.  Header-only, for the small library and
-// for learners.
+// What learners tell: diagnostics, and 64-bit counters.  Each role (store, prepare, learn, publish) keeps
+// its own, as the states agents.status.ROLE (f32), agents.counters.ROLE (u32, low halves) and
+// agents.carries.ROLE (high halves); the entry frame keeps their sum as well, as words of one state
+// "agents.status", so that one readback tells everything.  Header-only, for the small library and for
+// learners.
 
 #pragma once
 
@@ -17,7 +18,7 @@
 
 namespace hearth::agents {
 
-/// Of the last recording that computed them; zero where a learner has none.
+/// Of the last recording that computed them and found them finite; zero where a learner has none.
 enum class Diagnostic : uint32_t {
     kLoss,
     kPolicyLoss,
@@ -61,7 +62,7 @@ inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
     "rewards_clamped", "episodes",        "learn_steps",     "skipped_not_finite",
     "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused"};
 
-/// Words of the state: diagnostics, the low halves of all counters, their high halves.
+/// Words of the state agents.status: diagnostics, the low halves of all counters, their high halves.
 inline constexpr size_t kStatusWords = kDiagnosticCount + 2 * kCounterCount;
 
 /// The state as it was read back.
@@ -81,18 +82,21 @@ class StatusView {
     std::span<const uint32_t> words_;
 };
 
-/// The sum of several roles' words, as the state "agents.status" is.
-inline std::array<uint32_t, kStatusWords> sum_of_status(
-    std::span<const std::span<const uint32_t>> roles) {
+/// One role's states, as they were read back.
+struct RoleStatus {
+    std::span<const float> diagnostics;
+    std::span<const uint32_t> low, high;  ///< of counters
+};
+
+/// The sum of several roles, as the state agents.status is.
+inline std::array<uint32_t, kStatusWords> sum_of_status(std::span<const RoleStatus> roles) {
     std::array<uint32_t, kStatusWords> sum{};
-    for (const std::span<const uint32_t> words : roles) {
-        if (words.size() != kStatusWords) continue;
+    for (const RoleStatus& role : roles) {
         for (size_t i = 0; i < kDiagnosticCount; ++i)
-            sum[i] = std::bit_cast<uint32_t>(std::bit_cast<float>(sum[i]) +
-                                             std::bit_cast<float>(words[i]));
+            sum[i] = std::bit_cast<uint32_t>(std::bit_cast<float>(sum[i]) + role.diagnostics[i]);
         for (size_t i = 0; i < kCounterCount; ++i) {
-            const auto counter = static_cast<Counter>(i);
-            const uint64_t total = StatusView(sum)[counter] + StatusView(words)[counter];
+            const uint64_t more = role.low[i] | static_cast<uint64_t>(role.high[i]) << 32;
+            const uint64_t total = StatusView(sum)[static_cast<Counter>(i)] + more;
             sum[kDiagnosticCount + i] = static_cast<uint32_t>(total);
             sum[kDiagnosticCount + kCounterCount + i] = static_cast<uint32_t>(total >> 32);
         }
