@@ -40,7 +40,7 @@ BUILD = TREE / "build" / "release"  # as in the checkout, so that ccache knows w
 
 # For each folder of sdk/src the test programs that are nearest to it.
 TESTS = {
-    "program": ["program_test", "runtime_test"],
+    "program": ["program_test", "hearth_test_agent_schema", "runtime_test"],
     "runtime": ["runtime_test"],
     "gpu": ["runtime_test"],
     "capi": ["runtime_test"],

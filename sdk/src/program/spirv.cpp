@@ -264,6 +264,8 @@ class Reader {
         if (has_types_) return bad("decorations behind the types");
         if (in[3] != kOffset) return true;
         if (!in.has(5)) return bad("a decoration without its number");
+        constexpr uint32_t kMostMembers = 1u << 16;  // as an instruction has words
+        if (in[2] >= kMostMembers) return bad("an offset of a member that there is not");
         if (id->last_member == kNone || in[4] >= id->last_offset) {
             id->last_member = in[2];
             id->last_offset = in[4];

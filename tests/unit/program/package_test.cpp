@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 namespace hearth::test {
@@ -207,6 +208,154 @@ TEST(Package, NamesOfProfilesMustDiffer) {
     ASSERT_FALSE(twice.ok());
     EXPECT_EQ(twice.status().message(), "two profiles are named 'fast'");
     EXPECT_FALSE(save_package({}).ok());
+}
+
+/// A package of which something is changed, with all checksums mended.
+class PackageBytes {
+  public:
+    explicit PackageBytes(const PackageContents& contents = make_contents())
+        : bytes_(save_package(contents).value()) {}
+    file::PackageHeader& header() { return *reinterpret_cast<file::PackageHeader*>(bytes_.data()); }
+    file::PackageSectionRecord& section(size_t i) {
+        return reinterpret_cast<file::PackageSectionRecord*>(&header() + 1)[i];
+    }
+    file::ProfileRecord& profile(size_t i) {
+        return reinterpret_cast<file::ProfileRecord*>(&section(header().section_count))[i];
+    }
+    std::vector<std::byte>& bytes() { return bytes_; }
+    std::string opened() {
+        const size_t tables = sizeof(file::PackageHeader) +
+                              header().section_count * sizeof(file::PackageSectionRecord) +
+                              header().profile_count * sizeof(file::ProfileRecord);
+        if (tables <= bytes_.size())
+            header().checksum = checksum(std::span(bytes_).first(tables).subspan(24));
+        ViewError error;
+        return opens(bytes_, &error) ? "" : error.text.c_str();
+    }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+std::string with(const std::function<void(PackageBytes&)>& change) {
+    PackageBytes package;
+    change(package);
+    return package.opened();
+}
+
+TEST(Package, ChecksEachFieldOfItsTables) {
+    EXPECT_EQ(with([](PackageBytes&) {}), "");
+    const std::string count = "package: impossible number of sections or profiles";
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = 65; }), count);
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = ~0u; }), count);
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().profile_count = 9; }), count);
+    EXPECT_EQ(with([](PackageBytes& p) { p.header().profile_count = 0; }), count);
+    // Tables that reach to the end of the file, or beyond it.
+    for (const size_t more : {size_t{0}, size_t{1}}) {
+        PackageBytes package;
+        package.bytes().resize(sizeof(file::PackageHeader) + 48 - more);
+        package.header().section_count = 0;
+        package.header().profile_count = 1;
+        package.header().total_bytes = package.bytes().size();
+        EXPECT_EQ(package.opened(),
+                  more == 0 ? "package: needs one graph and one pool of weights" : count);
+    }
+    const std::string order = "package: a section lies outside the file or not in order";
+    const auto section = [](size_t i, auto change) {
+        return with([&](PackageBytes& p) { change(p.section(i)); });
+    };
+    EXPECT_EQ(section(2, [](auto& s) { s.offset += 32; }), order + " (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.offset = 0; }), order + " (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.offset += 4096; }), order + " (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.offset = ~uint64_t{63}; }), order + " (2)");
+    EXPECT_EQ(section(4, [](auto& s) { s.bytes += 1; }), order + " (4)");
+    EXPECT_EQ(section(4, [](auto& s) { s.bytes = ~uint64_t{0}; }), order + " (4)");
+    EXPECT_EQ(section(4, [](auto& s) { s.bytes -= 1, s.checksum = checksum({}); }),
+              "package: a section's checksum does not match (4)");
+    EXPECT_EQ(with([](PackageBytes& p) {
+                  const auto notes = std::span(p.bytes()).subspan(p.section(4).offset, 1);
+                  p.section(4).bytes = 1, p.section(4).checksum = checksum(notes);
+              }),
+              "package: there is something after the last section");
+    EXPECT_EQ(section(2, [](auto& s) { s.reserved = 1; }),
+              "package: a section's reserved field is not zero (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.kind = 9; }), "package: a section of unknown kind 9 (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.kind = 0; }), "package: a section of unknown kind 0 (2)");
+    EXPECT_EQ(section(2, [](auto& s) { s.kind = 2; }),
+              "package: the weights are not aligned to a page (2)");
+    // Each kind turned into each other: too many of one, or too few of the other.
+    using Kind = file::PackageSectionKind;
+    for (size_t i = 0; i < 5; ++i)
+        for (const Kind kind : {Kind::kGraph, Kind::kNotes})
+            if (PackageBytes package; package.section(i).kind != static_cast<uint32_t>(kind) &&
+                                      package.section(i).kind != 3) {
+                package.section(i).kind = static_cast<uint32_t>(kind);
+                EXPECT_EQ(package.opened(), "package: needs one graph and one pool of weights");
+            }
+    EXPECT_EQ(with([](PackageBytes& p) {
+                  for (size_t i = 0; i < 5; ++i)
+                      if (p.section(i).kind == 3) p.section(i).kind = 4;
+              }),
+              "package: needs one graph and one pool of weights");
+    EXPECT_EQ(with([](PackageBytes& p) { p.bytes()[p.section(1).offset - 1] = std::byte{1}; }),
+              "package: bytes between sections are not zero (1)");
+
+    const auto profile = [](auto change) {
+        return with([&](PackageBytes& p) { change(p.profile(1)); });
+    };
+    EXPECT_EQ(profile([](auto& p) { p.name[0] = '\0'; }), "package: a profile without a name (1)");
+    EXPECT_EQ(profile([](auto& p) { std::memset(p.name, 'x', sizeof p.name); }),
+              "package: a profile without a name (1)");
+    EXPECT_EQ(profile([](auto& p) { std::memset(p.name, 'x', sizeof p.name - 1); }), "");
+    EXPECT_EQ(profile([](auto& p) { p.reserved = 1; }),
+              "package: a profile's reserved field is not zero (1)");
+    EXPECT_EQ(profile([](auto& p) { std::memcpy(p.name, "fast", 5); }),
+              "package: two profiles are named 'fast' (1)");
+    EXPECT_EQ(profile([](auto& p) { p.section = 5; }),
+              "package: profile 'baseline' has no program (1)");
+    EXPECT_EQ(profile([](auto& p) { p.section = ~0u; }),
+              "package: profile 'baseline' has no program (1)");
+    EXPECT_EQ(profile([](auto& p) { p.section = 0; }),
+              "package: profile 'baseline' has no program (1)");
+}
+
+TEST(Package, IsRecognizedByItsFirstBytes) {
+    const std::vector<std::byte> bytes = make_package();
+    EXPECT_TRUE(is_package(bytes));
+    EXPECT_TRUE(is_package(std::span(bytes).first(4)));
+    EXPECT_FALSE(is_package(std::span(bytes).first(3)));
+    EXPECT_FALSE(is_package(std::span(bytes).subspan(1)));
+    std::vector<uint64_t> words(bytes.size() / 8 + 1);
+    std::memcpy(reinterpret_cast<std::byte*>(words.data()) + 1, bytes.data(),
+                std::min(bytes.size(), words.size() * 8 - 1));
+    ViewError error;
+    PackageView view;
+    EXPECT_FALSE(view.open(std::as_bytes(std::span(words)).subspan(1), &error));
+    EXPECT_EQ(error.code, StatusCode::kInvalidArgument);
+    // Without notes there are none.
+    PackageContents contents = make_contents();
+    contents.notes.clear();
+    const std::vector<std::byte> bare = save_package(std::move(contents)).value();
+    ASSERT_TRUE(view.open(bare, &error)) << error.text.c_str();
+    EXPECT_EQ(view.notes(), "");
+}
+
+TEST(Package, HasOneToEightProfilesOfShortNames) {
+    const auto named = [](std::initializer_list<std::string> names) {
+        PackageContents contents = make_contents();
+        contents.profiles.clear();
+        for (const std::string& name : names)
+            contents.profiles.push_back({name, make_program("p"), 0, 0});
+        return save_package(std::move(contents)).status().message();
+    };
+    EXPECT_EQ(named({}), "a package has 1 to 8 profiles, found 0");
+    EXPECT_EQ(named({"1", "2", "3", "4", "5", "6", "7", "8"}), "");
+    EXPECT_EQ(named({"1", "2", "3", "4", "5", "6", "7", "8", "9"}),
+              "a package has 1 to 8 profiles, found 9");
+    EXPECT_EQ(named({""}), "a profile's name has 1 to 31 characters, found ''");
+    EXPECT_EQ(named({std::string(31, 'x')}), "");
+    EXPECT_EQ(named({std::string(32, 'x')}),
+              "a profile's name has 1 to 31 characters, found '" + std::string(32, 'x') + "'");
 }
 
 TEST(DataPool, StoresEqualBytesOnce) {
