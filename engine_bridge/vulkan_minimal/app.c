@@ -3,9 +3,12 @@
 
 #include "vulkan_minimal/app.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 void app_fail(const char* what, const char* detail) {
     fprintf(stderr, "%s: %s\n", what, detail);
@@ -120,16 +123,21 @@ void app_submit_and_wait(VkCommandBuffer commands) {
 }
 
 static void* read_file(const char* path, uint64_t* size) {
-    FILE* file = fopen(path, "rb");
-    if (!file) app_fail("cannot open", path);
-    fseek(file, 0, SEEK_END);
-    const long end = ftell(file);
-    rewind(file);
-    void* bytes = malloc(end > 0 ? (size_t)end : 1);
-    if (!bytes || end < 0 || fread(bytes, 1, (size_t)end, file) != (size_t)end)
-        app_fail("cannot read", path);
-    fclose(file);
-    *size = (uint64_t)end;
+    /* Without O_NONBLOCK, opening a FIFO waits until somebody writes to it. */
+    const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) app_fail("cannot open", path);
+    struct stat status;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) app_fail("not a regular file", path);
+    const size_t end = (size_t)status.st_size;
+    char* bytes = malloc(end > 0 ? end : 1);
+    if (!bytes) app_fail("no memory for", path);
+    for (size_t at = 0; at < end;) {
+        const ssize_t count = read(file, bytes + at, end - at);
+        if (count <= 0) app_fail("cannot read", path);
+        at += (size_t)count;
+    }
+    close(file);
+    *size = end;
     return bytes;
 }
 

@@ -117,6 +117,7 @@ class Fuser {
                                                      !is_epilogue[n] && !has_stored_windows(n)) ||
                                                     feeds_one_reader(n) || is_read_as_parts(n) ||
                                                     joins_numbers(n) || is_ahead_of_rows(n));
+        break_inlined_chains();
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
                 place(n);
@@ -125,6 +126,21 @@ class Fuser {
     }
 
   private:
+    /// Stores a value of each long chain of arithmetic that readers would compute again.
+    void break_inlined_chains() {
+        std::vector<size_t> length(graph_.nodes.size());
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+            if (!plan_.inlined[n]) continue;
+            for (ValueId v : graph_.nodes[n].inputs)
+                if (graph_.values[v].kind == ValueKind::kNode)
+                    length[n] = std::max(length[n], length[graph_.values[v].node]);
+            const bool is_storable = graph_.nodes[n].op->op_class == OpClass::kElementwise;
+            if (++length[n] < options_.max_nodes || !is_storable) continue;
+            plan_.inlined[n] = false;
+            length[n] = 0;
+        }
+    }
+
     /// A kernel that writes rows of a state in place must not compute anything of its old contents:
     /// what it reads, if that was made of them, is stored before.
     void find_reads_of_replaced() {
@@ -379,6 +395,7 @@ class Fuser {
         const Node& node = graph_.nodes[n];
         Group merged = plan_.groups[g];
         if (merged.in_region != options_.region.has(n) || is_block_fold(node)) return false;
+        if (merged.nodes.size() >= options_.max_nodes) return false;
         if (!reshape_group(node, merged)) return false;
         if (!all_reads_aligned(n, g) || reaches(n, g)) return false;
         merged.nodes.insert(merged.nodes.begin(), n);

@@ -45,8 +45,11 @@ struct Group {
 };
 
 struct FusionOptions {
-    bool enabled = true;        ///< off: every node that can be a kernel of its own is one
-    int max_operands = 14;      ///< buffers that one kernel may touch
+    bool enabled = true;    ///< off: every node that can be a kernel of its own is one
+    int max_operands = 14;  ///< buffers that one kernel may touch
+    /// Nodes of one group, and of a chain that readers compute again.  Fusing and writing a kernel
+    /// take the square of it, and so may a driver; longer chains become several kernels.
+    size_t max_nodes = 512;
     bool any_operands = false;  ///< it may touch any number of them where it folds numbers
     /// Its groups will run as one kernel: they hold none of the other nodes, and may touch any
     /// number of buffers.  May be empty.
