@@ -33,12 +33,22 @@ std::vector<OpCase> usable_cases() {
         return c.sample.high < 1e5 || !is_floating(c.sample.inputs[0].dtype);
     };
     std::vector<OpCase> cases;
-    for (const OpDef* op : all_ops())
-        for (const OpCase& c : cases_of(*op))
+    for (const OpDef* op : all_ops()) {
+        std::vector<OpCase> candidates = cases_of(*op);
+        // Every type that the operator takes.
+        for (OpCase& c : typed_cases_of(*op)) candidates.push_back(std::move(c));
+        for (const OpCase& c : candidates)
             if (runs_on_device(c) && is_moderate(c) &&
                 std::all_of(c.sample.inputs.begin(), c.sample.inputs.end(), usable_type))
                 cases.push_back(c);
+        for (OpCase& c : empty_cases_of(*op))
+            if (runs_on_device(c)) cases.push_back(std::move(c));
+    }
     return cases;
+}
+
+bool is_empty(const TensorType& type) {
+    return type.shape.element_count(3) == 0;
 }
 
 class Cook {
@@ -132,7 +142,7 @@ class Cook {
             case 7:
                 return keep(view(x, c[2], c[3]));
             case 8:
-                return keep(product(x, c[2]));
+                return c[3] % 4 == 0 ? integer_product(c) : keep(product(x, c[2]));
             default:
                 return update(x, c[3]);
         }
@@ -145,10 +155,11 @@ class Cook {
         const bool is_real = std::any_of(s.inputs.begin(), s.inputs.end(), [](const TensorType& t) {
             return t.dtype == DType::kF32;
         });
+        const bool has_none = std::any_of(s.inputs.begin(), s.inputs.end(), is_empty);
         std::vector<Tensor> operands;
         for (const TensorType& type : s.inputs) {
             const uint32_t choice = c[2 + operands.size() % 4];
-            if (type.dtype != DType::kF32)
+            if (type.dtype != DType::kF32 || has_none)
                 operands.push_back(input(type.shape, type.dtype, s.low, s.high));
             else
                 operands.push_back(sigmoid(fit(pick(choice), type.shape)) * (s.high - s.low) +
@@ -157,7 +168,8 @@ class Cook {
         for (const Tensor& y : apply(*chosen.op, operands, s.attrs, &trace_)) {
             if (!y.ok() || trace_.status().ok() == false) break;
             if (is_real || is_floating(y.dtype())) keep(y);
-            if (!is_floating(y.dtype()) && is_small(y.shape())) others_.push_back(y);
+            if (!is_floating(y.dtype()) && is_small(y.shape()) && y.shape().element_count(3) > 0)
+                others_.push_back(y);
         }
     }
 
@@ -246,6 +258,32 @@ class Cook {
         const Tensor b =
             trace_.param(name() + ".b" + std::to_string(out), {out}, Init::uniform(-1, 1));
         return linear(x, w, choice / 16 % 2 == 0 ? b : Tensor()) * 0.5;
+    }
+
+    /// A product of integers of some type, with something behind it.
+    void integer_product(const std::array<uint32_t, 6>& c) {
+        constexpr DType kTypes[] = {DType::kI32, DType::kI16, DType::kI8,
+                                    DType::kU32, DType::kU16, DType::kU8};
+        const DType dtype = kTypes[c[2] % std::size(kTypes)];
+        const int64_t inner = 1 + c[4] % 40, columns = 1 + c[5] % 9;
+        const Tensor a = input({kRows, inner}, dtype, -9, 9),
+                     b = input({inner, columns}, dtype, -9, 9);
+        const Tensor y = matmul(a, b);
+        const Tensor bias = input({columns}, dtype, -9, 9);
+        switch (c[1] % 6) {
+            case 0:
+                return others_.push_back(y);
+            case 1:
+                return others_.push_back(y * bias + bias);
+            case 2:
+                return others_.push_back(maximum(y, bias));
+            case 3:
+                return others_.push_back(less(y, bias));
+            case 4:
+                return others_.push_back(where(less(y, bias), y - bias, bias));
+            default:
+                return keep(tanh(cast(y, DType::kF32) * 0.01));
+        }
     }
 
     void update(const Tensor& x, uint32_t choice) {

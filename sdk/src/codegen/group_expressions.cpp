@@ -59,6 +59,16 @@ std::vector<uint32_t> key_of(ValueId value, const ScalarPlace& place) {
 
 }  // namespace
 
+void GroupExpressions::define(ValueId value, Scalar scalar) {
+    const DType dtype = graph_.values[value].dtype;
+    if (is_integer(dtype) && size_bytes(dtype) < 4) {
+        const double range = size_bytes(dtype) == 1 ? 256 : 65536;
+        const Scalar low = bit_and(scalar, arena_.constant(range - 1, scalar.type()));
+        scalar = is_unsigned(dtype) ? low : select(low >= range / 2, low - range, low);
+    }
+    defined_[value] = scalar;
+}
+
 bool GroupExpressions::is_computed_here(ValueId value) const {
     const Value& v = graph_.values[value];
     if (v.kind != ValueKind::kNode) return false;

@@ -25,8 +25,8 @@ class GroupExpressions {
     ScalarArena& arena() { return arena_; }
 
     /// Makes every read of `value` within the group be `scalar`, wherever it is read (a matrix
-    /// product's sum, a row's reduction).
-    void define(ValueId value, Scalar scalar) { defined_[value] = scalar; }
+    /// product's sum, a row's reduction), wrapped around where the value is of narrow integers.
+    void define(ValueId value, Scalar scalar);
 
     /// Asked for each value that the group does not compute, before it is loaded from its buffer:
     /// where else it can be read.

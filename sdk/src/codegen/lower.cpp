@@ -574,7 +574,10 @@ class Lowerer {
         KernelCall call;
         call.label = std::move(label);
         const OperandLayout layout = layout_of(graph, kernel);
-        if (pushed_operands(graph, kernel) > kMaxPushedOperands)
+        // Descriptors cannot be located in the arena.
+        const bool is_located = layout.located_count > 0;
+        if (pushed_operands(graph, kernel) > kMaxPushedOperands ||
+            (is_located && options_.binding_model == BindingModel::kDescriptor))
             return unsupported("a kernel with " + std::to_string(layout.count()) + " operands");
         HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
         for (size_t i : layout.order) call.operands.push_back(operand(graph, group, kernel, i));

@@ -284,12 +284,15 @@ std::vector<Tensor> import_arg(OnnxCall& call, Tensor (*function)(const Tensor&,
     return {static_cast<double>(extent.count - 1) - from_back};
 }
 
-std::vector<Tensor> import_reduce(OnnxCall& call,
-                                  Tensor (*function)(const Tensor&, const Axes&, bool)) {
+using Reduction = Tensor (*)(const Tensor&, const Axes&, bool);
+
+/// of_flags: what the operator is of bools; null: it takes none.
+std::vector<Tensor> import_reduce(OnnxCall& call, Reduction function,
+                                  Reduction of_flags = nullptr) {
     const OnnxReduction reduction(call);
     const Tensor& x = reduction.x();
-    if (x.dtype() != DType::kBool) return {reduction.run(function, x)};
-    return {cast(reduction.run(function, cast(x, DType::kI32)), DType::kBool)};
+    const bool are_flags = x.dtype() == DType::kBool && of_flags != nullptr;
+    return {reduction.run(are_flags ? of_flags : function, x)};
 }
 
 }  // namespace
@@ -303,11 +306,11 @@ std::vector<Tensor> import_argmin(OnnxCall& call) {
 }
 
 std::vector<Tensor> import_reduce_max(OnnxCall& call) {
-    return import_reduce(call, max);
+    return import_reduce(call, max, any);
 }
 
 std::vector<Tensor> import_reduce_min(OnnxCall& call) {
-    return import_reduce(call, min);
+    return import_reduce(call, min, all);
 }
 
 std::vector<Tensor> import_reduce_prod(OnnxCall& call) {

@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Code generation writes the kernels that it wrote when they were last changed on purpose, to the
+// bit: what lets it be rewritten piece by piece.  tests/data/replay/README.md says how to record
+// them anew.
+
+#include "compile/compile.hpp"
+#include "digits.hpp"
+#include "net.hpp"
+#include "ops/op_cases.hpp"
+#include "support/cases.hpp"
+
+#include <hearth/agents/learners.hpp>
+#include <hearth/core/hash.hpp>
+#include <hearth/io.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <map>
+
+namespace hearth::test {
+namespace {
+
+/// What programs are compiled for.
+struct Target {
+    std::string name;
+    DeviceCaps caps;
+    BindingModel binding_model = BindingModel::kDeviceAddress;
+};
+
+std::vector<Target> make_targets() {
+    DeviceCaps software;  // lavapipe of Mesa 22.3.6
+    software.name = "software";
+    software.subgroup_size = 8;
+    software.max_workgroup_invocations = software.max_workgroup_size_x = 1024;
+    software.shared_memory_bytes = 32 << 10;
+    software.max_buffer_bytes = uint64_t{1} << 31;
+    software.fp16_arithmetic = software.fp16_storage = software.int8_storage = true;
+    software.subgroup_arithmetic = true;
+    DeviceCaps h200 = software;  // NVIDIA H200
+    h200.name = "h200";
+    h200.subgroup_size = 32;
+    h200.shared_memory_bytes = 48 << 10;
+    h200.push_constant_bytes = 256;
+    h200.max_workgroup_count_x = 0x7fffffff;
+    h200.matrix_cores = MatrixCores::kKhr;
+    h200.nv_matrix_cores = true;
+    const auto address = BindingModel::kDeviceAddress;
+    return {{"baseline address", baseline_caps(), address},
+            {"baseline descriptor", baseline_caps(), BindingModel::kDescriptor},
+            {"software address", software, address},
+            {"h200 address", h200, address}};
+}
+
+const std::vector<Target>& targets() {
+    static const std::vector<Target> all = make_targets();
+    return all;
+}
+
+std::string setting() {
+    const char* text = std::getenv("HEARTH_REPLAY");
+    return text != nullptr ? text : "";
+}
+bool takes_all() {
+    return !setting().empty();
+}
+
+std::string digits_of(uint64_t hash) {
+    char text[20];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+    return text;
+}
+
+std::string hash_of(const Program& program) {
+    Hash hash;
+    for (const Kernel& kernel : program.kernels) {
+        hash.number(kernel.spirv.size());
+        for (const uint32_t word : kernel.spirv) hash.number(word);
+    }
+    return digits_of(hash.value());
+}
+
+/// The lines of kernels.txt: what was compiled, and its hash.
+class Records {
+  public:
+    static Records& instance() {
+        static Records records;
+        return records;
+    }
+
+    /// Compares with what is recorded, or records it.
+    void expect(const std::string& what, const std::string& hash) {
+        if (setting() == "write") {
+            lines_[what] = hash;
+            return;
+        }
+        const auto at = lines_.find(what);
+        ASSERT_NE(at, lines_.end()) << what << " is not recorded: see tests/data/replay/README.md";
+        EXPECT_EQ(hash, at->second) << what;
+    }
+
+    ~Records() {
+        if (setting() != "write") return;
+        std::ofstream file(HEARTH_REPLAY_DATA);
+        for (const auto& [what, hash] : lines_) file << what << " " << hash << "\n";
+    }
+
+  private:
+    Records() {
+        std::ifstream file(HEARTH_REPLAY_DATA);
+        for (std::string line; std::getline(file, line);)
+            if (const size_t space = line.rfind(' '); space != std::string::npos)
+                lines_[line.substr(0, space)] = line.substr(space + 1);
+    }
+    std::map<std::string, std::string> lines_;
+};
+
+CompileOptions options_for(const Target& target, uint64_t rows_capacity) {
+    CompileOptions options;
+    options.caps = target.caps;
+    options.binding_model = target.binding_model;
+    options.rows_capacity = rows_capacity;
+    options.keep_source = false;
+    return options;
+}
+
+class ReplayOfOperator : public testing::TestWithParam<const OpDef*> {};
+
+TEST_P(ReplayOfOperator, WritesTheKernelsThatAreRecorded) {
+    const OpDef& op = *GetParam();
+    auto variants = variants_of(op);
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    auto narrow = narrow_variants_of(op, DType::kF16);
+    ASSERT_TRUE(narrow.ok()) << narrow.status().message();
+    // Names are unique among the variants of one type.
+    std::vector<Graph> graphs[2];
+    uint64_t rows = 1;
+    for (const bool is_narrow : {false, true})
+        for (Variant& v : is_narrow ? *narrow : *variants) {
+            rows = std::max(rows, static_cast<uint64_t>(v.rows) + 5);
+            graphs[is_narrow].push_back(std::move(v.graph));
+        }
+    if (graphs[0].empty()) GTEST_SKIP() << op.name << " has only samples of types no GPU holds";
+    // Each operator for another target, all targets at night.
+    const size_t chosen = Hash().text(op.name).value() % targets().size();
+    for (size_t t = 0; t < targets().size(); ++t) {
+        if (t != chosen && !takes_all()) continue;
+        const Target& target = targets()[t];
+        for (const bool is_narrow : {false, true}) {
+            if (graphs[is_narrow].empty()) continue;
+            const auto compiled = compile_graphs(graphs[is_narrow], options_for(target, rows));
+            ASSERT_TRUE(compiled.ok()) << target.name << ": " << compiled.status().message();
+            Records::instance().expect(
+                "operator " + std::string(op.name) + (is_narrow ? " f16 " : " ") + target.name,
+                hash_of(compiled->program));
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, ReplayOfOperator, testing::ValuesIn(all_ops()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+/// A whole program: its kernels, and its content hash, which is that of the plan too.
+void expect_program(const std::string& name, const Target& target, const Result<Compiled>& made) {
+    ASSERT_TRUE(made.ok()) << name << " " << target.name << ": " << made.status().message();
+    const auto program = load_program(made->bytes);
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    Records::instance().expect("program " + name + " " + target.name,
+                               hash_of(*program) + ":" + digits_of(made->hash));
+}
+
+/// f(target) of those that this run takes.
+void for_each_target(const std::string& name, const std::function<void(const Target&)>& f) {
+    const size_t chosen = Hash().text(name).value() % targets().size();
+    for (size_t t = 0; t < targets().size(); ++t)
+        if (t == chosen || takes_all()) f(targets()[t]);
+}
+
+TEST(ReplayOfProgram, GhostLap) {
+    for_each_target("ghost_lap", [](const Target& t) {
+        expect_program("ghost_lap", t, ghost_lap::compile_net(t.caps, t.binding_model, 1));
+    });
+}
+
+TEST(ReplayOfProgram, DigitsLearner) {
+    for (const Precision precision : {Precision::kF32, Precision::kF16}) {
+        const std::string name = precision == Precision::kF32 ? "digits" : "digits_f16";
+        for_each_target(name, [&](const Target& t) {
+            Trace read("read"), learn("learn");
+            read.output("scores",
+                        demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
+            const Tensor scores =
+                demo::digits_net(learn, learn.input("x", {kRows, 1, 8, 8}), true, 1);
+            const Tensor loss = cross_entropy(scores, learn.input("labels", {kRows}, DType::kI32));
+            learn.output("loss", loss);
+            minimize(loss, learn.params(), AdamOptions{});
+            CompileOptions options = options_for(t, 64);
+            options.precision = precision;
+            expect_program(name, t, compile({&read, &learn}, options));
+        });
+    }
+}
+
+template <class Learner>
+void expect_learner(const std::string& name, const agents::AgentSchema& schema,
+                    const Learner& learner) {
+    for_each_target(name, [&](const Target& t) {
+        // Updates of so many params in one kernel have more operands than descriptors.
+        if (t.binding_model == BindingModel::kDescriptor) return;
+        const auto traces =
+            agents::trace_agents(schema, agents::mlp_network({32, 32}, tanh, 1), learner, 1);
+        expect_program(name, t, compile(agents::entries_of(traces), options_for(t, 16)));
+    });
+}
+
+TEST(ReplayOfProgram, Learners) {
+    using namespace agents;
+    const AgentSchema chooses(Fields().numbers("cart", 4), Actions().choose("push", 2));
+    const AgentSchema steers(Fields().numbers("car", 5), Actions().drive("steer", 2));
+    expect_learner("ppo_choice", chooses, Ppo{.agents = 16});
+    expect_learner("ppo_numbers", steers, Ppo{.agents = 16});
+    expect_learner("dqn", chooses, Dqn{});
+    expect_learner("sac", steers, Sac{});
+    expect_learner("clone", steers, Clone{});
+}
+
+/// Every network below the folder.
+void expect_networks(const std::string& folder) {
+    size_t count = 0;
+    for (const std::filesystem::path& place : reference_cases::places_of(folder))
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(place)) {
+            const std::filesystem::path& path = entry.path();
+            if (path.extension() != ".onnx") continue;
+            const bool is_own = path.string().starts_with(HEARTH_TORCH_DATA);
+            const std::string name = (is_own ? "own/" : "cases/") + folder + "/" +
+                                     path.lexically_relative(place).string();
+            const auto model = import_onnx_file(path.string());
+            ASSERT_TRUE(model.ok()) << path << ": " << model.status().message();
+            ++count;
+            for_each_target(name, [&](const Target& t) {
+                Trace act("act");
+                std::vector<Tensor> inputs;
+                for (const ModelPort& port : model->inputs())
+                    inputs.push_back(act.input(port.name, port.shape, port.dtype));
+                const std::vector<Tensor> outputs = model->apply(act, inputs);
+                for (size_t i = 0; i < outputs.size(); ++i)
+                    act.output(model->outputs()[i].name, outputs[i]);
+                expect_program(name, t, compile({&act}, options_for(t, 64)));
+            });
+        }
+    if (count == 0) GTEST_SKIP() << "no " << folder << ": HEARTH_CASES names no folder with some";
+}
+
+TEST(ReplayOfProgram, Nets) {
+    expect_networks("nets");
+}
+TEST(ReplayOfProgram, DigitsCnn) {
+    expect_networks("digits");
+}
+TEST(ReplayOfProgram, Policies) {
+    expect_networks("policies");
+}
+
+}  // namespace
+}  // namespace hearth::test
