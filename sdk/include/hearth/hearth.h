@@ -152,6 +152,7 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_PACKAGE_INFO = 19,
     HEARTH_STRUCT_BRAIN_INFO = 20,
     HEARTH_STRUCT_BRAIN_SAVE_INFO = 21,
+    HEARTH_STRUCT_STEP_INFO = 22,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -675,6 +676,24 @@ typedef struct hearth_entry_info {
     uint64_t bytes_moved;
 } hearth_entry_info;
 
+typedef enum hearth_step_kind {
+    HEARTH_STEP_DISPATCH = 0,
+    HEARTH_STEP_COPY = 1,
+    HEARTH_STEP_FILL = 2,
+    HEARTH_STEP_BARRIER = 3,
+    HEARTH_STEP_KIND_FORCE_32_BITS = 0x7fffffff
+} hearth_step_kind;
+
+typedef struct hearth_step_info {
+    hearth_struct_type type;
+    uint32_t size;
+    hearth_step_kind kind;
+    uint32_t reserved;
+    const char* label; /* for people */
+    uint64_t flops;    /* estimates at rows_capacity */
+    uint64_t bytes_moved;
+} hearth_step_info;
+
 typedef struct hearth_binding_info {
     hearth_struct_type type;
     uint32_t size;
@@ -717,6 +736,9 @@ HEARTH_API hearth_result hearth_program_get_info(const hearth_program* program,
                                                  hearth_program_info* out);
 HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
                                                   hearth_entry_info* out);
+/* A step of an entry, 0 <= index < step_count: where slices can be cut, and what lies between. */
+HEARTH_API hearth_result hearth_program_get_step(const hearth_program* program, uint32_t entry,
+                                                 uint32_t index, hearth_step_info* out);
 HEARTH_API hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                                     hearth_binding_info* out);
 HEARTH_API hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
@@ -1225,6 +1247,7 @@ HEARTH_DEFAULT_FUNCTION(hearth_package_load_info, HEARTH_STRUCT_PACKAGE_LOAD_INF
 HEARTH_DEFAULT_FUNCTION(hearth_package_info, HEARTH_STRUCT_PACKAGE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_program_info, HEARTH_STRUCT_PROGRAM_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_entry_info, HEARTH_STRUCT_ENTRY_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_step_info, HEARTH_STRUCT_STEP_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_binding_info, HEARTH_STRUCT_BINDING_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_slot_info, HEARTH_STRUCT_SLOT_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE_INFO)

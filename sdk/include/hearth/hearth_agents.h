@@ -316,14 +316,14 @@ typedef struct hearth_agents_status {
     uint32_t agents;
     uint32_t items_done; /* of the window that is being learned from */
     uint32_t items;
-    double learn_us_p95;      /* GPU time of one item, of the last 32; 0: not measured */
+    double learn_us_p95;      /* GPU time of one item, by the last 32 slices; 0: not measured */
     uint64_t frames;          /* recorded in which agents decided */
     uint64_t windows;         /* learned from, or begun */
     uint64_t rewards_refused; /* by hearth_agents_reward */
     uint64_t serial;          /* of the frame that the numbers below are of */
     float diagnostics[HEARTH_AGENTS_DIAGNOSTICS];
     uint64_t counters[HEARTH_AGENTS_COUNTERS];
-    double decide_us_p95; /* GPU time of one decision of all agents, of the last 32 */
+    double decide_us_p95; /* GPU time of one decision of all agents, by the last 32 slices */
     uint32_t frozen;
     uint32_t snapshots; /* hearth_agents_snapshot_count */
     /* Told by comparing what the game scores (or rewards), per decision and agent, in stretches of

@@ -498,6 +498,33 @@ hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t i
     return HEARTH_OK;
 }
 
+static_assert(HEARTH_STEP_DISPATCH == static_cast<int>(StepKind::kDispatch) &&
+              HEARTH_STEP_COPY == static_cast<int>(StepKind::kCopy) &&
+              HEARTH_STEP_FILL == static_cast<int>(StepKind::kFill) &&
+              HEARTH_STEP_BARRIER == static_cast<int>(StepKind::kBarrier));
+
+hearth_result hearth_program_get_step(const hearth_program* program, uint32_t entry, uint32_t index,
+                                      hearth_step_info* out) {
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_STRUCT(query, hearth_step_info, out);
+    const ProgramView& view = unwrap(program)->view();
+    if (entry >= view.entries().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
+    const std::span<const file::StepRecord> steps = view.steps_of(view.entries()[entry]);
+    if (index >= steps.size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "step %u of %zu of entry %s", index, steps.size(),
+                          view.text(view.entries()[entry].name));
+    const file::StepRecord& step = steps[index];
+    hearth_step_info value = hearth_step_info_default();
+    value.kind = static_cast<hearth_step_kind>(step.kind);
+    value.label = view.text(step.label);
+    value.flops = step.flops;
+    value.bytes_moved = step.bytes_moved;
+    write_struct(out, value);
+    return HEARTH_OK;
+}
+
 hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                          hearth_binding_info* out) {
     const ProgramQuery query{program};

@@ -182,6 +182,7 @@ struct hearth_agents {
     void end_frame();
     hearth_result record_demonstrations(VkCommandBuffer commands);
     hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
+    uint32_t slice_limit(const hearth::agents::CostMeter& cost, uint32_t step) const;
     double unit_us() const;
     void read_back(VkCommandBuffer commands);
     void poll();

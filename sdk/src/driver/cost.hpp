@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What recordings of an entry cost on the GPU, from timestamps that arrive some frames later.
+// What the steps of an entry cost on the GPU: learned from timestamps of slices, which arrive some frames later.
 
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -13,45 +12,52 @@
 
 namespace hearth::agents {
 
+/// Each step has a cost of its own.  A slice's time corrects those of its steps by the same factor, so that a
+/// slow step is told from fast ones as slices begin and end at different barriers.  Predictions are raised by
+/// the 95th percentile of how much longer than predicted the last 32 slices took.
 class CostMeter {
   public:
+    struct Step {
+        bool is_barrier = false;
+        double cost = 1;  ///< at first in any unit, then in microseconds
+    };
     /// most_in_flight: slices recorded whose times have not arrived.
-    void resize(size_t most_in_flight) { slices_.resize(most_in_flight); }
+    void set_up(std::vector<Step> steps, size_t most_in_flight) {
+        steps_ = std::move(steps);
+        slices_.resize(most_in_flight);
+    }
 
-    /// A slice was recorded that begins at this step of the entry.
-    void record(uint32_t first_step, uint32_t steps) {
-        if (count_ == slices_.size()) return;
-        slices_[(begin_ + count_++) % slices_.size()] = {first_step, steps};
-    }
-    /// Its time has arrived.  Slices are measured in order; some may have been left out.
-    void measure(uint32_t first_step, double us) {
-        while (count_ > 0) {
-            const Slice s = slices_[begin_];
-            begin_ = (begin_ + 1) % slices_.size();
-            --count_;
-            if (s.first_step != first_step || s.steps == 0) continue;
-            step_us_[measured_++ % step_us_.size()] = us / s.steps;
-            return;
-        }
-    }
-    /// Microseconds of a step: the 95th percentile of the last 32 slices; 0: none was measured yet.
-    double step_us_p95() const {
-        if (measured_ == 0) return 0;
-        std::array<double, kMeasured> sorted = step_us_;
-        const size_t count = std::min(measured_, kMeasured);
-        std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
-        return sorted[(count - 1) * 95 / 100];
-    }
+    uint32_t step_count() const { return static_cast<uint32_t>(steps_.size()); }
+    /// Whether a slice was measured.  Until then predictions are zero.
+    bool is_known() const { return is_known_; }
+    /// Microseconds of steps [first, end).
+    double us(uint32_t first, uint32_t end) const;
+    double us() const { return us(0, step_count()); }
+    /// Of the steps from `first` to the next barrier.
+    double us_to_barrier(uint32_t first) const;
+    /// How many dispatches (and copies and fills) from `first` on end at a barrier within `us`.
+    uint32_t dispatches_within(uint32_t first, double us) const;
+
+    /// Steps [first, end) were recorded.
+    void record(uint32_t first, uint32_t end);
+    /// The time of the slice that begins at this step has arrived.  They arrive in order; some may have been
+    /// left out.
+    void measure(uint32_t first, double us);
 
   private:
-    static constexpr size_t kMeasured = 32;
+    double raw(uint32_t first, uint32_t end) const;
+
+    static constexpr size_t kRemembered = 32;
     struct Slice {
-        uint32_t first_step = 0, steps = 0;
+        uint32_t first = 0, end = 0;
     };
+    std::vector<Step> steps_;
     std::vector<Slice> slices_;  ///< a ring
     size_t begin_ = 0, count_ = 0;
-    std::array<double, kMeasured> step_us_{};
+    std::array<double, kRemembered> ratios_{};  ///< measured by predicted, a ring
     size_t measured_ = 0;
+    double margin_ = 1;
+    bool is_known_ = false;
 };
 
 }  // namespace hearth::agents

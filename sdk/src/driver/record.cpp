@@ -129,32 +129,35 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
 
 /// Records a decision, or its next slice.
 hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
-    uint32_t limit = 0;
-    const double step_cost = frame_cost.step_us_p95();
-    const double dispatch_cost = step_cost * frame.steps / frame.dispatches;
+    const uint32_t before = frame_cursor.next_step;
     const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
+    uint32_t limit = 0;
     if (is_whenever) {
-        if (tokens_us < dispatch_cost || tokens_us <= 0) return HEARTH_OK;
-        limit = step_cost > 0 ? static_cast<uint32_t>(std::min(tokens_us / dispatch_cost, 1e6)) : 4;
+        limit = slice_limit(frame_cost, before);
+        if (limit == 0) return HEARTH_OK;
     } else if (frames_left > 1) {
-        const double left = static_cast<double>(frame.dispatches) *
-                            (frame.steps - frame_cursor.next_step) / frame.steps;
+        const double left =
+            static_cast<double>(frame.dispatches) * (frame.steps - before) / frame.steps;
         limit = static_cast<uint32_t>(std::ceil(left / frames_left));
         --frames_left;
     }
-    const uint32_t before = frame_cursor.next_step;
-    const hearth_result result =
-        run(commands, frame, frame_rows, &frame_cursor, std::max(limit, limit > 0 ? 1u : 0u));
+    const hearth_result result = run(commands, frame, frame_rows, &frame_cursor, limit);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
         is_deciding = is_deciding && before > 0;  // nothing was begun, and nothing is lost
         return result;
     }
-    const uint32_t end = result == HEARTH_INCOMPLETE ? frame_cursor.next_step : frame.steps;
     if (before == 0) take_over();
-    frame_cost.record(before, std::max(end, before + 1) - before);
-    if (is_whenever) tokens_us -= step_cost * (std::max(end, before + 1) - before);
+    const uint32_t end = result == HEARTH_INCOMPLETE ? frame_cursor.next_step : frame.steps;
+    frame_cost.record(before, end);
+    if (is_whenever) tokens_us -= frame_cost.us(before, end);
     if (result == HEARTH_OK) end_frame();
     return HEARTH_OK;
+}
+
+/// How many dispatches from a step on the rest of this frame's budget allows.  Before the first slice was measured
+/// nothing is known: begin with little.
+uint32_t hearth_agents::slice_limit(const CostMeter& cost, uint32_t step) const {
+    return cost.is_known() ? cost.dispatches_within(step, tokens_us) : 4;
 }
 
 /// What agents saw and were rewarded with is in the recording: from now on it is for the next one.
@@ -253,26 +256,26 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     }
     // A window stands still while it is learned from, so its items may be cut at any barrier.  A ring
     // changes with every frame: items from it are recorded as a whole.
-    const double step_cost = learn_cost.step_us_p95();
-    const double dispatch_cost = step_cost * learn.steps / learn.dispatches;
-    const double unit = unit_us();
     for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
-        // The last item is published at once: its last slice waits for a decision that is cut.
-        // Before the first slice was measured nothing is known: begin with little.
-        const bool is_known = step_cost > 0;
-        if (!wants_flush && (is_known ? tokens_us < unit : n > 0)) break;
         uint32_t limit = 0;
-        if (has_window && !wants_flush)
-            limit = is_known ? static_cast<uint32_t>(std::min(tokens_us / dispatch_cost, 1e6)) : 4;
+        if (!wants_flush) {
+            if (n > 0 && !learn_cost.is_known()) break;
+            if (has_window)
+                limit = slice_limit(learn_cost, cursor.next_step);
+            else if (tokens_us < learn_cost.us())
+                break;
+            if (has_window && limit == 0) break;
+        }
+        // The last item is published at once: it waits for a decision that is cut.
         if (items_left == 1 && !stands_apart) break;
         if (cursor.next_step == 0) item_settings = settings;  // no allocation: of equal size
         const uint32_t before = cursor.next_step;
         const hearth_result result = run(commands, learn, 1, &cursor, limit);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
         const uint32_t end = result == HEARTH_INCOMPLETE ? cursor.next_step : learn.steps;
-        const uint32_t steps = std::max(end, before + 1) - before;
-        learn_cost.record(before, steps);
-        tokens_us = std::max(tokens_us - step_cost * steps, wants_flush ? 0.0 : -1e9);
+        learn_cost.record(before, end);
+        tokens_us -= learn_cost.us(before, end);
+        if (wants_flush) tokens_us = std::max(tokens_us, 0.0);
         if (result == HEARTH_INCOMPLETE) break;
         --items_left;
         ++since_publication;
@@ -286,10 +289,13 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     return HEARTH_OK;
 }
 
-/// The least that the next slice of learning costs; 0: not known.
+/// The least that the next slice costs; 0: not known.
 double hearth_agents::unit_us() const {
-    const double item = learn_cost.step_us_p95() * learn.steps;
-    return manifest.horizon > 0 ? item / learn.dispatches : item;
+    double unit = learn_cost.us();
+    if (manifest.horizon > 0) unit = learn_cost.us_to_barrier(cursor.next_step);
+    if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
+        unit = std::max(unit, frame_cost.us_to_barrier(frame_cursor.next_step));
+    return unit;
 }
 
 hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
@@ -305,9 +311,7 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
-    double unit = unit_us();
-    if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
-        unit = std::max(unit, frame_cost.step_us_p95() * frame.steps / frame.dispatches);
+    const double unit = unit_us();
     if (info.learn_us > 0)
         tokens_us = std::min(tokens_us, std::max(unit - info.learn_us, 0.0)) + info.learn_us;
 

@@ -11,6 +11,23 @@
 using namespace hearth;
 using namespace hearth::agents;
 
+namespace {
+
+/// Barriers, and what steps cost beside each other before any was measured.
+std::vector<CostMeter::Step> steps_of(const hearth_program* program, const Role& role) {
+    std::vector<CostMeter::Step> steps(role.steps);
+    for (uint32_t i = 0; i < role.steps; ++i) {
+        hearth_step_info step = hearth_step_info_default();
+        if (hearth_program_get_step(program, role.entry, i, &step) != HEARTH_OK) continue;
+        // A dispatch takes as long as some hundred kilobytes, and ten operations as long as a byte.
+        steps[i] = {step.kind == HEARTH_STEP_BARRIER, 1e5 + static_cast<double>(step.bytes_moved) +
+                                                          static_cast<double>(step.flops) / 10};
+    }
+    return steps;
+}
+
+}  // namespace
+
 const float* hearth_agents::source_of(const char* name) const {
     const std::string_view wanted = name;
     struct Named {
@@ -171,8 +188,9 @@ hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents
     bound.resize(most_sources);
     const uint32_t in_flight = std::max(info.frames_in_flight, 1u) + 1;
     readbacks.resize(in_flight);
-    learn_cost.resize(static_cast<size_t>(in_flight) * kMostItemsPerFrame * 2);
-    frame_cost.resize(static_cast<size_t>(in_flight) * 2);
+    learn_cost.set_up(steps_of(program, learn),
+                      static_cast<size_t>(in_flight) * kMostItemsPerFrame * 2);
+    frame_cost.set_up(steps_of(program, frame), static_cast<size_t>(in_flight) * 2);
     frame_inputs.resize(frame.sources.size());
     actions.resize(capacity * acted);
 
