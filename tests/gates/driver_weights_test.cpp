@@ -371,5 +371,207 @@ TEST_F(DriverWeightsTest, DecisionsAreTheSameHoweverTheyAreCut) {
     EXPECT_EQ(whole, pieces);
 }
 
+// --- What the game's own buffers hold ---
+
+/// A buffer of the game's with these words, and how a decision is given it.
+struct GameBuffer {
+    standalone::Buffer buffer;
+    hearth_bound bound{};
+};
+template <class T>
+GameBuffer game_buffer(standalone::Device& device, uint32_t binding, const std::vector<T>& words) {
+    GameBuffer out;
+    auto made = standalone::Buffer::create(device, std::max<size_t>(words.size() * sizeof(T), 256),
+                                           standalone::MemoryKind::kUpload);
+    EXPECT_TRUE(made.ok()) << made.status().message();
+    out.buffer = std::move(made).value();
+    std::memcpy(out.buffer.data(), words.data(), words.size() * sizeof(T));
+    out.bound = hearth_bind_buffer(binding, out.buffer.handle(), 0, words.size() * sizeof(T),
+                                   out.buffer.usage());
+    return out;
+}
+
+TEST_F(DriverWeightsTest, ObservationsMayComeFromTheGamesOwnBuffer) {
+    const auto by_value = small_host(device()), by_buffer = small_host(device());
+    ASSERT_TRUE(by_value != nullptr && by_buffer != nullptr);
+    const auto ids = add_all(*by_value), same_ids = add_all(*by_buffer);
+    const auto binding = by_buffer->agents.find_input("observation");
+    ASSERT_TRUE(binding.ok());
+    EXPECT_NE(by_buffer->agents.find_input("observations").status().message().find("'reward'"),
+              std::string::npos);
+    for (int frame = 0; frame < 12; ++frame) {
+        std::vector<float> seen;
+        for (int i = 0; i < 12; ++i) seen.push_back(std::sin(0.7f * static_cast<float>(frame + i)));
+        const GameBuffer buffer = game_buffer(device(), *binding, seen);
+        ASSERT_TRUE(by_value
+                        ->frame({.learn_us = 1e9},
+                                [&] {
+                                    for (size_t i = 0; i < 4; ++i)
+                                        std::copy_n(&seen[3 * i], 3,
+                                                    by_value->agents.observe(ids[i]).begin());
+                                })
+                        .ok());
+        ASSERT_TRUE(by_buffer->frame({.learn_us = 1e9, .inputs = {&buffer.bound, 1}}).ok());
+        ASSERT_TRUE(by_buffer->frame({.learn_us = 0, .decide = false}).ok());
+        ASSERT_TRUE(by_value->frame({.learn_us = 0, .decide = false}).ok());
+        by_value->agents.poll();
+        by_buffer->agents.poll();
+        for (size_t i = 0; i < 4; ++i)
+            EXPECT_TRUE(std::ranges::equal(by_value->agents.action(ids[i]),
+                                           by_buffer->agents.action(same_ids[i])))
+                << frame;
+    }
+    EXPECT_EQ(weights_of(*by_value), weights_of(*by_buffer));
+    const GameBuffer stranger = game_buffer(device(), 1000, std::vector<float>(12));
+    EXPECT_NE(by_buffer->frame({.inputs = {&stranger.bound, 1}}).message().find("no input"),
+              std::string::npos);
+}
+
+TEST_F(DriverWeightsTest, TheGpuMayDecideWhoDecides) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const auto ids = add_all(*host);
+    ASSERT_TRUE(host->frame({.learn_us = 0}).ok());
+    host->settle();
+    const std::vector<float> before = host->slot("last.action");
+
+    // Agents 3 and 1; what lies behind the GPU's count is not looked at.
+    const auto find = [&](const char* name) { return *host->agents.find_input(name); };
+    const std::vector<GameBuffer> buffers = [&] {
+        std::vector<GameBuffer> all;
+        all.push_back(game_buffer<uint32_t>(device(), find("id"), {3, 1, 0, 2}));
+        all.push_back(game_buffer<float>(device(), find("observation"),
+                                         {0.9f, -0.9f, 5, -0.9f, 0.9f, -5, 1, 1, 1, 1, 1, 1}));
+        all.push_back(game_buffer<float>(device(), find("mask"), std::vector<float>(12, 1)));
+        all.push_back(game_buffer<float>(device(), find("reward"), {1, 2, 3, 4}));
+        all.push_back(game_buffer<float>(device(), find("end"), {0, 0, 0, 0}));
+        all.push_back(game_buffer<float>(device(), find("begins"), {0, 0, 0, 0}));
+        all.push_back(
+            game_buffer<float>(device(), find("final_observation"), std::vector<float>(12)));
+        return all;
+    }();
+    std::vector<hearth_bound> inputs;
+    for (const GameBuffer& b : buffers) inputs.push_back(b.bound);
+    const GameBuffer count = game_buffer<uint32_t>(device(), 0, {2, 0, 0, 0});
+
+    const std::span<const hearth_bound> some = std::span(inputs).first(6);
+    EXPECT_NE(host->frame({.learn_us = 0, .inputs = some, .row_count = &count.bound})
+                  .message()
+                  .find("'final_observation' must be a buffer"),
+              std::string::npos);
+    const AgentsFrame how{.learn_us = 0, .inputs = inputs, .row_count = &count.bound};
+    const Status recorded = host->frame(how);
+    ASSERT_TRUE(recorded.ok()) << recorded.message();
+    host->settle();
+    const std::vector<float> after = host->slot("last.action");
+    for (size_t i = 0; i < 4; ++i) {
+        const bool decided = i == 1 || i == 3;
+        EXPECT_EQ(decided, !std::equal(&after[2 * i], &after[2 * i + 2], &before[2 * i])) << i;
+        EXPECT_TRUE(
+            std::ranges::equal(host->agents.action(ids[i]), std::span(after).subspan(2 * i, 2)));
+    }
+    EXPECT_EQ(host->agents.status()[Counter::kSamples], 2u);
+}
+
+// --- Limits ---
+
+/// What is steered after one person demonstrated 1 nine times as often as another -1.
+float steered_by_two(standalone::Device& device, double source_share) {
+    const AgentSchema schema(Fields().numbers("x"), Actions().drive("steer"));
+    Clone clone;
+    clone.agents = 2;
+    clone.capacity = 256;
+    clone.batch = 64;
+    clone.warmup = 64;
+    clone.learning_rate = 1e-2;
+    clone.loss = CloneLoss::kSquared;
+    clone.source_share = source_share;
+    const auto host = Host::create(device, trace_agents(schema, mlp_network({8}), clone, 1),
+                                   manifest_of(schema, clone));
+    if (host == nullptr) return 0;
+    const AgentId car = *host->agents.add();
+    const bool has_sources = source_share < 1;
+    EXPECT_EQ(host->agents.demonstrate(car, std::vector<float>{0}, 3).ok(), has_sources);
+    for (int frame = 0; frame < 200; ++frame)
+        EXPECT_TRUE(host->frame({.learn_us = 1e9, .explore = 0},
+                                [&] {
+                                    const uint32_t who = frame % 10 == 9 ? 2 : 1;
+                                    const float steer = who == 1 ? 1.0f : -1.0f;
+                                    EXPECT_TRUE(host->agents
+                                                    .demonstrate(car, std::span(&steer, 1),
+                                                                 has_sources ? who : 0)
+                                                    .ok());
+                                })
+                        .ok());
+    host->settle();
+    host->agents.poll();
+    const auto action = host->agents.action(car);
+    return action.empty() ? 0 : action[0];
+}
+
+TEST_F(DriverWeightsTest, NobodysDemonstrationsWeighMoreThanTheirShare) {
+    EXPECT_GT(steered_by_two(device(), 1), 0.5f) << "whoever demonstrates most";
+    EXPECT_LT(std::abs(steered_by_two(device(), 0.1)), 0.35f) << "both alike";
+}
+
+TEST_F(DriverWeightsTest, WeightsThatDriftedTooFarAreNotPublished) {
+    Ppo ppo = small_ppo();
+    ppo.rails.drift_limit = 1e-6;
+    const auto host = Host::create(device(), trace_agents(small_schema(), mlp_network({8}), ppo, 1),
+                                   manifest_of(small_schema(), ppo));
+    ASSERT_NE(host, nullptr);
+    const auto ids = add_all(*host);
+    ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+    const std::vector<float> shipped = host->slot("actor.0.weight");
+    play(*host, ids, 0, 24);
+    host->settle();
+    const AgentsStatus status = host->agents.status();
+    EXPECT_NE(host->slot("actor.0.weight"), shipped) << "it learns";
+    EXPECT_EQ(host->slot("published.param.actor.0.weight"), shipped);
+    EXPECT_EQ(status[Counter::kPublications], 0u);
+    EXPECT_GE(status[Counter::kPublicationsFar], 1u);
+    EXPECT_EQ(status.rollbacks, 0u);
+
+    ppo.rails.drift_limit = 10;
+    const auto free = Host::create(device(), trace_agents(small_schema(), mlp_network({8}), ppo, 1),
+                                   manifest_of(small_schema(), ppo));
+    ASSERT_NE(free, nullptr);
+    play(*free, add_all(*free), 0, 24);
+    free->settle();
+    EXPECT_GE(free->agents.status()[Counter::kPublications], 1u);
+    EXPECT_EQ(free->agents.status()[Counter::kPublicationsFar], 0u);
+}
+
+TEST_F(DriverWeightsTest, StuckAndChangedRulesAreReported) {
+    const auto host = small_host(device(), {.watched_decisions = 4});
+    ASSERT_NE(host, nullptr);
+    const auto ids = add_all(*host);
+    const auto feed = [&](int decisions, float reward) {
+        for (int i = 0; i < decisions; ++i)
+            ASSERT_TRUE(host->frame({.learn_us = 0},
+                                    [&] {
+                                        for (const AgentId id : ids)
+                                            ASSERT_TRUE(host->agents.reward(id, reward).ok());
+                                    })
+                            .ok());
+    };
+    feed(1 + 4 * 5, 1.0f);
+    EXPECT_EQ(host->agents.status().rules_changed, 0u);
+    EXPECT_EQ(host->agents.status().first_score, 1.0);
+    feed(4, -1.0f);
+    EXPECT_EQ(host->agents.status().rules_changed, 1u);
+    EXPECT_EQ(host->agents.status().stuck, 0u);
+    feed(12, 0.1f);
+    EXPECT_EQ(host->agents.status().stuck, 1u);
+    ASSERT_TRUE(host->agents.adapt(1).ok());
+    EXPECT_EQ(host->agents.status().rules_changed + host->agents.status().stuck, 0u);
+    // The game's own score counts more than rewards do.
+    for (int i = 0; i < 4; ++i) {
+        ASSERT_TRUE(host->agents.score(8).ok());
+        feed(1, 0);
+    }
+    EXPECT_EQ(host->agents.status().score, 2.0) << "a quarter of it for each agent";
+}
+
 }  // namespace
 }  // namespace hearth::gates

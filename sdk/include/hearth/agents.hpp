@@ -143,8 +143,9 @@ class Agents {
     }
     /// What is watched for "stuck" and "rules changed", once it was called; otherwise rewards are.
     Status score(float amount) { return check(hearth_agents_score(handle_, amount)); }
-    Status demonstrate(AgentId id, std::span<const float> action) {
-        return check(hearth_agents_demonstrate(handle_, id, action.data()));
+    /// source: which of several people it was, from 1; 0: the game itself.
+    Status demonstrate(AgentId id, std::span<const float> action, uint32_t source = 0) {
+        return check(hearth_agents_demonstrate_as(handle_, id, action.data(), source));
     }
 
     void poll() { hearth_agents_poll(handle_); }

@@ -157,6 +157,10 @@ HEARTH_API hearth_result hearth_agents_score(hearth_agents* agents, float amount
  * HEARTH_ERROR_UNSUPPORTED for other learners. */
 HEARTH_API hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
                                                    const float* action);
+/* The same by one of several people, numbered from 1 (to 2^24): none weighs more in a batch than Clone::source_share.
+ * HEARTH_ERROR_UNSUPPORTED if the learner was made without one. */
+HEARTH_API hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
+                                                      const float* action, uint32_t source);
 
 /* --- What they do --- */
 
@@ -305,9 +309,10 @@ typedef enum hearth_agents_counter {
     HEARTH_AGENTS_SKIPPED_RATIO = 9,
     HEARTH_AGENTS_PUBLICATIONS = 10,
     HEARTH_AGENTS_PUBLICATIONS_REFUSED = 11,
+    HEARTH_AGENTS_PUBLICATIONS_FAR = 12,
     HEARTH_AGENTS_COUNTER_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_counter;
-#define HEARTH_AGENTS_COUNTERS 12
+#define HEARTH_AGENTS_COUNTERS 13
 
 typedef struct hearth_agents_status {
     hearth_struct_type type;

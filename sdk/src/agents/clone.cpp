@@ -94,6 +94,7 @@ struct CloneBuilder {
         assign_rows(ring.column("decision", schema.action_width()), place,
                     policy_action(schema, action));
         if (mask.ok()) assign_rows(ring.column("mask", schema.mask_width()), place, mask);
+        if (is_capped()) assign_rows(ring.column("source"), place, trace.input("source", {kRows}));
         status.add(Counter::kSamples, sum(number(is_sound)));
         status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
         const Normalizer normalizer = own_normalizer(trace, schema, clone.normalize_observations);
@@ -117,11 +118,13 @@ struct CloneBuilder {
         const Tensor mask = schema.mask_width() > 0
                                 ? gather(ring.column("mask", schema.mask_width()), place)
                                 : Tensor();
+        const Tensor weight =
+            is_capped() ? weight_of(gather(ring.column("source"), place)) : Tensor();
         const Policy p = policy(trace, observation, mask,
                                 own_normalizer(trace, schema, clone.normalize_observations));
         const Tensor loss = clone.loss == CloneLoss::kSquared
-                                ? squared_loss(p.head, mask, decision)
-                                : neg(mean(p.distribution.log_probability(decision)));
+                                ? squared_loss(p.head, mask, decision, weight)
+                                : neg(weighted(p.distribution.log_probability(decision), weight));
         status.set(Diagnostic::kEntropy, mean(p.distribution.entropy()));
         guarded_step(
             status,
@@ -136,8 +139,25 @@ struct CloneBuilder {
         (void)status.finish();
     }
 
+    bool is_capped() const { return clone.source_share < 1; }
+
+    /// How much each sample of a batch counts, so that no source but the game itself has more than its share.
+    /// source: [batch] -> [batch].
+    Tensor weight_of(const Tensor& source) const {
+        const Tensor is_same = equal(unsqueeze(source, {1}), unsqueeze(source, {0}));
+        const Tensor most =
+            source.trace()->constant(clone.source_share * static_cast<double>(clone.batch));
+        return where(less(source, 0.5), 1.0, minimum(most / sum(number(is_same), {1}), 1.0));
+    }
+    /// The mean over a batch.  loss: [batch] or [batch, n]; weight: [batch], or empty.
+    static Tensor weighted(const Tensor& loss, const Tensor& weight) {
+        if (!weight.ok()) return mean(loss);
+        return mean(loss * (loss.rank() == 2 ? unsqueeze(weight, {-1}) : weight));
+    }
+
     /// Mean squared distance of numbers, and the cross-entropy of each choice.
-    Tensor squared_loss(const Tensor& head, const Tensor& mask, const Tensor& decision) const {
+    Tensor squared_loss(const Tensor& head, const Tensor& mask, const Tensor& decision,
+                        const Tensor& weight) const {
         Tensor total;
         int64_t head_at = 0, at = 0, mask_at = 0;
         for (const Action& a : schema.actions()) {
@@ -152,9 +172,11 @@ struct CloneBuilder {
                         where(greater(slice(mask, -1, mask_at, mask_at + a.count), 0), own, -1e8);
                     mask_at += a.count;
                 }
-                term = cross_entropy(logits, cast(squeeze(wanted, {-1}), DType::kI32));
+                term = weighted(cross_entropy(logits, cast(squeeze(wanted, {-1}), DType::kI32),
+                                              {.reduction = Reduction::kElements}),
+                                weight);
             } else {
-                term = mse_loss(own, wanted);
+                term = weighted(mse_loss(own, wanted, Reduction::kElements), weight);
             }
             total = total.ok() ? total + term : term;
             head_at += a.count;
@@ -172,12 +194,16 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Clo
         HEARTH_TRY(schema.status());
         HEARTH_TRY(check_replay(
             "cloning", {.capacity = clone.capacity, .batch = clone.batch, .warmup = clone.warmup}));
+        if (!(clone.source_share > 0 && clone.source_share <= 1))
+            return invalid_argument("cloning: a source_share of " +
+                                    std::to_string(clone.source_share) +
+                                    ", expected more than 0, at most 1");
         if (network.memory_width > 0)
             return unsupported("cloning: networks with memory; expected one without");
         return {};
     };
     const CloneBuilder b{schema, network, clone, seed};
-    return trace_entries(check(), seed,
+    return trace_entries(check(), seed, clone.rails,
                          {{"act", [&](Trace& t) { b.act(t); }},
                           {"store", [&](Trace& t) { b.store(t); }},
                           {"frame", [&](Trace& t) { b.frame(t); }},
@@ -242,7 +268,8 @@ Traces trace_regression(const Network& network, const Regression& r, uint64_t se
         status.set(Diagnostic::kLoss, loss);
         (void)status.finish();
     };
-    return trace_entries(check(), seed, {{"predict", predict}, {"store", store}, {"learn", learn}});
+    return trace_entries(check(), seed, r.rails,
+                         {{"predict", predict}, {"store", store}, {"learn", learn}});
 }
 
 }  // namespace hearth::agents

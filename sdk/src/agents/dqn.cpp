@@ -463,7 +463,7 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Dqn
     };
     const DqnBuilder b{schema, dqn, seed, net};
     return trace_entries(
-        check(), seed,
+        check(), seed, dqn.rails,
         {{"act", [&](Trace& t) { net.act(t, "q", dqn.replay.normalize_observations); }},
          {"store", [&](Trace& t) { b.store(t); }},
          {"frame", [&](Trace& t) { b.frame(t); }},
@@ -490,7 +490,7 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Pra
     };
     const PraiseBuilder b{schema, praise, seed, net};
     return trace_entries(
-        check(), seed,
+        check(), seed, praise.rails,
         {{"act", [&](Trace& t) { net.act(t, "judge", praise.normalize_observations); }},
          {"store", [&](Trace& t) { b.store(t); }},
          {"frame", [&](Trace& t) { b.frame(t); }},

@@ -205,7 +205,21 @@ void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Te
     status.add(Counter::kEpisodes, finished);
 }
 
-void trace_publish(Trace& trace, const Trace& act) {
+/// How far what is published would be from the first contents, by their size: [].
+Tensor drift_of(const std::vector<CopiedTensor>& copies) {
+    Trace& trace = *copies[0].from.trace();
+    Tensor apart = trace.constant(0), size = trace.constant(0);
+    for (const CopiedTensor& c : copies) {
+        const Value& v = trace.graph().value(c.from.value());
+        if (v.kind != ValueKind::kParam) continue;
+        const Tensor first = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
+        apart = apart + sum(square(c.from - first));
+        size = size + sum(square(first));
+    }
+    return sqrt(apart / maximum(size, 1e-12));
+}
+
+void trace_publish(Trace& trace, const Trace& act, double drift_limit) {
     const std::vector<CopiedTensor> copies = declare_copies(trace, act, kPublished);
     std::vector<Tensor> published;
     for (const CopiedTensor& c : copies) published.push_back(c.from);
@@ -213,10 +227,16 @@ void trace_publish(Trace& trace, const Trace& act) {
     if (!published.empty()) {
         UpdateGuard guard(trace);
         const Tensor is_sound = all_finite(published);
+        Tensor may_publish = is_sound;
+        if (drift_limit > 0) {
+            const Tensor is_near = less_equal(drift_of(copies), drift_limit);
+            may_publish = logical_and(is_sound, is_near);
+            status.add(Counter::kPublicationsFar, logical_and(is_sound, logical_not(is_near)));
+        }
         for (const CopiedTensor& c : copies) trace.assign(c.to, c.from);
         (void)run_counter(trace, "published.version");
-        guard.apply_if(is_sound);
-        status.add(Counter::kPublications, is_sound);
+        guard.apply_if(may_publish);
+        status.add(Counter::kPublications, may_publish);
         status.add(Counter::kPublicationsRefused, logical_not(is_sound));
     }
     (void)status.finish();

@@ -104,7 +104,8 @@ void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Te
                     const Tensor& reward, const Tensor& end, const Tensor& is_sound);
 
 /// The entry `publish`: copies what `act` reads, unless something of it is not finite.
-void trace_publish(Trace& trace, const Trace& act);
+/// drift_limit: as Rails.
+void trace_publish(Trace& trace, const Trace& act, double drift_limit);
 
 /// What `act` says besides its action, and the run counter of its samples.
 inline constexpr std::string_view kPublished = "published";

@@ -544,7 +544,7 @@ void PpoBuilder::learn(Trace& trace) const {
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
-    return trace_entries(b.check(), seed,
+    return trace_entries(b.check(), seed, ppo.rails,
                          {{"act", [&](Trace& t) { b.act(t); }},
                           {"store", [&](Trace& t) { b.store(t); }},
                           {"frame", [&](Trace& t) { b.frame(t); }},

@@ -345,7 +345,8 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
 
 }  // namespace
 
-Traces trace_entries(const Status& check, uint64_t seed, std::initializer_list<EntryBody> entries) {
+Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
+                     std::initializer_list<EntryBody> entries) {
     Traces traces;
     const auto add = [&](const char* name) -> Trace& {
         traces.push_back(std::make_unique<Trace>(name));
@@ -360,7 +361,7 @@ Traces trace_entries(const Status& check, uint64_t seed, std::initializer_list<E
         e.trace(add(e.name));
         if (std::string_view(e.name) == "learn") learn = traces.back().get();
     }
-    trace_publish(add("publish"), *traces[0]);
+    trace_publish(add("publish"), *traces[0], rails.drift_limit);
     trace_adapt(add("adapt"), *learn, seed);
     return traces;
 }

@@ -152,7 +152,8 @@ struct EntryBody {
 };
 /// These entries, of which the first one acts and "learn" learns, and what all learners have besides:
 /// publish and adapt.  If `check` failed: a single trace that only says why.
-Traces trace_entries(const Status& check, uint64_t seed, std::initializer_list<EntryBody> entries);
+Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
+                     std::initializer_list<EntryBody> entries);
 
 /// Range checks shared by learners: OK, or which setting is out of its range.
 Status check_positive(const char* learner, const char* name, int64_t value);

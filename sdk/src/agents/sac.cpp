@@ -195,7 +195,7 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Sac
         return {};
     };
     const SacBuilder b{schema, network, sac, seed};
-    return trace_entries(check(), seed,
+    return trace_entries(check(), seed, sac.rails,
                          {{"act", [&](Trace& t) { b.act(t); }},
                           {"store", [&](Trace& t) { b.store(t); }},
                           {"frame", [&](Trace& t) { b.frame(t); }},

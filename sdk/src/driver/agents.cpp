@@ -20,6 +20,7 @@ static_assert(HEARTH_AGENTS_LEASH == static_cast<int>(Diagnostic::kLeash) &&
               HEARTH_AGENTS_EPISODE_LENGTH == static_cast<int>(Diagnostic::kEpisodeLength) &&
               HEARTH_AGENTS_PUBLICATIONS_REFUSED ==
                   static_cast<int>(Counter::kPublicationsRefused) &&
+              HEARTH_AGENTS_PUBLICATIONS_FAR == static_cast<int>(Counter::kPublicationsFar) &&
               HEARTH_AGENTS_LEARN_STEPS == static_cast<int>(Counter::kLearnSteps));
 
 namespace hearth::agents {
@@ -233,11 +234,25 @@ hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
 
 hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
                                         const float* action) {
+    return hearth_agents_demonstrate_as(agents, agent, action, 0);
+}
+
+hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
+                                           const float* action, uint32_t source) {
     if (!agents->store.exists) {
         agents->error.set("only cloning learns from demonstrations");
         return HEARTH_ERROR_UNSUPPORTED;
     }
+    if (source != 0 && !agents->has_sources) {
+        agents->error.set("source %u: the learner was made without a source_share", source);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (source > kMostSources) {
+        agents->error.set("source %u, expected at most %u", source, kMostSources);
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
     if (agents->find(agent) == nullptr) return agents->stale(agent);
+    agents->demonstrated_by[agent.index] = static_cast<float>(source);
     std::memcpy(&agents->demonstrations[agent.index * agents->acted], action,
                 agents->acted * sizeof(float));
     agents->is_demonstrated[agent.index] = 1;

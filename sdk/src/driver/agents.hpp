@@ -28,6 +28,7 @@
 
 namespace hearth::agents {
 
+inline constexpr uint32_t kMostSources = 1u << 24;  ///< whole numbers that an f32 holds
 inline constexpr uint32_t kMostItemsPerFrame = 8;
 inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< of one frame
 
@@ -84,7 +85,8 @@ struct hearth_agents {
 
     std::vector<Agent> agents;
     std::vector<float> observations, masks, finals;  ///< by index; observations with their stack
-    std::vector<float> demonstrations;
+    std::vector<float> demonstrations, demonstrated_by;
+    bool has_sources = false;  ///< store takes who it was
     std::vector<uint8_t> is_demonstrated, has_final;
     uint32_t alive = 0;
 
@@ -93,6 +95,7 @@ struct hearth_agents {
     std::vector<uint8_t> row_is_leaving;
     std::vector<float> row_observation, row_mask, row_reward, row_end, row_begins, row_final;
     std::vector<float> row_demonstration, row_demonstrated_observation, row_demonstrated_mask;
+    std::vector<float> row_source;
     float explore = 1, strength = 0;
 
     Role frame, store, prepare, learn, publish, adapt;
@@ -130,6 +133,7 @@ struct hearth_agents {
     uint32_t snapshot_collected = 0;
     Brain pending;  ///< to be loaded by the next record
     bool wants_load = false, wants_factory = false;
+    uint32_t waits = 0;               ///< for room to load
     uint64_t first_sound_frame = 0;   ///< whose status is that of the present contents
     bool knows_publications = false;  ///< refused_publications is theirs
     uint64_t refused_publications = 0, rollbacks = 0, snapshots_refused = 0;

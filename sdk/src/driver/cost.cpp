@@ -7,10 +7,17 @@
 
 namespace hearth::agents {
 
+namespace {
+
+constexpr double kRounding = 1 + 1e-9;  // budgets are sums of costs
+constexpr double kMostMargin = 4;
+
+}  // namespace
+
 double CostMeter::raw(uint32_t first, uint32_t end) const {
     double sum = 0;
     for (uint32_t i = first; i < std::min(end, step_count()); ++i)
-        if (!steps_[i].is_barrier) sum += steps_[i].cost;
+        if (!steps_[i].is_barrier) sum += steps_[i].us;
     return sum;
 }
 
@@ -31,10 +38,10 @@ uint32_t CostMeter::dispatches_within(uint32_t first, double us) const {
     for (uint32_t i = first; i <= step_count(); ++i) {
         if (i < step_count() && !steps_[i].is_barrier) {
             ++interval;
-            spent += steps_[i].cost * margin_;
+            spent += steps_[i].us * margin_;
             continue;
         }
-        if (spent > us) break;
+        if (spent > us * kRounding) break;
         count += interval;
         interval = 0;
     }
@@ -52,24 +59,44 @@ void CostMeter::measure(uint32_t first, double us) {
         begin_ = (begin_ + 1) % slices_.size();
         --count_;
         if (s.first != first) continue;
-        const double predicted = raw(s.first, s.end);
-        if (!(us > 0) || !(predicted > 0)) return;
-        const double ratio = us / predicted;
-        if (!is_known_) {
-            for (Step& step : steps_) step.cost *= ratio;
-            is_known_ = true;
-            return;
-        }
-        // A quarter of the way, and never far at once: a slice may have waited for others' work.
-        const double factor = 1 + 0.25 * (std::clamp(ratio, 0.0, 4.0) - 1);
-        for (uint32_t i = s.first; i < std::min(s.end, step_count()); ++i) steps_[i].cost *= factor;
-        ratios_[measured_++ % kRemembered] = ratio;
-        std::array<double, kRemembered> sorted = ratios_;
-        const size_t count = std::min(measured_, kRemembered);
-        std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(count));
-        margin_ = std::max(1.0, sorted[(count - 1) * 95 / 100]);
+        if (us > 0) learn(s.first, std::min(s.end, step_count()), us);
         return;
     }
+}
+
+void CostMeter::learn(uint32_t first, uint32_t end, double us) {
+    const double predicted = raw(first, end);
+    const auto each = [&](auto visit) {
+        for (uint32_t i = first; i < end; ++i)
+            if (!steps_[i].is_barrier) visit(steps_[i]);
+    };
+    bool were_known = is_known_;
+    uint32_t count = 0;
+    each([&](const Step& step) {
+        were_known = were_known && step.is_known;
+        ++count;
+    });
+    if (count == 0) return;
+    if (were_known && predicted > 0) {
+        // What was taken for too long is set right at once, since it is rarely recorded; what was too short bit by
+        // bit: the slice may have waited for others' work.
+        const double ratio = us / predicted;
+        const double factor = ratio < 1 ? ratio : 1 + 0.25 * (std::min(ratio, 4.0) - 1);
+        each([&](Step& step) { step.us *= factor; });
+        ratios_[measured_++ % kRemembered] = ratio;
+        std::array<double, kRemembered> sorted = ratios_;
+        const size_t ratios = std::min(measured_, kRemembered);
+        std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(ratios));
+        margin_ = std::clamp(sorted[(ratios - 1) * 95 / 100], 1.0, kMostMargin);
+    } else {
+        each([&](Step& step) { step = {false, true, us / count}; });
+    }
+    is_known_ = true;
+    double sum = 0, known = 0;
+    for (const Step& step : steps_)
+        if (!step.is_barrier && step.is_known) sum += step.us, known += 1;
+    for (Step& step : steps_)
+        if (!step.is_barrier && !step.is_known) step.us = sum / known;
 }
 
 }  // namespace hearth::agents

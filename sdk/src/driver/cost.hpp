@@ -12,14 +12,15 @@
 
 namespace hearth::agents {
 
-/// Each step has a cost of its own.  A slice's time corrects those of its steps by the same factor, so that a
-/// slow step is told from fast ones as slices begin and end at different barriers.  Predictions are raised by
-/// the 95th percentile of how much longer than predicted the last 32 slices took.
+/// Each step has a cost of its own, the mean of the others until it was measured.  A slice's time corrects those of
+/// its steps by the same factor, so that a slow step is told from fast ones as slices begin and end at different
+/// barriers.  Predictions are raised by the 95th percentile of how much longer than predicted the last 32
+/// slices took, fourfold at most.
 class CostMeter {
   public:
     struct Step {
-        bool is_barrier = false;
-        double cost = 1;  ///< at first in any unit, then in microseconds
+        bool is_barrier = false, is_known = false;
+        double us = 0;
     };
     /// most_in_flight: slices recorded whose times have not arrived.
     void set_up(std::vector<Step> steps, size_t most_in_flight) {
@@ -46,6 +47,7 @@ class CostMeter {
 
   private:
     double raw(uint32_t first, uint32_t end) const;
+    void learn(uint32_t first, uint32_t end, double us);
 
     static constexpr size_t kRemembered = 32;
     struct Slice {

@@ -211,6 +211,7 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
                         masked * sizeof(float));
         std::memcpy(&row_demonstration[row * acted], &demonstrations[i * acted],
                     acted * sizeof(float));
+        row_source[row] = demonstrated_by[i];
         ++row;
     }
     if (row == 0) return HEARTH_OK;

@@ -13,15 +13,12 @@ using namespace hearth::agents;
 
 namespace {
 
-/// Barriers, and what steps cost beside each other before any was measured.
 std::vector<CostMeter::Step> steps_of(const hearth_program* program, const Role& role) {
     std::vector<CostMeter::Step> steps(role.steps);
     for (uint32_t i = 0; i < role.steps; ++i) {
         hearth_step_info step = hearth_step_info_default();
-        if (hearth_program_get_step(program, role.entry, i, &step) != HEARTH_OK) continue;
-        // A dispatch takes as long as some hundred kilobytes, and ten operations as long as a byte.
-        steps[i] = {step.kind == HEARTH_STEP_BARRIER, 1e5 + static_cast<double>(step.bytes_moved) +
-                                                          static_cast<double>(step.flops) / 10};
+        if (hearth_program_get_step(program, role.entry, i, &step) == HEARTH_OK)
+            steps[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
     }
     return steps;
 }
@@ -74,6 +71,10 @@ hearth_result hearth_agents::find_role(const char* name, bool is_needed, Role& r
             data = row_demonstrated_observation.data();
         if (is_store && std::string_view(b.name) == "mask") data = row_demonstrated_mask.data();
         if (is_store && std::string_view(b.name) == "action") data = row_demonstration.data();
+        if (is_store && std::string_view(b.name) == "source") {
+            data = row_source.data();
+            has_sources = true;
+        }
         if (data == nullptr) {
             why = where + "an input that the manifest does not know";
             return HEARTH_ERROR_MISMATCH;
@@ -131,6 +132,8 @@ hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents
     finals.resize(capacity * seen);
     masks.assign(capacity * masked, 1.0f);
     demonstrations.resize(capacity * acted);
+    demonstrated_by.resize(capacity);
+    row_source.resize(capacity);
     is_demonstrated.resize(capacity);
     has_final.resize(capacity);
     row_id.resize(capacity);

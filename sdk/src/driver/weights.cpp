@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kMagic = 0x31534148;  // "HAS1"
 constexpr size_t kCollectedAt = 4, kSchemaAt = 8;
+constexpr uint32_t kMostWaits = 64;  // frames
 
 void tell(hearth_report* report, const char* text) {
     if (report == nullptr) return;
@@ -84,7 +85,9 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
             step.kind == HEARTH_SLOT_STATE)
             std::memcpy(&samples, host_data_of(about).data() + kCollectedAt, sizeof samples);
     }
-    if (result == HEARTH_ERROR_RING_FULL) return HEARTH_OK;  // frames in flight hold the room
+    // Frames in flight may hold the room; in vain is waited for what is larger than all of it.
+    if (result == HEARTH_ERROR_RING_FULL && ++waits < kMostWaits) return HEARTH_OK;
+    waits = 0;
     wants_load = wants_factory = false;
     if (result != HEARTH_OK) {
         error.set("%s", hearth_session_error(session));

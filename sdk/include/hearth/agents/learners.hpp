@@ -93,6 +93,9 @@ struct Rails {
     double reward_limit = 10;       ///< of rewards, after scaling
     double gradient_norm = 0.5;     ///< the common norm is clipped to it
     double kl_stop = 0.03;          ///< PPO: no more steps of this window beyond; 0: off
+    /// Weights farther from the first contents than this part of their size (rms, of all that act together)
+    /// are not published: for brains that were trained before they were shipped; 0: off.
+    double drift_limit = 0;
     /// A step that changes a weight matrix by more than this part of its size (rms, of weights that are
     /// taken to be 0.05 at least) is not taken; 0: off.
     double update_ratio = 0.5;
@@ -198,6 +201,9 @@ struct Clone {
     CloneLoss loss = CloneLoss::kLikelihood;
     double first_log_deviation = -0.5, least_log_deviation = -3, most_log_deviation = 0.5;
     bool normalize_observations = false;
+    /// The most that the demonstrations of one source may weigh in a batch, as a part of it; less than 1:
+    /// store takes source [rows] besides, a whole number; 0 is the game itself, which has no limit.
+    double source_share = 1;
     Rails rails{.kl_stop = 0};
 };
 

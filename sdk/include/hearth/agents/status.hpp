@@ -53,14 +53,16 @@ enum class Counter : uint32_t {
     kSkippedKl,         ///< ... the policy had moved too far for its samples
     kSkippedRatio,      ///< ... they would have changed a weight too much at once
     kPublications,
-    kPublicationsRefused,
+    kPublicationsRefused,  ///< not finite
+    kPublicationsFar,      ///< not done: beyond Rails::drift_limit
     kCount,
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
 inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
     "samples",         "samples_refused", "samples_dropped", "observations_clamped",
     "rewards_clamped", "episodes",        "learn_steps",     "skipped_not_finite",
-    "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused"};
+    "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused",
+    "publications_far"};
 
 /// Words of the state agents.status: diagnostics, the low halves of all counters, their high halves.
 inline constexpr size_t kStatusWords = kDiagnosticCount + 2 * kCounterCount;
