@@ -3,6 +3,8 @@
 
 #include "codegen/glsl_writer.hpp"
 
+#include "ir/scalar_operands.hpp"
+
 #include <hearth/core/assert.hpp>
 #include <hearth/core/convert.hpp>
 
@@ -14,14 +16,8 @@ namespace hearth {
 
 namespace {
 
-bool is_loop(ScalarOp op) {
-    return op >= ScalarOp::kLoopSum;
-}
 bool is_unary(ScalarOp op) {
     return op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform;
-}
-bool is_binary(ScalarOp op) {
-    return op >= ScalarOp::kAdd && op <= ScalarOp::kShiftRight;
 }
 
 std::string call(const char* function, const std::string& a) {
@@ -169,12 +165,6 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
 }
 
 }  // namespace
-
-int operand_count(ScalarOp op) {
-    if (op == ScalarOp::kSelect) return 3;
-    if (is_binary(op) || is_loop(op) || op == ScalarOp::kPhilox) return 2;
-    return is_unary(op) || op == ScalarOp::kLoad ? 1 : 0;
-}
 
 std::string_view glsl_type(ScalarType type) {
     switch (type) {

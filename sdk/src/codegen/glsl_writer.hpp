@@ -22,9 +22,6 @@ std::string_view glsl_type(ScalarType type);
 /// A literal of exactly this value (infinities and NaN included).
 std::string glsl_literal(double value, ScalarType type);
 
-/// How many of a, b and c a node of this kind has as operands.
-int operand_count(ScalarOp op);
-
 /// The buffers that one kernel touches, in the order in which its text first names them.  They are
 /// named by position, so that equal kernels on different values have equal text.
 struct BufferTable {

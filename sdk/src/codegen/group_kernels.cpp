@@ -253,7 +253,7 @@ class RowsKernel {
             outer_.element_count().at(static_cast<int64_t>(options_.rows_capacity));
         return !row_.element_count().per_row && row_.element_count().count > 0 &&
                turns() <= (results <= kFewResults ? kMoreTurns : kFewTurns) &&
-               !is_cpu(options_.caps);
+               !is_software(options_.caps);
     }
 
     /// Opens a loop over the row and returns the place of its element in `space`.
@@ -452,7 +452,7 @@ RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
         std::find(group.axes.begin(), group.axes.end(), group.space.rank() - 1) == group.axes.end();
     const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
     // On a CPU threads that wait for each other cost more than adding up alone.
-    const bool is_alone = is_cpu(options.caps) && row.at(most_rows) <= kMostAlone;
+    const bool is_alone = is_software(options.caps) && row.at(most_rows) <= kMostAlone;
     if (is_alone) {
         layout.lanes = 1;
         layout.columns = kPartThreads;

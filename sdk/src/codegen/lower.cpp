@@ -328,7 +328,7 @@ class Lowerer {
             FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
                                            .any_operands = by_address,
                                            .spare_memory = options_.spare_memory,
-                                           .store_windows = is_cpu(options_.caps),
+                                           .store_windows = is_software(options_.caps),
                                            .folds_rows = [&](const Node& product) {
                                                return folds_rows(graph, product, options_);
                                            }});
@@ -344,7 +344,7 @@ class Lowerer {
     /// A copy between kernels by vkCmdCopyBuffer takes a GPU about 3 us, as both wait for another
     /// stage; one by a kernel takes as long as any small one.  For a CPU it is the other way round.
     Status add_copy_kernel() {
-        if (is_cpu(options_.caps)) return {};
+        if (is_software(options_.caps)) return {};
         constexpr uint32_t kThreads = 256;  // of copy_words.comp
         std::string source(shader_text("copy/copy_words.comp"));
         if (options_.binding_model == BindingModel::kDeviceAddress)
@@ -702,9 +702,9 @@ Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& 
 }
 
 std::string rolled_loops(const DeviceCaps& caps) {
-    return is_cpu(caps) ? "#extension GL_EXT_control_flow_attributes : require\n"
-                          "#define ROLLED [[dont_unroll]]\n"
-                        : "#define ROLLED\n";
+    return is_software(caps) ? "#extension GL_EXT_control_flow_attributes : require\n"
+                               "#define ROLLED [[dont_unroll]]\n"
+                             : "#define ROLLED\n";
 }
 
 }  // namespace hearth

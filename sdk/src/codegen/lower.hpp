@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "core/device_model.hpp"
 #include "ir/graph.hpp"
 #include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
@@ -25,11 +26,6 @@ struct LowerOptions {
     bool keep_source = true;    ///< keep the GLSL in the Program, for people to read
     std::map<std::string, std::string> variants;  ///< of kernels, where measured: Tuning::variants
 };
-
-/// Its "subgroups" are vectors of the CPU; GPUs have more lanes.
-inline bool is_cpu(const DeviceCaps& caps) {
-    return caps.subgroup_size <= 8;
-}
 
 /// Defines ROLLED, which heads loops that drivers on the CPU had better not unroll.  They do unroll
 /// loops of up to 32 turns, and a load is a loop over lanes there: what compiles in 70 ms as loops

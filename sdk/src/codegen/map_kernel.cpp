@@ -83,7 +83,7 @@ class MapKernel {
     /// Four elements, or eight if all are of two bytes; one where there would be too few threads.
     void choose_width() {
         // Some for each core of a large GPU; of a CPU, a few workgroups.
-        const uint64_t enough_threads = is_cpu(options_.caps) ? 1024 : 32768;
+        const uint64_t enough_threads = is_software(options_.caps) ? 1024 : 32768;
         uint32_t widest = 0;
         for (ValueId v : group_.stores) widest = std::max(widest, held_bytes(v));
         for (Scalar load : loads_in(arena_, contents_))

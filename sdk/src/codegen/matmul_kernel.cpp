@@ -5,6 +5,7 @@
 #include "codegen/group_kernels.hpp"
 #include "codegen/matmul_tiles.hpp"
 #include "codegen/steps.hpp"
+#include "kernels/define.hpp"
 #include "kernels/library.hpp"
 #include "passes/row_prologue.hpp"
 
@@ -186,35 +187,28 @@ class MatmulKernel {
     DType dtype_of(size_t input) const { return graph_.values[node_.inputs[input]].dtype; }
 
     std::string constants(const MatmulTile& t, const MatmulProblem& problem) {
-        auto constant = [](const char* name, const std::string& value) {
-            return std::string("#define ") + name + " " + value + "\n";
-        };
-        auto number = [&](const char* name, int value) {
-            return constant(name, std::to_string(value));
-        };
         const bool is_matrix = t.family == MatmulFamily::kMatrix;
-        std::string text = number("BM", t.bm) + number("BN", t.bn) + number("BK", t.bk) +
-                           number(is_matrix ? "WM" : "TM", t.tm) +
-                           number(is_matrix ? "WN" : "TN", t.tn) + number("SPLIT", t.split) +
-                           number("THREADS", threads_of(t, options_.caps));
-        if (is_matrix) text += number("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
-        if (t.family != MatmulFamily::kTiled) text += number("STAGES", t.stages);
+        std::string text = define("BM", t.bm) + define("BN", t.bn) + define("BK", t.bk) +
+                           define(is_matrix ? "WM" : "TM", t.tm) +
+                           define(is_matrix ? "WN" : "TN", t.tn) + define("SPLIT", t.split) +
+                           define("THREADS", threads_of(t, options_.caps));
+        if (is_matrix) text += define("SUBGROUP", static_cast<int>(options_.caps.subgroup_size));
+        if (t.family != MatmulFamily::kTiled) text += define("STAGES", t.stages);
         if (is_on_matrices(t.family))
-            text += number("TILE_VECTORS",
+            text += define("TILE_VECTORS",
                            static_cast<int>(shared_bytes_of(t, problem, options_.caps) / 16));
         if (t.family == MatmulFamily::kTiled)
-            text += rolled_loops(options_.caps) + constant("Number", number_type());
-        return text + number("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
-               number("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
-               constant("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
-               constant("M", glsl_count(m_, kernel_.buffers)) +
-               constant("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
-               constant("M_IS_WHOLE", is_whole(m_, t.bm)) +
-               constant("N_IS_WHOLE", is_whole(n_, t.bn)) +
-               constant("K_IS_WHOLE",
-                        node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk * t.stages)) +
-               constant("A_K_IS_CONTIGUOUS", bool_text(problem.a_k_is_contiguous)) +
-               constant("B_K_IS_CONTIGUOUS", bool_text(problem.b_k_is_contiguous));
+            text += rolled_loops(options_.caps) + define("Number", number_type());
+        return text + define("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
+               define("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
+               define("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
+               define("M", glsl_count(m_, kernel_.buffers)) +
+               define("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
+               define("M_IS_WHOLE", is_whole(m_, t.bm)) + define("N_IS_WHOLE", is_whole(n_, t.bn)) +
+               define("K_IS_WHOLE",
+                      node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk * t.stages)) +
+               define("A_K_IS_CONTIGUOUS", bool_text(problem.a_k_is_contiguous)) +
+               define("B_K_IS_CONTIGUOUS", bool_text(problem.b_k_is_contiguous));
     }
 
     static std::string is_whole(Dim count, int tile) {
@@ -344,9 +338,6 @@ class MatmulKernel {
 
     /// Which types the text's chunks are of.
     std::string chunk_types(const MatmulProblem& problem, MatmulFamily family) const {
-        auto define = [](const std::string& name, const std::string& value) {
-            return "#define " + name + " " + value + "\n";
-        };
         std::string text;
         if (family == MatmulFamily::kRow) {
             const bool along_k = problem.b_k_is_contiguous;

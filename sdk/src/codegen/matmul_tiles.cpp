@@ -4,6 +4,7 @@
 #include "codegen/matmul_tiles.hpp"
 
 #include "codegen/lower.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -119,7 +120,7 @@ std::span<const MatmulTile> row_table(const MatmulProblem& problem) {
 }
 
 std::span<const MatmulTile> table_for(const MatmulProblem& problem, const DeviceCaps& caps) {
-    if (is_cpu(caps)) return kCpu;  // which may have matrices, but no cores for them
+    if (is_software(caps)) return kCpu;  // which may have matrices, but no cores for them
     if (problem.can_use_matrices) return kMatrix;
     return problem.can_load_fours ? std::span<const MatmulTile>(kVector) : kTiled;
 }
@@ -164,7 +165,7 @@ bool fits(const MatmulTile& t, const MatmulProblem& problem, const DeviceCaps& c
 
 /// The least row kernel that holds all rows, or the largest.
 std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
-    if (is_cpu(caps) || problem.is_integer || !problem.fits_grid || problem.m > kMostRows ||
+    if (is_software(caps) || problem.is_integer || !problem.fits_grid || problem.m > kMostRows ||
         problem.n < 8 || problem.k < 64)
         return std::nullopt;
     std::optional<MatmulTile> chosen;
@@ -192,7 +193,7 @@ int split_edge(const MatmulProblem& problem) {
 /// the sums.
 std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
     constexpr int64_t kShortSlice = 64, kShortProduct = 128;
-    if (is_cpu(caps) || !has_few_tiles(problem)) return std::nullopt;
+    if (is_software(caps) || !has_few_tiles(problem)) return std::nullopt;
     if (!problem.can_use_matrices) {
         if (!problem.can_load_fours || problem.k < kShortProduct) return std::nullopt;
         for (const MatmulTile& t : kSplitVector)
@@ -278,8 +279,8 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
     const std::span<const MatmulTile> tiles = table_for(problem, caps);
     // The largest that is not mostly empty and still makes work for a whole GPU: about a workgroup
     // for each multiprocessor of a large one.
-    const int64_t enough_groups = is_cpu(caps) ? 4 : 128;
-    const int64_t small_rows = is_cpu(caps) ? 16 : 32;  // tiles of so many may be mostly empty
+    const int64_t enough_groups = device_model(caps).enough_groups();
+    const int64_t small_rows = is_software(caps) ? 16 : 32;  // tiles of so many may be mostly empty
     for (const MatmulTile& t : tiles.first(tiles.size() - 1)) {
         if (!fits(t, problem, caps)) continue;
         if (2 * problem.n <= t.bn || (2 * problem.m <= t.bm && t.bm > small_rows)) continue;
@@ -327,13 +328,13 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
             if (t != candidates[0] && fits(t, problem, caps)) candidates.push_back(t);
     };
     add(table_for(problem, caps));
-    if (problem.can_load_fours && !is_cpu(caps)) add(kMoreVector);
+    if (problem.can_load_fours && !is_software(caps)) add(kMoreVector);
     if (problem.can_load_fours && has_few_tiles(problem)) {
         add(kSplitVector);
         add(kMoreSplitVector);
     }
     if (problem.can_use_matrices) {
-        if (is_cpu(caps)) add(kMatrix);
+        if (is_software(caps)) add(kMatrix);
         add(kMoreMatrix);
         if (has_few_tiles(problem)) {
             add(kSplitMatrix);

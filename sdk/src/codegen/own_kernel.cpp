@@ -8,6 +8,7 @@
 #include "codegen/kernel_problem.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/steps.hpp"
+#include "kernels/define.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -17,10 +18,6 @@
 namespace hearth {
 
 namespace {
-
-std::string define(const std::string& name, const std::string& text) {
-    return "#define " + name + " " + text + "\n";
-}
 
 class OwnKernel {
   public:

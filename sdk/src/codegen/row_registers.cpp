@@ -11,6 +11,7 @@
 // memory, step by step (RowStep), and each adds up matrices of its own, from tile to tile.
 
 #include "codegen/row_writer.hpp"
+#include "ir/scalar_operands.hpp"
 
 #include <algorithm>
 

@@ -60,7 +60,7 @@ class RowProgramWriter {
           options_(options),
           readers_(readers_of(graph)),
           leaves_(leaves_graph(graph)),
-          is_software_(is_cpu(options.caps)),
+          is_software_(is_software(options.caps)),
           is_made_(graph.values.size(), false) {
         for (const RowStage& stage : plan_.stages)
             for (size_t i = 0; stage.group != nullptr && i < stage.group->numbers.size(); ++i)

@@ -3,19 +3,14 @@
 
 #include "codegen/steps.hpp"
 
+#include "ir/scalar_operands.hpp"
+
 #include <algorithm>
 #include <array>
 
 namespace hearth {
 
 namespace {
-
-/// How many of a, b and c are operands of such a node.
-size_t operand_count(ScalarOp op) {
-    if (op <= ScalarOp::kRowCount) return 0;
-    if (op <= ScalarOp::kBitsToUniform) return 1;
-    return op == ScalarOp::kSelect || op >= ScalarOp::kLoopSum ? 3 : 2;
-}
 
 /// Calls f(node) of every node that the expressions consist of, once.
 template <class F>
@@ -31,8 +26,7 @@ void for_each_node(const ScalarArena& arena, std::span<const Scalar> expressions
         const ScalarNode& node = arena.node(id);
         f(id, node);
         const std::array<uint32_t, 3> operands{node.a, node.b, node.c};
-        stack.insert(stack.end(), operands.begin(),
-                     operands.begin() + static_cast<long>(operand_count(node.op)));
+        stack.insert(stack.end(), operands.begin(), operands.begin() + operand_count(node.op));
     }
 }
 
@@ -58,8 +52,8 @@ bool Steps::depends(Scalar x) const {
     const ScalarNode node = x.node();
     const std::array<uint32_t, 3> operands{node.a, node.b, node.c};
     bool result = false;
-    for (size_t i = 0; i < operand_count(node.op); ++i)
-        result = result || depends(operand(operands[i]));
+    for (int i = 0; i < operand_count(node.op); ++i)
+        result = result || depends(operand(operands[static_cast<size_t>(i)]));
     return depends_[x.id] = result;
 }
 

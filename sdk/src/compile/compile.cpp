@@ -32,7 +32,7 @@ bool wants_row_programs(const CompileOptions& options) {
     if (!may_have_any_operands(options)) return false;
     if (options.row_programs != RowPrograms::kWherePays)
         return options.row_programs == RowPrograms::kAlways;
-    return !is_cpu(options.caps);
+    return !is_software(options.caps);
 }
 
 struct Planned {

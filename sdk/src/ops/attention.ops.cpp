@@ -6,6 +6,8 @@
 // what the kernels compute; gradients of gradients go through them, and so do sizes for which a
 // kernel declines.
 
+#include "core/device_model.hpp"
+#include "kernels/define.hpp"
 #include "kernels/library.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
@@ -293,7 +295,7 @@ std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
                                   F count) {
     if (call.caps.max_workgroup_invocations < threads) return {};
     // About one for each multiprocessor of a large GPU, or core of a CPU.
-    const int64_t enough_groups = call.caps.subgroup_size <= 8 ? 4 : 128;
+    const int64_t enough_groups = device_model(call.caps).enough_groups();
     const Shape& s = call.shape(rows);
     const auto live_rows = static_cast<int64_t>(call.rows_capacity);
     const int64_t pairs = s[0].at(live_rows) * s[1].at(live_rows), length = s[2].at(live_rows);
@@ -313,14 +315,6 @@ std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
     return chosen;
 }
 
-std::string define(std::string_view name, const std::string& value) {
-    return "#define " + std::string(name) + " " + value + "\n";
-}
-
-std::string define(std::string_view name, int64_t value) {
-    return define(name, std::to_string(value));
-}
-
 /// A float constant of GLSL, exact.
 std::string literal(double value) {
     std::array<char, 64> text{};
@@ -331,7 +325,7 @@ std::string literal(double value) {
 
 /// Drivers on the CPU unroll what they can, and then compile for a second what runs no faster.
 bool is_software(const KernelRuleCall& call) {
-    return call.caps.subgroup_size <= 8;
+    return hearth::is_software(call.caps);
 }
 
 std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count,
@@ -406,7 +400,7 @@ std::optional<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_bac
         return both + values + scores + 5 * t.threads(rows);
     };
     const bool is_narrow =
-        call.caps.subgroup_size <= 8 || call.caps.max_workgroup_invocations < kWideThreads;
+        hearth::is_software(call.caps) || call.caps.max_workgroup_invocations < kWideThreads;
     return choose_tiles(call, rows, is_narrow ? kSizes : kWideSizes,
                         is_narrow ? kThreads : kWideThreads, floats);
 }

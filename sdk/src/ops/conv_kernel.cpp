@@ -3,6 +3,7 @@
 
 #include "ops/conv_kernel.hpp"
 
+#include "kernels/define.hpp"
 #include "kernels/library.hpp"
 #include "ops/conv_tiles.hpp"
 
@@ -28,9 +29,7 @@ bool suits(const KernelRuleCall& call) {
 /// Text of macros.
 class Defines {
   public:
-    void text(const std::string& name, const std::string& value) {
-        text_ += "#define " + name + " " + value + "\n";
-    }
+    void text(const std::string& name, const std::string& value) { text_ += define(name, value); }
     void number(const std::string& name, int64_t value) {
         text(name, "(" + std::to_string(value) + ")");
     }

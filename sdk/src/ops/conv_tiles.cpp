@@ -3,6 +3,8 @@
 
 #include "ops/conv_tiles.hpp"
 
+#include "core/device_model.hpp"
+
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -13,11 +15,6 @@ namespace {
 
 int64_t parts_of(int64_t count, int64_t part) {
     return (count + part - 1) / part;
-}
-
-/// Its "subgroups" are vectors.
-bool is_cpu(const DeviceCaps& caps) {
-    return caps.subgroup_size <= 8;
 }
 
 // From a sweep over layers of three networks and tiles on an H200 (docs/design/0007).
@@ -214,7 +211,7 @@ int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const Co
 /// Those that fit, where there are enough tiles for a whole GPU.
 void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8;
-    const int64_t most_loads = is_cpu(caps) ? 32 : 6;  // of 16 bytes, of a thread
+    const int64_t most_loads = is_software(caps) ? 32 : 6;  // of 16 bytes, of a thread
     // Subgroups across and down, and matrices of each: the fastest first, on an H200.
     constexpr int64_t kTiles[][3] = {{2, 2, 4}, {2, 4, 2}, {4, 2, 2}, {2, 1, 8},
                                      {4, 1, 4}, {2, 2, 2}, {1, 4, 2}, {1, 2, 2}};
@@ -223,7 +220,7 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     if (m.k > 16 || 16 % m.k != 0 || m.n > 16 || 16 % m.n != 0 || kMostOut % m.m != 0 ||
         m.n % 8 != 0)
         return;
-    for (const auto& k : std::span(kTiles).subspan(is_cpu(caps) ? std::size(kTiles) - 1 : 0)) {
+    for (const auto& k : std::span(kTiles).subspan(is_software(caps) ? std::size(kTiles) - 1 : 0)) {
         ConvTile t{.family = ConvFamily::kMatrix, .lanes = k[0], .strips = k[1], .px = k[2]};
         t.oc = std::min(kMostOut, parts_of(p.out, m.m) * m.m);
         const int64_t threads = t.lanes * t.strips * caps.subgroup_size;
@@ -278,7 +275,7 @@ void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
     if (16 % m.m != 0 || 16 % m.n != 0 || 16 % m.k != 0) return;
     ConvTile t{.family = ConvFamily::kSlices, .chunk = chunk};
     // A CPU's driver takes long to compile what is unrolled for many.
-    t.lanes = is_cpu(caps) ? 16 : std::max<int64_t>(32, caps.subgroup_size);
+    t.lanes = is_software(caps) ? 16 : std::max<int64_t>(32, caps.subgroup_size);
     std::vector<ConvTile> found;
     constexpr int64_t kMostSlices = 16;
     const int64_t chunks = parts_of(p.depth(), chunk);
@@ -355,13 +352,13 @@ std::string to_string(const ConvTile& t) {
 std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& caps) {
     std::vector<ConvTile> all;
     if (p.is_depthwise()) {
-        if (!is_cpu(caps)) add_depthwise(p, all);
+        if (!is_software(caps)) add_depthwise(p, all);
         return all;
     }
     if (p.pixels >= kManyPixels) add_matrix(p, caps, all);
     if (p.pixels < 10 * kManyPixels) add_slices(p, caps, all);
     if (p.pixels < kManyPixels) add_matrix(p, caps, all);
-    if (is_cpu(caps)) return all;
+    if (is_software(caps)) return all;
     add_strips(p, caps, all);
     add_tiled(p, caps, all);
     add_winograd(p, caps, all);

@@ -5,6 +5,7 @@
 // results and as many terms as there are samples: one workgroup per tile would leave a large GPU
 // idle (4,800 us for 64x64 over 65,536 rows on an H200, against 50 in parts).
 
+#include "core/device_model.hpp"
 #include "ir/rewrite.hpp"
 #include "ops/op_table.hpp"
 #include "passes/pass.hpp"
@@ -49,7 +50,7 @@ std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, 
 /// to so many, that costs less than a dispatch that adds up parts.
 bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_t terms,
                      const PassOptions& options) {
-    constexpr int64_t kMostTerms = 512, kMostMatrixTerms = 2048, kSoftwareLanes = 8;
+    constexpr int64_t kMostTerms = 512, kMostMatrixTerms = 2048;
     const DeviceCaps& caps = options.caps;
     const auto rows = static_cast<int64_t>(options.rows_capacity);
     const int64_t m = result[0].at(rows), n = result[1].at(rows);
@@ -62,8 +63,8 @@ bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_
     const auto has_fours = [](const Tensor& x) {
         return !x.dim(-1).per_row && x.dim(-1).count % 4 == 0;
     };
-    return terms <= kMostTerms && caps.subgroup_size > kSoftwareLanes && are(DType::kF32) &&
-           m > 16 && n > 16 && has_fours(inputs[0]) && has_fours(inputs[1]);
+    return terms <= kMostTerms && !is_software(caps) && are(DType::kF32) && m > 16 && n > 16 &&
+           has_fours(inputs[0]) && has_fours(inputs[1]);
 }
 
 std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Which fields of a scalar expression's node are operands.
+
+#pragma once
+
+#include <hearth/op/scalar.hpp>
+
+namespace hearth {
+
+constexpr bool is_loop(ScalarOp op) {
+    return op >= ScalarOp::kLoopSum;
+}
+
+/// How many of a, b and c are operands.  A loop's are its extent and its body; c is the counter that
+/// the body reads, which is bound by the loop.
+constexpr int operand_count(ScalarOp op) {
+    if (op == ScalarOp::kLoad) return 1;
+    if (op <= ScalarOp::kRowCount) return 0;
+    if (op <= ScalarOp::kBitsToUniform) return 1;
+    return op == ScalarOp::kSelect ? 3 : 2;
+}
+static_assert(operand_count(ScalarOp::kLoad) == 1 && operand_count(ScalarOp::kVariable) == 0 &&
+              operand_count(ScalarOp::kNeg) == 1 && operand_count(ScalarOp::kShiftRight) == 2 &&
+              operand_count(ScalarOp::kSelect) == 3 && operand_count(ScalarOp::kPhilox) == 2 &&
+              operand_count(ScalarOp::kLoopArgMin) == 2);
+
+}  // namespace hearth
