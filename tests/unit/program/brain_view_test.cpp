@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <utility>
 
 namespace hearth::test {
 namespace {
@@ -241,6 +242,9 @@ TEST(BrainView, PackedBytesAreJustThoseOfTheTensor) {
     EXPECT_FALSE(unpacks({0, 0, 2, 1, 9, 1, 0}, 4)) << "a pair that stands for nothing";
     EXPECT_FALSE(unpacks({0x82, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0, 1, 9, 1, 0}, 4))
         << "a length of more than 63 bits";
+    // What is claimed of a large tensor lies far beyond the file, or beyond the tensor.
+    EXPECT_FALSE(unpacks({0, 0x80, 0x80, 0x80, 0x20, 9}, 1 << 26));
+    EXPECT_FALSE(unpacks({0, 0x80, 0x80, 0x80, 0x20, 9}, 4));
     EXPECT_FALSE(unpacks({0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 9, 1, 0}, 4));
 }
 
@@ -261,6 +265,21 @@ TEST(BrainView, DecodesOnlyIntoAsManyBytesAsTheTensorHas) {
     EXPECT_FALSE(view.decode(t, from, less));
     EXPECT_FALSE(view.decode(t, more, out)) << "a parent of another size";
     EXPECT_FALSE(view.decode(t, {}, out)) << "another parent";
+    // So large that what is written beyond the end could not go unnoticed.
+    Brain large, changed;
+    large.tensors.push_back({"a", false, HostTensor(DType::kF32, {1 << 20})});
+    for (int64_t i = 0; i < 1 << 20; ++i)
+        large.tensors[0].value.set(i, 1.1 + static_cast<double>(i) * 1.37e-3);
+    changed = large;
+    changed.tensors[0].value.set(7, 5);
+    for (const Brain* base : {static_cast<const Brain*>(nullptr), &std::as_const(large)}) {
+        BrainBytes bytes(*save_brain(changed, base));
+        BrainView of_large;
+        ASSERT_TRUE(of_large.open(bytes.bytes(), &error));
+        std::vector<std::byte> small(8);
+        EXPECT_FALSE(of_large.decode(of_large.tensors()[0], large.tensors[0].value.bytes(), small));
+        EXPECT_FALSE(view.decode(t, large.tensors[0].value.bytes(), out));
+    }
     EXPECT_EQ(view.find("a"), &view.tensors()[0]);
     EXPECT_EQ(view.find("aa"), nullptr);
     EXPECT_EQ(view.find("d"), nullptr);

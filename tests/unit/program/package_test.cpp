@@ -245,7 +245,11 @@ std::string with(const std::function<void(PackageBytes&)>& change) {
 
 TEST(Package, ChecksEachFieldOfItsTables) {
     EXPECT_EQ(with([](PackageBytes&) {}), "");
-    const std::string count = "package: impossible number of sections or profiles";
+    const std::string
+        count = "package: impossible number of sections or profiles",
+        parts =
+            "package: needs one graph, one pool of weights, and at most one section of "
+            "notes and one of agents";
     EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = 65; }), count);
     EXPECT_EQ(with([](PackageBytes& p) { p.header().section_count = ~0u; }), count);
     EXPECT_EQ(with([](PackageBytes& p) { p.header().profile_count = 9; }), count);
@@ -257,8 +261,7 @@ TEST(Package, ChecksEachFieldOfItsTables) {
         package.header().section_count = 0;
         package.header().profile_count = 1;
         package.header().total_bytes = package.bytes().size();
-        EXPECT_EQ(package.opened(),
-                  more == 0 ? "package: needs one graph and one pool of weights" : count);
+        EXPECT_EQ(package.opened(), more == 0 ? parts : count);
     }
     const std::string order = "package: a section lies outside the file or not in order";
     const auto section = [](size_t i, auto change) {
@@ -286,17 +289,18 @@ TEST(Package, ChecksEachFieldOfItsTables) {
     // Each kind turned into each other: too many of one, or too few of the other.
     using Kind = file::PackageSectionKind;
     for (size_t i = 0; i < 5; ++i)
-        for (const Kind kind : {Kind::kGraph, Kind::kNotes})
+        for (const Kind kind : {Kind::kGraph, Kind::kNotes, Kind::kAgents})
             if (PackageBytes package; package.section(i).kind != static_cast<uint32_t>(kind) &&
-                                      package.section(i).kind != 3) {
+                                      package.section(i).kind != 3 &&
+                                      (package.section(i).kind != 4 || kind != Kind::kAgents)) {
                 package.section(i).kind = static_cast<uint32_t>(kind);
-                EXPECT_EQ(package.opened(), "package: needs one graph and one pool of weights");
+                EXPECT_EQ(package.opened(), parts);
             }
     EXPECT_EQ(with([](PackageBytes& p) {
                   for (size_t i = 0; i < 5; ++i)
-                      if (p.section(i).kind == 3) p.section(i).kind = 4;
+                      if (p.section(i).kind == 3) p.section(i).kind = 5;
               }),
-              "package: needs one graph and one pool of weights");
+              parts);
     EXPECT_EQ(with([](PackageBytes& p) { p.bytes()[p.section(1).offset - 1] = std::byte{1}; }),
               "package: bytes between sections are not zero (1)");
 

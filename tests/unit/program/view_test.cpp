@@ -581,7 +581,7 @@ TEST(ProgramView, BoundsWhatLocatedOperandsCanReach) {
     expect_refused(at(uint64_t{0x80000000} * kLocationUnit), expected);
     expect_refused(
         [&](Program& p) {
-            at(kHuge)(p);
+            at(1 << 20)(p);
             p.operands.back().offset += 8;
             p.kernels.back().access_bytes = 4;
         },
