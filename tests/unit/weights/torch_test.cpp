@@ -330,6 +330,8 @@ TEST(TorchFile, WhatIsNoTensorOfAKnownFormIsRefused) {
              {"_rebuild_tensor_v2", tuple({storage(), integer(0), integers({4})})},
              {"_rebuild_tensor_v3",
               tuple({storage(), integer(0), integers({4}), integers({1}), "N", "N"})},
+             {"_rebuild_other_v3", tuple({storage(), integer(0), integers({4}), integers({1}), "N",
+                                          "N", global("torch", "float32")})},
              {"_rebuild_sparse_tensor", ")"}})
         expect_in("'x' is a tensor of a kind that '" + name + "' makes",
                   reading_object(dict("x", call("torch._utils", name, arguments))));
