@@ -562,15 +562,19 @@ TEST(Plan, CarriesOverWhatCodeGenerationSaidOfACall) {
 
 // ------------------------------------------------------------------------------ copies by kernels
 
-/// What the one copy of a plan is done by, where there is a kernel for it: "64 words" or "a copy".
-std::string copied_by(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
+Model with_copy_kernel(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
     Model model({entry}, rows_capacity);
     Kernel kernel = model.lowered.kernels[2];
     kernel.name = kCopyKernel;
     kernel.word_count = 1;
     kernel.local_size = {64, 1, 1};
     model.lowered.kernels.push_back(kernel);
-    const Result<Program> program = model.plan();
+    return model;
+}
+
+/// What the one copy of a plan is done by, where there is a kernel for it: "64 words" or "a copy".
+std::string copied_by(const EntryBuilder& entry, uint64_t rows_capacity = 1) {
+    const Result<Program> program = with_copy_kernel(entry, rows_capacity).plan();
     if (!program.ok()) return program.status().message();
     const bool is_kept = program->kernels.back().name == kCopyKernel;
     for (const Step& step : program->steps) {
@@ -1046,6 +1050,111 @@ TEST(VerifyPlan, KnowsCallsByAllThatTheyAre) {
                   from = {Region::kRun, Access::kRead, 0, 0, {sizeof(RunBlock), 0}};
               }),
               copy);
+}
+
+TEST(VerifyPlan, HoldsSourcesAgainstTheGraph) {
+    EXPECT_EQ(proof_after([](Program& p) { p.bindings[0].name = "q"; }),
+              "verify_plan: entry 'act': input 'x' has no binding");
+    EXPECT_EQ(proof_after([](Program& p) { p.bindings[0].bytes.fixed -= 4; }),
+              "verify_plan: entry 'act': input 'x' has a binding of another size");
+    EXPECT_EQ(proof_after([](Program& p) { p.slots[0].dtype = DType::kI32; }),
+              "verify_plan: entry 'act': 'w' has no slot of its shape and type");
+    EXPECT_EQ(proof_after([](Program& p) { p.bindings[1].bytes.fixed -= 4; }),
+              "verify_plan: entry 'act', step 2 (call 1): an operand that is not all of 'y'");
+    EntryBuilder b("act");
+    b.output("y", b.call({{b.param("w", kTile, DType::kF32, true)}}, {kTile})[0]);
+    Model model({b});
+    const Program program = planned(model);
+    Program other = program;
+    other.data[5] ^= std::byte{1};
+    const std::string contents = "verify_plan: entry 'act': slot 'w' has other first contents";
+    EXPECT_EQ(model.verify(other).message(), contents);
+    other = program;
+    other.slots[0].data_offset = kZeroFilled;
+    EXPECT_EQ(model.verify(other).message(), contents);
+    model.lowered.entries.push_back(b.lowered);
+    EXPECT_EQ(model.verify(program).message(), "verify_plan: entries and graphs differ in number");
+}
+
+TEST(VerifyPlan, KnowsWhereLocatedOperandsAre) {
+    EntryBuilder b("act");
+    b.output("y", b.call({{b.param("w", kTile)}}, {kTile})[0]);
+    Model model({b});
+    model.lowered.kernels[2].located_count = 1;
+    const Result<Program> program = model.plan();
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    const auto after = [&](const std::function<void(std::vector<SpecConstant>&)>& change) {
+        Program changed = *program;
+        change(changed.kernels[2].spec_constants);
+        return model.verify(changed).message();
+    };
+    const std::string where = "verify_plan: entry 'act', step 0 (call 0): ",
+                      place = "operand 0 is not where its kernel finds it";
+    EXPECT_EQ(after([](auto&) {}), "");
+    EXPECT_EQ(after([](auto& constants) { constants[0].value ^= 1; }), where + place);
+    EXPECT_EQ(after([](auto& constants) { constants[0].value += 2; }), where + place);
+    EXPECT_EQ(after([](auto& constants) { constants[0].id = 1; }), where + place);
+    const std::string one = "its kernel has not one constant for each operand that it locates";
+    EXPECT_EQ(after([](auto& constants) { constants.clear(); }), where + one);
+    EXPECT_EQ(after([](auto& constants) { constants.push_back({1, 0}); }), where + one);
+
+    // What the host binds cannot be located, and a kernel has one place for it.
+    EntryBuilder external("act");
+    external.output("y", external.call({{external.input("x", kTile)}}, {kTile})[0]);
+    Model bound({external});
+    bound.lowered.kernels[2].located_count = 1;
+    EXPECT_EQ(failure(bound, StatusCode::kInternal), where + place);
+    b.output("z", b.call({{b.param("v", kTile)}}, {kTile})[0]);
+    Model twice({b});
+    twice.lowered.kernels[2].located_count = 1;
+    EXPECT_EQ(failure(twice, StatusCode::kInternal),
+              where + "its kernel locates operands, but has several steps");
+}
+
+TEST(VerifyPlan, KnowsThatCopiesByKernelsAreWhole) {
+    EntryBuilder b("learn");
+    const ValueId w = b.state("w", kTile);
+    b.update(w, b.call({{w, false}}, {kTile})[0]);
+    const Model model = with_copy_kernel(b);
+    const Result<Program> program = model.plan();
+    ASSERT_TRUE(program.ok()) << program.status().message();
+    const auto after = [&](const std::function<void(Program&, Step&)>& change) {
+        Program changed = *program;
+        change(changed, changed.steps[0]);
+        return model.verify(changed).message();
+    };
+    const std::string expected =
+        "verify_plan: entry 'learn', step 0 (keep old w): a kernel that does not copy all words";
+    EXPECT_EQ(after([](Program&, Step&) {}), "");
+    EXPECT_EQ(after([](Program& p, Step& s) { p.words[s.first_word] -= 1; }), expected);
+    EXPECT_EQ(
+        after([](Program& p, Step& s) { p.words[s.first_word] -= 1, s.grid[0].work.fixed -= 1; }),
+        expected);
+    EXPECT_EQ(after([](Program&, Step& s) { s.word_count = 0; }), expected);
+    EXPECT_EQ(after([](Program&, Step& s) { s.grid[0].work.fixed -= 1; }), expected);
+    EXPECT_EQ(after([](Program&, Step& s) { s.grid[0].tile = 128; }), expected);
+    EXPECT_EQ(after([](Program&, Step& s) { s.operand_count = 0, s.operand_values.clear(); }),
+              expected);
+}
+
+TEST(VerifyPlan, RejectsSharedBytesThatTheCallDoesNotAllow) {
+    EntryBuilder b("act");
+    const ValueId h = b.call({{b.input("x", kTile)}}, {kTile})[0];
+    const ValueId g = b.call({{h, true}}, {kTile})[0];
+    b.output("y", b.call({{g}}, {kTile})[0]);
+    const Model model({b});
+    const Program program = planned(model);
+    ASSERT_EQ(program.operands[3].offset, program.operands[2].offset) << "in place";
+    const auto after = [&](const std::function<void(CallOperand&)>& change) {
+        Model other = model;
+        change(other.lowered.entries[0].calls[1].operands[0]);
+        return other.verify(program).message();
+    };
+    const std::string expected =
+        "verify_plan: entry 'act', step 2 (call 1): operands 0 and 1 may not share bytes";
+    EXPECT_EQ(after([](CallOperand&) {}), "");
+    EXPECT_EQ(after([](CallOperand& o) { o.is_elementwise = false; }), expected);
+    EXPECT_EQ(after([](CallOperand& o) { o.part = 1; }), expected);
 }
 
 TEST(VerifyPlan, RejectsAResultThatOverlapsItsOperandInPart) {
