@@ -25,13 +25,13 @@ Status cook_cart_pole(const char* path) {
     ppo.entropy = 0;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
-    // For any device.  A network as one kernel is what GPUs like and software drivers do not, which this
-    // demo shall run on, too.
-    const CookProfile any{.options = {.row_programs = RowPrograms::kNever}};
-    HEARTH_ASSIGN(
-        const Cooked cooked,
-        cook(driven_entries_of(traces, manifest),
-             {.profiles = {any}, .rows_capacity = manifest.agents, .agents = manifest.save()}));
+    // GPUs get networks as one kernel; drivers that run on the CPU, which have small subgroups, would rather not.
+    CookProfile gpu{.name = "gpu"}, cpu{.name = "cpu"};
+    cpu.options.caps.subgroup_size = 8;
+    HEARTH_ASSIGN(const Cooked cooked,
+                  cook(driven_entries_of(traces, manifest), {.profiles = {gpu, cpu},
+                                                             .rows_capacity = manifest.agents,
+                                                             .agents = manifest.save()}));
     std::ofstream file(path, std::ios::binary);
     file.write(reinterpret_cast<const char*>(cooked.bytes.data()),
                static_cast<std::streamsize>(cooked.bytes.size()));

@@ -10,9 +10,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { CARTS = 8, MOST_STEPS = 500, MOST_FRAMES = 12000 };
-
 typedef struct cart {
     hearth_agent id;
     double place, speed, angle, turning;
@@ -20,9 +20,7 @@ typedef struct cart {
 } cart;
 
 static double near_zero(void) {
-    static uint32_t state = 1;
-    state = state * 1664525u + 1013904223u;
-    return (double)(state >> 8) / (double)(1 << 24) * 0.1 - 0.05;
+    return rand() / (double)RAND_MAX * 0.1 - 0.05;
 }
 
 static void start(cart* c) {
@@ -57,15 +55,16 @@ static void play(hearth_agents* agents, cart* c) {
     hearth_agents_reward(agents, c->id, 1);
     if (stands && c->steps < MOST_STEPS) return;
     hearth_agents_end(agents, c->id, stands ? HEARTH_AGENTS_CUT_OFF : HEARTH_AGENTS_OVER, NULL);
-    start(c);
-    show(agents, c);
+    start(c), show(agents, c);
 }
 
 int main(int argc, char** argv) {
     if (argc != 2) app_fail("usage", "hello_agents_c PACKAGE");
     app_make_device();
     hearth_context* context = app_adopt_device();
-    hearth_program* program = app_load(context, argv[1]);
+    hearth_device_caps caps = hearth_device_caps_default();
+    hearth_context_caps(context, &caps);
+    hearth_program* program = app_load(context, argv[1], caps.subgroup_size > 8 ? "gpu" : "cpu");
     hearth_agents_create_info info = hearth_agents_create_info_default();
     info.program = program;
     hearth_agents* agents;
@@ -75,10 +74,9 @@ int main(int argc, char** argv) {
     cart carts[CARTS];
     for (int i = 0; i < CARTS; ++i) {
         app_check(hearth_agents_add(agents, &carts[i].id), "add", hearth_agents_error(agents));
-        start(&carts[i]);
-        show(agents, &carts[i]);
+        start(&carts[i]), show(agents, &carts[i]);
     }
-
+    hearth_agents_status status = hearth_agents_status_default();
     float length = 0;
     for (uint64_t frame = 1; frame <= MOST_FRAMES && length < 475; ++frame) {
         app_check(hearth_begin_frame(context, frame, frame - 1), "frame", "");
@@ -89,10 +87,8 @@ int main(int argc, char** argv) {
         record.learn_us = 20000;
         app_check(hearth_agents_record(agents, &record), "record", hearth_agents_error(agents));
         app_submit_and_wait(record.command_buffer);
-        hearth_agents_status status = hearth_agents_status_default();
         hearth_agents_get_status(agents, &status);
         length = status.diagnostics[HEARTH_AGENTS_EPISODE_LENGTH];
-        if (frame % 500 == 0) printf("frame %5d: %5.1f steps\n", (int)frame, (double)length);
     }
     printf("poles stay up for %.1f steps\n", (double)length);
     hearth_agents_destroy(agents);

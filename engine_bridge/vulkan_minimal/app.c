@@ -159,13 +159,14 @@ hearth_context* app_adopt_device(void) {
     return context;
 }
 
-hearth_program* app_load(hearth_context* context, const char* path) {
+hearth_program* app_load(hearth_context* context, const char* path, const char* profile) {
     hearth_program* program;
     hearth_result result;
     uint64_t size;
     void* bytes = read_file(path, &size);
     if (size >= 4 && memcmp(bytes, "HRPK", 4) == 0) {
         hearth_package_load_info load = hearth_package_load_info_default();
+        load.profile = profile;
         load.bytes = bytes;
         load.byte_count = size;
         result = hearth_package_load(context, &load, &program);

@@ -29,7 +29,7 @@ hearth_context* app_adopt_device(void);
 VkCommandBuffer app_begin_commands(void);
 void app_submit_and_wait(VkCommandBuffer commands);
 
-/* A program or a package. */
-hearth_program* app_load(hearth_context* context, const char* path);
+/* A program, or this profile of a package; NULL: the first that the device can run. */
+hearth_program* app_load(hearth_context* context, const char* path, const char* profile);
 
 #endif

@@ -140,7 +140,7 @@ int main(int argc, char** argv) {
     app_make_device();
     hearth_context* context = app_adopt_device();
 
-    hearth_program* program = app_load(context, argv[1]);
+    hearth_program* program = app_load(context, argv[1], NULL);
     hearth_program_info info = hearth_program_info_default();
     app_check(hearth_program_get_info(program, &info), "hearth_program_get_info", "");
 
