@@ -86,20 +86,6 @@ bool RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
     return true;
 }
 
-double Cost::mean() const {
-    if (values_.empty()) return 0.0;
-    return std::accumulate(values_.begin(), values_.end(), 0.0) /
-           static_cast<double>(values_.size());
-}
-
-double Cost::quantile(double fraction) const {
-    if (values_.empty()) return 0.0;
-    std::vector<double> sorted = values_;
-    std::ranges::sort(sorted);
-    const double at = std::ceil(fraction * static_cast<double>(sorted.size())) - 1.0;
-    return sorted[static_cast<size_t>(std::max(at, 0.0))];
-}
-
 void RunLog::finish(const RunResult& result) {
     const auto car = [](const RaceTable::Laps& laps) {
         return Json{{"laps", completed(laps)},

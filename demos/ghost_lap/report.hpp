@@ -6,6 +6,7 @@
 #pragma once
 
 #include "ghost_lap/race.hpp"
+#include "host/cost.hpp"
 #include "host/ui.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -15,22 +16,7 @@
 
 namespace hearth::ghost_lap {
 
-/// A series of costs.  The first is left out: some drivers finish compiling when something runs for
-/// the first time.
-class Cost {
-  public:
-    void add(double value) {
-        if (count_++ > 0) values_.push_back(value);
-    }
-    uint64_t count() const { return count_; }
-    double mean() const;
-    /// The value that a part of `fraction` of all does not exceed; 1 is the worst.
-    double quantile(double fraction) const;
-
-  private:
-    uint64_t count_ = 0;
-    std::vector<double> values_;
-};
+using demo::Cost;
 
 /// All that a run is judged by.
 struct RunResult {

@@ -68,6 +68,7 @@ class Hud {
         space(6);
         draw_rate();
         draw_bars();
+        draw_snapshots();
         space(6);
         draw_learning();
         draw_rails();
@@ -102,16 +103,17 @@ class Hud {
     }
 
     void draw_badge() const {
-        const MoodWords words =
-            state_.is_frozen ? MoodWords{"FROZEN", "", kCold} : words_of(state_.progress->mood());
+        const MoodWords words = state_.play->is_frozen() ? MoodWords{"FROZEN", "", kCold}
+                                                         : words_of(state_.play->progress().mood());
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float right = at.x + ImGui::GetContentRegionAvail().x;
         list.AddRectFilled(at, {right, at.y + px(54)}, Color::hex(0xffffff, 0.06f).packed(), px(8));
         // The badge pulses when a better brain is published; by the frame, so that pictures repeat.
-        const uint64_t since = state_.world->frame() - state_.published;
-        const float pulse =
-            state_.published > 0 && since < 40 ? 1 - static_cast<float>(since) / 40 : 0;
+        const uint64_t since = state_.play->world().frame() - state_.play->published_frame();
+        const float pulse = state_.play->published_frame() > 0 && since < 40
+                                ? 1 - static_cast<float>(since) / 40
+                                : 0;
         const ImVec2 dot{at.x + px(20), at.y + px(20)};
         list.AddCircleFilled(dot, px(6 + 12 * (1 - pulse) * (pulse > 0 ? 1.0f : 0.0f)),
                              words.color.with_alpha(0.5f * pulse).packed(), 24);
@@ -120,27 +122,27 @@ class Hud {
                      words.color.packed(), words.badge);
         const std::string line =
             number("%.0f brains published, ",
-                   static_cast<double>(state_.status[Counter::kPublications])) +
-            number("%.0f samples", static_cast<double>(state_.status[Counter::kSamples]));
+                   static_cast<double>(state_.play->status()[Counter::kPublications])) +
+            number("%.0f samples", static_cast<double>(state_.play->status()[Counter::kSamples]));
         list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(14), at.y + px(34)},
                      kDim.packed(), line.c_str());
         space(54);
     }
 
     void draw_rate() const {
-        const auto& bars = state_.progress->bars();
+        const auto& bars = state_.play->progress().bars();
         const float now = bars.empty() ? 0 : bars.back().embers;
         text(ui_.display(), kWarm, number("%.1f", now));
         ImGui::SameLine();
         text(ui_.small(), kDim, "embers a minute,\neach");
-        const float gain = state_.progress->gain();
+        const float gain = state_.play->progress().gain();
         if (gain > 0)
             row("against their first 15 seconds", number("%.1f times", gain),
                 gain >= 1 ? kGood : kBad);
     }
 
     void draw_bars() const {
-        const auto& bars = state_.progress->bars();
+        const auto& bars = state_.play->progress().bars();
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float wide = ImGui::GetContentRegionAvail().x, high = px(104);
@@ -160,7 +162,7 @@ class Hud {
                                          {x + step - px(1.5f), at.y + high - px(4)}, tip.packed(),
                                          tip.packed(), low.packed(), low.packed());
         }
-        for (const Progress::Mark& mark : state_.progress->marks()) {
+        for (const Progress::Mark& mark : state_.play->progress().marks()) {
             const float bar =
                 static_cast<float>(mark.frame) / Progress::kBarFrames - static_cast<float>(first);
             if (bar < 0 || bar > kShown) continue;
@@ -174,8 +176,31 @@ class Hud {
         text(ui_.small(), kDim, "embers a minute, by 15 seconds");
     }
 
+    /// The brains that are kept, the oldest on the left; R goes back to the one that is lit.
+    void draw_snapshots() const {
+        const uint32_t count = state_.play->status().snapshots;
+        if (count == 0) return;
+        ImDrawList& list = *ImGui::GetWindowDrawList();
+        const ImVec2 at = ImGui::GetCursorScreenPos();
+        const float wide = ImGui::GetContentRegionAvail().x, y = at.y + px(9);
+        const float step = (wide - px(16)) / static_cast<float>(demo::Mind::kSnapshots - 1);
+        const auto x_of = [&](uint32_t i) { return at.x + px(8) + step * static_cast<float>(i); };
+        list.AddLine({x_of(0), y}, {x_of(demo::Mind::kSnapshots - 1), y},
+                     Color::hex(0xffffff, 0.14f).packed(), px(2));
+        for (uint32_t i = 0; i < count; ++i) {
+            const bool is_chosen = i + 1 + state_.rewinds_to == count;
+            list.AddCircleFilled({x_of(i), y}, px(is_chosen ? 6.0f : 3.5f),
+                                 (is_chosen ? kWarm : kDim).packed(), 20);
+        }
+        space(18);
+        const double ago = static_cast<double>(state_.rewinds_to + 1) * Progress::kBarSeconds;
+        text(ui_.small(), kDim,
+             state_.has_keys ? number("kept brains: R goes back by about %.0f s", ago)
+                             : number("brains kept, one every 15 s: %.0f", count));
+    }
+
     void draw_learning() const {
-        const agents::AgentsStatus& s = state_.status;
+        const agents::AgentsStatus& s = state_.play->status();
         const double part = s.items > 0 ? static_cast<double>(s.items_done) / s.items : 0;
         row("this window", s.phase == HEARTH_AGENTS_LEARNING
                                ? number("learning %.0f %%", 100 * part)
@@ -191,7 +216,7 @@ class Hud {
     }
 
     void draw_rails() const {
-        const agents::AgentsStatus& s = state_.status;
+        const agents::AgentsStatus& s = state_.play->status();
         space(4);
         text(ui_.small(), kDim, "what the rails caught");
         const auto caught = [&](const char* name, uint64_t count) {
@@ -206,18 +231,20 @@ class Hud {
 
     void draw_keys() const {
         if (!state_.has_keys) return;
-        ImGui::SetCursorPosY(height_ - px(112));
+        ImGui::SetCursorPosY(height_ - px(130));
         text(ui_.small(), kDim,
              "click a hatchling, then  + praise  - scold\n"
              "H hot night   W wind   M more frost\n"
              "P softer frost   N adapt to new rules\n"
-             "F freeze   R rewind   X forget\n"
-             "T their thoughts   F12 picture");
+             "F freeze   [ ] R rewind   X forget\n"
+             "T their thoughts   V their hopes\n"
+             "G how they were   F12 picture");
     }
 
     void draw_message() const {
-        const std::string words = state_.is_frozen ? "Frozen: they act, and learn nothing."
-                                                   : words_of(state_.progress->mood()).advice;
+        const std::string words = state_.play->is_frozen()
+                                      ? "Frozen: they act, and learn nothing."
+                                      : words_of(state_.play->progress().mood()).advice;
         ImGui::PushFont(ui_.heading());
         const ImVec2 size = ImGui::CalcTextSize(words.c_str());
         const float pad = px(12), left = 0.5f * (width_ - sidebar_ - size.x);
@@ -228,7 +255,10 @@ class Hud {
                            Color::hex(0x070b0c, 0.72f).packed(), px(8));
         list.AddText({left, top}, kText.packed(), words.c_str());
         ImGui::PopFont();
-        if (state_.world->rules().is_hot_night) {
+        if (state_.shows_then)
+            list.AddText(ui_.small(), ui_.small()->FontSize, {px(14), height_ - px(24)},
+                         kDim.packed(), "pale: what an early brain would do here");
+        if (state_.play->world().rules().is_hot_night) {
             const char* const hot = "HOT NIGHT: embers burn, frost feeds";
             const float x = 0.5f * (width_ - sidebar_) - px(140);
             list.AddText(ui_.body(), ui_.body()->FontSize, {x, px(10)}, kBad.packed(), hot);

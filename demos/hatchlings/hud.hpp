@@ -5,23 +5,16 @@
 
 #pragma once
 
-#include "hatchlings/progress.hpp"
 #include "host/ui.hpp"
-
-#include <hearth/agents.hpp>
-
-#include <string>
+#include "play.hpp"
 
 namespace hearth::hatchlings {
 
 struct HudState {
-    const World* world = nullptr;
-    const Progress* progress = nullptr;
-    agents::AgentsStatus status{};
-    uint64_t published = 0;  ///< frame of the last publication that was seen
-    double budget_us = 0;    ///< for learning, a frame; not finite: no limit
-    bool is_frozen = false;
-    std::string selected;  ///< who would be praised
+    const Play* play = nullptr;
+    double budget_us = 0;     ///< for learning, a frame; not finite: no limit
+    uint32_t rewinds_to = 0;  ///< how many snapshots before the newest
+    bool shows_then = false;
     bool has_keys = false;
 };
 

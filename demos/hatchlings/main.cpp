@@ -8,12 +8,11 @@
 // rewards are written; deciding and, as far as the budget goes, learning are recorded into the same
 // command buffer as the picture; the world takes its step of 1/60 s.  Nothing waits for anything.
 
-#include "brain.hpp"
-#include "hatchlings/player.hpp"
-#include "hatchlings/progress.hpp"
+#include "host/cost.hpp"
 #include "host/game.hpp"
 #include "hud.hpp"
 #include "picture.hpp"
+#include "play.hpp"
 
 #include <hearth/brain_file.hpp>
 
@@ -24,9 +23,11 @@
 #include <programs/streams.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <span>
+#include <utility>
 
 namespace hearth::hatchlings {
 namespace {
@@ -35,19 +36,20 @@ using demo::Frame;
 using demo::Input;
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t kKeepFrames = uint64_t{15} * kFramesPerSecond;  ///< from snapshot to snapshot
 constexpr uint64_t kMostScriptBytes = 1 << 20, kMostBrainBytes = 64 << 20;
 constexpr demo::Shot kShots[] = {{1, "1_hatched.png"},
                                  {6, "2_learning.png"},
                                  {12, "3_later.png"},
                                  {demo::Shot::kEnd, "4_end.png"}};
-constexpr float kJudgement = 1.0f;   // what a praise is worth, in embers
 constexpr float kPickRadius = 0.9f;  // metres around a click
-constexpr double kNoLimit = 1e9;     // microseconds: all that is due, in whatever time
+
+/// GPU time: of Hearth, and of all that a frame does on the queue that draws.
+enum Span : uint32_t { kMind, kFrame, kSpanCount };
 
 const demo::GameInfo kInfo = {
     .name = "hatchlings",
     .title = "Hatchlings",
+    .span_count = kSpanCount,
     .headless_frames = uint64_t{180} * kFramesPerSecond,
     .picture_folder = "hatchlings_pictures",
     .shots = kShots,
@@ -56,9 +58,16 @@ const demo::GameInfo kInfo = {
 struct GameOptions : demo::GameOptions {
     uint32_t hatchlings = 16;
     double budget_us = -1;  ///< for learning in a frame; negative: by itself
-    float penalty = -0.3f;
+    float penalty = Rules().frost_reward;
     uint32_t motes = 8;
+    std::vector<std::string> show;  ///< of kShown
 };
+
+/// What can be shown beside the game itself.
+constexpr const char* kThoughts = "thoughts";
+constexpr const char* kHopes = "hopes";
+constexpr const char* kThen = "then";
+constexpr uint64_t kThenFrames = uint64_t{20} * kFramesPerSecond;  ///< a replay begins anew after
 
 struct Outcome {
     uint64_t state_hash = 0, weights_hash = 0;
@@ -70,52 +79,48 @@ class Game final : public demo::Game {
     static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
     std::string report() const override;
     /// Three times as many embers as at first, or more.
-    bool has_passed() const override { return !options_.learn || progress_.gain() >= 3; }
+    bool has_passed() const override { return !options_.learn || play_->progress().gain() >= 3; }
 
   private:
-    explicit Game(const GameOptions& options)
-        : demo::Game(kInfo),
-          options_(options),
-          world_({.seed = options.seed,
-                  .hatchling_count = options.hatchlings,
-                  .rules = {.frost_reward = options.penalty, .mote_count = options.motes}}) {}
+    explicit Game(const GameOptions& options) : demo::Game(kInfo), options_(options) {}
 
     const demo::GameOptions& options() const override { return options_; }
-    uint64_t played() const override { return world_.frame(); }
+    uint64_t played() const override { return play_->world().frame(); }
     Status frame() override;
     Status finish() override;
-    Status load();
-    Status think(const Frame& frame);
+    Status read_script();
     Status draw(const Frame& frame, const Input& input);
-    void handle_input(const Input& input);
-    void run_script();
-    void obey(const Command& command);
-    void judge(uint32_t hatchling, bool is_praise);
+    Status handle_input(const Input& input);
+    Status run_script();
+    Status obey(const Command& command);
+    Status play_then(const Frame& frame);
+    Status toggle_then();
     void pick(const Input& input);
-    void step_world();
+    void step();
     void log_bar();
+    void save(std::vector<std::byte> game);
+    void take_times();
+    std::string costs() const;
 
     GameOptions options_;
-    World world_;
-    Progress progress_;
-    std::unique_ptr<Brain> brain_;
+    std::unique_ptr<Play> play_;
     std::vector<Command> script_;
     size_t script_at_ = 0;
-    std::optional<uint32_t> possessed_;
-    glm::vec2 steering_ = {0, 0};
     uint32_t selected_ = 0;
-    bool shows_thoughts_ = false;
-    std::vector<Verb> wishes_;  ///< what is to be recorded in the next frame
-    float adapt_ = 0;
+    bool shows_thoughts_ = false, shows_hopes_ = false;
+    /// The same moment with an early brain, from time to time anew.
+    std::unique_ptr<Play> then_;
+    uint64_t then_since_ = 0;
     demo::StaticMesh clearing_;
     demo::Backdrop backdrop_;
     std::unique_ptr<demo::Canvas> canvas_;
     Sparks sparks_;
     HudState hud_;
-    Status problem_;
     std::string log_;
     Outcome result_;
-    uint64_t last_serial_ = 0, publications_ = 0;
+    demo::Cost mind_ms_, frame_ms_, period_ms_;
+    std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
+    uint64_t last_serial_ = 0;
 };
 
 Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
@@ -124,24 +129,36 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     HEARTH_TRY(self->open(used, {{"--save", &used.save}, {"--out", &used.out}}));
     // Without a picture to keep fluent all that is due is learned at once, which repeats exactly.
     if (used.budget_us < 0) used.budget_us = self->host_->is_headless() ? kNoLimit : 1000;
-    HEARTH_TRY(self->load());
-    HEARTH_ASSIGN(self->brain_, Brain::create(self->host_->device(), used.seed, used.hatchlings));
+    HEARTH_TRY(self->read_script());
+    HEARTH_ASSIGN(self->play_,
+                  Play::create(self->host_->device(),
+                               {.seed = used.seed,
+                                .hatchlings = used.hatchlings,
+                                .rules = {.frost_reward = used.penalty, .mote_count = used.motes},
+                                .learn_us = used.budget_us,
+                                .learns = used.learn}));
     if (!used.load.empty()) {
         HEARTH_ASSIGN(std::vector<std::byte> bytes, read_whole_file(used.load, kMostBrainBytes));
-        HEARTH_TRY(self->brain_->load(std::move(bytes)).in(used.load));
+        HEARTH_TRY(self->play_->load(std::move(bytes)).in(used.load));
     }
+    // What was done before the game was saved is not done again.
+    while (self->script_at_ < self->script_.size() &&
+           self->script_[self->script_at_].frame < self->played())
+        ++self->script_at_;
     self->canvas_ = std::make_unique<demo::Canvas>(self->host_->ui().white_uv());
     draw_clearing(*self->canvas_);
     HEARTH_ASSIGN(self->clearing_, self->host_->renderer().upload(*self->canvas_));
-    self->hud_.world = &self->world_;
-    self->hud_.progress = &self->progress_;
+    self->hud_.play = self->play_.get();
+    const auto shows = [&](const char* what) { return std::ranges::count(used.show, what) > 0; };
+    self->shows_thoughts_ = shows(kThoughts);
+    self->shows_hopes_ = shows(kHopes);
+    if (shows(kThen)) HEARTH_TRY(self->toggle_then());
     self->hud_.budget_us = used.budget_us < kNoLimit ? used.budget_us : HUGE_VAL;
-    self->hud_.is_frozen = !used.learn;
     self->hud_.has_keys = !self->is_headless();
     return std::unique_ptr<demo::Game>(std::move(self));
 }
 
-Status Game::load() {
+Status Game::read_script() {
     if (options_.input.empty()) return {};
     HEARTH_ASSIGN(const std::vector<std::byte> bytes,
                   read_whole_file(options_.input, kMostScriptBytes));
@@ -158,55 +175,73 @@ Status Game::load() {
 
 Status Game::frame() {
     const Input input = host_->poll();
-    handle_input(input);
-    run_script();
+    HEARTH_TRY(handle_input(input));
+    HEARTH_TRY(run_script());
     if (is_over_) return {};
     const bool has_picture = this->has_picture();
     HEARTH_ASSIGN(const auto frame, host_->begin_frame(has_picture));
     if (!frame) return {};  // minimized
     last_serial_ = frame->serial;
-    HEARTH_TRY(think(*frame));
+    take_times();
+    demo::FrameLoop& loop = host_->loop();
+    loop.begin_span(*frame, frame->cmd, kFrame);
+    loop.begin_span(*frame, frame->compute_cmd, kMind);
+    play_->look(shows_thoughts_ || shows_hopes_);
+    HEARTH_TRY(play_->record(*frame));
+    if (then_) HEARTH_TRY(play_then(*frame));
+    loop.end_span(*frame, frame->compute_cmd, kMind);
     if (has_picture) HEARTH_TRY(draw(*frame, input));
+    loop.end_span(*frame, frame->cmd, kFrame);
     HEARTH_TRY(host_->end_frame(*frame));
-    step_world();
-    return problem_;
-}
-
-/// Everything the brain does on the GPU.
-Status Game::think(const Frame& frame) {
-    HEARTH_TRY(brain_->begin_frame(frame, world_));
-    if (possessed_)
-        world_.set_thrust(*possessed_,
-                          script_.empty() ? steering_ : forage(world_.observe(*possessed_)));
-    hud_.status = brain_->status();
-    const uint64_t publications = hud_.status[agents::Counter::kPublications];
-    if (publications != publications_) hud_.published = world_.frame();
-    publications_ = publications;
-
-    for (const Verb wish : wishes_) {
-        if (wish == Verb::kAdapt) HEARTH_TRY(brain_->adapt(adapt_));
-        if (wish == Verb::kRewind) HEARTH_TRY(brain_->record_rewind(frame));
-        if (wish == Verb::kForget) HEARTH_TRY(brain_->record_forget(frame));
-    }
-    wishes_.clear();
-    HEARTH_TRY(brain_->record(frame, world_, hud_.is_frozen ? 0 : options_.budget_us, true));
-    if (world_.frame() > 0 && world_.frame() % kKeepFrames == 0)
-        HEARTH_TRY(brain_->record_keep(frame));
+    step();
     return {};
 }
 
-void Game::step_world() {
-    world_.step();
-    sparks_.add(world_);
-    if (progress_.add(world_)) log_bar();
+void Game::take_times() {
+    const auto before = std::exchange(last_frame_, std::chrono::steady_clock::now());
+    period_ms_.add(std::chrono::duration<double, std::milli>(last_frame_ - before).count());
+    for (const demo::SpanTime& time : host_->loop().span_times())
+        (time.span == kMind ? mind_ms_ : frame_ms_).add(time.milliseconds);
+}
+
+std::string Game::costs() const {
+    std::string text;
+    const auto line = [&](const char* name, const demo::Cost& cost) {
+        if (cost.count() < 2) return;
+        text += fmt::format("{:<34}{:9.3f}{:9.3f}{:9.3f}{:9.3f}\n", name, cost.quantile(0.5),
+                            cost.quantile(0.99), cost.quantile(0.999), cost.quantile(1));
+    };
+    text += fmt::format("{:<34}{:>9}{:>9}{:>9}{:>9}\n", "milliseconds a frame", "median", "99 %",
+                        "99.9 %", "worst");
+    line("GPU: deciding and learning", mind_ms_);
+    line("GPU: all", frame_ms_);
+    line("clock: from frame to frame", period_ms_);
+    return text;
+}
+
+void Game::step() {
+    const bool is_bar = play_->step();
+    if (then_) (void)then_->step();
+    sparks_.add(play_->world());
+    if (is_bar) {
+        log_bar();
+        if (!options_.save.empty()) play_->save();
+    }
+    if (auto game = play_->take_saved()) save(std::move(*game));
+}
+
+void Game::save(std::vector<std::byte> game) {
+    host_->files().write(
+        options_.save,
+        [kept = std::move(game)]() -> Result<std::vector<std::byte>> { return kept; });
 }
 
 void Game::log_bar() {
-    const Progress::Bar& bar = progress_.bars().back();
-    const agents::AgentsStatus& s = hud_.status;
+    const Progress::Bar& bar = play_->progress().bars().back();
+    const agents::AgentsStatus& s = play_->status();
     constexpr const char* kMoods[] = {"watching", "learning", "stuck", "degraded"};
-    const char* const mood = kMoods[static_cast<size_t>(progress_.mood())];
-    const auto seconds = static_cast<unsigned>(world_.frame() / kFramesPerSecond);
+    const char* const mood = kMoods[static_cast<size_t>(play_->progress().mood())];
+    const auto seconds = static_cast<unsigned>(played() / kFramesPerSecond);
     const Json line = {{"type", "bar"},
                        {"seconds", seconds},
                        {"embers", bar.embers},
@@ -225,79 +260,44 @@ void Game::log_bar() {
     if (host_->is_headless())
         std::fprintf(stderr, "%4u s  %5.1f embers a minute, %4.1f motes  %s\n", seconds,
                      static_cast<double>(bar.embers), static_cast<double>(bar.motes), mood);
-    if (options_.save.empty() || brain_->kept_count() == 0) return;
-    auto bytes = brain_->encode();
-    if (!bytes.ok()) {
-        problem_ = bytes.status();
-        return;
-    }
-    host_->files().write(
-        options_.save,
-        [kept = std::move(bytes).value()]() -> Result<std::vector<std::byte>> { return kept; });
 }
 
 // --- What the player does -------------------------------------------------------------------------
 
-void Game::run_script() {
-    for (; script_at_ < script_.size() && script_[script_at_].frame <= world_.frame(); ++script_at_)
-        obey(script_[script_at_]);
+Status Game::run_script() {
+    for (; script_at_ < script_.size() && script_[script_at_].frame <= played(); ++script_at_)
+        HEARTH_TRY(obey(script_[script_at_]));
+    return {};
 }
 
-void Game::judge(uint32_t hatchling, bool is_praise) {
-    if (Status s = brain_->judge(hatchling, is_praise ? kJudgement : -kJudgement); !s.ok())
-        problem_ = std::move(s);
-    sparks_.add(is_praise ? Sparks::Kind::kPraise : Sparks::Kind::kScold,
-                world_.hatchlings()[hatchling].position, world_.frame());
+Status Game::obey(const Command& command) {
+    if (command.verb == Verb::kPraise || command.verb == Verb::kScold)
+        sparks_.add(command.verb == Verb::kPraise ? Sparks::Kind::kPraise : Sparks::Kind::kScold,
+                    play_->world().hatchlings()[command.hatchling].position, played());
+    return play_->obey(command);
 }
 
-void Game::obey(const Command& command) {
-    Rules rules = world_.rules();
-    const auto mark = [&](const char* text) { progress_.mark(world_.frame(), text); };
-    switch (command.verb) {
-        case Verb::kPossess:
-            possessed_ = command.hatchling;
-            mark("you");
-            break;
-        case Verb::kRelease:
-            possessed_.reset();
-            break;
-        case Verb::kPraise:
-        case Verb::kScold:
-            judge(command.hatchling, command.verb == Verb::kPraise);
-            break;
-        case Verb::kHotNight:
-            rules.is_hot_night = !rules.is_hot_night;
-            mark(rules.is_hot_night ? "hot" : "cold");
-            break;
-        case Verb::kWind:
-            rules.wind = command.value;
-            mark("wind");
-            break;
-        case Verb::kFrost:
-            rules.mote_count = static_cast<uint32_t>(
-                std::clamp(command.value.x, 0.0f, static_cast<float>(kMaxMotes)));
-            mark("frost");
-            break;
-        case Verb::kPenalty:
-            rules.frost_reward = command.value.x;
-            mark("soft");
-            break;
-        case Verb::kFreeze:
-            hud_.is_frozen = !hud_.is_frozen;
-            mark(hud_.is_frozen ? "freeze" : "thaw");
-            break;
-        case Verb::kAdapt:
-            adapt_ = std::clamp(command.value.x, 0.0f, 1.0f);
-            wishes_.push_back(command.verb);
-            mark("adapt");
-            break;
-        case Verb::kRewind:
-        case Verb::kForget:
-            wishes_.push_back(command.verb);
-            mark(command.verb == Verb::kRewind ? "rewind" : "forget");
-            break;
+Status Game::toggle_then() {
+    then_since_ = 0;
+    if (then_) {
+        HEARTH_TRY(host_->loop().wait());
+        then_.reset();
+        return {};
     }
-    world_.set_rules(rules);
+    HEARTH_ASSIGN(then_, Play::create(host_->device(), {.seed = options_.seed,
+                                                        .hatchlings = options_.hatchlings,
+                                                        .learns = false}));
+    return {};
+}
+
+/// From time to time they begin where those of today are, with the oldest brain that is kept.
+Status Game::play_then(const Frame& frame) {
+    if (then_since_ == 0 || played() >= then_since_ + kThenFrames) {
+        const uint32_t kept = play_->mind().agents().snapshot_count();
+        HEARTH_TRY(then_->replay(*play_, kept > 0 ? kept - 1 : HEARTH_AGENTS_FACTORY));
+        then_since_ = std::max<uint64_t>(played(), 1);
+    }
+    return then_->record(frame);
 }
 
 void Game::pick(const Input& input) {
@@ -310,15 +310,16 @@ void Game::pick(const Input& input) {
     const glm::vec2 at =
         layout.world.center + layout.world.units_per_pixel * glm::vec2(pixels.x, -pixels.y);
     float nearest = kPickRadius;
-    for (uint32_t i = 0; i < world_.hatchlings().size(); ++i) {
-        const float distance = glm::distance(world_.hatchlings()[i].position, at);
+    const auto hatchlings = play_->world().hatchlings();
+    for (uint32_t i = 0; i < hatchlings.size(); ++i) {
+        const float distance = glm::distance(hatchlings[i].position, at);
         if (distance >= nearest) continue;
         nearest = distance;
         selected_ = i;
     }
 }
 
-void Game::handle_input(const Input& input) {
+Status Game::handle_input(const Input& input) {
     is_over_ = input.wants_to_quit || input.was_pressed("escape");
     pick(input);
     struct Key {
@@ -326,28 +327,37 @@ void Game::handle_input(const Input& input) {
         Verb verb;
         glm::vec2 value;
     };
-    const float windy = glm::length(world_.rules().wind) > 0 ? 0.0f : 3.0f;
+    const Rules& rules = play_->world().rules();
+    const float windy = glm::length(rules.wind) > 0 ? 0.0f : 3.0f;
     const Key keys[] = {
         {"h", Verb::kHotNight, {}},
         {"w", Verb::kWind, {windy, 0.0f}},
-        {"m", Verb::kFrost, {static_cast<float>(world_.rules().mote_count + 4), 0}},
-        {"p", Verb::kPenalty, {0.5f * world_.rules().frost_reward, 0}},
+        {"m", Verb::kFrost, {static_cast<float>(rules.mote_count + 4), 0}},
+        {"p", Verb::kPenalty, {0.5f * rules.frost_reward, 0}},
         {"n", Verb::kAdapt, {0.6f, 0}},
         {"f", Verb::kFreeze, {}},
-        {"r", Verb::kRewind, {}},
+        {"r", Verb::kRewind, {static_cast<float>(hud_.rewinds_to), 0}},
         {"x", Verb::kForget, {}},
         {"+", Verb::kPraise, {}},
         {"=", Verb::kPraise, {}},
         {"-", Verb::kScold, {}},
-        {"space", possessed_ ? Verb::kRelease : Verb::kPossess, {}},
+        {"space", play_->possessed() ? Verb::kRelease : Verb::kPossess, {}},
     };
     for (const Key& key : keys)
-        if (input.was_pressed(key.name)) obey({world_.frame(), key.verb, selected_, key.value});
+        if (input.was_pressed(key.name))
+            HEARTH_TRY(obey({played(), key.verb, selected_, key.value}));
     if (input.was_pressed("t")) shows_thoughts_ = !shows_thoughts_;
+    if (input.was_pressed("v")) shows_hopes_ = !shows_hopes_;
+    if (input.was_pressed("g")) HEARTH_TRY(toggle_then());
+    const uint32_t kept = play_->mind().agents().snapshot_count();
+    if (input.was_pressed("[") && hud_.rewinds_to + 1 < kept) ++hud_.rewinds_to;
+    if (input.was_pressed("]") && hud_.rewinds_to > 0) --hud_.rewinds_to;
     const auto axis = [&](const char* less, const char* more) {
         return (input.is_held(more) ? 1.0f : 0.0f) - (input.is_held(less) ? 1.0f : 0.0f);
     };
-    steering_ = glm::vec2(axis("left", "right"), axis("down", "up")) + input.stick;
+    if (script_.empty())
+        play_->steer(glm::vec2(axis("left", "right"), axis("down", "up")) + input.stick);
+    return {};
 }
 
 // --- The picture ----------------------------------------------------------------------------------
@@ -363,23 +373,32 @@ Status Game::draw(const Frame& frame, const Input& input) {
     host_->begin_picture(frame, input, kNight);
     renderer.draw(backdrop_);
     canvas_->clear();
-    draw_lights(*canvas_, world_);
+    const World& world = play_->world();
+    if (shows_hopes_)
+        draw_hopes(*canvas_, play_->insight().hopes(), Insight::kColumns, Insight::kRows);
+    draw_lights(*canvas_, world);
+    if (then_)
+        for (uint32_t i = 0; i < then_->world().hatchlings().size(); ++i)
+            draw_hatchling(*canvas_, then_->world().hatchlings()[i], i, world.frame(),
+                           {.alpha = 0.34f, .thought = {}});
     // From the far ones to the near ones, as they stand.
-    std::vector<uint32_t> order(world_.hatchlings().size());
+    std::vector<uint32_t> order(world.hatchlings().size());
     for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::sort(order, [&](uint32_t a, uint32_t b) {
-        return world_.hatchlings()[a].position.y > world_.hatchlings()[b].position.y;
+        return world.hatchlings()[a].position.y > world.hatchlings()[b].position.y;
     });
     for (const uint32_t i : order) {
         CreatureLook look;
-        const Hatchling& h = world_.hatchlings()[i];
-        if (shows_thoughts_ || host_->is_headless()) look.thought = Thought{h.thrust, 0, 0};
-        look.is_possessed = possessed_ == i;
+        const Hatchling& h = world.hatchlings()[i];
+        if (const auto thoughts = play_->insight().thoughts(); shows_thoughts_ && !thoughts.empty())
+            look.thought = thoughts[i];
+        look.is_possessed = play_->possessed() == i;
         look.is_selected = hud_.has_keys && selected_ == i;
-        draw_hatchling(*canvas_, h, i, world_.frame(), look);
+        draw_hatchling(*canvas_, h, i, world.frame(), look);
     }
-    sparks_.draw(*canvas_, world_.frame());
+    sparks_.draw(*canvas_, world.frame());
     renderer.draw(*canvas_, layout.world);
+    hud_.shows_then = then_ != nullptr;
     draw_hud(hud_, layout, host_->ui(), extent);
     host_->end_picture();
     const std::string path = picture_path(input);
@@ -389,40 +408,44 @@ Status Game::draw(const Frame& frame, const Input& input) {
 
 // --- The end --------------------------------------------------------------------------------------
 
-/// Keeps all that there is to keep; the first thing that went wrong ends none of the others.
+/// What was learned first: it matters most.
 Status Game::finish() {
     Status status = host_->loop().wait();
     if (status.ok() && last_serial_ > 0) {
-        auto hash = brain_->weights_hash(last_serial_);
-        if (hash.ok()) {
-            result_.weights_hash = *hash;
-            result_.has_weights = true;
-        } else {
-            status = hash.status();
+        if (!options_.save.empty()) {
+            auto game = play_->save_now(last_serial_);
+            status = game.status();
+            if (game.ok()) save(std::move(game).value());
         }
+        auto hash = play_->mind().weights_hash(last_serial_);
+        result_.has_weights = hash.ok();
+        if (hash.ok()) result_.weights_hash = *hash;
+        if (status.ok()) status = hash.status();
     }
-    result_.state_hash = world_.state_hash();
-    const Json end = {{"type", "end"},
-                      {"seed", options_.seed},
-                      {"frames", world_.frame()},
-                      {"interrupted", is_interrupted()},
-                      {"gain", progress_.gain()},
-                      {"frame_path_cpu_allocations", brain_->guest().frame_path_cpu_allocations()},
-                      {"state_hash", fmt::format("{:016x}", result_.state_hash)},
-                      {"weights_hash", fmt::format("{:016x}", result_.weights_hash)}};
+    result_.state_hash = play_->world().state_hash();
+    const Json end = {
+        {"type", "end"},
+        {"seed", options_.seed},
+        {"frames", play_->world().frame()},
+        {"interrupted", is_interrupted()},
+        {"gain", play_->progress().gain()},
+        {"frame_path_cpu_allocations", play_->mind().guest().frame_path_cpu_allocations()},
+        {"state_hash", fmt::format("{:016x}", result_.state_hash)},
+        {"weights_hash", fmt::format("{:016x}", result_.weights_hash)}};
     log_ += end.dump() + '\n';
     keep_text(options_.out, log_);
     return status;
 }
 
 std::string Game::report() const {
-    std::string text =
-        fmt::format("\n{} hatchlings, seed {}, {:.0f} s; {}\n", options_.hatchlings, options_.seed,
-                    static_cast<double>(world_.frame()) / kFramesPerSecond, brain_->summary());
-    const auto& bars = progress_.bars();
+    std::string text = fmt::format(
+        "\n{} hatchlings, seed {}, {:.0f} s; {}\n", options_.hatchlings, options_.seed,
+        static_cast<double>(play_->world().frame()) / kFramesPerSecond, play_->mind().summary());
+    const auto& bars = play_->progress().bars();
     if (!bars.empty())
         text += fmt::format("embers a minute, each: {:.1f} in the first 15 s, {:.1f} in the last\n",
                             bars.front().embers, bars.back().embers);
+    text += costs();
     text += fmt::format("hashes: world {:016x}", result_.state_hash);
     if (result_.has_weights) text += fmt::format(", weights {:016x}", result_.weights_hash);
     return text + "\n";
@@ -438,8 +461,11 @@ int run(int argc, char** argv) {
     app.add_option("--budget", options.budget_us,
                    "GPU microseconds a frame for learning (1000, or no limit without a window)")
         ->check(programs::finite_number(0, kNoLimit));
-    app.add_option("--penalty", options.penalty, "Reward for touching a frost mote (-0.3)")
+    app.add_option("--penalty", options.penalty, "Reward for touching a frost mote (-0.1)")
         ->check(programs::finite_number(-100, 0));
+    app.add_option("--show", options.show,
+                   "Show also: thoughts (T), hopes (V), then (G): how they were, beside them")
+        ->check(CLI::IsMember({kThoughts, kHopes, kThen}));
     app.add_option("--motes", options.motes, "How many frost motes there are")
         ->check(programs::whole_number(0, kMaxMotes));
     CLI11_PARSE(app, argc, argv);

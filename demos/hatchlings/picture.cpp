@@ -286,8 +286,10 @@ void draw_eyes(Canvas& canvas, const Body& body, vec2 gaze, bool is_shut, float 
 
 void draw_thought(Canvas& canvas, const Hatchling& h, const Thought& thought) {
     const float radius = kHatchlingRadius * (1.5f + 1.6f * std::clamp(thought.doubt, 0.0f, 1.5f));
-    if (thought.doubt > 0)
-        canvas.disc(h.position, radius, kWarm.with_alpha(0.0f), Color::hex(0xd8b4ff, 0.30f), 28);
+    if (thought.doubt > 0) {
+        canvas.disc(h.position, radius, kWarm.with_alpha(0.0f), Color::hex(0xd8b4ff, 0.10f), 28);
+        canvas.ring(h.position, radius, 0.035f, Color::hex(0xd8b4ff, 0.45f), 40);
+    }
     const float strength = std::min(length(thought.intention), 1.0f);
     if (strength < 0.05f) return;
     const vec2 along = thought.intention / length(thought.intention), across{-along.y, along.x};
@@ -312,27 +314,20 @@ void draw_hopes(Canvas& canvas, std::span<const float> values, int columns, int 
     if (values.size() < static_cast<size_t>(columns * rows) || columns < 2 || rows < 2) return;
     const auto [low, high] = std::ranges::minmax(values);
     const float range = std::max(high - low, 1e-6f);
-    const auto color_of = [&](int column, int row) {
-        const float t = (values[static_cast<size_t>(row * columns + column)] - low) / range;
-        return Color::hex(0x2a4a8a).mix(Color::hex(0xffc24a), t).with_alpha(0.06f + 0.26f * t);
-    };
-    const auto place = [&](int column, int row) {
-        return kHalfSize *
-               (2.0f * vec2(static_cast<float>(column) / static_cast<float>(columns - 1),
-                            static_cast<float>(row) / static_cast<float>(rows - 1)) -
-                vec2(1));
-    };
-    std::vector<vec2> lower(static_cast<size_t>(columns)), upper(lower.size());
-    std::vector<Color> colors(lower.size());
-    for (int row = 0; row + 1 < rows; ++row) {
+    // Soft discs that overlap: what lies between two places is lit by both.
+    const vec2 cell =
+        2.0f * kHalfSize / vec2(static_cast<float>(columns - 1), static_cast<float>(rows - 1));
+    for (int row = 0; row < rows; ++row)
         for (int column = 0; column < columns; ++column) {
-            const auto at = static_cast<size_t>(column);
-            lower[at] = place(column, row);
-            upper[at] = place(column, row + 1);
-            colors[at] = color_of(column, row);
+            const float t = (values[static_cast<size_t>(row * columns + column)] - low) / range;
+            const vec2 place =
+                cell * vec2(static_cast<float>(column), static_cast<float>(row)) - kHalfSize;
+            // What is middling is left dark: good places glow, bad ones are cold.
+            const float warm = std::max(0.0f, 2 * t - 1), cold = std::max(0.0f, 1 - 2 * t);
+            const Color color =
+                warm > 0 ? Color::hex(0xffb83a, 0.34f * warm) : Color::hex(0x3a6ad0, 0.22f * cold);
+            canvas.disc(place, 1.5f * std::max(cell.x, cell.y), color, color.with_alpha(0), 16);
         }
-        canvas.band(lower, upper, colors);
-    }
 }
 
 void draw_hatchling(Canvas& canvas, const Hatchling& h, uint32_t index, uint64_t frame,

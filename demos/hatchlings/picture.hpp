@@ -8,6 +8,7 @@
 
 #include "hatchlings/world.hpp"
 #include "host/canvas.hpp"
+#include "insight.hpp"
 
 #include <deque>
 #include <optional>
@@ -18,13 +19,6 @@ namespace hearth::hatchlings {
 constexpr demo::Color kNight = demo::Color::hex(0x0a1012);
 constexpr demo::Color kWarm = demo::Color::hex(0xffb454);
 constexpr demo::Color kCold = demo::Color::hex(0x8fd3ff);
-
-/// What a hatchling's mind says, for those who look inside.
-struct Thought {
-    glm::vec2 intention = {0, 0};  ///< the mean of its policy
-    float doubt = 0;               ///< its standard deviation
-    float hope = 0;                ///< its value
-};
 
 /// The ground, the trees and the hearth's stones: drawn once.
 void draw_clearing(demo::Canvas& canvas);

@@ -31,7 +31,7 @@ constexpr Word kWords[] = {
     {"penalty", Verb::kPenalty, Arguments::kNumber},
     {"adapt", Verb::kAdapt, Arguments::kNumber},
     {"freeze", Verb::kFreeze, Arguments::kNone},
-    {"rewind", Verb::kRewind, Arguments::kNone},
+    {"rewind", Verb::kRewind, Arguments::kNumber},
     {"forget", Verb::kForget, Arguments::kNone},
 };
 

@@ -25,7 +25,7 @@ enum class Verb : uint8_t {
     kPenalty,   ///< what a mote costs, a number below 0
     kAdapt,     ///< 0: a fresh optimizer, ... 1: a fresh brain
     kFreeze,    ///< stops learning; again: goes on
-    kRewind,    ///< back to the last good snapshot
+    kRewind,    ///< back to a snapshot, so many before the newest
     kForget,    ///< back to the factory's brain
 };
 

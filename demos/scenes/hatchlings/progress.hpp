@@ -8,6 +8,7 @@
 #include "hatchlings/world.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hearth::hatchlings {
@@ -36,20 +37,30 @@ class Progress {
         std::string text;
     };
 
+    struct State {
+        std::vector<Bar> bars;
+        std::vector<Mark> marks;
+        uint64_t embers = 0, motes = 0;  ///< touched before the bar under way
+    };
+
+    Progress() = default;
+    explicit Progress(State state) : state_(std::move(state)) {}
+    const State& state() const { return state_; }
+
     /// Call after each step of the world; true when a bar is complete.
     bool add(const World& world);
-    void mark(uint64_t frame, std::string text) { marks_.push_back({frame, std::move(text)}); }
+    void mark(uint64_t frame, std::string text) {
+        state_.marks.push_back({frame, std::move(text)});
+    }
 
-    const std::vector<Bar>& bars() const { return bars_; }
-    const std::vector<Mark>& marks() const { return marks_; }
+    const std::vector<Bar>& bars() const { return state_.bars; }
+    const std::vector<Mark>& marks() const { return state_.marks; }
     Mood mood() const;
     /// Of the last bars by the first one; 0 while there are fewer than two.
     float gain() const;
 
   private:
-    std::vector<Bar> bars_;
-    std::vector<Mark> marks_;
-    uint64_t embers_ = 0, motes_ = 0;  ///< before the bar under way
+    State state_;
 };
 
 }  // namespace hearth::hatchlings

@@ -70,19 +70,21 @@ void stay_inside(glm::vec2& position, glm::vec2& velocity, float radius, float b
 
 }  // namespace
 
-World::World(const WorldOptions& options)
-    : seed_(options.seed), rules_(options.rules), hatchlings_(options.hatchling_count) {
+World::World(const WorldOptions& options) {
+    state_.seed = options.seed;
+    state_.rules = options.rules;
+    state_.hatchlings.resize(options.hatchling_count);
     // They hatch around the fire, in the middle.
-    for (Hatchling& h : hatchlings_) h.position = random_place() * 0.4f;
-    events_.reserve(2 * hatchlings_.size());
-    embers_.reserve(kMaxEmbers);
-    motes_.reserve(kMaxMotes);
-    drift(embers_, rules_.ember_count, kEmberSpeed);
-    drift(motes_, rules_.mote_count, kMoteSpeed);
+    for (Hatchling& h : state_.hatchlings) h.position = random_place() * 0.4f;
+    events_.reserve(2 * state_.hatchlings.size());
+    state_.embers.reserve(kMaxEmbers);
+    state_.motes.reserve(kMaxMotes);
+    drift(state_.embers, state_.rules.ember_count, kEmberSpeed);
+    drift(state_.motes, state_.rules.mote_count, kMoteSpeed);
 }
 
 float World::random_signed_at(uint64_t counter) const {
-    return scenes::random_signed(seed_, scenes::Stream::kWorld, counter);
+    return scenes::random_signed(state_.seed, scenes::Stream::kWorld, counter);
 }
 
 glm::vec2 World::random_place() {
@@ -105,7 +107,7 @@ void World::drift(std::vector<Drifter>& drifters, uint32_t count, float speed) {
     for (Drifter& d : drifters) {
         const float x = random_signed(), y = random_signed();
         d.velocity += glm::vec2(x, y) * (kTurn * speed * 4.0f * kFrameSeconds) +
-                      0.2f * rules_.wind * kFrameSeconds;
+                      0.2f * state_.rules.wind * kFrameSeconds;
         const float v = std::sqrt(glm::dot(d.velocity, d.velocity));
         if (v > speed) d.velocity *= speed / v;
         d.position += d.velocity * kFrameSeconds;
@@ -114,25 +116,25 @@ void World::drift(std::vector<Drifter>& drifters, uint32_t count, float speed) {
     }
 }
 
-Observation World::observe(uint32_t index) const {
-    const Hatchling& h = hatchlings_[index];
+Observation World::observe_as(const Hatchling& h) const {
     Observation o{};
     o[0] = h.velocity.x / kTopSpeed;
     o[1] = h.velocity.y / kTopSpeed;
     o[2] = h.position.x / kHalfSize.x;
     o[3] = h.position.y / kHalfSize.y;
     std::array<int, kSeen> found{};
-    const int ember_count = nearest(embers_, h.position, found);
+    const int ember_count = nearest(state_.embers, h.position, found);
     for (int i = 0; i < ember_count; ++i) {
         const auto k = static_cast<size_t>(i);
-        const glm::vec2 d = toward(embers_[static_cast<size_t>(found[k])].position - h.position);
+        const glm::vec2 d =
+            toward(state_.embers[static_cast<size_t>(found[k])].position - h.position);
         o[4 + 2 * k] = d.x;
         o[5 + 2 * k] = d.y;
     }
-    const int mote_count = nearest(motes_, h.position, found);
+    const int mote_count = nearest(state_.motes, h.position, found);
     for (int i = 0; i < mote_count; ++i) {
         const auto k = static_cast<size_t>(i);
-        const Drifter& mote = motes_[static_cast<size_t>(found[k])];
+        const Drifter& mote = state_.motes[static_cast<size_t>(found[k])];
         const glm::vec2 offset = mote.position - h.position;
         const glm::vec2 d = toward(offset), v = (mote.velocity - h.velocity) / kTopSpeed;
         o[10 + 5 * k] = d.x;
@@ -146,12 +148,12 @@ Observation World::observe(uint32_t index) const {
 }
 
 void World::set_thrust(uint32_t index, glm::vec2 thrust) {
-    hatchlings_[index].thrust = {finite_in_unit(thrust.x), finite_in_unit(thrust.y)};
+    state_.hatchlings[index].thrust = {finite_in_unit(thrust.x), finite_in_unit(thrust.y)};
 }
 
 float World::take_reward(uint32_t index) {
-    const float reward = hatchlings_[index].reward;
-    hatchlings_[index].reward = 0;
+    const float reward = state_.hatchlings[index].reward;
+    state_.hatchlings[index].reward = 0;
     return reward;
 }
 
@@ -160,7 +162,7 @@ void World::move(Hatchling& h) const {
     glm::vec2 thrust = is_chilled ? glm::vec2(0) : h.thrust;
     const float length = std::sqrt(glm::dot(thrust, thrust));
     if (length > 1.0f) thrust /= length;
-    h.velocity += (thrust * kThrust - h.velocity * kDrag + rules_.wind) * kFrameSeconds;
+    h.velocity += (thrust * kThrust - h.velocity * kDrag + state_.rules.wind) * kFrameSeconds;
     h.position += h.velocity * kFrameSeconds;
     stay_inside(h.position, h.velocity, kHatchlingRadius, kBounce);
     h.chilled_s = std::max(0.0f, h.chilled_s - kFrameSeconds);
@@ -171,9 +173,9 @@ void World::move(Hatchling& h) const {
 /// Bodies push each other apart, so that a herd does not become a point.
 void World::part_hatchlings() {
     constexpr float kBoth = 2 * kHatchlingRadius;
-    for (size_t i = 0; i < hatchlings_.size(); ++i)
-        for (size_t k = i + 1; k < hatchlings_.size(); ++k) {
-            Hatchling &a = hatchlings_[i], &b = hatchlings_[k];
+    for (size_t i = 0; i < state_.hatchlings.size(); ++i)
+        for (size_t k = i + 1; k < state_.hatchlings.size(); ++k) {
+            Hatchling &a = state_.hatchlings[i], &b = state_.hatchlings[k];
             const glm::vec2 offset = b.position - a.position;
             const float square = glm::dot(offset, offset);
             if (square >= kBoth * kBoth || square == 0.0f) continue;
@@ -185,31 +187,31 @@ void World::part_hatchlings() {
 }
 
 void World::touch() {
-    const float sign = rules_.is_hot_night ? -1.0f : 1.0f;
-    for (uint32_t i = 0; i < hatchlings_.size(); ++i) {
-        Hatchling& h = hatchlings_[i];
-        for (Drifter& ember : embers_) {
+    const float sign = state_.rules.is_hot_night ? -1.0f : 1.0f;
+    for (uint32_t i = 0; i < state_.hatchlings.size(); ++i) {
+        Hatchling& h = state_.hatchlings[i];
+        for (Drifter& ember : state_.embers) {
             const glm::vec2 offset = ember.position - h.position;
             constexpr float kTouch = kHatchlingRadius + kEmberRadius;
             if (glm::dot(offset, offset) > kTouch * kTouch) continue;
-            h.reward += sign * rules_.ember_reward;
+            h.reward += sign * state_.rules.ember_reward;
             h.glow = 1;
             ++h.embers;
-            score_ += rules_.is_hot_night ? -1 : 1;
+            state_.score += state_.rules.is_hot_night ? -1 : 1;
             events_.push_back({Event::Kind::kEmber, i, ember.position});
             ember = appear(kEmberSpeed);
             break;  // one mouthful a frame
         }
         if (h.immune_s > 0) continue;
-        for (const Drifter& mote : motes_) {
+        for (const Drifter& mote : state_.motes) {
             const glm::vec2 offset = mote.position - h.position;
             constexpr float kTouch = kHatchlingRadius + kMoteRadius;
             if (glm::dot(offset, offset) > kTouch * kTouch) continue;
-            h.reward += sign * rules_.frost_reward;
+            h.reward += sign * state_.rules.frost_reward;
             h.chilled_s = kChilledSeconds;
             h.immune_s = kImmuneSeconds;
             ++h.motes;
-            score_ -= rules_.is_hot_night ? -1 : 1;
+            state_.score -= state_.rules.is_hot_night ? -1 : 1;
             events_.push_back({Event::Kind::kFrost, i, mote.position});
             break;
         }
@@ -218,22 +220,22 @@ void World::touch() {
 
 void World::step() {
     events_.clear();
-    drift(embers_, std::min(rules_.ember_count, kMaxEmbers), kEmberSpeed);
-    drift(motes_, std::min(rules_.mote_count, kMaxMotes), kMoteSpeed);
-    for (Hatchling& h : hatchlings_) move(h);
+    drift(state_.embers, std::min(state_.rules.ember_count, kMaxEmbers), kEmberSpeed);
+    drift(state_.motes, std::min(state_.rules.mote_count, kMaxMotes), kMoteSpeed);
+    for (Hatchling& h : state_.hatchlings) move(h);
     part_hatchlings();
     touch();
-    ++frame_;
+    ++state_.frame;
     const auto fold = [&](glm::vec2 v) {
-        state_hash_ = scenes::mix64(state_hash_ ^ std::bit_cast<uint32_t>(v.x));
-        state_hash_ = scenes::mix64(state_hash_ ^ std::bit_cast<uint32_t>(v.y));
+        state_.state_hash = scenes::mix64(state_.state_hash ^ std::bit_cast<uint32_t>(v.x));
+        state_.state_hash = scenes::mix64(state_.state_hash ^ std::bit_cast<uint32_t>(v.y));
     };
-    for (const Hatchling& h : hatchlings_) {
+    for (const Hatchling& h : state_.hatchlings) {
         fold(h.position);
         fold(h.velocity);
     }
-    for (const Drifter& d : embers_) fold(d.position);
-    for (const Drifter& d : motes_) fold(d.position);
+    for (const Drifter& d : state_.embers) fold(d.position);
+    for (const Drifter& d : state_.motes) fold(d.position);
 }
 
 }  // namespace hearth::hatchlings

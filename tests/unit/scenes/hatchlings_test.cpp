@@ -91,7 +91,8 @@ TEST(Hatchlings, RewardsAreCountedOnceAndChangeSignsInHotNights) {
         play(world, 30, Policy::kForage);
         const Hatchling& h = world.hatchlings()[0];
         const double sign = is_hot ? -1 : 1;
-        EXPECT_NEAR(world.take_reward(0), sign * (h.embers - 0.3 * h.motes), 1e-3);
+        const double frost = world.rules().frost_reward;
+        EXPECT_NEAR(world.take_reward(0), sign * (h.embers + frost * h.motes), 1e-3);
         EXPECT_EQ(world.take_reward(0), 0.0f);
         int64_t score = 0;
         for (const Hatchling& each : world.hatchlings())

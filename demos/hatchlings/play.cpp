@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "play.hpp"
+
+#include <hearth/brain_file.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth::hatchlings {
+namespace {
+
+constexpr float kJudgement = 1.0f;  // what a praise is worth, in embers
+
+}  // namespace
+
+Result<std::unique_ptr<Play>> Play::create(standalone::Device& device, const PlayOptions& options) {
+    std::unique_ptr<Play> self(new Play(options));
+    HEARTH_ASSIGN(self->mind_, make_mind(device, options.seed, options.hatchlings));
+    HEARTH_ASSIGN(self->insight_, Insight::create(device, *self->mind_, options.hatchlings));
+    self->ids_.resize(options.hatchlings);
+    self->mind_->agents().freeze(!options.learns);
+    HEARTH_TRY(self->add_agents());
+    return self;
+}
+
+/// Whoever has left has gone with the last decision, so there is room.
+Status Play::add_agents() {
+    for (uint32_t i = 0; i < ids_.size(); ++i) {
+        if (ids_[i] || possessed_ == i) continue;
+        HEARTH_ASSIGN(ids_[i], mind_->agents().add());
+    }
+    return {};
+}
+
+Status Play::remove_agents() {
+    for (auto& id : ids_) {
+        if (!id) continue;
+        HEARTH_TRY(mind_->agents().remove(*id));
+        id.reset();
+    }
+    return {};
+}
+
+// --- A frame --------------------------------------------------------------------------------------
+
+Status Play::record(const demo::Frame& frame) {
+    HEARTH_TRY(mind_->begin_frame(frame));
+    const uint64_t publications = status()[agents::Counter::kPublications];
+    if (publications > publications_) published_frame_ = world_.frame();
+    publications_ = publications;
+    take_actions();
+
+    const bool decides = world_.is_decision_frame();
+    // Who begins anew here, begins anew in a game that is loaded.
+    const bool seals = wants_save_ && !is_sealed_ && decides && (is_frozen_ || window_is_full());
+    if (decides) HEARTH_TRY(decide());
+    if (seals) HEARTH_TRY(remove_agents());
+    HEARTH_TRY(mind_->record(frame, {.learn_us = options_.learn_us, .decide = decides}));
+    const agents::AgentsStatus now = mind_->agents().status();
+    if (now.windows != windows_) window_began_ = now.frames;
+    windows_ = now.windows;
+    if (decides) HEARTH_TRY(add_agents());
+    if (seals) {
+        is_sealed_ = true;
+        window_began_ = now.frames + 1;  // the first decision ends nothing
+    }
+    insight_.poll(*mind_);
+    if (looks_ && world_.frame() % kLookFrames == 0)
+        HEARTH_TRY(insight_.record(frame, *mind_, world_));
+    return keep(frame);
+}
+
+bool Play::window_is_full() const {
+    return !is_learning() && mind_->agents().status().frames + 1 >= window_began_ + kHorizon;
+}
+
+void Play::take_actions() {
+    for (uint32_t i = 0; i < ids_.size(); ++i) {
+        if (!ids_[i]) continue;
+        if (const auto action = mind_->agents().action(*ids_[i]); !action.empty())
+            world_.set_thrust(i, {action[0], action[1]});
+    }
+    if (possessed_)
+        world_.set_thrust(*possessed_,
+                          steering_ ? *steering_ : forage(world_.observe(*possessed_)));
+}
+
+Status Play::decide() {
+    for (uint32_t i = 0; i < ids_.size(); ++i) {
+        Observation seen = world_.observe(i);
+        float reward = world_.take_reward(i);
+        if (!ids_[i]) continue;
+        if (tamper_) tamper_(i, seen, reward);
+        std::ranges::copy(seen, mind_->agents().observe(*ids_[i]).begin());
+        // What is not a number is refused and counted.
+        (void)mind_->agents().reward(*ids_[i], reward);
+    }
+    return {};
+}
+
+bool Play::step() {
+    world_.step();
+    return progress_.add(world_);
+}
+
+// --- Saving ---------------------------------------------------------------------------------------
+
+/// Records and receives the snapshot of a saved game.
+Status Play::keep(const demo::Frame& frame) {
+    if (auto arrived = mind_->take_snapshot(); arrived && saving_) {
+        HEARTH_ASSIGN(saved_, mind_->encode(*arrived, 0, encode(*saving_)));
+        saving_.reset();
+    }
+    if (!is_sealed_ || is_learning() || world_.is_decision_frame()) return {};
+    HEARTH_ASSIGN(const bool is_recorded, mind_->record_snapshot(frame));
+    if (!is_recorded) return {};
+    is_sealed_ = wants_save_ = false;
+    saving_ = {world_.state(), progress_.state()};
+    return {};
+}
+
+std::optional<std::vector<std::byte>> Play::take_saved() {
+    return std::exchange(saved_, std::nullopt);
+}
+
+Result<std::vector<std::byte>> Play::save_now(uint64_t& serial) {
+    HEARTH_ASSIGN(const std::vector<std::byte> snapshot, mind_->snapshot_now(serial));
+    return mind_->encode(snapshot, 0, encode({world_.state(), progress_.state()}));
+}
+
+Status Play::load(std::vector<std::byte> file) {
+    HEARTH_ASSIGN(const hearth_brain_info info, brain_info(file));
+    if (info.host_bytes > 0) {
+        HEARTH_ASSIGN(SavedGame game,
+                      decode_saved_game({static_cast<const std::byte*>(info.host_data),
+                                         static_cast<size_t>(info.host_bytes)}));
+        if (game.world.hatchlings.size() != ids_.size())
+            return invalid_argument("the saved game has " +
+                                    std::to_string(game.world.hatchlings.size()) +
+                                    " hatchlings, this one " + std::to_string(ids_.size()));
+        world_ = World::resume(std::move(game.world));
+        progress_ = Progress(std::move(game.progress));
+    }
+    return mind_->agents().load(file);
+}
+
+Status Play::replay(const Play& other, uint32_t snapshot) {
+    world_ = World::resume(other.world_.state());
+    return mind_->agents().load_snapshot(other.mind_->agents(), snapshot);
+}
+
+// --- What the player does -------------------------------------------------------------------------
+
+Status Play::obey(const Command& command) {
+    Rules rules = world_.rules();
+    const auto mark = [&](const char* text) { progress_.mark(world_.frame(), text); };
+    switch (command.verb) {
+        case Verb::kPossess:
+            // What it does now is not what the brain decided: nothing of it may be learned as if it were.
+            if (ids_[command.hatchling])
+                HEARTH_TRY(mind_->agents().remove(*ids_[command.hatchling]));
+            ids_[command.hatchling].reset();
+            possessed_ = command.hatchling;
+            mark("you");
+            break;
+        case Verb::kRelease:
+            possessed_.reset();  // it decides again when all others do
+            break;
+        case Verb::kPraise:
+        case Verb::kScold: {
+            // A reward, which discounting spreads over what it did before.
+            const float reward = command.verb == Verb::kPraise ? kJudgement : -kJudgement;
+            if (ids_[command.hatchling])
+                HEARTH_TRY(mind_->agents().reward(*ids_[command.hatchling], reward));
+            break;
+        }
+        case Verb::kHotNight:
+            rules.is_hot_night = !rules.is_hot_night;
+            mark(rules.is_hot_night ? "hot" : "cold");
+            break;
+        case Verb::kWind:
+            rules.wind = command.value;
+            mark("wind");
+            break;
+        case Verb::kFrost:
+            rules.mote_count = static_cast<uint32_t>(
+                std::clamp(command.value.x, 0.0f, static_cast<float>(kMaxMotes)));
+            mark("frost");
+            break;
+        case Verb::kPenalty:
+            rules.frost_reward = command.value.x;
+            mark("soft");
+            break;
+        case Verb::kFreeze:
+            is_frozen_ = !is_frozen_;
+            mind_->agents().freeze(is_frozen_);
+            mark(is_frozen_ ? "freeze" : "thaw");
+            break;
+        case Verb::kAdapt:
+            HEARTH_TRY(mind_->agents().adapt(std::clamp(command.value.x, 0.0f, 1.0f)));
+            mark("adapt");
+            break;
+        case Verb::kRewind:
+            if (mind_->agents().snapshot_count() == 0) break;
+            HEARTH_TRY(mind_->agents().rewind(
+                std::min(static_cast<uint32_t>(std::max(command.value.x, 0.0f)),
+                         mind_->agents().snapshot_count() - 1)));
+            mark("rewind");
+            break;
+        case Verb::kForget:
+            mind_->agents().forget();
+            mark("forget");
+            break;
+    }
+    world_.set_rules(rules);
+    return {};
+}
+
+}  // namespace hearth::hatchlings

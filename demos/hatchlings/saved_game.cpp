@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "saved_game.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <type_traits>
+
+namespace hearth::hatchlings {
+namespace {
+
+constexpr uint64_t kMagic = 0x6c746368'74616820u;  // " hatchtl"
+constexpr uint64_t kFormat = 1;
+constexpr size_t kMostHatchlings = 1024, kMostBars = 1 << 16, kMostText = 64;
+
+/// Numbers as they lie in memory, little-endian on all that Hearth runs on.
+class Writer {
+  public:
+    static constexpr bool kReads = false;
+    template <class T>
+    void operator()(const T& value) {
+        static_assert(std::is_arithmetic_v<T>);
+        const auto* const begin = reinterpret_cast<const std::byte*>(&value);
+        bytes_.insert(bytes_.end(), begin, begin + sizeof value);
+    }
+    std::vector<std::byte> take() { return std::move(bytes_); }
+
+  private:
+    std::vector<std::byte> bytes_;
+};
+
+class Reader {
+  public:
+    static constexpr bool kReads = true;
+    explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+    template <class T>
+    void operator()(T& value) {
+        static_assert(std::is_arithmetic_v<T>);
+        if (bytes_.size() < sizeof value) {
+            is_sound_ = false;
+            return;
+        }
+        if constexpr (std::is_same_v<T, bool>) {
+            value = bytes_[0] != std::byte{0};
+        } else {
+            std::memcpy(&value, bytes_.data(), sizeof value);
+        }
+        if constexpr (std::is_floating_point_v<T>) is_sound_ = is_sound_ && std::isfinite(value);
+        bytes_ = bytes_.subspan(sizeof value);
+    }
+    void fail() { is_sound_ = false; }
+    bool is_sound() const { return is_sound_; }
+    bool is_at_end() const { return bytes_.empty(); }
+
+  private:
+    std::span<const std::byte> bytes_;
+    bool is_sound_ = true;
+};
+
+// Each kind of thing has one list of its numbers, for both ways.
+
+template <class Archive>
+void visit(Archive& archive, glm::vec2& v) {
+    archive(v.x);
+    archive(v.y);
+}
+template <class Archive>
+void visit(Archive& archive, Hatchling& h) {
+    visit(archive, h.position);
+    visit(archive, h.velocity);
+    visit(archive, h.thrust);
+    for (float* const value : {&h.chilled_s, &h.immune_s, &h.reward, &h.glow}) archive(*value);
+    archive(h.embers);
+    archive(h.motes);
+}
+template <class Archive>
+void visit(Archive& archive, Drifter& d) {
+    visit(archive, d.position);
+    visit(archive, d.velocity);
+    archive(d.age_s);
+}
+template <class Archive>
+void visit(Archive& archive, Rules& rules) {
+    archive(rules.ember_reward);
+    archive(rules.frost_reward);
+    archive(rules.ember_count);
+    archive(rules.mote_count);
+    visit(archive, rules.wind);
+    archive(rules.is_hot_night);
+}
+template <class Archive>
+void visit(Archive& archive, Progress::Bar& bar) {
+    for (float* const value : {&bar.embers, &bar.motes, &bar.score}) archive(*value);
+    archive(bar.is_hot_night);
+}
+template <class Archive>
+void visit(Archive& archive, char& letter) {
+    archive(letter);
+}
+template <class Archive, class List>
+void visit_all(Archive& archive, List& list, size_t most) {
+    auto count = static_cast<uint32_t>(list.size());
+    archive(count);
+    if constexpr (Archive::kReads) {
+        if (count > most || !archive.is_sound()) return archive.fail();
+        list.resize(count);
+    }
+    for (auto& each : list) visit(archive, each);
+}
+template <class Archive>
+void visit(Archive& archive, Progress::Mark& mark) {
+    archive(mark.frame);
+    visit_all(archive, mark.text, kMostText);
+}
+template <class Archive>
+void visit(Archive& archive, SavedGame& game) {
+    WorldState& world = game.world;
+    archive(world.seed);
+    visit(archive, world.rules);
+    visit_all(archive, world.hatchlings, kMostHatchlings);
+    visit_all(archive, world.embers, kMaxEmbers);
+    visit_all(archive, world.motes, kMaxMotes);
+    archive(world.frame);
+    archive(world.draws);
+    archive(world.score);
+    archive(world.state_hash);
+    visit_all(archive, game.progress.bars, kMostBars);
+    visit_all(archive, game.progress.marks, kMostBars);
+    archive(game.progress.embers);
+    archive(game.progress.motes);
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(const SavedGame& game) {
+    Writer writer;
+    writer(kMagic);
+    writer(kFormat);
+    SavedGame copy = game;  // the lists above are for both ways
+    visit(writer, copy);
+    return writer.take();
+}
+
+Result<SavedGame> decode_saved_game(std::span<const std::byte> bytes) {
+    Reader reader(bytes);
+    uint64_t magic = 0, format = 0;
+    reader(magic);
+    reader(format);
+    if (!reader.is_sound() || magic != kMagic)
+        return corrupt_data("no game of Hatchlings goes with this brain");
+    if (format != kFormat)
+        return unsupported("the saved game has format " + std::to_string(format) + ", expected " +
+                           std::to_string(kFormat));
+    SavedGame game;
+    visit(reader, game);
+    if (!reader.is_sound() || !reader.is_at_end() || game.world.hatchlings.empty())
+        return corrupt_data("the saved game is damaged");
+    return game;
+}
+
+}  // namespace hearth::hatchlings

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+namespace hearth::demo {
+
+/// A series of costs.  The first is left out: some drivers finish compiling when something runs for
+/// the first time.
+class Cost {
+  public:
+    void add(double value) {
+        if (count_++ > 0) values_.push_back(value);
+    }
+    uint64_t count() const { return count_; }
+    double mean() const {
+        if (values_.empty()) return 0.0;
+        return std::accumulate(values_.begin(), values_.end(), 0.0) /
+               static_cast<double>(values_.size());
+    }
+    /// The value that a part of `fraction` of all does not exceed; 1 is the worst.
+    double quantile(double fraction) const {
+        if (values_.empty()) return 0.0;
+        std::vector<double> sorted = values_;
+        std::ranges::sort(sorted);
+        const double at = std::ceil(fraction * static_cast<double>(sorted.size())) - 1.0;
+        return sorted[static_cast<size_t>(std::max(at, 0.0))];
+    }
+    /// The part of all that exceeds `limit`.
+    double part_above(double limit) const {
+        const auto above = std::ranges::count_if(values_, [&](double v) { return v > limit; });
+        return values_.empty() ? 0.0
+                               : static_cast<double>(above) / static_cast<double>(values_.size());
+    }
+
+  private:
+    uint64_t count_ = 0;
+    std::vector<double> values_;
+};
+
+}  // namespace hearth::demo

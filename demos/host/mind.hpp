@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The agents of one brain as a guest on the demo's device: compiled, built, recorded, and what they have
+// learned kept and taken back.
+
+#pragma once
+
+#include "frame_loop.hpp"
+#include "guest.hpp"
+
+#include <hearth/agents.hpp>
+#include <hearth/agents/learners.hpp>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearth::demo {
+
+class Mind {
+  public:
+    /// Snapshots that the agents keep by themselves, for going back: one every 15 s.
+    static constexpr uint32_t kSnapshots = 12, kSnapshotFrames = 15 * 60;
+
+    /// Compiles and builds: the slow part, before the first frame.
+    static Result<std::unique_ptr<Mind>> create(standalone::Device& device,
+                                                const agents::Traces& traces,
+                                                const agents::AgentManifest& manifest);
+    Mind(const Mind&) = delete;
+    Mind& operator=(const Mind&) = delete;
+
+    agents::Agents& agents() { return agents_; }
+    const agents::Agents& agents() const { return agents_; }
+
+    /// First in every frame: actions, status and snapshots have arrived.
+    Status begin_frame(const Frame& frame);
+    /// Once in every frame: acting and learning.
+    Status record(const Frame& frame, const agents::AgentsFrame& how);
+    /// As of begin_frame().
+    const agents::AgentsStatus& status() const { return status_; }
+
+    /// Records a copy of all that was learned, unless one is under way already or a step of learning is
+    /// cut in the middle; it arrives with a later frame.  False: ask again.
+    Result<bool> record_snapshot(const Frame& frame);
+    /// The copy that has arrived, once.
+    std::optional<std::vector<std::byte>> take_snapshot();
+    /// A snapshot as a file's bytes; on any thread.
+    Result<std::vector<std::byte>> encode(std::span<const std::byte> snapshot,
+                                          hearth_brain_flags flags = 0,
+                                          std::span<const std::byte> host_data = {}) const {
+        return program_.encode_brain(snapshot, flags, host_data);
+    }
+    /// A snapshot of this moment, once all frames are done; `serial` is the last one's.
+    Result<std::vector<std::byte>> snapshot_now(uint64_t& serial);
+
+    const LoadedProgram& program() const { return program_; }
+    Guest& guest() { return *guest_; }
+    /// How it was compiled: "... dispatches, ... barriers, ... bytes of weights".
+    const std::string& summary() const { return summary_; }
+    /// A hash of all params, once all frames are done; `serial` is the last one's.
+    Result<uint64_t> weights_hash(uint64_t& serial);
+
+  private:
+    explicit Mind(standalone::Device& device) : device_(device) {}
+    Status check(hearth_result result) const {
+        return result >= 0 ? Status() : to_status(result, hearth_session_error(agents_.session()));
+    }
+
+    standalone::Device& device_;
+    std::unique_ptr<Guest> guest_;
+    LoadedProgram program_;
+    agents::Agents agents_;
+    agents::AgentsStatus status_{};
+    std::string summary_;
+    hearth_readback copying_ = 0;  ///< the snapshot under way; 0: none
+};
+
+}  // namespace hearth::demo
