@@ -124,6 +124,54 @@ TEST_F(AgentStates, RowsInPlaceGiveTheInterpretersBits) {
     }
 }
 
+// A recurrent policy's memory: kernels that read all of a row, or rows of others, run before any of
+// the new contents are written, whatever kernels they are.
+TEST_F(AgentStates, AnInputThatIsAssignedIsWrittenInPlaceAfterAllHaveReadIt) {
+    const auto fused = [](Trace& t) {
+        const Tensor x = t.input("x", {kRows, 5}), memory = t.input("memory", {kRows, 6});
+        const Tensor w = t.param("w", {11, 6}, Init::uniform(-0.5, 0.5));
+        const Tensor next = tanh(matmul(concat({x, memory}, 1), w));
+        t.assign(memory, next);
+        t.output("action", slice(next, 1, 0, 2));
+    };
+    const auto apart = [](Trace& t) {
+        const Tensor x = t.input("x", {kRows, 5}), memory = t.input("memory", {kRows, 6});
+        // The mean of all agents' memory, and memory element by element, in kernels of their own.
+        const Tensor mean = reduce_mean(memory, {0}, /*keep_dims=*/true);
+        t.assign(memory, memory * 0.5 + mean + reduce_sum(x, {1}, true));
+        t.output("seen", reduce_max(memory, {1}));
+        const Tensor ring = t.input("ring", {kRing, 5});  // rows of the host's own buffer
+        assign_rows(ring, t.input("at", {kRows}, DType::kI32), x);
+        t.output("sum", reduce_sum(ring, {0}));
+    };
+    for (const auto& build :
+         {std::function<void(Trace&)>(fused), std::function<void(Trace&)>(apart)}) {
+        ASSERT_NO_FATAL_FAILURE(compile(build));
+        for (const int64_t rows : {int64_t{1}, int64_t{33}, kCapacity}) {
+            HostTensor at(DType::kI32, {rows});
+            for (int64_t i = 0; i < rows; ++i) at.set_int(i, (7 * i) % kRing);
+            NamedTensors inputs{{"x", filled(DType::kF32, {rows, 5}, 3)},
+                                {"memory", filled(DType::kF32, {rows, 6}, 8)},
+                                {"ring", filled(DType::kF32, {kRing, 5}, 1)},
+                                {"at", at}};
+            for (int turn = 0; turn < 3; ++turn) {
+                auto found = runner_->run("store", rows, inputs);
+                const auto expected = interpret(graph_, inputs, states_, rows);
+                ASSERT_TRUE(found.ok()) << found.status().message();
+                ASSERT_TRUE(expected.ok()) << expected.status().message();
+                ASSERT_EQ(found->size(), expected->size());
+                for (const auto& [name, tensor] : *expected)
+                    for (int64_t i = 0; i < tensor.element_count(); ++i)
+                        ASSERT_NEAR(found->at(name).get(i), tensor.get(i),
+                                    1e-4 * (1 + std::fabs(tensor.get(i))))
+                            << name << " " << i << " of " << rows << " rows";
+                for (const char* name : {"memory", "ring"})
+                    if (found->contains(name)) inputs.insert_or_assign(name, found->at(name));
+            }
+        }
+    }
+}
+
 TEST_F(AgentStates, NoBrainHoldsTransientStatesAndLoadingResetsThem) {
     ASSERT_NO_FATAL_FAILURE(compile([](Trace& t) {
         store_in_rings(t);

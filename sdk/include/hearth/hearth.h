@@ -706,7 +706,7 @@ typedef struct hearth_binding_info {
     uint64_t bytes_fixed; /* needs bytes_fixed + bytes_per_row * rows bytes */
     uint64_t bytes_per_row;
     uint32_t element_count; /* names of elements: of an output that packs named numbers; else 0 */
-    uint32_t reserved;
+    uint32_t is_in_place;   /* an input that recordings write new contents over, once it is read */
 } hearth_binding_info;
 
 typedef enum hearth_slot_kind {
@@ -786,9 +786,9 @@ typedef uint32_t hearth_session_flags;
 /* Keeps the initial weights staged, so that hearth_record_setup can be recorded again to reset. */
 #define HEARTH_SESSION_KEEP_INITIAL 0x8u
 /* For development: each recording asks Vulkan about the buffers that it is given.  A range that ends
- * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements tells, which rounds up), a
- * device_address that is not the buffer's, and an output that shares bytes with another binding are
- * then errors that name the binding. */
+ * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements tells, which rounds up) and a
+ * device_address that is not the buffer's are then errors that name the binding.  (That an output
+ * shares bytes with another binding is an error without it.) */
 #define HEARTH_SESSION_CHECK_BINDINGS 0x10u
 
 typedef struct hearth_session_create_info {

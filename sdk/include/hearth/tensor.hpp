@@ -119,8 +119,13 @@ class Trace {
     /// Names a result that the host can bind.  Errors, kept by the trace: a name given twice, a tensor
     /// of another trace.
     void output(std::string_view name, const Tensor& value);
-    /// After the recording runs, `target` (a param or state) holds `value`.  Reads of `target` in
-    /// this trace see the old contents.  To change some rows alone: assign_rows (hearth/ops.hpp).
+    /// After the recording runs, `target` (a param, a state or an input) holds `value`.  Reads of
+    /// `target` in this trace see the old contents.  To change some rows alone: assign_rows
+    /// (hearth/ops.hpp).
+    ///
+    /// Of an input, the buffer that the host binds is written in place (the memory of a recurrent
+    /// policy, a simulation's positions): one binding, hearth_binding_info::is_in_place, that cannot
+    /// be given by value.  On the CPU the new contents are a result of the input's name.
     void assign(const Tensor& target, const Tensor& value);
 
     /// All params so far, in the order of declaration.

@@ -538,6 +538,7 @@ hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t
     hearth_binding_info value = hearth_binding_info_default();
     value.name = view.text(binding.name);
     value.is_output = binding.direction == static_cast<uint32_t>(Direction::kOutput);
+    value.is_in_place = binding.direction == static_cast<uint32_t>(Direction::kInOut);
     value.dtype = static_cast<hearth_dtype>(binding.dtype);
     value.device_dtype = device_type(binding.dtype, view);
     fill_dims(binding.shape, value.rank, value.dims);

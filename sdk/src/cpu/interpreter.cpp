@@ -254,8 +254,11 @@ Result<NamedTensors> interpret(const Graph& graph, const NamedTensors& inputs,
     for (const GraphOutput& o : graph.outputs) outputs.emplace(o.name, contents.of(o.value));
     // All new contents are read before the first is written: an update may be another's old value.
     NamedTensors updated;
-    for (const GraphUpdate& u : graph.updates)
-        updated.emplace(graph.values[u.target].name, contents.of(u.value));
+    for (const GraphUpdate& u : graph.updates) {
+        const Value& target = graph.values[u.target];
+        NamedTensors& where = target.kind == ValueKind::kInput ? outputs : updated;
+        where.emplace(target.name, contents.of(u.value));
+    }
     for (auto& [name, tensor] : updated) weights.find(name)->second = std::move(tensor);
     return outputs;
 }

@@ -92,7 +92,7 @@ class EntryRun {
         NamedTensors results;
         for (uint32_t index : entry.bindings) {
             const Binding& binding = program_.bindings[index];
-            if (binding.direction == Direction::kOutput)
+            if (binding.direction != Direction::kInput)
                 results.emplace(binding.name,
                                 from_device(external_[index], binding.dtype,
                                             binding.shape.at(rows_), program_.storage));

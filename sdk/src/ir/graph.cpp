@@ -38,8 +38,7 @@ bool writes_in_place(const Graph& graph, const Node& node) {
 
 bool updates_first_input(const Graph& graph, const Node& node) {
     const ValueId target = node.inputs[0], result = node.outputs[0];
-    const ValueKind kind = graph.values[target].kind;
-    if (kind != ValueKind::kParam && kind != ValueKind::kState) return false;
+    if (!may_be_updated(graph.values[target].kind)) return false;
     int updates = 0;
     for (const GraphUpdate& u : graph.updates) {
         if (u.value != result) continue;
@@ -291,8 +290,8 @@ Status verify(const Graph& graph) {
         if (u.target >= graph.values.size() || u.value >= graph.values.size())
             return internal_error("an update names a missing value");
         const Value &target = graph.values[u.target], &value = graph.values[u.value];
-        if (target.kind != ValueKind::kParam && target.kind != ValueKind::kState)
-            return internal_error("an update's target is no param or state");
+        if (!may_be_updated(target.kind))
+            return internal_error("an update's target is no param, state or input");
         if (target.dtype != value.dtype || target.shape != value.shape)
             return internal_error("update of '" + target.name + "' is " + typed(value) +
                                   ", the target is " + typed(target));

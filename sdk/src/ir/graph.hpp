@@ -31,6 +31,11 @@ enum class ValueKind : uint8_t {
     kConstant,  ///< fixed when the graph is built
 };
 
+/// Whether a GraphUpdate may give values of this kind new contents.
+constexpr bool may_be_updated(ValueKind kind) {
+    return kind == ValueKind::kParam || kind == ValueKind::kState || kind == ValueKind::kInput;
+}
+
 struct Value {
     ValueKind kind = ValueKind::kNode;
     DType dtype = DType::kF32;

@@ -313,8 +313,10 @@ void Trace::assign(const Tensor& target, const Tensor& value) {
             "assign: the value for '" + impl_->graph.values[target.value()].name + "'", value,
             *this));
     const Value& t = impl_->graph.values[target.value()];
-    if (t.kind != ValueKind::kParam && t.kind != ValueKind::kState)
-        return fail(invalid_argument("assign: the target is no param or state"));
+    if (!may_be_updated(t.kind))
+        return fail(invalid_argument("assign: the target is no param, state or input"));
+    if (t.kind == ValueKind::kInput && !impl_->output_names.emplace(t.name).second)
+        return fail(invalid_argument("assign: '" + t.name + "' is an output of that name already"));
     if (t.shape != value.shape() || t.dtype != value.dtype())
         return fail(invalid_argument("assign: '" + t.name + "' is " + typed(t.dtype, t.shape) +
                                      ", the value is " + typed(value.dtype(), value.shape())));

@@ -144,7 +144,7 @@ class OperationMaker {
         return {};
     }
 
-    /// Whether the operand is the new contents of a param or state, in the place of the old ones.
+    /// Whether the operand is the new contents of what persists, in the place of the old ones.
     bool updates_in_place(const CallOperand& operand) const {
         return operand.access == Access::kReadWrite &&
                std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const auto& u) {
@@ -185,8 +185,10 @@ class OperationMaker {
             return invalid_argument(where + "an update without target or value");
         const Value &target = graph_.value(update.target), &value = graph_.value(update.value);
         const std::string what = "the update of '" + target.name + "'";
-        if (target.kind != ValueKind::kParam && target.kind != ValueKind::kState)
-            return invalid_argument(where + what + " is of no param or state");
+        if (!may_be_updated(target.kind))
+            return invalid_argument(where + what + " is of no param, state or input");
+        if (target.kind == ValueKind::kInput)
+            HEARTH_TRY(check_is_there(update.target, "the target of an update"));
         if (target.dtype != value.dtype || target.shape != value.shape)
             return invalid_argument(where + what + " " + to_string(target.shape) +
                                     " is a value of " + to_string(value.shape) +

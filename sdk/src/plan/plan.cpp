@@ -80,7 +80,7 @@ Result<Program> plan(std::span<const Graph> graphs, LoweredProgram lowered,
         auto entry =
             planning::make_operations(graphs[e], lowered.entries[e], program.kernels, *tables, e);
         if (!entry.ok()) return entry.status().in("plan");
-        planning::add_updates(*entry, *tables);
+        planning::add_updates(*entry, *tables, options);
         planning::schedule(*entry, options);
         place_storages(*entry, options);
 

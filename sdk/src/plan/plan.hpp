@@ -35,8 +35,8 @@ struct PlanOptions {
 ///   name are told apart by their contents.
 /// - An entry has as many barriers as its longest chain of dependent calls needs: memory is reused
 ///   only where a barrier stands anyway.
-/// - Updates of params and states are written after the last barrier of their entry.  An entry that
-///   was stopped at any barrier has therefore not changed the weights yet.
+/// - Updates of params, states and inputs are written after the last barrier of their entry.  An
+///   entry that was stopped at any barrier has therefore not changed the weights yet.
 /// - An output is written into the bound buffer by the call that computes it, and may be read back
 ///   from there by later calls.
 /// - The buffers bound in one recording must overlap neither each other nor Hearth's own memory: no

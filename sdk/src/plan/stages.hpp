@@ -77,7 +77,7 @@ struct Operation {
     uint32_t call = kNone;  ///< index into LoweredEntry::calls; kNone: a copy
     std::vector<StorageUse> uses;
     std::string label;
-    bool publishes = false;  ///< writes params or states, after the last barrier
+    bool publishes = false;  ///< writes what persists, after the last barrier
     uint32_t interval = 0;   ///< number of barriers that stand before it
 
     bool is_copy() const { return call == kNone; }
@@ -110,8 +110,9 @@ bool may_take_over(const EntryPlan& plan, const Operation& op, uint32_t from, ui
 
 // --------------------------------------------------------------------------------- updates.cpp
 
-/// Makes the operations that bring the graph's updates into the weights the last ones of the plan.
-void add_updates(EntryPlan& plan, const Tables& tables);
+/// Makes the operations that bring the graph's updates into the weights, or into the buffers of
+/// inputs, the last ones of the plan.
+void add_updates(EntryPlan& plan, const Tables& tables, const PlanOptions& options);
 
 // -------------------------------------------------------------------------------- schedule.cpp
 

@@ -249,6 +249,11 @@ class TableMaker {
             HEARTH_ASSIGN(entry.place_of[id],
                           add_binding(e, Direction::kInput, graph.value(id).name, graph.value(id)));
         }
+        for (const GraphUpdate& update : graph.updates)
+            if (update.target < graph.values.size() &&
+                graph.value(update.target).kind == ValueKind::kInput &&
+                entry.place_of[update.target] != kNone)
+                tables_.bindings[entry.place_of[update.target]].direction = Direction::kInOut;
         for (const GraphOutput& output : graph.outputs) {
             if (output.value >= graph.values.size())
                 return invalid_argument(entry_name(e) + ": output '" + output.name +

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // How new contents reach params and states: all of them in the last interval of the entry, so that
-// an entry that stops at a barrier leaves weights that belong together.
+// an entry that stops at a barrier leaves weights that belong together.  An input whose buffer is
+// written in place is a slot like them, which the host lends ("slot" below means both).
 //
 // - If nothing but the update needs a new value, the call that computes it writes it straight into
 //   the slot ("direct").  Otherwise the value has a place of its own and is copied at the end.
@@ -34,7 +35,8 @@ constexpr uint64_t kKeepInsteadOfBarrierBytes = uint64_t{1} << 20;
 
 class UpdateMaker {
   public:
-    UpdateMaker(EntryPlan& plan, const Tables& tables) : plan_(plan), tables_(tables) {}
+    UpdateMaker(EntryPlan& plan, const Tables& tables, uint64_t rows_capacity)
+        : plan_(plan), tables_(tables), rows_capacity_(rows_capacity) {}
 
     void make() {
         const bool any_in_place = publish_in_place();
@@ -214,8 +216,7 @@ class UpdateMaker {
         std::sort(storages.begin(), storages.end());
         storages.erase(std::unique(storages.begin(), storages.end()), storages.end());
         uint64_t bytes = 0;
-        for (uint32_t storage : storages)
-            bytes += tables_.slots[plan_.storages[storage].index].bytes;
+        for (uint32_t storage : storages) bytes += plan_.storages[storage].bytes.at(rows_capacity_);
         return bytes;
     }
 
@@ -234,14 +235,15 @@ class UpdateMaker {
 
     EntryPlan& plan_;
     const Tables& tables_;
+    uint64_t rows_capacity_;
     std::vector<Pending> updates_;
     std::vector<bool> is_updated_;  ///< per storage that was there before anything was kept
 };
 
 }  // namespace
 
-void add_updates(EntryPlan& plan, const Tables& tables) {
-    UpdateMaker(plan, tables).make();
+void add_updates(EntryPlan& plan, const Tables& tables, const PlanOptions& options) {
+    UpdateMaker(plan, tables, options.rows_capacity).make();
 }
 
 }  // namespace hearth::planning

@@ -145,12 +145,9 @@ class EntryProof {
         }
     }
 
-    bool persists(ValueId id) const {
-        const ValueKind kind = graph_.value(root_of_[id]).kind;
-        return kind == ValueKind::kParam || kind == ValueKind::kState;
-    }
+    bool persists(ValueId id) const { return may_be_updated(graph_.value(root_of_[id]).kind); }
 
-    /// Whether the operand changes a param or state as the graph's updates say.
+    /// Whether the operand changes what persists as the graph's updates say.
     bool is_stated_update(ValueId id, Access access) const {
         return access == Access::kReadWrite &&
                std::any_of(graph_.updates.begin(), graph_.updates.end(), [&](const GraphUpdate& u) {
@@ -182,7 +179,9 @@ class EntryProof {
     const Binding* binding_named(Direction direction, const std::string& name,
                                  uint32_t& index) const {
         for (uint32_t b : entry_.bindings)
-            if (program_.bindings[b].direction == direction && program_.bindings[b].name == name) {
+            if ((program_.bindings[b].direction == Direction::kOutput) ==
+                    (direction == Direction::kOutput) &&
+                program_.bindings[b].name == name) {
                 index = b;
                 return &program_.bindings[b];
             }
@@ -215,7 +214,9 @@ class EntryProof {
                 }
                 if (!is_size_of(binding->bytes, value.dtype, value.shape))
                     return fail("input '" + value.name + "' has a binding of another size");
-                memory_.write({Region::kExternal, index, 0, size_of(binding->bytes)}, {id, 0});
+                const Range range{Region::kExternal, index, 0, size_of(binding->bytes)};
+                memory_.write(range, {id, 0});
+                final_.push_back({range, {id, 0}, "input '" + value.name + "'"});
                 continue;
             }
             const HostTensor contents =
@@ -233,7 +234,7 @@ class EntryProof {
                 if (const Content known = memory_.content_of(range); known.root != kNone)
                     root_of_[id] = known.root;
                 memory_.write(range, {root_of_[id], 0});
-                final_.push_back({range, {root_of_[id], 0}, slot->name});
+                final_.push_back({range, {root_of_[id], 0}, "slot '" + slot->name + "'"});
             }
         }
         // Aliases of such constants follow.
@@ -305,13 +306,19 @@ class EntryProof {
         }
     }
 
+    bool is_published(const Operand& operand) const {
+        return operand.region == Region::kWeights ||
+               (operand.region == Region::kExternal &&
+                program_.bindings[operand.binding].direction == Direction::kInOut);
+    }
+
     // Against the steps since the last barrier; then the step joins them.
     Status check_hazards(const Step& step, std::span<const Range> ranges) {
         const std::span<const Operand> operands = program_.operands_of(step);
         std::vector<Touch> touches;
         for (size_t i = 0; i < ranges.size(); ++i) {
             const bool writes = operands[i].access != Access::kRead;
-            if (writes && operands[i].region == Region::kWeights) has_published_ = true;
+            if (writes && is_published(operands[i])) has_published_ = true;
             touches.push_back({ranges[i], writes, step_});
             for (const Touch& earlier : since_barrier_)
                 if ((writes || earlier.is_written) && ranges[i].overlaps(earlier.range))
@@ -464,7 +471,7 @@ class EntryProof {
             for (const GraphUpdate& update : graph_.updates)
                 if (update.target == first_content.root) expected = last_content(update.value);
             if (!memory_.holds(range, expected))
-                return fail("slot '" + name + "' does not hold what it should at the end");
+                return fail(name + " does not hold what it should at the end");
         }
         return {};
     }
@@ -485,7 +492,7 @@ class EntryProof {
     std::vector<std::vector<uint32_t>> versions_before_;  ///< per call and operand
     std::vector<bool> was_run_;                           ///< per call
     std::vector<bool> is_new_;  ///< per value: new contents in the place of what persists
-    std::vector<Final> final_;  ///< slots and their first contents
+    std::vector<Final> final_;  ///< slots and inputs with their first contents
     SymbolicMemory memory_;
     std::vector<Touch> since_barrier_;
     bool has_published_ = false;

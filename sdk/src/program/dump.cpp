@@ -113,7 +113,9 @@ std::string dump(const Program& program) {
     line(out, "bindings");
     for (const Binding& binding : program.bindings)
         line(out, "  %-6s %s %s %s, %s bytes",
-             binding.direction == Direction::kInput ? "input" : "output",
+             binding.direction == Direction::kInput    ? "input"
+             : binding.direction == Direction::kOutput ? "output"
+                                                       : "in-out",
              std::string(name_of(binding.dtype)).c_str(), to_string(binding.shape).c_str(),
              binding.name.c_str(), to_string(binding.bytes).c_str());
     for (const Binding& binding : program.bindings)

@@ -148,7 +148,11 @@ struct Step {
 
 inline constexpr uint32_t kNoValue = 0xffffffffu;
 
-enum class Direction : uint8_t { kInput, kOutput };
+enum class Direction : uint8_t {
+    kInput,
+    kOutput,
+    kInOut,  ///< an input that at least one entry writes new contents over
+};
 
 /// A tensor that the host binds when recording an entry.
 struct Binding {

@@ -224,7 +224,8 @@ class Checker {
 
     bool binding(const BindingRecord& b) {
         if (!text_ok(b.name, "binding", "name")) return false;
-        if (b.direction > 1) return bad("binding", "unknown direction");
+        if (b.direction > static_cast<uint32_t>(Direction::kInOut))
+            return bad("binding", "unknown direction");
         if (b.dtype >= static_cast<uint32_t>(kDTypeCount)) return bad("binding", "unknown type");
         if (!shape_ok(b.shape)) return bad("binding", "impossible shape");
         uint64_t end = 0;

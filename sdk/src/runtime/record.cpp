@@ -54,10 +54,10 @@ class Recorder {
         gpu::begin_label(device_, commands_, session_.name_.c_str());
         gpu::begin_label(device_, commands_, view_.text(entry_.name));
         leading_barrier();
-        if (first_step == 0) copy_shadows(Direction::kInput);
+        if (first_step == 0) copy_shadows(/*in=*/true);
         profile_ = session_.begin_profile(commands_, info_, first_step);
         const uint32_t next_step = record_steps(first_step);
-        if (next_step == 0) copy_shadows(Direction::kOutput);
+        if (next_step == 0) copy_shadows(/*in=*/false);
         if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
         closing_barrier();
         gpu::end_label(device_, commands_);
@@ -125,24 +125,21 @@ class Recorder {
     }
 
     /// Host buffers that kernels cannot reach: in before the first step, out after the last.
-    void copy_shadows(Direction direction) {
+    void copy_shadows(bool in) {
         bool copied = false;
         for (uint32_t binding : view_.bindings_of(entry_)) {
             const Session::Resolved& r = session_.resolved_[binding];
-            const bool is_input =
-                view_.bindings()[binding].direction == static_cast<uint32_t>(Direction::kInput);
-            if (!r.is_shadow || is_input != (direction == Direction::kInput) || r.bytes == 0)
-                continue;
-            if (!copied && direction == Direction::kOutput)
+            if (!r.is_shadow || !(in ? r.is_input : r.is_output) || r.bytes == 0) continue;
+            if (!copied && !in)
                 gpu::record_barrier(device_, commands_, work_scope(), gpu::kTransferScope);
             copied = true;
             const VkBuffer host = r.bound->buffer;
-            VkBufferCopy region{is_input ? r.bound->offset : r.offset,
-                                is_input ? r.offset : r.bound->offset, r.bytes};
-            device_.vk().CmdCopyBuffer(commands_, is_input ? host : r.buffer,
-                                       is_input ? r.buffer : host, 1, &region);
+            VkBufferCopy region{in ? r.bound->offset : r.offset, in ? r.offset : r.bound->offset,
+                                r.bytes};
+            device_.vk().CmdCopyBuffer(commands_, in ? host : r.buffer, in ? r.buffer : host, 1,
+                                       &region);
         }
-        if (copied && direction == Direction::kInput)
+        if (copied && in)
             gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
     }
 
@@ -395,6 +392,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
                         run_slots_.size());
     }
     if (const hearth_result r = resolve_run_block(info); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_overlaps(info); r != HEARTH_OK) return r;
     if ((flags_ & HEARTH_SESSION_CHECK_BINDINGS) != 0)
         if (const hearth_result r = check_ranges(info); r != HEARTH_OK) return r;
     if (resumes && cursor->fingerprint != fingerprint(info))
@@ -487,43 +485,51 @@ hearth_result Session::check_range(const char* name, const hearth_bound& bound, 
     return HEARTH_OK;
 }
 
-hearth_result Session::check_ranges(const hearth_record_info& info) {
+/// No barrier is planned between bindings, so no two of them may share bytes that one writes.
+hearth_result Session::check_overlaps(const hearth_record_info& info) {
     const std::span<const uint32_t> list = view().bindings_of(view().entries()[info.entry]);
     const auto name_of = [&](uint32_t b) { return view().text(view().bindings()[b].name); };
-    const auto is_output = [&](uint32_t b) {
-        return view().bindings()[b].direction == static_cast<uint32_t>(Direction::kOutput);
-    };
     const auto overlap = [](const hearth_bound& a, uint64_t a_bytes, const hearth_bound& b,
                             uint64_t b_bytes) {
         return a.buffer == b.buffer && a_bytes > 0 && b_bytes > 0 &&
-               a.offset < b.offset + b_bytes && b.offset < a.offset + a_bytes;
+               (Checked(b.offset) + b_bytes).or_most() > a.offset &&
+               (Checked(a.offset) + a_bytes).or_most() > b.offset;
     };
     for (const uint32_t binding : list) {
         const Resolved& r = resolved_[binding];
         if (r.is_inline) continue;
-        FixedText<160> name;
-        name.set("binding %.120s", name_of(binding));
-        if (const hearth_result result = check_range(name.c_str(), *r.bound, r.bytes);
-            result != HEARTH_OK)
-            return result;
         for (const uint32_t other : list) {
             if (other == binding) break;
             const Resolved& o = resolved_[other];
-            if (o.is_inline || !(is_output(binding) || is_output(other)) ||
+            if (o.is_inline || !(r.is_output || o.is_output) ||
                 !overlap(*r.bound, r.bytes, *o.bound, o.bytes))
                 continue;
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "bindings %.120s and %.120s share bytes of a VkBuffer, [%llu, +%llu) and "
-                        "[%llu, +%llu), and %.120s is an output",
+                        "[%llu, +%llu), and %.120s is an output; a buffer that is read and written "
+                        "is one binding, assigned in the graph",
                         name_of(other), name_of(binding), wide(o.bound->offset), wide(o.bytes),
                         wide(r.bound->offset), wide(r.bytes),
-                        name_of(is_output(binding) ? binding : other));
+                        name_of(r.is_output ? binding : other));
         }
-        if (info.run_block != nullptr && is_output(binding) &&
+        if (info.run_block != nullptr && r.is_output &&
             overlap(*r.bound, r.bytes, *info.run_block, sizeof(RunBlock)))
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "binding %.120s is an output and shares bytes with run_block",
                         name_of(binding));
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Session::check_ranges(const hearth_record_info& info) {
+    for (const uint32_t binding : view().bindings_of(view().entries()[info.entry])) {
+        const Resolved& r = resolved_[binding];
+        if (r.is_inline) continue;
+        FixedText<160> name;
+        name.set("binding %.120s", view().text(view().bindings()[binding].name));
+        if (const hearth_result result = check_range(name.c_str(), *r.bound, r.bytes);
+            result != HEARTH_OK)
+            return result;
     }
     return info.run_block != nullptr ? check_range("run_block", *info.run_block, sizeof(RunBlock))
                                      : HEARTH_OK;
@@ -545,14 +551,15 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
                     "binding %s: %llu bytes given, %llu needed for %llu rows", name,
                     wide(bound->bytes), wide(out.bytes), wide(info.rows));
-    const bool is_input = record.direction == static_cast<uint32_t>(Direction::kInput);
     const BindingFacts& facts = binding_facts_[list_index];
+    out.is_input = record.direction != static_cast<uint32_t>(Direction::kOutput);
+    out.is_output = !out.is_input || facts.is_written || facts.is_copied_to;
 
     if (bound->buffer == VK_NULL_HANDLE) {
         if (bound->data == nullptr)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s: neither a buffer nor bytes",
                         name);
-        if (!is_input)
+        if (out.is_output)
             return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s: an output given by value",
                         name);
         const uint64_t room =
@@ -588,9 +595,9 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
         out.bound = bound;
         return HEARTH_OK;
     }
-    const VkBufferUsageFlags needed =
-        is_input ? VK_BUFFER_USAGE_TRANSFER_SRC_BIT : VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-    if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0 || (bound->usage & needed) == 0)
+    VkBufferUsageFlags needed = out.is_input ? VK_BUFFER_USAGE_TRANSFER_SRC_BIT : 0;
+    if (out.is_output) needed |= VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+    if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0 || (bound->usage & needed) != needed)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu; it "
                     "needs %s usage and a multiple of %llu, or HEARTH_SESSION_COPY_BINDINGS and %s "
@@ -601,7 +608,9 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
                     wide(view().binding_model() == BindingModel::kDeviceAddress
                              ? kAddressAlignment
                              : context_->device().limits().minStorageBufferOffsetAlignment),
-                    is_input ? "TRANSFER_SRC" : "TRANSFER_DST");
+                    !out.is_output  ? "TRANSFER_SRC"
+                    : !out.is_input ? "TRANSFER_DST"
+                                    : "TRANSFER_SRC and TRANSFER_DST");
     const gpu::Buffer& shadow = buffers_[kShadowBuffer];
     out.is_shadow = true;
     out.buffer = shadow.handle;
@@ -692,9 +701,9 @@ hearth_result Session::binding_scope(uint32_t e, uint32_t binding, uint32_t buff
     hearth_bound aligned = hearth_bind_buffer(binding, VK_NULL_HANDLE, 0, 0, buffer_usage);
     if (!is_direct(aligned, facts)) {
         const bool is_input =
-            view().bindings()[binding].direction == static_cast<uint32_t>(Direction::kInput);
-        facts = {};
-        (is_input ? facts.is_copied_from : facts.is_copied_to) = true;
+            view().bindings()[binding].direction != static_cast<uint32_t>(Direction::kOutput);
+        const bool is_output = !is_input || facts.is_written || facts.is_copied_to;
+        facts = {.is_copied_from = is_input, .is_copied_to = is_output};
     }
     out = hearth_make_scope(0, 0);
     const auto add = [&](bool used, uint64_t stages, uint64_t access) {

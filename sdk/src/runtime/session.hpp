@@ -141,8 +141,9 @@ class Session : public HandleTag<0x48534553> {
         const hearth_bound* bound = nullptr;
         VkBuffer buffer = VK_NULL_HANDLE;
         uint64_t offset = 0;
-        uint64_t address = 0;  ///< of `offset`
-        uint64_t bytes = 0;    ///< what the binding needs at these rows
+        uint64_t address = 0;                      ///< of `offset`
+        uint64_t bytes = 0;                        ///< what the binding needs at these rows
+        bool is_input = false, is_output = false;  ///< both: its new contents are written over it
         bool is_shadow = false;
         bool is_inline = false;
     };
@@ -186,6 +187,7 @@ class Session : public HandleTag<0x48534553> {
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
     hearth_result resolve_run_block(const hearth_record_info& info);
     hearth_result check_bound(const hearth_record_info& info);
+    hearth_result check_overlaps(const hearth_record_info& info);
     /// HEARTH_SESSION_CHECK_BINDINGS: what Vulkan knows of the buffers, against what the host says.
     hearth_result check_ranges(const hearth_record_info& info);
     hearth_result check_range(const char* name, const hearth_bound& bound, uint64_t bytes);

@@ -74,15 +74,15 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
     HEARTH_ASSIGN(b.info, program_.binding(binding));
     b.shape = shape_of(b.info.dims, b.info.rank).at(rows);
     const uint64_t bytes = b.info.bytes_fixed + b.info.bytes_per_row * static_cast<uint64_t>(rows);
-    const MemoryKind kind = b.info.is_output != 0 ? MemoryKind::kReadback : MemoryKind::kUpload;
+    const bool is_written = b.info.is_output != 0 || b.info.is_in_place != 0;
+    const MemoryKind kind = is_written ? MemoryKind::kReadback : MemoryKind::kUpload;
     HEARTH_ASSIGN(b.buffer, Buffer::create(device_, std::max<uint64_t>(bytes, 4), kind,
                                            VK_BUFFER_USAGE_STORAGE_BUFFER_BIT));
     b.bound =
         hearth_bind_buffer(binding, b.buffer.handle(), 0, b.buffer.size_bytes(), b.buffer.usage());
-    if (b.info.is_output != 0) {
+    if (is_written)
         b.bound.after = hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
-        return b;
-    }
+    if (b.info.is_output != 0) return b;
     const auto given = inputs.find(b.info.name);
     if (given == inputs.end())
         return not_found("no value for the input '" + std::string(b.info.name) + "'");
@@ -126,7 +126,7 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
     if (progress == Progress::kNotReady) return internal_error("pipelines are not ready");
     NamedTensors outputs;
     for (const Bound& b : bindings)
-        if (b.info.is_output != 0)
+        if (b.info.is_output != 0 || b.info.is_in_place != 0)
             outputs[b.info.name] = from_device(
                 dtype_of(b.info.dtype), dtype_of(b.info.device_dtype), b.shape, b.buffer.data());
     return outputs;

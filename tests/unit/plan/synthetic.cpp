@@ -198,8 +198,9 @@ class RandomEntry {
     void add_leaves() {
         for (uint32_t i = 0; i < 1 + random_.below(3); ++i) {
             const std::string name = "in" + std::to_string(i);
-            usable_.push_back(entry_.input(name, shape_of(name, true), DType::kF32));
+            inputs_.push_back(entry_.input(name, shape_of(name, true), DType::kF32));
         }
+        usable_ = inputs_;
         for (uint32_t i = 0; i < 5; ++i) {
             if (random_.chance(30)) continue;
             const std::string name = "param" + std::to_string(i);
@@ -279,34 +280,36 @@ class RandomEntry {
     }
 
     // Some by a call of their own, as an optimizer does; some in place, as a ring; some with whatever
-    // has the right shape.
+    // has the right shape.  Few inputs have new contents written over them.
     void add_updates() {
-        for (ValueId target : weights_) {
-            if (random_.chance(40)) continue;
-            const Shape shape = value(target).shape;
-            if (random_.chance(25)) {
-                std::vector<Read> reads = random_reads({}, DType::kF32);
-                std::erase_if(reads, [&](const Read& read) {
-                    return read.value != kNoValue && root(read.value) == target;
-                });
-                entry_.replace(target, reads);
-                continue;
-            }
-            if (random_.chance(60)) {
-                std::vector<Read> reads = random_reads({shape}, DType::kF32);
-                reads.push_back({target, random_.chance(80)});
-                const ValueId made = entry_.call(reads, {shape})[0];
-                entry_.update(target, made);
-                if (random_.chance(20)) usable_.push_back(made);
-                continue;
-            }
-            for (int tries = 0; tries < 10; ++tries)
-                if (const ValueId id = pick();
-                    value(id).shape == shape && value(id).dtype == value(target).dtype) {
-                    entry_.update(target, id);
-                    break;
-                }
+        for (ValueId target : weights_)
+            if (!random_.chance(40)) add_update(target);
+        for (ValueId target : inputs_)
+            if (random_.chance(25)) add_update(target);
+    }
+
+    void add_update(ValueId target) {
+        const Shape shape = value(target).shape;
+        if (random_.chance(25)) {
+            std::vector<Read> reads = random_reads({}, DType::kF32);
+            std::erase_if(reads, [&](const Read& read) {
+                return read.value != kNoValue && root(read.value) == target;
+            });
+            entry_.replace(target, reads);
+            return;
         }
+        if (random_.chance(60)) {
+            std::vector<Read> reads = random_reads({shape}, DType::kF32);
+            reads.push_back({target, random_.chance(80)});
+            const ValueId made = entry_.call(reads, {shape})[0];
+            entry_.update(target, made);
+            if (random_.chance(20)) usable_.push_back(made);
+            return;
+        }
+        for (int tries = 0; tries < 10; ++tries)
+            if (const ValueId id = pick();
+                value(id).shape == shape && value(id).dtype == value(target).dtype)
+                return entry_.update(target, id);
     }
 
     void add_outputs() {
@@ -319,7 +322,7 @@ class RandomEntry {
 
     Random& random_;
     EntryBuilder entry_;
-    std::vector<ValueId> usable_, weights_, computed_;
+    std::vector<ValueId> usable_, inputs_, weights_, computed_;
 };
 
 }  // namespace
@@ -448,8 +451,8 @@ Contents first_contents(const Program& program, uint64_t rows, uint64_t key) {
     for (const Binding& binding : program.bindings) {
         Words words(binding.bytes.at(rows) / 2);
         for (uint32_t& word : words) word = random.below(65536);
-        (binding.direction == Direction::kInput ? contents.inputs
-                                                : contents.outputs)[binding.name] = words;
+        (binding.direction == Direction::kOutput ? contents.outputs
+                                                 : contents.inputs)[binding.name] = words;
     }
     return contents;
 }
@@ -492,14 +495,16 @@ void evaluate(const Model& model, const Program& program, size_t e, uint64_t row
     }
     for (const GraphOutput& output : graph.outputs)
         contents.outputs[output.name] = words_of(values[cell_of[output.value]]);
-    std::map<std::string, Words> updated;
+    std::vector<std::pair<Words*, Words>> updated;
     for (const GraphUpdate& update : graph.updates) {
-        const std::string& name = graph.value(update.target).name;
+        const Value& target = graph.value(update.target);
+        auto& kept = target.kind == ValueKind::kInput ? contents.inputs : contents.weights;
+        Words& old = kept.at(target.name);
         std::vector<std::byte> bytes = values[cell_of[update.value]];
-        keep_tail(bytes, bytes_of(contents.weights.at(name)));
-        updated[name] = words_of(bytes);
+        keep_tail(bytes, bytes_of(old));
+        updated.emplace_back(&old, words_of(bytes));
     }
-    for (auto& [name, words] : updated) contents.weights[name] = std::move(words);
+    for (auto& [old, words] : updated) *old = std::move(words);
 }
 
 namespace {
@@ -548,8 +553,8 @@ class Machine {
 
   private:
     Words& named(const Binding& binding) {
-        return (binding.direction == Direction::kInput ? contents_.inputs
-                                                       : contents_.outputs)[binding.name];
+        return (binding.direction == Direction::kOutput ? contents_.outputs
+                                                        : contents_.inputs)[binding.name];
     }
 
     std::vector<std::byte>& region(const Operand& operand) {
