@@ -232,6 +232,13 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_slot_info out = hearth_slot_info_default();
              return hearth_program_get_slot(program, 0, &out);
          }},
+        {"hearth_program_get_agents",
+         [&] {
+             const void* bytes = nullptr;
+             uint64_t byte_count = 0;
+             const hearth_result result = hearth_program_get_agents(program, &bytes, &byte_count);
+             return result == HEARTH_ERROR_NOT_FOUND ? HEARTH_OK : result;  // there are none
+         }},
         {"hearth_program_find_entry",
          [&] { return hearth_program_find_entry(program, "act", &index); }},
         {"hearth_program_find_binding",

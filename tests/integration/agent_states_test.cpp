@@ -137,12 +137,12 @@ TEST_F(AgentStates, AnInputThatIsAssignedIsWrittenInPlaceAfterAllHaveReadIt) {
     const auto apart = [](Trace& t) {
         const Tensor x = t.input("x", {kRows, 5}), memory = t.input("memory", {kRows, 6});
         // The mean of all agents' memory, and memory element by element, in kernels of their own.
-        const Tensor mean = reduce_mean(memory, {0}, /*keep_dims=*/true);
-        t.assign(memory, memory * 0.5 + mean + reduce_sum(x, {1}, true));
-        t.output("seen", reduce_max(memory, {1}));
+        const Tensor average = mean(memory, {0}, true);
+        t.assign(memory, memory * 0.5 + average + sum(x, {1}, true));
+        t.output("seen", max(memory, {1}));
         const Tensor ring = t.input("ring", {kRing, 5});  // rows of the host's own buffer
         assign_rows(ring, t.input("at", {kRows}, DType::kI32), x);
-        t.output("sum", reduce_sum(ring, {0}));
+        t.output("sum", sum(ring, {0}));
     };
     for (const auto& build :
          {std::function<void(Trace&)>(fused), std::function<void(Trace&)>(apart)}) {

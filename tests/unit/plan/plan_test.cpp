@@ -832,11 +832,12 @@ TEST(Plan, RejectsUpdatesThatCannotBe) {
         copy.update(target, value);
         return failure(copy);
     };
-    EXPECT_EQ(with(x, w), "plan: entry 'learn': the update of 'x' is of no param or state");
+    const ValueId c = b.constant("c", HostTensor(DType::kF32, kTile));
+    EXPECT_EQ(with(c, w), "plan: entry 'learn': the update of 'c' is of no param, state or input");
     EXPECT_EQ(with(w, x), "plan: entry 'learn': the update of 'w' is stated twice");
     EXPECT_EQ(with(s, w),
               "plan: entry 'learn': the update of 's' [] is a value of [64] or of another type");
-    for (const ValueId none : {3u, 9u}) {
+    for (const ValueId none : {4u, 9u}) {
         EXPECT_EQ(with(none, w), "plan: entry 'learn': an update without target or value");
         EXPECT_EQ(with(s, none), "plan: entry 'learn': an update without target or value");
     }

@@ -144,7 +144,7 @@ TEST(Schedule, OfSmallModelsIsCloseToTheLowestPeak) {
         Result<EntryPlan> plan = make_operations(model.graphs[0], model.lowered.entries[0],
                                                  model.lowered.kernels, *tables, 0);
         ASSERT_TRUE(plan.ok());
-        add_updates(*plan, *tables);
+        add_updates(*plan, *tables, model.options);
         if (plan->operations.empty()) continue;
         const std::optional<uint64_t> best = ExhaustiveSearch(*plan, rows).run();
         if (best.value_or(0) == 0) continue;

@@ -24,8 +24,7 @@ EntryBuilder::EntryBuilder(std::string name) {
     lowered.name = std::move(name);
 }
 
-ValueId EntryBuilder::add(ValueKind kind, const std::string& name, const Shape& shape,
-                          DType dtype) {
+ValueId EntryBuilder::add(ValueKind kind, const std::string& name, Shape shape, DType dtype) {
     const auto id = static_cast<ValueId>(graph.values.size());
     Value& value = graph.values.emplace_back();
     value.kind = kind;

@@ -68,7 +68,8 @@ class EntryBuilder {
     LoweredEntry lowered;
 
   private:
-    ValueId add(ValueKind kind, const std::string& name, const Shape& shape, DType dtype);
+    /// The shape is a copy: it may be that of another value.
+    ValueId add(ValueKind kind, const std::string& name, Shape shape, DType dtype);
 };
 
 /// Entries put together: what `plan` takes.
