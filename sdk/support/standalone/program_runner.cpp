@@ -31,9 +31,28 @@ HostTensor from_device(DType logical, DType device, const Shape& shape, const vo
 struct ProgramRunner::Bound {
     hearth_binding_info info;
     Shape shape;
-    Buffer buffer;
+    Buffer* buffer;
     hearth_bound bound;
 };
+
+ProgramRunner::~ProgramRunner() {
+    if (pool_ != VK_NULL_HANDLE) device_.vk().DestroyCommandPool(device_.handle(), pool_, nullptr);
+}
+
+Status ProgramRunner::make_commands() {
+    const VulkanApi& vk = device_.vk();
+    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    info.queueFamilyIndex = device_.queue_family();
+    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device_.handle(), &info, nullptr, &pool_),
+                            "vkCreateCommandPool"));
+    VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
+    allocate.commandPool = pool_;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 1;
+    return check_vulkan(vk.AllocateCommandBuffers(device_.handle(), &allocate, &commands_),
+                        "vkAllocateCommandBuffers");
+}
 
 Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(Device& device,
                                                              std::span<const std::byte> bytes) {
@@ -63,8 +82,19 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program) {
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {
     HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
     ++serial_;
-    Status recorded;
-    HEARTH_TRY(device_.run([&](VkCommandBuffer commands) { recorded = record(commands); }));
+    if (commands_ == VK_NULL_HANDLE) HEARTH_TRY(make_commands());
+    const VulkanApi& vk = device_.vk();
+    VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    HEARTH_TRY(check_vulkan(vk.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer"));
+    const Status recorded = record(commands_);
+    HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(commands_), "vkEndCommandBuffer"));
+    VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
+    submit.commandBufferCount = 1;
+    submit.pCommandBuffers = &commands_;
+    const VkQueue queue = device_.queue();
+    HEARTH_TRY(check_vulkan(vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit"));
+    HEARTH_TRY(check_vulkan(vk.QueueWaitIdle(queue), "vkQueueWaitIdle"));
     return recorded;
 }
 
@@ -76,13 +106,19 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
     const uint64_t bytes = b.info.bytes_fixed + b.info.bytes_per_row * static_cast<uint64_t>(rows);
     const bool is_written = b.info.is_output != 0 || b.info.is_in_place != 0;
     const MemoryKind kind = is_written ? MemoryKind::kReadback : MemoryKind::kUpload;
-    HEARTH_ASSIGN(b.buffer, Buffer::create(device_, std::max<uint64_t>(bytes, 4), kind,
-                                           VK_BUFFER_USAGE_STORAGE_BUFFER_BIT));
-    b.bound =
-        hearth_bind_buffer(binding, b.buffer.handle(), 0, b.buffer.size_bytes(), b.buffer.usage());
+    const uint64_t size = std::max<uint64_t>(bytes, 4);
+    b.buffer = &buffers_[binding];
+    if (b.buffer->size_bytes() != size) {
+        HEARTH_ASSIGN(*b.buffer,
+                      Buffer::create(device_, size, kind, VK_BUFFER_USAGE_STORAGE_BUFFER_BIT));
+    }
+    b.bound = hearth_bind_buffer(binding, b.buffer->handle(), 0, size, b.buffer->usage());
     if (is_written)
         b.bound.after = hearth_make_scope(VK_PIPELINE_STAGE_2_HOST_BIT, VK_ACCESS_2_HOST_READ_BIT);
-    if (b.info.is_output != 0) return b;
+    if (b.info.is_output != 0) {
+        std::memset(b.buffer->data(), 0xff, size);  // what is not written shows
+        return b;
+    }
     const auto given = inputs.find(b.info.name);
     if (given == inputs.end())
         return not_found("no value for the input '" + std::string(b.info.name) + "'");
@@ -93,7 +129,7 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
                                 ", found " + std::string(name_of(value.dtype())) +
                                 to_string(value.shape()));
     const HostTensor raw = value.cast(dtype_of(b.info.device_dtype));
-    if (!raw.bytes().empty()) std::memcpy(b.buffer.data(), raw.bytes().data(), raw.bytes().size());
+    if (!raw.bytes().empty()) std::memcpy(b.buffer->data(), raw.bytes().data(), raw.bytes().size());
     return b;
 }
 
@@ -106,7 +142,7 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
     for (uint32_t i = 0; i < info.binding_count; ++i) {
         HEARTH_ASSIGN(Bound b, bind(info.bindings[i], rows, inputs));
         bound.push_back(b.bound);
-        bindings.push_back(std::move(b));
+        bindings.push_back(b);
     }
     hearth_record_info record = hearth_record_info_default();
     record.entry = index;
@@ -128,7 +164,7 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
     for (const Bound& b : bindings)
         if (b.info.is_output != 0 || b.info.is_in_place != 0)
             outputs[b.info.name] = from_device(
-                dtype_of(b.info.dtype), dtype_of(b.info.device_dtype), b.shape, b.buffer.data());
+                dtype_of(b.info.dtype), dtype_of(b.info.device_dtype), b.shape, b.buffer->data());
     return outputs;
 }
 

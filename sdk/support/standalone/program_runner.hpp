@@ -9,12 +9,17 @@
 
 #include <standalone/device.hpp>
 
+#include <map>
 #include <string>
 
 namespace hearth::standalone {
 
 class ProgramRunner {
   public:
+    ~ProgramRunner();
+    ProgramRunner(const ProgramRunner&) = delete;
+    ProgramRunner& operator=(const ProgramRunner&) = delete;
+
     /// Loads `bytes` (a serialized Program), builds its pipelines and uploads its first weights.
     static Result<std::unique_ptr<ProgramRunner>> create(Device& device,
                                                          std::span<const std::byte> bytes);
@@ -45,10 +50,16 @@ class ProgramRunner {
   private:
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
+    Status make_commands();
     Status set_up(Result<LoadedProgram> program);
     Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
 
     Device& device_;
+    // Kept from run to run: where drivers get memory from the kernel, making them takes far longer than
+    // small programs run.
+    VkCommandPool pool_ = VK_NULL_HANDLE;
+    VkCommandBuffer commands_ = VK_NULL_HANDLE;
+    std::map<uint32_t, Buffer> buffers_;  ///< by binding
     Context context_;
     LoadedProgram program_;
     Session session_;
