@@ -51,7 +51,7 @@ Result<NamedTensors> DeviceLearner::run(const char* entry, const NamedTensors& i
 
 agents::StatusView DeviceLearner::status() {
     std::vector<HostTensor> states;
-    for (const char* role : {"store", "prepare", "learn", "publish"})
+    for (const char* role : {"store", "prepare", "learn", "publish", "demonstrate"})
         for (const char* part : {"status", "counters", "carries"}) {
             const std::string name = "agents." + std::string(part) + "." + role;
             if (!runner_->program().find_slot(name.c_str()).ok()) continue;

@@ -76,34 +76,24 @@ struct CloneBuilder {
         const Tensor mask = mask_input(trace);
         const ActionSample said = decide(trace, observation, mask, trace.input("explore", {}));
         f.remember(trace, "action", game_action(schema, said.action));
-        gather_status(trace);
+        gather_status(trace, {});
         const std::string read[] = {"actor"};
         read_copies(trace, kPublished, read);
     }
 
     void store(Trace& trace) const {
         StatusWriter status(trace, "store");
-        const Tensor observation = trace.input("observation", {kRows, schema.observation_width()});
-        const Tensor mask = mask_input(trace);
-        const Tensor action = trace.input("action", {kRows, schema.action_width()});
-        const Tensor is_sound =
-            logical_and(rows_are_finite(observation), is_possible(schema, action));
+        const Demonstration shown = Demonstration::declare(trace, schema);
         ReplayRing ring(trace, clone.capacity);
-        const Tensor place = ring.push(is_sound);
-        assign_rows(ring.column("observation", schema.observation_width()), place, observation);
-        assign_rows(ring.column("decision", schema.action_width()), place,
-                    policy_action(schema, action));
-        if (mask.ok()) assign_rows(ring.column("mask", schema.mask_width()), place, mask);
+        const Tensor place = shown.store(status, schema, ring);
         if (is_capped()) assign_rows(ring.column("source"), place, trace.input("source", {kRows}));
-        status.add(Counter::kSamples, sum(number(is_sound)));
-        status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
         const Normalizer normalizer = own_normalizer(trace, schema, clone.normalize_observations);
-        count_limited_observations(status, schema, observation, normalizer,
+        count_limited_observations(status, schema, shown.observation, normalizer,
                                    clone.rails.observation_limit);
         if (normalizer.mean.ok())
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
-                .merge(encode_frame(schema, slice(observation, -1, 0, schema.frame_width())),
-                       number(is_sound));
+                .merge(encode_frame(schema, slice(shown.observation, -1, 0, schema.frame_width())),
+                       number(shown.is_sound));
         (void)status.finish();
     }
 

@@ -160,16 +160,12 @@ StatusTensors StatusWriter::finish() {
     return next;
 }
 
-void gather_status(Trace& trace, const StatusTensors& stored) {
+void gather_status(Trace& trace, const StatusTensors& stored,
+                   std::initializer_list<std::string_view> others) {
     if (!trace.status().ok()) return;
-    StatusTensors sum;
-    for (const char* role : {"store", "prepare", "learn", "publish"}) {
-        const bool is_stored_here = std::string_view(role) == "store" && stored.low.ok();
-        const StatusTensors s = is_stored_here ? stored : StatusTensors::declare(trace, role);
-        if (!sum.low.ok()) {
-            sum = s;
-            continue;
-        }
+    StatusTensors sum = stored.low.ok() ? stored : StatusTensors::declare(trace, "store");
+    for (const std::string_view role : others) {
+        const StatusTensors s = StatusTensors::declare(trace, role);
         // Each diagnostic is one role's, and zero in all others.
         const Tensor low = sum.low + s.low;
         sum = {sum.diagnostics + s.diagnostics, low,
@@ -282,7 +278,8 @@ AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo) {
                                     {{"learning_rate", ppo.learning_rate},
                                      {"clip", ppo.clip},
                                      {"entropy", ppo.entropy},
-                                     {"leash", ppo.leash}});
+                                     {"leash", ppo.leash},
+                                     {"cloning", ppo.cloning}});
     m.horizon = static_cast<uint32_t>(ppo.horizon);
     m.items = static_cast<uint32_t>(ppo.epochs * ppo.minibatches);
     return m;

@@ -12,6 +12,7 @@
 #include <hearth/optim.hpp>
 
 #include <array>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -94,9 +95,11 @@ class StatusWriter {
     std::array<Tensor, kCounterCount> amounts_;
 };
 
-/// The state "agents.status", for one readback: the sum of all roles.  stored: what the status of the
-/// role store becomes in this entry, or nothing if that is not part of it.
-void gather_status(Trace& trace, const StatusTensors& stored = {});
+/// The state "agents.status", for one readback: the sum of store and the other roles.  stored: what the
+/// status of store becomes in this entry, or nothing if that is not part of it.
+void gather_status(Trace& trace, const StatusTensors& stored,
+                   std::initializer_list<std::string_view> others = {"prepare", "learn",
+                                                                     "publish"});
 
 /// The mean return and length of episodes, from what is stored.  reward, end: [rows], id: i32 [rows],
 /// is_sound: bool [rows].

@@ -10,6 +10,8 @@
 
 #include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace hearth::agents {
 
@@ -28,6 +30,8 @@ class PpoBuilder {
     void frame(Trace& trace) const;
     void prepare(Trace& trace) const;
     void learn(Trace& trace) const;
+    void demonstrate(Trace& trace) const;
+    bool has_demonstrations() const { return ppo_.demonstrations > 0; }
 
   private:
     /// What a window holds of each sample.
@@ -122,6 +126,11 @@ Status PpoBuilder::check() const {
     if (ppo_.sequence > 1 && network_.memory_width == 0)
         return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
                                 " for a network without memory; expected 1");
+    if (ppo_.demonstrations < 0 || ppo_.demonstrations > (int64_t{1} << 24))
+        return invalid_argument("PPO: a ring of " + std::to_string(ppo_.demonstrations) +
+                                " demonstrations, expected 0 to 2^24");
+    if (has_demonstrations() && network_.memory_width > 0)
+        return unsupported("PPO: demonstrations for a network with memory; expected one without");
     if (!(ppo_.least_log_deviation < ppo_.most_log_deviation))
         return invalid_argument("PPO: the bounds of the log-deviation are empty");
     return {};
@@ -254,9 +263,13 @@ void PpoBuilder::store(Trace& trace) const {
 
 void PpoBuilder::frame(Trace& trace) const {
     const Frame f = Frame::declare(trace, schema_, ppo_.agents);
-    gather_status(trace,
-                  keep(trace, f.transition, f.last(trace, "log_probability", 0),
-                       memory_width() > 0 ? f.last(trace, "memory", memory_width()) : Tensor()));
+    const StatusTensors stored =
+        keep(trace, f.transition, f.last(trace, "log_probability", 0),
+             memory_width() > 0 ? f.last(trace, "memory", memory_width()) : Tensor());
+    if (has_demonstrations())
+        gather_status(trace, stored, {"prepare", "learn", "publish", "demonstrate"});
+    else
+        gather_status(trace, stored);
     const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
     f.remember(trace, schema_, said.decision);
     f.remember(trace, "log_probability", said.log_probability);
@@ -501,7 +514,31 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
         terms.leash = mean_of(p.kl(shipped));
         terms.loss = terms.loss + terms.leash * setting(trace, "leash", ppo_.leash);
     }
+    if (has_demonstrations()) {
+        // As many as the minibatch has samples: rows of one extent are one kernel.
+        const ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
+        const Tensor place = ring.draw(run_counter(trace, "learn.draws"),
+                                       random_key("demonstration", seed_), length * count);
+        const auto shown = [&](const char* name, int64_t width) {
+            return gather(ring.column(name, width), place);
+        };
+        const Policy imitated =
+            policy(trace, "actor", shown("observation", schema_.observation_width()),
+                   has_mask() ? shown("mask", schema_.mask_width()) : Tensor(), {}, normalizer);
+        const Tensor likelihood =
+            mean(imitated.distribution.log_probability(shown("decision", schema_.action_width())));
+        const Tensor is_any = number(greater(ring.size(), 0));
+        terms.loss = terms.loss - likelihood * is_any * setting(trace, "cloning", ppo_.cloning);
+    }
     return terms;
+}
+
+void PpoBuilder::demonstrate(Trace& trace) const {
+    StatusWriter status(trace, "demonstrate");
+    const Demonstration shown = Demonstration::declare(trace, schema_);
+    ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
+    (void)shown.store(status, schema_, ring);
+    (void)status.finish();
 }
 
 void PpoBuilder::learn(Trace& trace) const {
@@ -544,12 +581,14 @@ void PpoBuilder::learn(Trace& trace) const {
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
-    return trace_entries(b.check(), seed, ppo.rails,
-                         {{"act", [&](Trace& t) { b.act(t); }},
-                          {"store", [&](Trace& t) { b.store(t); }},
-                          {"frame", [&](Trace& t) { b.frame(t); }},
-                          {"prepare", [&](Trace& t) { b.prepare(t); }},
-                          {"learn", [&](Trace& t) { b.learn(t); }}});
+    std::vector<EntryBody> entries = {{"act", [&](Trace& t) { b.act(t); }},
+                                      {"store", [&](Trace& t) { b.store(t); }},
+                                      {"frame", [&](Trace& t) { b.frame(t); }},
+                                      {"prepare", [&](Trace& t) { b.prepare(t); }},
+                                      {"learn", [&](Trace& t) { b.learn(t); }}};
+    if (ppo.demonstrations > 0)
+        entries.push_back({"demonstrate", [&](Trace& t) { b.demonstrate(t); }});
+    return trace_entries(b.check(), seed, ppo.rails, std::move(entries));
 }
 
 }  // namespace hearth::agents

@@ -9,22 +9,24 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hearth::agents {
 
 // --- Rings ---
 
-ReplayRing::ReplayRing(Trace& trace, int64_t capacity)
+ReplayRing::ReplayRing(Trace& trace, int64_t capacity, std::string scope)
     : trace_(&trace),
+      scope_(std::move(scope)),
       capacity_(capacity),
-      cursor_(trace.transient("replay.cursor", {}, {}, DType::kI32)),
-      size_(trace.transient("replay.size", {}, {}, DType::kI32)),
-      serial_(trace.transient("replay.serial", {}, {}, DType::kU32)) {}
+      cursor_(trace.transient(scope_ + ".cursor", {}, {}, DType::kI32)),
+      size_(trace.transient(scope_ + ".size", {}, {}, DType::kI32)),
+      serial_(trace.transient(scope_ + ".serial", {}, {}, DType::kU32)) {}
 
 Tensor ReplayRing::column(const std::string& name, int64_t width, DType dtype,
                           const Init& init) const {
     const Shape shape = width == 0 ? Shape{capacity_} : Shape{capacity_, width};
-    return trace_->transient("replay." + name, shape, init, dtype);
+    return trace_->transient(scope_ + "." + name, shape, init, dtype);
 }
 
 Tensor ReplayRing::push(const Tensor& is_sound) {
@@ -122,6 +124,27 @@ void Transition::check(const AgentSchema& schema, int64_t agents) {
     is_sound = logical_and(
         is_sound, logical_and(greater_equal(id, 0), less(id, static_cast<double>(agents))));
     if (exists.ok()) is_sound = logical_and(is_sound, exists);
+}
+
+Demonstration Demonstration::declare(Trace& trace, const AgentSchema& schema) {
+    Demonstration d;
+    d.observation = trace.input("observation", {kRows, schema.observation_width()});
+    if (schema.mask_width() > 0) d.mask = trace.input("mask", {kRows, schema.mask_width()});
+    d.action = trace.input("action", {kRows, schema.action_width()});
+    d.is_sound = logical_and(rows_are_finite(d.observation), is_possible(schema, d.action));
+    return d;
+}
+
+Tensor Demonstration::store(StatusWriter& status, const AgentSchema& schema,
+                            ReplayRing& ring) const {
+    const Tensor place = ring.push(is_sound);
+    assign_rows(ring.column("observation", schema.observation_width()), place, observation);
+    assign_rows(ring.column("decision", schema.action_width()), place,
+                policy_action(schema, action));
+    if (mask.ok()) assign_rows(ring.column("mask", schema.mask_width()), place, mask);
+    status.add(Counter::kSamples, sum(number(is_sound)));
+    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    return place;
 }
 
 Tensor Transition::refused() const {
@@ -346,14 +369,14 @@ void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
 }  // namespace
 
 Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
-                     std::initializer_list<EntryBody> entries) {
+                     std::vector<EntryBody> entries) {
     Traces traces;
     const auto add = [&](const char* name) -> Trace& {
         traces.push_back(std::make_unique<Trace>(name));
         return *traces.back();
     };
     if (!check.ok()) {
-        add(entries.begin()->name).fail(check);
+        add(entries[0].name).fail(check);
         return traces;
     }
     const Trace* learn = nullptr;

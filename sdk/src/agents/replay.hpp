@@ -8,17 +8,16 @@
 #include "agents/parts.hpp"
 
 #include <functional>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
 namespace hearth::agents {
 
-/// Where samples go and come from: replay.cursor, replay.size and replay.serial.  Columns are
-/// "replay.NAME" of [capacity, ...].  All are transient states.
+/// Where samples go and come from: SCOPE.cursor, SCOPE.size and SCOPE.serial.  Columns are "SCOPE.NAME" of
+/// [capacity, ...].  All are transient states.
 class ReplayRing {
   public:
-    ReplayRing(Trace& trace, int64_t capacity);
+    ReplayRing(Trace& trace, int64_t capacity, std::string scope = "replay");
 
     Tensor column(const std::string& name, int64_t width = 0, DType dtype = DType::kF32,
                   const Init& init = {}) const;
@@ -38,6 +37,7 @@ class ReplayRing {
 
   private:
     Trace* trace_;
+    std::string scope_;
     int64_t capacity_;
     Tensor cursor_, size_, serial_;
     Tensor serials_;
@@ -101,6 +101,17 @@ struct Frame {
     int64_t agents = 0;
 };
 
+/// What a person did where an agent was: the inputs observation, mask and action (in the game's units) of
+/// an entry.
+struct Demonstration {
+    Tensor observation, mask, action;
+    Tensor is_sound;  ///< bool [rows]
+    static Demonstration declare(Trace& trace, const AgentSchema& schema);
+    /// Appends what is sound to columns observation, decision and mask, and counts.  Returns where:
+    /// ReplayRing::push().
+    Tensor store(StatusWriter& status, const AgentSchema& schema, ReplayRing& ring) const;
+};
+
 /// Choices that exist, numbers finite.  decision: [rows, action width] -> bool [rows].
 Tensor is_possible(const AgentSchema& schema, const Tensor& decision);
 
@@ -153,7 +164,7 @@ struct EntryBody {
 /// These entries, of which the first one acts and "learn" learns, and what all learners have besides:
 /// publish and adapt.  If `check` failed: a single trace that only says why.
 Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
-                     std::initializer_list<EntryBody> entries);
+                     std::vector<EntryBody> entries);
 
 /// Range checks shared by learners: OK, or which setting is out of its range.
 Status check_positive(const char* learner, const char* name, int64_t value);

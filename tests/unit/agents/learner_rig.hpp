@@ -41,7 +41,7 @@ class InterpretedLearner {
     /// Of all roles; valid until the next call.
     StatusView status() const {
         std::vector<RoleStatus> roles;
-        for (const char* role : {"store", "prepare", "learn", "publish"})
+        for (const char* role : {"store", "prepare", "learn", "publish", "demonstrate"})
             if (const auto at = weights.find("agents.status." + std::string(role));
                 at != weights.end())
                 roles.push_back({at->second.as<float>(),

@@ -371,6 +371,73 @@ TEST(Ppo, TheLeashPullsTowardsTheFirstActor) {
     EXPECT_LT(held, 0.5 * free);
 }
 
+NamedTensors shown(std::vector<double> seen, std::vector<double> action) {
+    const auto rows = static_cast<int64_t>(seen.size()) / 5;
+    return {{"observation", HostTensor::of({rows, 5}, seen)},
+            {"action", HostTensor::of({rows, 3}, action)}};
+}
+
+// What a person shows is learned beside what is rewarded, in the same step.
+TEST(Ppo, DemonstrationsPullTheActorTowardsThem) {
+    Ppo ppo = reference_settings();
+    ppo.demonstrations = 64;
+    ppo.cloning = Setting::live(0);
+    const auto likelihood = [&](double weight) {
+        ReferenceWindow window(ppo);
+        InterpretedLearner& learner = window.learner;
+        const std::vector<double> seen = {0.3, -0.2, 0.5, 0.1, -0.4};
+        for (int i = 0; i < 4; ++i) learner.run("demonstrate", shown(seen, {2, 0.5, -0.5}));
+        for (int epoch = 0; epoch < 10; ++epoch) {
+            learner.weights.at("learn.cursor").set(0, 0);
+            for (int i = 0; i < 8; ++i)
+                learner.run("learn", {{"cloning", HostTensor::scalar(weight)}});
+        }
+        learner.run("publish");
+        const NamedTensors said = learner.run("act", {{"observation", HostTensor::of({1, 5}, seen)},
+                                                      {"explore", HostTensor::scalar(0)}});
+        const HostTensor& d = said.at("decision");
+        return std::abs(d.get(1) - 0.5) + std::abs(d.get(2) + 0.5);
+    };
+    const double free = likelihood(0), taught = likelihood(10);
+    EXPECT_GT(free, 0.3);
+    EXPECT_LT(taught, 0.5 * free);
+}
+
+TEST(Ppo, WithoutDemonstrationsTheirTermIsNothing) {
+    Ppo ppo = reference_settings(), teachable = ppo;
+    teachable.demonstrations = 64;
+    teachable.cloning = 10;
+    ReferenceWindow plain(ppo), window(teachable);
+    plain.learner.run("learn");
+    window.learner.run("learn");
+    EXPECT_EQ(window.learner.status()[Counter::kLearnSteps], 1u);
+    for (const auto& [name, value] : trained(plain.learner))
+        for (int64_t i = 0; i < value.element_count(); ++i)
+            EXPECT_NEAR(window.learner.weights.at(name).get(i), value.get(i), 1e-7) << name;
+}
+
+TEST(PpoRails, DemonstrationsThatAreNotFiniteOrNoActionsAreRefusedAndCounted) {
+    Ppo ppo = reference_settings();
+    ppo.demonstrations = 16;
+    ReferenceWindow window(ppo);
+    InterpretedLearner& learner = window.learner;
+    const uint64_t stored = learner.status()[Counter::kSamples];
+    const double inf = std::numeric_limits<double>::infinity();
+    const std::vector<double> seen(5, 0.1);
+    for (const std::vector<double>& action : std::vector<std::vector<double>>{
+             {0, static_cast<double>(kNaN), 0}, {0, inf, 0}, {3, 0, 0}, {-1, 0, 0}})
+        learner.run("demonstrate", shown(seen, action));
+    learner.run("demonstrate", shown({0, 0, static_cast<double>(kNaN), 0, 0}, {0, 0, 0}));
+    EXPECT_EQ(learner.status()[Counter::kSamplesRefused], 5u);
+    EXPECT_EQ(learner.status()[Counter::kSamples], stored);
+    // Huge ones are finite: they are stored, and steps that they would spoil are not taken.
+    learner.run("demonstrate", shown({1e30, -1e30, 0, 0, 0}, {1, 1e30, -1e30}));
+    EXPECT_EQ(learner.status()[Counter::kSamples], stored + 1);
+    for (int i = 0; i < 8; ++i) learner.run("learn");
+    learner.run("publish");
+    EXPECT_EQ(learner.first_not_finite(), "");
+}
+
 // Acted, stored and learned from: as long as nothing was learned, the policy is the one that acted.
 // With memory, sequences must begin with what was remembered and forget where an episode ended.
 TEST(Ppo, TheFirstMinibatchSeesThePolicyThatActed) {
@@ -448,6 +515,8 @@ TEST(Ppo, SettingsThatCannotWorkAreErrors) {
               std::string::npos);
     EXPECT_NE(error([](Ppo& p) { p.sequence = 4; }).find("without memory"), std::string::npos);
     EXPECT_NE(error([](Ppo& p) { p.epochs = 0; }).find("epochs is 0"), std::string::npos);
+    EXPECT_NE(error([](Ppo& p) { p.demonstrations = -1; }).find("-1 demonstrations"),
+              std::string::npos);
 }
 
 }  // namespace

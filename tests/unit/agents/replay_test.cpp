@@ -536,6 +536,47 @@ TEST_P(EveryLearner, HugeNumbersLeaveItFinite) {
     EXPECT_EQ(learner.first_not_finite(), "");
 }
 
+// Of the roles that run here; what draws random numbers goes on as well.
+TEST_P(EveryLearner, CountersGoOnBeyond32Bits) {
+    InterpretedLearner learner = ready();
+    for (auto& [name, value] : learner.weights) {
+        const bool is_low = name.starts_with("agents.counters.");
+        if (is_low || name.ends_with(".draws") || name.ends_with(".version"))
+            for (int64_t i = 0; i < value.element_count(); ++i) value.set(i, 4294967295.0);
+        if (name.starts_with("agents.carries."))
+            for (int64_t i = 0; i < value.element_count(); ++i) value.set(i, 1);
+    }
+    learner.run("store", sample_for(GetParam().name, 3));
+    learner.run("learn");
+    learner.run("publish");
+    const uint64_t whole = (uint64_t{1} << 33) - 1;  // of each role, before
+    const auto gained = [&](Counter c) { return learner.status()[c] % whole; };
+    EXPECT_EQ(gained(Counter::kSamples), 1u);
+    EXPECT_EQ(gained(Counter::kLearnSteps), 1u);
+    EXPECT_EQ(gained(Counter::kPublications), 1u);
+    EXPECT_GE(learner.status()[Counter::kSamples], whole + 1);
+    EXPECT_EQ(learner.first_not_finite(), "");
+}
+
+TEST_P(EveryLearner, KeepsRingsAndWhatAgentsDoOutOfBrains) {
+    uint64_t kept = 0, params = 0, all = 0;
+    std::map<std::string, uint64_t> states;
+    for (const auto& trace : GetParam().trace())
+        for (const Value& v : trace->graph().values) {
+            if (v.kind != ValueKind::kParam && v.kind != ValueKind::kState) continue;
+            if (!states.emplace(v.name, 0).second) continue;
+            const auto bytes = static_cast<uint64_t>(v.shape.element_count(1)) * 4;
+            all += bytes;
+            if (v.is_kept) kept += bytes;
+            if (v.kind == ValueKind::kParam) params += bytes;
+            for (const char* of : {"replay.", "last.", "episodes.return", "episodes.length"})
+                EXPECT_FALSE(v.is_kept && v.name.starts_with(of)) << v.name;
+        }
+    // Weights, two moments, what is published and a target; a few counters and statistics.
+    EXPECT_LE(kept, 5 * params + 2048);
+    EXPECT_LT(kept, all);
+}
+
 TEST_P(EveryLearner, AdaptsAsStronglyAsItIsTold) {
     InterpretedLearner learner = ready();
     const NamedTensors before = learner.weights;

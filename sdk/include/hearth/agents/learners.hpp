@@ -115,6 +115,11 @@ struct Ppo {
     Setting clip = 0.2;
     Setting entropy = 0.003;
     Setting leash = 0;  ///< weight of the divergence from the first contents of the actor
+    /// Demonstrations that are remembered; 0: none, and no entry demonstrate.  Networks without memory.
+    int64_t demonstrations = 0;
+    /// Weight of minus the mean log-probability of demonstrated actions, as many in each minibatch as
+    /// that has samples; 0 while there are none.
+    Setting cloning = 0.1;
     double gamma = 0.97;
     double lambda = 0.95;
     double value_weight = 0.5;  ///< of half the squared error
@@ -131,8 +136,11 @@ struct Ppo {
 
 using Traces = std::vector<std::unique_ptr<Trace>>;
 
-/// The entries act, store, prepare, learn, publish, adapt.  A window is `horizon` recordings of store;
-/// then prepare, epochs * minibatches times learn, and publish.  Errors, kept by the traces.
+/// The entries act, store, frame, prepare, learn, publish and adapt.  A window is `horizon` recordings of
+/// store; then prepare, epochs * minibatches times learn, and publish.  With demonstrations also the entry
+/// demonstrate: observation, mask and action [rows, action width] in the game's units, of agents that a
+/// person steers; what the policy decided for them meanwhile was not done, so it is not to be stored.
+/// Errors, kept by the traces.
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     uint64_t seed = 0);
 
