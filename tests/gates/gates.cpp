@@ -4,7 +4,7 @@
 // Learning gates that take long: PPO, DQN and SAC on classic tasks, with the settings that the results they
 // are compared with were made with.  Each line is one run; a gate passes by the rule beside it.
 //
-//     hearth_gates [GATE...] [--seeds N] [--first SEED]
+//     hearth_gates [GATE...] [--seeds N] [--first SEED] [--markdown]
 
 #include "gates/device_learner.hpp"
 
@@ -125,40 +125,82 @@ Result<Run> gate3(standalone::Device& device, uint64_t seed) {
     return run_ppo(device, task("CartPole"), {.ppo = cart_pole_ppo(), .decays = true}, seed);
 }
 
-Result<Run> gate4(standalone::Device& device, uint64_t seed) {
+struct DqnRun {
     Dqn dqn;
-    dqn.replay = {.agents = 8, .capacity = 10'000, .batch = 128, .warmup = 1'000};
-    dqn.learning_rate = 1e-3;
-    dqn.target_period = 1;
-    dqn.target_rate = 0.01;
-    dqn.steps = 3;
-    dqn.is_dueling = false;
-    constexpr int64_t kSteps = 100'000;
-    const MakeTask make = task("CartPole");
-    Crowd crowd(make, dqn.replay.agents, seed);
+    std::vector<int64_t> widths = {120, 84};
+    int64_t steps = 100'000;
+    double exploration = 0.16;  ///< the part of the run in which the part of random actions falls
+    double least_random = 0.05;
+    int64_t decisions_per_item = 2;
+    int64_t evaluation_period = 5'000;  ///< the best one counts; 0: the last 100 episodes do
+};
+
+Result<Run> run_dqn(standalone::Device& device, const MakeTask& make, const DqnRun& r,
+                    uint64_t seed) {
+    Crowd crowd(make, r.dqn.replay.agents, seed);
     HEARTH_ASSIGN(
         const auto learner,
         DeviceLearner::create(
-            device, trace_agents(schema_of(crowd.info()), mlp_network({120, 84}, relu), dqn, seed),
-            8));
+            device, trace_agents(schema_of(crowd.info()), mlp_network(r.widths, relu), r.dqn, seed),
+            static_cast<uint64_t>(r.dqn.replay.agents)));
+    constexpr double kBar = 475;
     Run run;
     run.evaluation = -1e9;
-    int64_t next_evaluation = 5'000;
-    while (crowd.steps() < kSteps && run.evaluation < 475) {
-        const double done = static_cast<double>(crowd.steps()) / (0.16 * kSteps);
-        HEARTH_TRY(crowd.step_exploring(*learner, std::max(0.05, 1 - done)));
+    int64_t next_evaluation = r.evaluation_period, items = 0;
+    while (crowd.steps() < r.steps && (r.evaluation_period == 0 || run.evaluation < kBar)) {
+        const double done =
+            static_cast<double>(crowd.steps()) / (r.exploration * static_cast<double>(r.steps));
+        HEARTH_TRY(crowd.step_exploring(*learner,
+                                        std::max(r.least_random, 1 - (1 - r.least_random) * done)));
         HEARTH_TRY(learner->run("store", crowd.transition(), crowd.count()).status());
-        // A gradient step for every two decisions, as rl-zoo's.
-        for (int i = 0; i < 4; ++i) HEARTH_TRY(learner->run("learn").status());
-        if (crowd.steps() % 64 == 0) HEARTH_TRY(learner->run("publish").status());
+        if (crowd.steps() > r.dqn.replay.warmup)
+            for (; items * r.decisions_per_item < crowd.steps() - r.dqn.replay.warmup; ++items)
+                HEARTH_TRY(learner->run("learn").status());
+        HEARTH_TRY(learner->run("publish").status());
+        if (r.evaluation_period == 0) {
+            if (run.steps_to_bar < 0 && crowd.mean_return(20) >= kBar)
+                run.steps_to_bar = crowd.steps();
+            run.evaluation = crowd.mean_return(100);
+            continue;
+        }
         if (crowd.steps() < next_evaluation) continue;
-        next_evaluation += 5'000;
-        HEARTH_ASSIGN(const double now, evaluate(*learner, make, 8, 8, 1'000'000 + seed));
-        if (now > run.evaluation) run.evaluation = now;
-        if (now >= 475) run.steps_to_bar = crowd.steps();
+        next_evaluation += r.evaluation_period;
+        HEARTH_ASSIGN(const double now,
+                      evaluate(*learner, make, r.dqn.replay.agents, 20, 1'000'000 + seed));
+        run.evaluation = std::max(run.evaluation, now);
+        if (now >= kBar) run.steps_to_bar = crowd.steps();
     }
-    run.passed = run.evaluation >= 475;
+    run.passed = run.evaluation >= kBar && run.steps_to_bar >= 0 && run.steps_to_bar <= 350'000;
     return run;
+}
+
+/// CleanRL's dqn.py, but for eight environments, which it has one of.
+Result<Run> gate4(standalone::Device& device, uint64_t seed) {
+    Dqn dqn;
+    dqn.replay = {.agents = 8, .capacity = 10'000, .batch = 128, .warmup = 10'000};
+    dqn.learning_rate = 2.5e-4;
+    dqn.target_period = 50;  // 500 decisions
+    dqn.is_double = dqn.is_dueling = false;
+    dqn.huber = 0;
+    dqn.rails.gradient_norm = 1e6;
+    return run_dqn(device, task("CartPole"),
+                   {.dqn = dqn,
+                    .steps = 500'000,
+                    .exploration = 0.5,
+                    .decisions_per_item = 10,
+                    .evaluation_period = 0},
+                   seed);
+}
+
+Result<Run> gate4_fast(standalone::Device& device, uint64_t seed) {
+    Dqn dqn;
+    dqn.replay = {.agents = 8, .capacity = 100'000, .batch = 128, .warmup = 1'000};
+    dqn.replay.reward_scale = 0.1;  // values of 10, where the loss is a square for most samples
+    dqn.learning_rate = 5e-4;
+    dqn.target_period = 1;
+    dqn.target_rate = 0.005;
+    dqn.is_dueling = false;
+    return run_dqn(device, task("CartPole"), {.dqn = dqn}, seed);
 }
 
 Result<Run> gate5(standalone::Device& device, uint64_t seed) {
@@ -243,22 +285,32 @@ Result<Run> gate8(standalone::Device& device, uint64_t seed) {
 constexpr Gate kGates[] = {
     {"Gate3", "CartPole, PPO: 20-episode mean >= 475 by 100k steps, then 475 without chance",
      gate3},
-    {"Gate4", "CartPole, DQN: best evaluation >= 475 by 100k steps", gate4},
+    {"Gate4",
+     "CartPole, DQN as CleanRL's: 20-episode mean >= 475 by 350k, mean of the last 100 at 500k",
+     gate4},
+    {"Gate4fast", "CartPole, DQN: best evaluation >= 475 by 100k steps", gate4_fast},
     {"Gate5", "Acrobot, PPO: >= -100 by 200k steps", gate5},
     {"Gate6", "Pendulum, SAC: >= -200 on 100 fixed starts by 10k steps", gate6},
     {"Gate7", "Pendulum, PPO: >= -200 on 100 fixed starts after 300k steps", gate7},
     {"Gate8", "CartPole without velocities, PPO with GRU: >= 475 by 200k steps", gate8},
 };
 
-Status run_gates(const std::vector<std::string>& wanted, uint64_t first, uint64_t seeds) {
+Status run_gates(const std::vector<std::string>& wanted, uint64_t first, uint64_t seeds,
+                 bool as_markdown) {
     HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
     HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
-    std::printf("device: %s\n", device->properties().deviceName);
+    const char* name = device->properties().deviceName;
+    if (as_markdown)
+        std::printf(
+            "| gate | seed | device | passed | steps to the bar | final score "
+            "|\n|---|---|---|---|---|---|\n");
+    else
+        std::printf("device: %s\n", name);
     bool all_passed = true;
     for (const Gate& gate : kGates) {
         if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), gate.name) == wanted.end())
             continue;
-        std::printf("%s  %s\n", gate.name, gate.rule);
+        if (!as_markdown) std::printf("%s  %s\n", gate.name, gate.rule);
         uint64_t passed = 0;
         for (uint64_t seed = first; seed < first + seeds; ++seed) {
             const auto begin = std::chrono::steady_clock::now();
@@ -268,14 +320,24 @@ Status run_gates(const std::vector<std::string>& wanted, uint64_t first, uint64_
             const double cpu =
                 static_cast<double>(std::clock() - cpu_begin) / static_cast<double>(CLOCKS_PER_SEC);
             passed += run.passed;
+            if (as_markdown) {
+                const std::string steps =
+                    run.steps_to_bar < 0 ? "-" : std::to_string(run.steps_to_bar);
+                std::printf("| %s | %llu | %s | %s | %s | %.1f |\n", gate.name,
+                            static_cast<unsigned long long>(seed), name, run.passed ? "yes" : "no",
+                            steps.c_str(), run.evaluation);
+                std::fflush(stdout);
+                continue;
+            }
             std::printf("  seed %llu  %s  bar at %lld steps  evaluation %.1f  %.0f s, %.0f CPU s\n",
                         static_cast<unsigned long long>(seed), run.passed ? "pass" : "FAIL",
                         static_cast<long long>(run.steps_to_bar), run.evaluation, wall.count(),
                         cpu);
             std::fflush(stdout);
         }
-        std::printf("  %llu of %llu seeds\n", static_cast<unsigned long long>(passed),
-                    static_cast<unsigned long long>(seeds));
+        if (!as_markdown)
+            std::printf("  %llu of %llu seeds\n", static_cast<unsigned long long>(passed),
+                        static_cast<unsigned long long>(seeds));
         all_passed = all_passed && passed == seeds;
     }
     return all_passed ? Status() : internal_error("a run did not reach its bar");
@@ -287,15 +349,18 @@ Status run_gates(const std::vector<std::string>& wanted, uint64_t first, uint64_
 int main(int count, char** arguments) {
     std::vector<std::string> wanted;
     uint64_t seeds = 5, first = 0;
+    bool as_markdown = false;
     for (int i = 1; i < count; ++i) {
         if (std::strcmp(arguments[i], "--seeds") == 0 && i + 1 < count)
             seeds = std::strtoull(arguments[++i], nullptr, 10);
         else if (std::strcmp(arguments[i], "--first") == 0 && i + 1 < count)
             first = std::strtoull(arguments[++i], nullptr, 10);
+        else if (std::strcmp(arguments[i], "--markdown") == 0)
+            as_markdown = true;
         else
             wanted.emplace_back(arguments[i]);
     }
-    const hearth::Status status = hearth::gates::run_gates(wanted, first, seeds);
+    const hearth::Status status = hearth::gates::run_gates(wanted, first, seeds, as_markdown);
     if (!status.ok()) std::fprintf(stderr, "hearth_gates: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;
 }
