@@ -67,8 +67,8 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
             return fail(result);
         }
     }
-    auto manifest = AgentManifest::load(
-        {static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)});
+    auto manifest =
+        AgentManifest::load(std::span(static_cast<const std::byte*>(bytes), byte_count));
     if (!manifest.ok()) {
         why = manifest.status().message();
         return fail(result_of(manifest.status()));
