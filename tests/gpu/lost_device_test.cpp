@@ -222,6 +222,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_entry_info out = hearth_entry_info_default();
              return hearth_program_get_entry(program, 0, &out);
          }},
+        {"hearth_program_get_step",
+         [&] {
+             hearth_step_info out = hearth_step_info_default();
+             return hearth_program_get_step(program, kAct, 0, &out);
+         }},
         {"hearth_program_get_binding",
          [&] {
              hearth_binding_info out = hearth_binding_info_default();

@@ -43,7 +43,7 @@ bool reads_halves(const ProductCase& c) {
     return c.a == Operand::kF16 || c.a == Operand::kRounded;
 }
 
-constexpr const char* kTiled = "shared float tile_a";
+constexpr const char* kTiled = "shared Number tile_a";
 constexpr const char* kVector = "shared vec4 tile_a";
 constexpr const char* kRow = "shared float partial";
 
