@@ -324,9 +324,10 @@ TEST(AssignRows, RefusesWhatDoesNotFit) {
         }),
         "rows must be [3, 2], found [3, 5]");
     has(message([](Trace& t) {
-            assign_rows(t.input("s", {4, 2}), t.input("i", {3}, DType::kI32), t.input("x", {3, 2}));
+            assign_rows(t.constant(HostTensor(DType::kF32, Shape{4, 2})),
+                        t.input("i", {3}, DType::kI32), t.input("x", {3, 2}));
         }),
-        "assign: the target is no param or state");
+        "assign: the target is no param, state or input");
     has(message([](Trace& t) {
             const Tensor s = t.state("s", {4, 2});
             for (int i = 0; i < 2; ++i)

@@ -129,8 +129,8 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
 }
 
 TEST(TraceError, OfAssignmentsNamesTheTarget) {
-    EXPECT_EQ(error_of([](Trace& t) { t.assign(t.input("x", {1}), t.constant(1)); }),
-              "trace 't': assign: the target is no param or state");
+    EXPECT_EQ(error_of([](Trace& t) { t.assign(t.constant(0), t.constant(1)); }),
+              "trace 't': assign: the target is no param, state or input");
     EXPECT_EQ(error_of([](Trace& t) { t.assign(t.state("s", {2}), t.constant(1)); }),
               "trace 't': assign: 's' is f32[2], the value is f32[]");
     EXPECT_EQ(error_of([](Trace& t) {

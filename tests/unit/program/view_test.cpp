@@ -397,7 +397,7 @@ TEST(ProgramView, BoundsShapes) {
 
 TEST(ProgramView, BoundsBindings) {
     expect_each({
-        {binding(1, [](BindingRecord& b) { b.direction = 2; }), "binding 1: unknown direction"},
+        {binding(1, [](BindingRecord& b) { b.direction = 3; }), "binding 1: unknown direction"},
         {binding(1, [](BindingRecord& b) { b.dtype = kDTypeCount; }), "binding 1: unknown type"},
         {binding(1, [](BindingRecord& b) { b.bytes.fixed = ~uint64_t{0}; }),
          "binding 1: extent overflows"},
