@@ -1,26 +1,24 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes scalar expressions as GLSL statements.
+// Writes scalar expressions as GLSL statements, between lines that are GLSL already: for the kernel
+// families that are no bodies yet (kernel/body.hpp): custom kernels, products and fused networks.
 //
 // Each expression that is used becomes one `const` local, in the outermost scope in which all that
 // it depends on is known: what does not depend on a loop's counter is computed before the loop.
 
 #pragma once
 
+#include "ir/variable_depths.hpp"
+#include "print/glsl_expressions.hpp"
+
 #include <hearth/op/scalar.hpp>
 
-#include <cmath>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace hearth {
-
-std::string_view glsl_type(ScalarType type);
-
-/// A literal of exactly this value (infinities and NaN included).
-std::string glsl_literal(double value, ScalarType type);
 
 /// The buffers that one kernel touches, in the order in which its text first names them.  They are
 /// named by position, so that equal kernels on different values have equal text.
@@ -78,32 +76,17 @@ class GlslWriter {
         std::unordered_map<uint32_t, std::string> names;  ///< expression id -> local or literal
     };
 
-    /// Bounds of a float.  nan_of: the expression that must be NaN for this one to be.
-    static constexpr uint32_t kNoNaN = 0xffffffffu, kAnyNaN = 0xfffffffeu;
-    struct Range {
-        double low = -HUGE_VAL, high = HUGE_VAL;
-        uint32_t nan_of = kAnyNaN;
-        bool is_within(double least, double most) const {
-            return nan_of == kNoNaN && low >= least && high <= most;
-        }
-    };
-
-    Range range_of(uint32_t id, int depth = 0) const;
     std::string emit_node(uint32_t id);
     std::string emit_loop(uint32_t id);
     std::string expression(const ScalarNode& node);
-    std::string bound_text(const ScalarNode& node, const std::string& a,
-                           const std::string& b) const;
     const std::string* known(uint32_t id) const;
-    size_t depth_of(uint32_t id);
     void remember(uint32_t id, size_t depth, std::string name);
     std::string indent(size_t depth) const { return std::string(4 * (depth + 1), ' '); }
 
     ScalarArena& arena_;
     BufferTable& buffers_;
     std::vector<Scope> scopes_;
-    std::unordered_map<uint32_t, size_t>
-        variable_depth_;  ///< variable number -> scope that binds it
+    VariableDepths variable_depths_;
     uint32_t locals_ = 0;
 };
 

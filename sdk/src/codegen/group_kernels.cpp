@@ -4,6 +4,7 @@
 #include "codegen/group_kernels.hpp"
 
 #include "codegen/group_expressions.hpp"
+#include "print/glsl.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -29,14 +30,33 @@ uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit) {
     return static_cast<uint32_t>(std::max<uint64_t>(1, (most + limit - 1) / limit));
 }
 
-std::vector<bool> elementwise_buffers(const ScalarArena& arena, const BufferTable& buffers,
+Expr count_of(Dim count, Body& body) {
+    if (!count.per_row) return body.index(count.count);
+    return count.count == 1 ? body.rows() : body.index(count.count) * body.rows();
+}
+
+KernelWriter::Operand operands_of(const Graph& graph, const LowerOptions& options, Body& body) {
+    return [&graph, storage = options.caps.narrow_storage(), &body](uint32_t v) {
+        const DType dtype = graph.values[v].dtype;
+        return body.operand(v, dtype, device_dtype(dtype, storage));
+    };
+}
+
+std::vector<uint32_t> operand_values(const Body& body) {
+    std::vector<uint32_t> values;
+    for (const BodyBuffer& buffer : body.buffers)
+        if (buffer.kind == BufferKind::kOperand) values.push_back(buffer.value);
+    return values;
+}
+
+std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const uint32_t> operands,
                                       Scalar element) {
-    std::vector<bool> is_elementwise(buffers.values.size(), true);
+    std::vector<bool> is_elementwise(operands.size(), true);
     for (uint32_t id = 0; id < arena.size(); ++id) {
         const ScalarNode& n = arena.node(id);
         if (n.op != ScalarOp::kLoad || n.a == element.id) continue;
-        for (size_t b = 0; b < buffers.values.size(); ++b)
-            if (buffers.values[b] == n.bits) is_elementwise[b] = false;
+        for (size_t b = 0; b < operands.size(); ++b)
+            if (operands[b] == n.bits) is_elementwise[b] = false;
     }
     return is_elementwise;
 }
@@ -48,6 +68,15 @@ void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expre
     const std::string where = writer.emit(element);
     for (size_t i = 0; i < values.size(); ++i)
         writer.line(buffers.store(values[i], where, contents[i]));
+}
+
+void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
+               GroupExpressions& expressions, std::span<const ValueId> values,
+               const ScalarPlace& place, Scalar element) {
+    std::vector<Expr> contents;
+    for (ValueId v : values) contents.push_back(writer.emit(expressions.read(v, place)));
+    const Expr where = writer.emit(element);
+    for (size_t i = 0; i < values.size(); ++i) writer.store(operand(values[i]), where, contents[i]);
 }
 
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows) {
@@ -63,54 +92,105 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
     return flops;
 }
 
-void set_body(GroupKernel& kernel, NumberText numbers, const std::string& statements,
-              bool can_be_part) {
-    for (const std::string& text : numbers.declarations) kernel.body += text;
-    kernel.body += "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" + numbers.calls +
-                   statements + "}\n";
-    if (!can_be_part) return;
-    kernel.declarations = std::move(numbers.declarations);
-    kernel.calls = std::move(numbers.calls);
-    kernel.statements = statements;
+void set_body(GroupKernel& kernel, std::shared_ptr<Body> body) {
+    const BodyRequirements needs = body_requirements(*body);
+    kernel.buffers.values = operand_values(*body);
+    kernel.buffers.uses_rows = needs.rows;
+    for (const uint32_t b : needs.words) kernel.word_loads.push_back(body->buffers[b].value);
+    for (const uint32_t b : needs.pairs) kernel.pair_loads.push_back(body->buffers[b].value);
+    kernel.local_size = {body->threads, 1, 1};
+    kernel.described = std::move(body);
 }
 
+namespace {
+
+std::string number_name(ValueId v) {
+    return "number" + std::to_string(v);
+}
+
+Expr number_variable(const Graph& graph, ValueId v, Body& body) {
+    return body.global(number_name(v), LocalKind::kPrivate, scalar_type(graph.values[v].dtype));
+}
+
+using PartOf = KernelPart(const Graph&, const Group&, const std::vector<bool>&, const LowerOptions&,
+                          Body&, Expr);
+
+GroupKernel whole_kernel(const char* name, PartOf part_of, const Graph& graph, const Group& group,
+                         const std::vector<bool>& inlined, const LowerOptions& options) {
+    const auto body = std::make_shared<Body>();
+    ScalarArena arena;
+    KernelWriter writer(*body, arena, {});
+    const Expr workgroup = writer.let("group", body->workgroup());
+    KernelPart part = part_of(graph, group, inlined, options, *body, workgroup);
+    for (const uint32_t function : part.numbers) writer.call(function);
+    body->statements = writer.take();
+    for (Statement& s : part.statements) body->statements.push_back(std::move(s));
+    body->threads = part.threads;
+    GroupKernel kernel;
+    kernel.name = name;
+    set_body(kernel, body);
+    kernel.is_elementwise = std::move(part.is_elementwise);
+    kernel.grid[0] = part.grid;
+    kernel.flops = part.flops;
+    return kernel;
+}
+
+}  // namespace
+
 void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
-                    GlslWriter& writer) {
+                    KernelWriter& writer, Body& body) {
     for (const std::shared_ptr<const Group>& number : group.numbers)
         for (ValueId v : number->stores) {
             const Scalar variable =
                 expressions.arena().variable(scalar_type(graph.values[v].dtype));
-            writer.bind(variable, "number" + std::to_string(v));
+            writer.bind(variable, number_variable(graph, v, body));
             expressions.define(v, variable);
         }
 }
 
 void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       GroupKernel& kernel) {
+                       const Body& body, std::vector<bool>& is_elementwise) {
     for (const std::shared_ptr<const Group>& number : group.numbers)
         for (ValueId v : loads_of(graph, *number, inlined))
-            for (size_t b = 0; b < kernel.buffers.values.size(); ++b)
-                if (kernel.buffers.values[b] == v) kernel.is_elementwise[b] = false;
+            for (size_t b = 0; b < body.buffers.size(); ++b)
+                if (body.buffers[b].value == v) is_elementwise[b] = false;
 }
 
-std::string fold_identity(Fold fold, DType dtype) {
-    const ScalarType type = scalar_type(dtype);
+double fold_start(Fold fold, DType dtype) {
     // The ends of the type's range: those of an i8 are no bytes of an i32's.
     const uint32_t bits = 8 * std::min<uint32_t>(size_bytes(dtype), 4);
     const bool is_float = is_floating(dtype), has_sign = !is_unsigned(dtype);
     switch (fold) {
         case Fold::kSum:
-            return glsl_literal(0, type);
+            return 0;
         case Fold::kProduct:
-            return glsl_literal(1, type);
+            return 1;
         case Fold::kMax:
-            if (is_float) return glsl_literal(-HUGE_VAL, type);
-            return glsl_literal(has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0, type);
+            if (is_float) return -HUGE_VAL;
+            return has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0;
         case Fold::kMin:
-            if (is_float) return glsl_literal(HUGE_VAL, type);
-            return glsl_literal(std::ldexp(1, static_cast<int>(bits - has_sign)) - 1, type);
+            if (is_float) return HUGE_VAL;
+            return std::ldexp(1, static_cast<int>(bits - has_sign)) - 1;
     }
-    return "";
+    return 0;
+}
+
+Expr fold_step(Fold fold, Expr a, Expr b) {
+    switch (fold) {
+        case Fold::kSum:
+            return a + b;
+        case Fold::kProduct:
+            return a * b;
+        case Fold::kMax:
+            return a.body->operation(ScalarOp::kMax, a, b);
+        case Fold::kMin:
+            return a.body->operation(ScalarOp::kMin, a, b);
+    }
+    return {};
+}
+
+std::string fold_identity(Fold fold, DType dtype) {
+    return glsl_literal(fold_start(fold, dtype), scalar_type(dtype));
 }
 
 std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b) {
@@ -130,23 +210,20 @@ std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const
 
 namespace {
 
-std::string number_name(ValueId v) {
-    return "number" + std::to_string(v);
-}
-
-/// Emits one kernel of kind `rows`.
+/// Describes one kernel of kind `rows`.
 class RowsKernel {
   public:
     RowsKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-               const LowerOptions& options, BufferTable buffers)
+               const LowerOptions& options, Body& body)
         : graph_(graph),
           group_(group),
           options_(options),
-          kernel_{.buffers = std::move(buffers)},
+          body_(body),
+          operand_(operands_of(graph, options, body)),
           expressions_(graph, group, inlined),
           arena_(expressions_.arena()),
           inlined_(inlined),
-          writer_(arena_, kernel_.buffers) {
+          writer_(body, arena_, operand_) {
         RowsLayout layout = rows_layout(group, options);
         outer_ = std::move(layout.outer);
         row_ = std::move(layout.row);
@@ -159,85 +236,80 @@ class RowsKernel {
         all_stay_ = !is_looped_ && columns_ > 1 && (lanes_ > 1 || !folds_.empty());
     }
 
-    GroupKernel run() {
-        kernel_.name = "rows";
+    KernelPart run(Expr workgroup) {
+        KernelPart part;
         outer_index_ = arena_.variable(ScalarType::kI32);
-        open_outer();
+        part.grid = open_outer(workgroup);
         fold_rows();
         store_results();
-        if (is_looped_) writer_.close_scope();
-        NumberText numbers = number_text(graph_, group_.numbers, inlined_, options_,
-                                         columns_ * lanes_, kernel_.buffers);
-        for (const std::string& text : numbers.declarations) declare(text);
+        if (is_looped_) writer_.end();
+        part.threads = columns_ * lanes_;
+        part.numbers =
+            number_functions(graph_, group_.numbers, inlined_, options_, part.threads, body_);
         // A row's own numbers are stored by one lane, after the last tree: every lane has long
         // used what it loaded of them.
-        kernel_.is_elementwise =
-            elementwise_buffers(arena_, kernel_.buffers, full_element_.value_or(outer_index_));
-        note_number_loads(graph_, group_, inlined_, kernel_);
-        numbers.declarations = declarations_;
-        set_body(kernel_, std::move(numbers), writer_.text(), !is_looped_);
-        kernel_.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
-        return std::move(kernel_);
+        part.is_elementwise = elementwise_buffers(arena_, operand_values(body_),
+                                                  full_element_.value_or(outer_index_));
+        note_number_loads(graph_, group_, inlined_, body_, part.is_elementwise);
+        part.statements = writer_.take();
+        part.can_be_part = !is_looped_;
+        part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
+        return part;
     }
 
-    /// Adds what lets each workgroup work out the group's one result, with so many threads.
-    void add_as_number(uint32_t threads, NumberText& text, BufferTable& buffers) {
+    /// A function in which the workgroup's threads work out the group's one result.
+    uint32_t number_function(uint32_t threads) {
         constexpr int64_t kFewTerms = 8;
-        const std::string function = "work_out_" + number_name(group_.stores[0]);
-        buffers = kernel_.buffers;
-        if (text.calls.find(function + "(") != std::string::npos) return;
+        BodyFunction function;
+        function.name = "work_out_" + number_name(group_.stores[0]);
+        uint32_t known = 0;
+        if (body_.find_function(function.name, &known) != nullptr) return known;
         const Dim terms = row_.element_count();
         lanes_ = terms.per_row || terms.count > kFewTerms ? threads : 1;
         columns_ = 1;
         outer_index_ = arena_.variable(ScalarType::kI32);
-        writer_.line("const int row = 0, lane = int(gl_LocalInvocationID.x);");
-        writer_.bind(outer_index_, "row");
+        writer_.bind(outer_index_, writer_.let("row", body_.index(0)));
+        lane_ = writer_.let("lane", body_.invocation());
         fold_rows();
-        for (ValueId v : group_.stores) {
-            const ScalarType type = scalar_type(graph_.values[v].dtype);
-            declare(std::string(glsl_type(type)) + " " + number_name(v) + ";\n");
-            writer_.line(number_name(v) + " = " +
-                         writer_.emit(expressions_.read(v, {outer_index_, {}})) + ";");
-        }
-        declare("void " + function + "() {\n" + writer_.text() + "}\n");
-        for (const std::string& declaration : declarations_)
-            if (std::find(text.declarations.begin(), text.declarations.end(), declaration) ==
-                text.declarations.end())
-                text.declarations.push_back(declaration);
-        text.calls += "    " + function + "();\n";
-        buffers = std::move(kernel_.buffers);
+        for (ValueId v : group_.stores)
+            writer_.assign(number_variable(graph_, v, body_),
+                           writer_.emit(expressions_.read(v, {outer_index_, {}})));
+        function.statements = writer_.take();
+        body_.functions.push_back(std::move(function));
+        return static_cast<uint32_t>(body_.functions.size() - 1);
     }
 
   private:
     void fold_rows() {
-        define_numbers(graph_, group_, expressions_, writer_);
+        define_numbers(graph_, group_, expressions_, writer_, body_);
         for (NodeId n : group_.nodes)
             if (graph_.nodes[n].op->op_class == OpClass::kReduce) reduce(graph_.nodes[n]);
     }
 
-    void open_outer() {
+    GridAxis open_outer(Expr workgroup) {
         const Dim outer = outer_.element_count();
-        const std::string total = glsl_count(outer, kernel_.buffers);
+        const Expr total = count_of(outer, body_);
         const uint64_t groups = options_.caps.max_workgroup_count_x;
-        const uint64_t width = columns_;
-        const uint32_t each = items_each(outer, options_.rows_capacity, groups * width);
-        const std::string thread = "int(gl_LocalInvocationID.x)", columns = std::to_string(width);
-        const std::string start = width == 1 ? "group"
-                                             : "group * " + columns + " + " + thread +
-                                                   (lanes_ == 1 ? "" : " % " + columns);
-        if (is_looped_)
-            writer_.open_scope("for (int row = " + start + "; row < " + total +
-                               "; row += int(gl_NumWorkGroups.x) * " + columns + ")");
-        else if (all_stay_)
-            writer_.line("const bool is_mine = " + start + " < " + total +
-                         "; const int row = min(" + start + ", " + total + " - 1);");
-        else
-            writer_.line("const int row = " + start + "; if (row >= " + total + ") return;");
-        writer_.bind(outer_index_, "row");
-        if (lanes_ > 1)
-            writer_.line("const int lane = " + thread + (width > 1 ? " / " + columns : "") + ";");
-        kernel_.local_size = {columns_ * lanes_, 1, 1};
-        kernel_.grid[0] = {work_of(outer), static_cast<uint32_t>(width) * each};
+        const uint32_t each =
+            items_each(outer, options_.rows_capacity, groups * uint64_t{columns_});
+        const Expr thread = body_.invocation();
+        Expr start = workgroup;
+        if (columns_ > 1) start = workgroup * columns_ + (lanes_ == 1 ? thread : thread % columns_);
+        if (is_looped_) {
+            row_index_ = writer_.for_(
+                "row", start, [&](Expr row) { return row < total; }, body_.workgroups() * columns_);
+        } else if (all_stay_) {
+            is_mine_ = writer_.let("is_mine", start < total);
+            row_index_ = writer_.let("row", body_.operation(ScalarOp::kMin, start, total - 1));
+        } else {
+            row_index_ = writer_.let("row", start);
+            writer_.if_(row_index_ >= total);
+            writer_.leave();
+            writer_.end();
+        }
+        writer_.bind(outer_index_, row_index_);
+        if (lanes_ > 1) lane_ = writer_.let("lane", columns_ > 1 ? thread / columns_ : thread);
+        return {work_of(outer), columns_ * each};
     }
 
     int64_t turns() const {
@@ -256,25 +328,33 @@ class RowsKernel {
                !is_software(options_.caps);
     }
 
-    /// Opens a loop over the row and returns the place of its element in `space`.
-    ScalarPlace open_row(bool is_reduction) {
+    /// A loop over the row that is open.
+    struct Turn {
+        ScalarPlace place;  ///< of its element in `space`
+        Expr inside;        ///< whether that is of the row; none: all are
+    };
+
+    Turn open_row(bool is_reduction) {
+        Turn turn;
         const Scalar k = arena_.variable(ScalarType::kI32);
-        const std::string first = lanes_ == 1 ? "0" : "lane", lanes = std::to_string(lanes_);
-        const std::string length = glsl_count(row_.element_count(), kernel_.buffers);
+        const Expr length = count_of(row_.element_count(), body_);
+        const Expr first = lanes_ == 1 ? body_.index(0) : lane_;
         if (has_few_turns() && is_reduction) {
-            writer_.open_scope("[[unroll]] for (int turn = 0; turn < " + std::to_string(turns()) +
-                               "; ++turn)");
-            const std::string at = first + " + turn * " + lanes;
-            writer_.line(
-                "const int k = " + (is_even() ? at : "min(" + at + ", " + length + " - 1)") + ";");
+            const Expr behind = writer_.unrolled_for_("turn", turns()) * lanes_;
+            const Expr at = first + behind;
+            // Turns beyond the row read its last element.
+            writer_.bind(
+                k,
+                writer_.let("k", is_even() ? at : body_.operation(ScalarOp::kMin, at, length - 1)));
+            if (!is_even()) turn.inside = (lanes_ == 1 ? behind : at) < length;
         } else {
-            writer_.open_scope("for (int k = " + first + "; k < " + length + "; k += " + lanes +
-                               ")");
+            writer_.bind(k,
+                         writer_.for_(
+                             "k", first, [&](Expr i) { return i < length; }, body_.index(lanes_)));
         }
-        writer_.bind(k, "k");
         const Coords<Scalar> outer = coords_of(arena_, {outer_index_, {}}, outer_);
         const Coords<Scalar> inner = coords_of(arena_, {k, {}}, row_);
-        ScalarPlace place;
+        ScalarPlace& place = turn.place;
         place.coords.emplace();
         int next_outer = 0, next_inner = 0;
         bool is_trailing = true;
@@ -285,68 +365,74 @@ class RowsKernel {
             place.coords->axis.push_back(is_reduced ? inner[next_inner++] : outer[next_outer++]);
         }
         if (is_trailing) place.linear = outer_index_ * extent(arena_, row_.element_count()) + k;
-        return place;
+        return turn;
     }
 
     void reduce(const Node& node) {
         const Fold fold = node.op->fold;
         const ValueId out = node.outputs[0];
-        const ScalarType type = scalar_type(graph_.values[out].dtype);
-        const std::string type_name(glsl_type(type));
-        const std::string sum = "r" + std::to_string(reductions_++);
-        writer_.line(type_name + " " + sum + " = " + fold_identity(fold, graph_.values[out].dtype) +
-                     ";");
-        const ScalarPlace place = open_row(true);
-        const std::string element = writer_.emit(expressions_.read(node.inputs[0], place));
-        const std::string folded = fold_combine(fold, type, sum, element);
-        // Turns beyond the row read its last element and leave the sum as it is.
-        const std::string inside = has_few_turns() && !is_even()
-                                       ? std::string(lanes_ == 1 ? "" : "lane + ") + "turn * " +
-                                             std::to_string(lanes_) + " < " +
-                                             glsl_count(row_.element_count(), kernel_.buffers)
-                                       : "";
-        writer_.line(sum + " = " +
-                     (inside.empty() ? folded : inside + " ? " + folded + " : " + sum) + ";");
-        writer_.close_scope();
-        if (lanes_ > 1) writer_.line(sum + " = " + tree(fold, type) + "(" + sum + ");");
+        const DType dtype = graph_.values[out].dtype;
+        const ScalarType type = scalar_type(dtype);
+        const Expr sum = writer_.declare("r" + std::to_string(reductions_++), type,
+                                         body_.constant(fold_start(fold, dtype), type));
+        const Turn turn = open_row(true);
+        const Expr element = writer_.emit(expressions_.read(node.inputs[0], turn.place));
+        const Expr folded = fold_step(fold, sum, element);
+        writer_.assign(sum, turn.inside ? select(turn.inside, folded, sum) : folded);
+        writer_.end();
+        if (lanes_ > 1) writer_.assign(sum, body_.call(tree(fold, type), sum));
         const Scalar result = arena_.variable(type);
         writer_.bind(result, sum);
         expressions_.define(out, result);
     }
 
     /// A function that folds one value of each lane and gives every lane the result.
-    std::string tree(Fold fold, ScalarType type) {
-        const std::string type_name(glsl_type(type));
-        const std::string columns = std::to_string(columns_);
-        const std::string shape = columns + "x" + std::to_string(lanes_);
-        const std::string scratch = "scratch_" + type_name + shape;
-        const std::string name =
-            "fold_" + std::to_string(static_cast<int>(fold)) + type_name + shape;
-        declare("shared " + type_name + " " + scratch + "[" + std::to_string(columns_ * lanes_) +
-                "];\n");
-        declare(
-            type_name + " " + name + "(" + type_name +
-            " mine) {\n    const int thread = int(gl_LocalInvocationID.x);\n    " + scratch +
-            "[thread] = mine;\n    barrier();\n    for (int width = " + std::to_string(lanes_ / 2) +
-            "; width > 0; width /= 2) {\n        if (thread < width * " + columns + ") " + scratch +
-            "[thread] = " +
-            fold_combine(fold, type, scratch + "[thread]",
-                         scratch + "[thread + width * " + columns + "]") +
-            ";\n        barrier();\n    }\n    const " + type_name + " all = " + scratch +
-            "[thread % " + columns +
-            "];\n    barrier();  // scratch is written again by the next reduction\n"
-            "    return all;\n}\n");
-        return name;
+    uint32_t tree(Fold fold, ScalarType type) {
+        const std::string shape =
+            std::string(glsl_type(type)) + std::to_string(columns_) + "x" + std::to_string(lanes_);
+        BodyFunction function;
+        function.name = "fold_" + std::to_string(static_cast<int>(fold)) + shape;
+        uint32_t known = 0;
+        if (body_.find_function(function.name, &known) != nullptr) return known;
+        const Expr scratch =
+            body_.global("scratch_" + shape, LocalKind::kShared, type, columns_ * lanes_);
+        const Expr mine = body_.new_local("mine", LocalKind::kParameter, type);
+        KernelWriter writer(body_, arena_, operand_);
+        const Expr thread = writer.let("thread", body_.invocation());
+        const Expr slot = body_.element(scratch, thread);
+        writer.assign(slot, mine);
+        writer.barrier();
+        const Expr width = writer.for_(
+            "width", body_.index(lanes_ / 2), [](Expr w) { return w > 0; }, body_.index(2),
+            ScalarOp::kDiv);
+        writer.if_(thread < width * columns_);
+        writer.assign(slot,
+                      fold_step(fold, slot, body_.element(scratch, thread + width * columns_)));
+        writer.end();
+        writer.barrier();
+        writer.end();
+        const Expr all = writer.let("all", body_.element(scratch, thread % columns_));
+        writer.barrier();  // scratch is written again by the next reduction
+        writer.leave(all);
+        function.has_result = true;
+        function.result = type;
+        function.parameters = {mine.id};
+        function.statements = writer.take();
+        body_.functions.push_back(std::move(function));
+        return static_cast<uint32_t>(body_.functions.size() - 1);
     }
 
-    void declare(const std::string& text) {
-        if (std::find(declarations_.begin(), declarations_.end(), text) == declarations_.end())
-            declarations_.push_back(text);
-    }
-
-    std::string guarded(const std::string& condition) const {
+    /// `condition` (none: nothing is asked for) of threads that have a result.
+    Expr guarded(Expr condition) const {
         if (!all_stay_) return condition;
-        return condition.empty() ? "is_mine" : "is_mine && " + condition;
+        return condition ? both(is_mine_, condition) : is_mine_;
+    }
+
+    void store_where(Expr condition, std::span<const ValueId> values, const ScalarPlace& place,
+                     Scalar element) {
+        if (condition) writer_.if_(condition);
+        store_all(writer_, operand_, expressions_, values, place, element);
+        if (condition) writer_.end();
     }
 
     void store_results() {
@@ -359,26 +445,19 @@ class RowsKernel {
             (is_single ? single : full).push_back(v);
         }
         if (!full.empty()) {
-            const ScalarPlace place = open_row(false);
+            const Turn turn = open_row(false);
             // Reads in earlier loops are safe to overwrite too: a tree's barrier lies between.
-            full_element_ = linear_of(arena_, place, group_.space);
-            const bool is_guarded = !guarded("").empty();
-            if (is_guarded) writer_.open_scope("if (" + guarded("") + ")");
-            store_all(writer_, kernel_.buffers, expressions_, full, place, *full_element_);
-            if (is_guarded) writer_.close_scope();
-            writer_.close_scope();
+            full_element_ = linear_of(arena_, turn.place, group_.space);
+            store_where(guarded({}), full, turn.place, *full_element_);
+            writer_.end();
         }
-        std::vector<std::string> terms;
+        std::vector<Expr> terms;
         for (NodeId n : folds_)
             terms.push_back(
                 writer_.emit(expressions_.read(graph_.nodes[n].inputs[0], {outer_index_, {}})));
-        if (!single.empty()) {
-            const std::string condition = guarded(lanes_ > 1 ? "lane == 0" : "");
-            if (!condition.empty()) writer_.open_scope("if (" + condition + ")");
-            store_all(writer_, kernel_.buffers, expressions_, single, {outer_index_, {}},
-                      outer_index_);
-            if (!condition.empty()) writer_.close_scope();
-        }
+        if (!single.empty())
+            store_where(guarded(lanes_ > 1 ? lane_ == 0 : Expr{}), single, {outer_index_, {}},
+                        outer_index_);
         for (size_t i = 0; i < folds_.size(); ++i) fold_blocks(graph_.nodes[folds_[i]], terms[i]);
     }
 
@@ -388,48 +467,52 @@ class RowsKernel {
     }
 
     /// Folds the results of neighbouring threads.  term: this thread's.
-    void fold_blocks(const Node& node, const std::string& term) {
+    void fold_blocks(const Node& node, Expr term) {
         const ValueId out = node.outputs[0];
         const Fold fold = node.op->fold;
-        const std::string thread = "int(gl_LocalInvocationID.x)";
+        const Expr thread = body_.invocation();
         if (outer_.element_count() == Dim(1)) {
-            writer_.line("if (" + thread + " == 0) " + kernel_.buffers.store(out, "0", term));
+            writer_.if_(thread == 0);
+            writer_.store(operand_(out), body_.index(0), term);
+            writer_.end();
             return;
         }
         const int64_t block = node.attrs.integer("block");
         HEARTH_ASSERT(all_stay_ && columns_ % block == 0);
-        const std::string scratch = "block_scratch", size = std::to_string(columns_ * lanes_);
-        declare("shared float " + scratch + "[" + std::to_string(kPartThreads) + "];\n");
-        const std::string mine = scratch + "[" + thread + "]";
-        writer_.line(mine + " = is_mine ? " + term + " : " + fold_identity(fold, DType::kF32) +
-                     ";");
-        writer_.line("barrier();");
-        writer_.open_scope("for (int width = " + std::to_string(block / 2) +
-                           "; width > 0; width /= 2)");
-        writer_.line(
-            "if (" + thread + " % " + std::to_string(block) + " < width) " + mine + " = " +
-            fold_combine(fold, ScalarType::kF32, mine, scratch + "[" + thread + " + width]") + ";");
-        writer_.line("barrier();");
-        writer_.close_scope();
-        writer_.line("if (is_mine && " + thread + " < " + std::to_string(columns_) + " && " +
-                     thread + " % " + std::to_string(block) + " == 0) " +
-                     kernel_.buffers.store(out, "row / " + std::to_string(block), mine));
+        const Expr scratch =
+            body_.global("block_scratch", LocalKind::kShared, ScalarType::kF32, kPartThreads);
+        const Expr mine = body_.element(scratch, thread);
+        const Expr identity = body_.constant(fold_start(fold, DType::kF32), ScalarType::kF32);
+        writer_.assign(mine, select(is_mine_, term, identity));
+        writer_.barrier();
+        const Expr width = writer_.for_(
+            "width", body_.index(block / 2), [](Expr w) { return w > 0; }, body_.index(2),
+            ScalarOp::kDiv);
+        writer_.if_(thread % block < width);
+        writer_.assign(mine, fold_step(fold, mine, body_.element(scratch, thread + width)));
+        writer_.end();
+        writer_.barrier();
+        writer_.end();
+        writer_.if_(both(both(is_mine_, thread < columns_), thread % block == 0));
+        writer_.store(operand_(out), row_index_ / block, mine);
+        writer_.end();
     }
 
     const Graph& graph_;
     const Group& group_;
     const LowerOptions& options_;
-    GroupKernel kernel_;
+    Body& body_;
+    KernelWriter::Operand operand_;
     GroupExpressions expressions_;
     ScalarArena& arena_;
     const std::vector<bool>& inlined_;
-    GlslWriter writer_;
+    KernelWriter writer_;
     std::vector<NodeId> folds_;  ///< of blocks of the results
     bool all_stay_ = false;      ///< threads without a result do not return
     Shape outer_, row_;
     Scalar outer_index_;
+    Expr row_index_, lane_, is_mine_;
     std::optional<Scalar> full_element_;
-    std::vector<std::string> declarations_;
     uint32_t lanes_ = 1, columns_ = 1;
     int reductions_ = 0;
     bool is_looped_ = false;
@@ -475,32 +558,54 @@ RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
     return layout;
 }
 
+std::vector<uint32_t> number_functions(const Graph& graph,
+                                       std::span<const std::shared_ptr<const Group>> numbers,
+                                       const std::vector<bool>& inlined,
+                                       const LowerOptions& options, uint32_t threads, Body& body) {
+    std::vector<uint32_t> calls;
+    const auto add = [&](uint32_t function) {
+        if (std::find(calls.begin(), calls.end(), function) == calls.end())
+            calls.push_back(function);
+    };
+    for (const std::shared_ptr<const Group>& number : numbers) {
+        // A number that this one needs may be needed elsewhere too.
+        for (const uint32_t inner :
+             number_functions(graph, number->numbers, inlined, options, threads, body))
+            add(inner);
+        add(RowsKernel(graph, *number, inlined, options, body).number_function(threads));
+    }
+    return calls;
+}
+
 NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
                        const std::vector<bool>& inlined, const LowerOptions& options,
                        uint32_t threads, BufferTable& buffers) {
+    Body body;
+    const KernelWriter::Operand operand = operands_of(graph, options, body);
+    for (const uint32_t v : buffers.values) (void)operand(v);
     NumberText text;
-    for (const std::shared_ptr<const Group>& number : numbers) {
-        // A number that this one needs may be needed elsewhere too.
-        NumberText inner = number_text(graph, number->numbers, inlined, options, threads, buffers);
-        for (std::string& declaration : inner.declarations)
-            if (std::find(text.declarations.begin(), text.declarations.end(), declaration) ==
-                text.declarations.end())
-                text.declarations.push_back(std::move(declaration));
-        for (size_t at = 0; at < inner.calls.size();) {
-            const size_t end = inner.calls.find('\n', at) + 1;
-            const std::string call = inner.calls.substr(at, end - at);
-            if (text.calls.find(call) == std::string::npos) text.calls += call;
-            at = end;
-        }
-        RowsKernel(graph, *number, inlined, options, std::move(buffers))
-            .add_as_number(threads, text, buffers);
-    }
+    for (const uint32_t f : number_functions(graph, numbers, inlined, options, threads, body))
+        text.calls += "    " + body.functions[f].name + "();\n";
+    text.functions = print_glsl_functions(body);
+    for (size_t b = buffers.values.size(); b < body.buffers.size(); ++b)
+        buffers.values.push_back(body.buffers[b].value);
+    buffers.uses_rows |= body_requirements(body).rows;
     return text;
 }
 
+KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                     const LowerOptions& options, Body& body, Expr workgroup) {
+    return RowsKernel(graph, group, inlined, options, body).run(workgroup);
+}
+
 GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                        const LowerOptions& options, BufferTable buffers) {
-    return RowsKernel(graph, group, inlined, options, std::move(buffers)).run();
+                        const LowerOptions& options) {
+    return whole_kernel("rows", rows_part, graph, group, inlined, options);
+}
+
+GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const LowerOptions& options) {
+    return whole_kernel("map", map_part, graph, group, inlined, options);
 }
 
 }  // namespace hearth

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels of the four kinds of groups, as GLSL.
+// Kernels of the four kinds of groups: the first two as bodies (kernel/body.hpp), the others as GLSL.
 //
 //   map      one thread for each element, or for some that follow each other in memory (several in
 //            turn when there are more than the grid holds)
@@ -18,12 +18,15 @@
 #include "codegen/glsl_writer.hpp"
 #include "codegen/group_expressions.hpp"
 #include "codegen/lower.hpp"
+#include "kernel/body.hpp"
+#include "kernel/writer.hpp"
 #include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
 
 #include <hearth/op/op_def.hpp>
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,12 +37,8 @@ namespace hearth {
 /// A kernel before compilation, with its one call.
 struct GroupKernel {
     std::string name;
-    std::string body;  ///< everything from the functions to the end of main()
-    /// What the body is made of, where it can be a part of a larger kernel: declarations, and the
-    /// statements of main() behind `group`, the workgroup's number.
-    std::vector<std::string> declarations;
-    std::string statements;
-    std::string calls;              ///< what works out Group::numbers, ahead of the statements
+    std::shared_ptr<const Body> described;  ///< what it does; null: `body` says it
+    std::string body;               ///< GLSL: everything from the functions to the end of main()
     std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;
@@ -59,11 +58,33 @@ struct GroupKernel {
     std::string tunable;  ///< Compiled::tunable; empty: there is one variant
 };
 
-/// buffers: those of the kernel of which this one will be a part.
+/// A kernel's statements behind `group`, the workgroup's number, which may be all of a kernel or a
+/// part of a larger one.
+struct KernelPart {
+    std::vector<uint32_t> numbers;  ///< functions that work out Group::numbers, to be called first
+    std::vector<Statement> statements;
+    bool can_be_part = false;          ///< of a larger kernel
+    std::vector<bool> is_elementwise;  ///< per operand of the body; see CallOperand
+    uint32_t threads = 1;
+    GridAxis grid;
+    uint64_t flops = 0;
+};
+/// Adds to `body` what the group's statements need.  group: the local that holds the number.
+KernelPart map_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                    const LowerOptions& options, Body& body, Expr workgroup);
+KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                     const LowerOptions& options, Body& body, Expr workgroup);
+
+/// A kernel of one group of kind `map` or `rows`.
 GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options, BufferTable buffers = {});
+                       const LowerOptions& options);
 GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                        const LowerOptions& options, BufferTable buffers = {});
+                        const LowerOptions& options);
+/// The body's operands: values of the graph.
+std::vector<uint32_t> operand_values(const Body& body);
+
+/// Sets what follows from the body.
+void set_body(GroupKernel& kernel, std::shared_ptr<Body> body);
 
 /// How a kernel of kind `rows` deals out its work: short rows get a thread each, so that a workgroup
 /// has many; long ones a workgroup.  Rows that lie across the memory get some threads each, side by
@@ -76,21 +97,28 @@ struct RowsLayout {
 };
 RowsLayout rows_layout(const Group& group, const LowerOptions& options);
 
-/// The numbers that a kernel's workgroups work out themselves (Group::numbers).
+/// Functions of the body that work out numbers (Group::numbers), in the order in which all threads
+/// have to call them.
+std::vector<uint32_t> number_functions(const Graph& graph,
+                                       std::span<const std::shared_ptr<const Group>> numbers,
+                                       const std::vector<bool>& inlined,
+                                       const LowerOptions& options, uint32_t threads, Body& body);
+
+/// The same for kernels that are GLSL.
 struct NumberText {
-    std::vector<std::string> declarations;  ///< functions, and globals "numberV" for value V
-    std::string calls;                      ///< for all threads, before anything else
+    std::string functions;  ///< and globals "numberV" for value V
+    std::string calls;      ///< for all threads, before anything else
 };
 NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
                        const std::vector<bool>& inlined, const LowerOptions& options,
                        uint32_t threads, BufferTable& buffers);
 
-/// What reads of numbers that the group's kernel works out itself are.
+/// Reads of numbers that the group's kernel works out itself are of variables of their own.
 void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
-                    GlslWriter& writer);
+                    KernelWriter& writer, Body& body);
 /// Every workgroup reads all of what numbers are made of: none of it element by element.
 void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       GroupKernel& kernel);
+                       const Body& body, std::vector<bool>& is_elementwise);
 
 /// Threads of a workgroup of every kernel that can be a part of a larger one.
 inline constexpr uint32_t kPartThreads = 256;
@@ -112,11 +140,11 @@ GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector
 /// A rough count of arithmetic: one operation for each element of each node.
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows);
 
-/// can_be_part: the statements may stand in a function of a larger kernel.
-void set_body(GroupKernel& kernel, NumberText numbers, const std::string& statements,
-              bool can_be_part);
+/// What a fold of elements of `dtype` starts with; and one step of it.
+double fold_start(Fold fold, DType dtype);
+Expr fold_step(Fold fold, Expr a, Expr b);
 
-/// What a fold of elements of `dtype` starts with, as a literal; and one step of it.
+/// The same in GLSL.
 std::string fold_identity(Fold fold, DType dtype);
 std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b);
 
@@ -126,14 +154,23 @@ Extent work_of(Dim count);
 /// The count in GLSL: "64", "rows", "(4 * rows)".
 std::string glsl_count(Dim count, BufferTable& buffers);
 
-/// For each buffer, whether all loads of it are of the element that the thread also writes.
-std::vector<bool> elementwise_buffers(const ScalarArena& arena, const BufferTable& buffers,
+/// The count, of which that of rows is known when the kernel runs.
+Expr count_of(Dim count, Body& body);
+
+/// How scalar expressions of the graph find the operands of a body.
+KernelWriter::Operand operands_of(const Graph& graph, const LowerOptions& options, Body& body);
+
+/// For each operand (a value of the graph), whether all loads of it are of the element that the thread also writes.
+std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const uint32_t> operands,
                                       Scalar element);
 
 /// Stores `values` at one element.  All are worked out before the first store: a stored buffer may
 /// have taken over the bytes of one that is loaded.
 void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expressions,
                std::span<const ValueId> values, const ScalarPlace& place, Scalar element);
+void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
+               GroupExpressions& expressions, std::span<const ValueId> values,
+               const ScalarPlace& place, Scalar element);
 
 /// One work item a thread or group, at most `limit` of them: how many items each takes in turn.
 uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit);

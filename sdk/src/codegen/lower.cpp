@@ -10,6 +10,7 @@
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "kernels/library.hpp"
+#include "print/glsl.hpp"
 #include "program/spirv.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -54,6 +55,14 @@ OperandLayout layout_of(const Graph& graph, const GroupKernel& kernel) {
                               [&](size_t i) { return !may_be_external(graph, values[i]); });
     layout.located_count = static_cast<uint32_t>(first_pushed - layout.order.begin());
     return layout;
+}
+
+/// Whether a store to any of the buffers rounds.
+bool rounds(const Graph& graph, const BufferTable& buffers) {
+    return std::any_of(buffers.values.begin(), buffers.values.end(), [&](uint32_t v) {
+        const DType dtype = graph.values[v].dtype;
+        return dtype == DType::kF16 || dtype == DType::kBF16;
+    });
 }
 
 std::string buffer_type(std::string_view name, std::string_view element, int alignment) {
@@ -165,8 +174,26 @@ std::string descriptor_declarations(const Graph& graph, const GroupKernel& kerne
     return text;
 }
 
-bool uses_matrices(const GroupKernel& kernel) {
-    return kernel.body.find("hearth_matrix_") != std::string::npos;
+/// What a kernel's text needs around it.
+struct TextNeeds {
+    bool unrolled = false, matrices = false, subgroup_barriers = false;
+    bool rounding = false, random = false, functions = false;
+};
+
+TextNeeds needs_of(const GroupKernel& kernel) {
+    if (kernel.described != nullptr) {
+        const BodyRequirements needs = body_requirements(*kernel.described);
+        return {.unrolled = needs.unrolled,
+                .rounding = needs.rounding,
+                .random = needs.random,
+                .functions = needs.functions};
+    }
+    // Families that are GLSL still: products, custom kernels, fused networks.
+    const auto has = [&](std::string_view word) {
+        return kernel.body.find(word) != std::string::npos;
+    };
+    return {has("[[unroll]]"),    has("hearth_matrix_"), has("subgroupBarrier"),
+            has("hearth_round_"), has("hearth_philox"),  has("hearth_")};
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
@@ -199,12 +226,13 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
                           const OperandLayout& layout, BindingModel model, const DeviceCaps& caps) {
     const NarrowStorage storage = caps.narrow_storage();
     const bool by_address = model == BindingModel::kDeviceAddress;
+    const bool is_described = kernel.described != nullptr;
+    const TextNeeds needs = needs_of(kernel);
     std::string text = "#version 450\n";
-    if (kernel.body.find("[[unroll]]") != std::string::npos)
-        text += "#extension GL_EXT_control_flow_attributes : require\n";
-    if (uses_matrices(kernel))
+    if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
+    if (needs.matrices)
         text += matrix_head(kernel, caps);
-    else if (kernel.body.find("subgroupBarrier") != std::string::npos)
+    else if (needs.subgroup_barriers)
         text += "#extension GL_KHR_shader_subgroup_basic : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
@@ -217,18 +245,16 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
     text += by_address ? address_declarations(graph, kernel, layout, storage)
                        : descriptor_declarations(graph, kernel, storage);
-    const std::string macros = access_macros(graph, kernel.buffers, storage);
-    text += macros;
-    if ((macros + kernel.body).find("hearth_round_") != std::string::npos) {
+    if (!is_described) text += access_macros(graph, kernel.buffers, storage);
+    if (needs.rounding || (!is_described && rounds(graph, kernel.buffers))) {
         if (caps.matrix_cores != MatrixCores::kNone && holds(graph, kernel.buffers, storage, 2))
             text += "#define HEARTH_CONVERTS_TO_NEAREST\n";
         text += shader_text("common/narrow.glsl");
     }
-    if (kernel.body.find("hearth_philox") != std::string::npos)
-        text += shader_text("common/philox.glsl");
-    if (uses_matrices(kernel)) text += shader_text("common/coopmat.glsl");
-    if (kernel.body.find("hearth_") != std::string::npos) text += shader_text("common/math.glsl");
-    return text + kernel.body;
+    if (needs.random) text += shader_text("common/philox.glsl");
+    if (needs.matrices) text += shader_text("common/coopmat.glsl");
+    if (needs.functions) text += shader_text("common/math.glsl");
+    return text + (is_described ? print_glsl(*kernel.described) : kernel.body);
 }
 
 /// The group's numbers, and those within them.
@@ -344,7 +370,7 @@ class Lowerer {
     /// A copy between kernels by vkCmdCopyBuffer takes a GPU about 3 us, as both wait for another
     /// stage; one by a kernel takes as long as any small one.  For a CPU it is the other way round.
     Status add_copy_kernel() {
-        if (is_software(options_.caps)) return {};
+        if (is_software(options_.caps) || !options_.compile_kernels) return {};
         constexpr uint32_t kThreads = 256;  // of copy_words.comp
         std::string source(shader_text("copy/copy_words.comp"));
         if (options_.binding_model == BindingModel::kDeviceAddress)
@@ -513,7 +539,7 @@ class Lowerer {
     void merge_calls(const Graph& graph, const FusionPlan& plan,
                      const std::vector<bool>& is_followed, std::vector<PlannedCall>& calls,
                      std::vector<PlannedCall>& merged) const {
-        constexpr size_t kMostParts = 48;  // of one kernel's text
+        constexpr size_t kMostParts = 64;  // of one kernel's text
         std::map<std::pair<uint32_t, bool>, std::vector<size_t>> alike;
         // What nothing waits for may as well run with the last of its kind.
         uint32_t last = 0;
@@ -579,7 +605,14 @@ class Lowerer {
         if (pushed_operands(graph, kernel) > kMaxPushedOperands ||
             (is_located && options_.binding_model == BindingModel::kDescriptor))
             return unsupported("a kernel with " + std::to_string(layout.count()) + " operands");
-        HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
+        if (kernel.described != nullptr) {
+            const Status status = verify_body(*kernel.described);
+            if (!status.ok()) return status.in("kernel " + kernel.name + " (" + call.label + ")");
+            call.body = kernel.described;
+        }
+        if (options_.compile_kernels) {
+            HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
+        }
         for (size_t i : layout.order) call.operands.push_back(operand(graph, group, kernel, i));
         if (layout.uses_rows) call.operands.push_back({});
         call.grid = kernel.grid;
@@ -661,7 +694,7 @@ class Lowerer {
         } else {
             HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
         }
-        if (!is_finished && uses_matrices(text)) {
+        if (!is_finished && needs_of(text).matrices) {
             kernel.needs_matrix_cores = matrix_cores_of(text, options_.caps);
             kernel.needs_workgroup_matrices = text.workgroup_matrix.has_value();
             kernel.matrix = text.workgroup_matrix.value_or(options_.caps.matrix);

@@ -732,7 +732,7 @@ class MatmulKernel {
         }
         const bool stores_vectors = family == MatmulFamily::kVector || is_on_matrices(family);
         const std::string linear = writer.emit(*place.linear);
-        kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers, *place.linear);
+        kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers.values, *place.linear);
         const std::string results = "int results(int batch, int m, int n, " + number_type() +
                                     " sum" + std::string(is_early_ ? ", int j" : "") + outs +
                                     ") {\n" + writer.text() + "    return " + linear + ";\n}\n";

@@ -3,17 +3,16 @@
 
 // Several groups as one kernel, each with some of the workgroups.
 //
-// A GPU fetches code from memory as it fetches data, and a workgroup runs its code once: what the
-// kernel of all params' updates takes is mostly the time in which its text arrives.  So groups whose
-// texts differ in buffers and integers alone, as the updates of all params do, share one function,
-// whose parameters each chooses.
+// Horizontal fusion.  A GPU fetches code from memory as it fetches data, and a workgroup runs its code
+// once: what the kernel of all params' updates takes is mostly the time in which its code arrives.  So
+// groups whose bodies differ in buffers and whole numbers alone, as the updates of all params do,
+// share one function, whose parameters each chooses.
 
 #include "codegen/group_kernels.hpp"
-#include "codegen/operands.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <map>
+#include <memory>
 
 namespace hearth {
 
@@ -21,13 +20,13 @@ namespace {
 
 /// Which part touches each buffer, and whether element by element: only what one part alone
 /// touches can be.
-void note_part(GroupKernel& whole, const GroupKernel& part, uint32_t index,
+void note_part(GroupKernel& whole, const Body& body, const KernelPart& part, uint32_t index,
                std::span<const ValueId> touched) {
     constexpr uint32_t kNobody = 0xffffffffu;
-    whole.part_of.resize(part.buffers.values.size(), kNobody);
-    whole.is_elementwise.resize(part.buffers.values.size(), false);
-    for (size_t b = 0; b < part.buffers.values.size(); ++b) {
-        if (std::find(touched.begin(), touched.end(), part.buffers.values[b]) == touched.end())
+    whole.part_of.resize(body.buffers.size(), kNobody);
+    whole.is_elementwise.resize(body.buffers.size(), false);
+    for (size_t b = 0; b < body.buffers.size(); ++b) {
+        if (std::find(touched.begin(), touched.end(), body.buffers[b].value) == touched.end())
             continue;
         const bool is_first = whole.part_of[b] == kNobody;
         whole.part_of[b] = is_first ? index : 0;
@@ -35,225 +34,171 @@ void note_part(GroupKernel& whole, const GroupKernel& part, uint32_t index,
     }
 }
 
-/// A part's statements in pieces: what all parts alike have, and between them numbers of buffers
-/// and integers.
-struct Pieces {
-    std::vector<std::string> texts;     ///< one more than there are slots
-    std::vector<bool> is_buffer;        ///< per slot
-    std::vector<std::string> contents;  ///< per slot: "b12" or "4096"
-    std::string key;                    ///< equal for parts that are alike
-
-    void add(const std::string& content, bool buffer, const std::string& name) {
-        key += texts.back() + (buffer ? "\x01" + name : "\x02");
-        contents.push_back(content);
-        is_buffer.push_back(buffer);
-        texts.emplace_back();
-    }
-};
-
-bool is_word(char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
-}
-
-bool is_integer(const std::string& word) {
-    return word.size() < 9 && std::all_of(word.begin(), word.end(), [](char c) {
-               return std::isdigit(static_cast<unsigned char>(c)) != 0;
-           });
-}
-
-/// The number of the buffer that "b12", "b12_load" or "b12_store" names, and where its name ends.
-std::optional<size_t> buffer_in(const std::string& word, size_t& end) {
-    end = 1;
-    while (end < word.size() && std::isdigit(static_cast<unsigned char>(word[end])) != 0) ++end;
-    const std::string rest = word.substr(std::min(end, word.size()));
-    if (word[0] != 'b' || end == 1 || (rest != "_load" && rest != "_store")) return std::nullopt;
-    return std::stoul(word.substr(1, end - 1));
-}
-
 class PartsWriter {
   public:
-    PartsWriter(const Graph& graph, const LowerOptions& options)
-        : graph_(graph), storage_(options.caps.narrow_storage()) {}
+    explicit PartsWriter(Body& body) : body_(body), writer_(body, no_expressions_, {}) {}
 
-    struct Part {
-        std::string statements;
-        std::vector<std::string> calls;  ///< see GroupKernel
-        uint64_t groups = 0;
-    };
-    void add(const GroupKernel& part) {
-        Part added{part.statements, {}, part.grid[0].groups(1)};
-        for (size_t at = 0; at < part.calls.size();) {
-            const size_t end = part.calls.find('\n', at) + 1;
-            added.calls.push_back(part.calls.substr(at, end - at));
-            at = end;
-        }
-        parts_.push_back(std::move(added));
+    /// group: the parameter by which the statements know their workgroup.
+    void add(Expr group, const KernelPart& part) {
+        parts_.push_back({group, part.numbers, part.statements, part.grid.groups(1)});
     }
 
-    /// Functions and main().
-    std::string write(const BufferTable& buffers) {
-        buffers_ = &buffers;
-        const std::string calls = share_calls();
-        std::vector<std::string> keys;
-        std::map<std::string, std::vector<size_t>> alike;
+    /// Writes functions, and the statements that choose among them.
+    void write() {
+        const Expr workgroup = writer_.let("group", body_.workgroup());
+        share_numbers();
+        std::vector<std::vector<size_t>> classes;  // of parts that are alike
+        std::map<std::vector<uint64_t>, size_t> known;
         for (size_t p = 0; p < parts_.size(); ++p) {
-            pieces_.push_back(cut(parts_[p].statements));
-            if (!alike.contains(pieces_[p].key)) keys.push_back(pieces_[p].key);
-            alike[pieces_[p].key].push_back(p);
+            outlines_.push_back(outline_of(body_, parts_[p].statements, parts_[p].group));
+            const auto [at, is_new] = known.try_emplace(outlines_[p].structure, classes.size());
+            if (is_new) classes.emplace_back();
+            classes[at->second].push_back(p);
         }
-        for (const std::string& key : keys) write_class(alike[key]);
-        std::string macros;
-        for (size_t b = 0; b < most_buffers_; ++b) {
-            const std::string p = "p" + std::to_string(b);
-            macros += "#define " + p + "_load(i) " + p + ".at[i]\n#define " + p +
-                      "_store(i, value) " + p + ".at[i] = value\n";
+        for (size_t c = 0; c < classes.size(); ++c) {
+            if (c > 0) writer_.else_();
+            write_class(classes[c], workgroup);
         }
-        return macros + functions_ +
-               "void main() {\n    const int group = int(gl_WorkGroupID.x);\n" + calls + choice_ +
-               "}\n";
+        for (size_t c = 1; c < classes.size(); ++c) writer_.end();
+        body_.statements = writer_.take();
+        body_.threads = kPartThreads;
     }
 
   private:
-    /// Takes what most workgroups work out first out of the parts.
-    std::string share_calls() {
-        std::vector<std::string> order;
-        std::map<std::string, uint64_t> callers;
+    struct Part {
+        Expr group;
+        std::vector<uint32_t> numbers;
+        std::vector<Statement> statements;
+        uint64_t groups = 0;
+    };
+
+    /// Calls what most workgroups work out first ahead of the choice; the rest in the parts.
+    void share_numbers() {
+        std::vector<uint32_t> order;
+        std::map<uint32_t, uint64_t> callers;
         uint64_t all = 0;
         for (const Part& part : parts_) {
             all += part.groups;
-            for (const std::string& call : part.calls) {
-                if (!callers.contains(call)) order.push_back(call);
-                callers[call] += part.groups;
+            for (const uint32_t function : part.numbers) {
+                if (!callers.contains(function)) order.push_back(function);
+                callers[function] += part.groups;
             }
         }
-        std::string shared;
-        for (const std::string& call : order)
-            if (2 * callers[call] >= all) shared += call;
+        for (const uint32_t function : order)
+            if (2 * callers[function] >= all) writer_.call(function);
         for (Part& part : parts_) {
-            std::string own;
-            for (const std::string& call : part.calls)
-                if (2 * callers[call] < all) own += call;
-            part.statements = own + part.statements;
+            KernelWriter own(body_, no_expressions_, {});
+            for (const uint32_t function : part.numbers)
+                if (2 * callers[function] < all) own.call(function);
+            std::vector<Statement> calls = own.take();
+            part.statements.insert(part.statements.begin(), std::make_move_iterator(calls.begin()),
+                                   std::make_move_iterator(calls.end()));
         }
-        return shared;
     }
 
-    bool holds_floats(size_t buffer) const {
-        return held_type(graph_.values[buffers_->values[buffer]].dtype, storage_).block ==
-               held_type(DType::kF32, storage_).block;
+    uint32_t add_function(size_t first, std::vector<uint32_t> parameters,
+                          std::vector<Statement> statements) {
+        BodyFunction function;
+        function.name = "part" + std::to_string(first);
+        function.parameters = std::move(parameters);
+        function.statements = std::move(statements);
+        body_.functions.push_back(std::move(function));
+        return static_cast<uint32_t>(body_.functions.size() - 1);
     }
 
-    Pieces cut(const std::string& statements) const {
-        Pieces pieces;
-        pieces.texts.emplace_back();
-        std::map<size_t, size_t> order;  // buffers by their first appearance
-        for (size_t at = 0; at < statements.size();) {
-            if (!is_word(statements[at])) {
-                pieces.texts.back() += statements[at++];
-                continue;
-            }
-            size_t end = at;
-            while (end < statements.size() && is_word(statements[end])) ++end;
-            // An exponent's sign belongs to the number.
-            const bool is_number = std::isdigit(static_cast<unsigned char>(statements[at])) != 0;
-            if (is_number && std::tolower(statements[end - 1]) == 'e' && end < statements.size() &&
-                (statements[end] == '-' || statements[end] == '+')) {
-                ++end;
-                while (end < statements.size() && is_word(statements[end])) ++end;
-            }
-            const std::string word = statements.substr(at, end - at);
-            at = end;
-            size_t name_end = 0;
-            const std::optional<size_t> buffer = buffer_in(word, name_end);
-            if (buffer && holds_floats(*buffer)) {
-                const size_t number = order.try_emplace(*buffer, order.size()).first->second;
-                pieces.add("b" + std::to_string(*buffer), true, std::to_string(number));
-                pieces.texts.back() += word.substr(name_end);
-            } else if (is_number && is_integer(word)) {
-                pieces.add(word, false, "");
-            } else {
-                pieces.texts.back() += word;
-            }
-        }
-        pieces.key += pieces.texts.back();
-        return pieces;
-    }
+    Expr number(uint64_t n) { return body_.index(static_cast<int64_t>(n)); }
 
-    void open_choice(uint64_t end) {
-        choice_ += (next_ == 0 ? "    if (group < " : "    else if (group < ") +
-                   std::to_string(end) + ") ";
-    }
-
-    void write_class(std::span<const size_t> members) {
+    /// Opens the condition under which a workgroup is of the class, and leaves it to be closed.
+    void write_class(std::span<const size_t> members, Expr workgroup) {
         uint64_t end = next_;
         for (size_t p : members) end += parts_[p].groups;
-        open_choice(end);
-        const std::string name = "part" + std::to_string(members[0]);
+        writer_.if_(workgroup < number(end));
         if (members.size() == 1) {
-            functions_ +=
-                "void " + name + "(int group) {\n" + parts_[members[0]].statements + "}\n";
-            choice_ += name + "(group - " + std::to_string(next_) + ");\n";
+            Part& part = parts_[members[0]];
+            const uint32_t function =
+                add_function(members[0], {part.group.id}, std::move(part.statements));
+            const Expr argument = workgroup - number(next_);
+            writer_.call(function, {&argument, 1});
             next_ = end;
-            return;
+        } else {
+            write_shared(members, workgroup);
         }
-        // Slots of the same contents are one parameter, and integers that all share none.
-        const Pieces& first = pieces_[members[0]];
-        std::vector<std::string> names;
-        std::map<std::vector<std::string>, std::string> known;
-        std::vector<std::pair<std::string, size_t>> parameters;  // name, slot
-        size_t buffers = 0;
-        std::string text;
-        for (size_t s = 0; s < first.contents.size(); ++s) {
-            text += first.texts[s];
-            std::vector<std::string> contents;
-            for (size_t p : members) contents.push_back(pieces_[p].contents[s]);
-            const bool is_same = std::all_of(contents.begin(), contents.end(),
-                                             [&](const auto& c) { return c == contents[0]; });
-            if (is_same && !first.is_buffer[s]) {
-                text += contents[0];
-                continue;
-            }
-            const auto [at, is_new] = known.try_emplace(contents);
-            if (is_new) {
-                at->second = first.is_buffer[s] ? "p" + std::to_string(buffers++)
-                                                : "n" + std::to_string(known.size());
-                parameters.emplace_back(at->second, s);
-            }
-            text += at->second;
-        }
-        text += first.texts.back();
-        most_buffers_ = std::max(most_buffers_, buffers);
-        const std::string type(held_type(DType::kF32, storage_).block);
-        std::string heads, variables, arguments;
-        for (const auto& [parameter, slot] : parameters) {
-            const std::string declared = (first.is_buffer[slot] ? type : "int") + " " + parameter;
-            heads += ", " + declared;
-            variables += " " + declared + ";";
-            arguments += ", " + parameter;
-        }
-        functions_ += "void " + name + "(int group" + heads + ") {\n" + text + "}\n";
-        choice_ += "{\n        int begin;" + variables + "\n";
-        for (size_t i = 0; i < members.size(); ++i) {
-            const uint64_t part_end = next_ + parts_[members[i]].groups;
-            choice_ += i == 0 ? "        " : "        else ";
-            if (i + 1 < members.size()) choice_ += "if (group < " + std::to_string(part_end) + ") ";
-            choice_ += "{ begin = " + std::to_string(next_) + ";";
-            for (const auto& [parameter, slot] : parameters)
-                choice_ += " " + parameter + " = " + pieces_[members[i]].contents[slot] + ";";
-            choice_ += " }\n";
-            next_ = part_end;
-        }
-        choice_ += "        " + name + "(group - begin" + arguments + ");\n    }\n";
+        writer_.end();
     }
 
-    const Graph& graph_;
-    NarrowStorage storage_;
-    const BufferTable* buffers_ = nullptr;
+    /// What members of a class choose for themselves.
+    struct Parameter {
+        Expr inside, outside;  ///< in the function; where it is called
+        size_t hole = 0;
+    };
+
+    void write_shared(std::span<const size_t> members, Expr workgroup) {
+        Part& first = parts_[members[0]];
+        const Expr begin = writer_.declare("begin", ScalarType::kI32);
+        const std::vector<BodyOutline::Hole>& holes = outlines_[members[0]].holes;
+        // Holes of the same contents are one parameter, and numbers that all share none.
+        std::vector<Parameter> parameters;
+        std::map<std::vector<BodyOutline::Hole>, Expr> known;
+        std::vector<Expr> contents;
+        size_t buffers = 0;
+        for (size_t h = 0; h < holes.size(); ++h) {
+            std::vector<BodyOutline::Hole> of_members;
+            for (size_t p : members) of_members.push_back(outlines_[p].holes[h]);
+            const bool is_same = std::all_of(of_members.begin(), of_members.end(),
+                                             [&](const auto& c) { return c == of_members[0]; });
+            if (is_same && !holes[h].is_buffer) {
+                contents.push_back({});
+                continue;
+            }
+            const auto [at, is_new] = known.try_emplace(of_members);
+            if (is_new) {
+                const std::string name = holes[h].is_buffer ? "p" + std::to_string(buffers++)
+                                                            : "n" + std::to_string(known.size());
+                parameters.push_back(new_parameter(name, holes[h], h));
+                at->second = parameters.back().inside;
+            }
+            contents.push_back(at->second);
+        }
+        std::vector<uint32_t> heads{first.group.id};
+        for (const Parameter& p : parameters) heads.push_back(p.inside.id);
+        const uint32_t function =
+            add_function(members[0], std::move(heads),
+                         fill_holes(body_, first.statements, first.group, contents));
+        for (size_t i = 0; i < members.size(); ++i) {
+            if (i > 0) writer_.else_();
+            const uint64_t part_end = next_ + parts_[members[i]].groups;
+            const bool is_last = i + 1 == members.size();
+            if (!is_last) writer_.if_(workgroup < number(part_end));
+            writer_.assign(begin, number(next_));
+            for (const Parameter& p : parameters) {
+                const BodyOutline::Hole& hole = outlines_[members[i]].holes[p.hole];
+                writer_.assign(p.outside, hole.is_buffer ? body_.buffer(hole.content)
+                                                         : body_.index(hole.content));
+            }
+            if (!is_last) writer_.end();
+            next_ = part_end;
+        }
+        for (size_t i = 1; i < members.size(); ++i) writer_.end();
+        std::vector<Expr> arguments{workgroup - begin};
+        for (const Parameter& p : parameters) arguments.push_back(p.outside);
+        writer_.call(function, arguments);
+    }
+
+    Parameter new_parameter(const std::string& name, const BodyOutline::Hole& hole, size_t index) {
+        if (!hole.is_buffer)
+            return {body_.new_local(name, LocalKind::kParameter, ScalarType::kI32),
+                    writer_.declare(name, ScalarType::kI32), index};
+        const DType dtype = DType::kF32;  // as outline_of finds them
+        return {body_.new_buffer(name, BufferKind::kParameter, dtype, dtype),
+                writer_.declare_buffer(name, dtype, dtype), index};
+    }
+
+    Body& body_;
+    ScalarArena no_expressions_;
+    KernelWriter writer_;
     std::vector<Part> parts_;
-    std::vector<Pieces> pieces_;
-    std::string functions_, choice_;
+    std::vector<BodyOutline> outlines_;
     uint64_t next_ = 0;  ///< workgroup
-    size_t most_buffers_ = 0;
 };
 
 }  // namespace
@@ -263,38 +208,28 @@ std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Grou
                                         const LowerOptions& options) {
     GroupKernel whole;
     whole.name = "parts";
-    whole.local_size = {kPartThreads, 1, 1};
-    std::vector<std::string> declared;
-    PartsWriter writer(graph, options);
+    const auto body = std::make_shared<Body>();
+    PartsWriter writer(*body);
     uint64_t count = 0;
     for (size_t g = 0; g < groups.size(); ++g) {
         const Group& group = *groups[g];
         if (group.kind != GroupKind::kMap && group.kind != GroupKind::kRowwise) return std::nullopt;
-        GroupKernel part = group.kind == GroupKind::kMap
-                               ? map_kernel(graph, group, inlined, options, whole.buffers)
-                               : rows_kernel(graph, group, inlined, options, whole.buffers);
-        const GridAxis& axis = part.grid[0];
-        if (part.statements.empty() || axis.work.per_row != 0 || part.local_size[0] != kPartThreads)
+        const Expr workgroup = body->new_local("group", LocalKind::kParameter, ScalarType::kI32);
+        const KernelPart part = group.kind == GroupKind::kMap
+                                    ? map_part(graph, group, inlined, options, *body, workgroup)
+                                    : rows_part(graph, group, inlined, options, *body, workgroup);
+        if (!part.can_be_part || part.grid.work.per_row != 0 || part.threads != kPartThreads)
             return std::nullopt;
-        for (const std::string& text : part.declarations) {
-            if (std::find(declared.begin(), declared.end(), text) != declared.end()) continue;
-            declared.push_back(text);
-            whole.body += text;
-        }
-        writer.add(part);
-        count += axis.groups(1);
+        writer.add(workgroup, part);
+        count += part.grid.groups(1);
         std::vector<ValueId> touched = loads_of(graph, group, inlined);
         touched.insert(touched.end(), group.stores.begin(), group.stores.end());
-        note_part(whole, part, static_cast<uint32_t>(g + 1), touched);
-        whole.buffers = std::move(part.buffers);
-        whole.word_loads.insert(whole.word_loads.end(), part.word_loads.begin(),
-                                part.word_loads.end());
-        whole.pair_loads.insert(whole.pair_loads.end(), part.pair_loads.begin(),
-                                part.pair_loads.end());
+        note_part(whole, *body, part, static_cast<uint32_t>(g + 1), touched);
         whole.flops += part.flops;
     }
     if (count > options.caps.max_workgroup_count_x) return std::nullopt;
-    whole.body += writer.write(whole.buffers);
+    writer.write();
+    set_body(whole, body);
     whole.grid[0] = {{count, 0}, 1};
     return whole;
 }

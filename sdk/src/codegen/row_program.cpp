@@ -24,7 +24,7 @@ Result<GroupKernel> RowProgramWriter::run() {
     body += declarations_;
     NumberText numbers = number_text(graph_, numbers_, inlined_, options_,
                                      static_cast<uint32_t>(plan_.threads), kernel_.buffers);
-    for (const std::string& declaration : numbers.declarations) functions_ += declaration;
+    functions_ += numbers.functions;
     body += load_vectors() + numbers.calls;
     if (plan_.mode == RowWeights::kOnce)
         for (size_t w = 0; w < plan_.weights.size(); ++w)

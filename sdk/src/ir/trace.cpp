@@ -315,13 +315,14 @@ void Trace::assign(const Tensor& target, const Tensor& value) {
     const Value& t = impl_->graph.values[target.value()];
     if (!may_be_updated(t.kind))
         return fail(invalid_argument("assign: the target is no param, state or input"));
-    if (t.kind == ValueKind::kInput && !impl_->output_names.emplace(t.name).second)
-        return fail(invalid_argument("assign: '" + t.name + "' is an output of that name already"));
     if (t.shape != value.shape() || t.dtype != value.dtype())
         return fail(invalid_argument("assign: '" + t.name + "' is " + typed(t.dtype, t.shape) +
                                      ", the value is " + typed(value.dtype(), value.shape())));
     if (!impl_->assigned.insert(target.value()).second)
         return fail(invalid_argument("assign: '" + t.name + "' is assigned twice"));
+    if (t.kind == ValueKind::kInput && !impl_->output_names.emplace(t.name).second)
+        return fail(
+            invalid_argument("assign: there is an output named '" + t.name + "', as the input is"));
     impl_->graph.updates.push_back({target.value(), value.value()});
 }
 

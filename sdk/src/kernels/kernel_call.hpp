@@ -9,11 +9,14 @@
 #include "program/program.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace hearth {
+
+struct Body;
 
 /// One value of the graph (or the run block) as a kernel's operand.
 struct CallOperand {
@@ -37,6 +40,8 @@ struct KernelCall {
     std::string label;
     uint64_t flops = 0;
     uint64_t bytes_moved = 0;
+    /// What its kernel does, where that is described (kernel/body.hpp); it names values of the graph.
+    std::shared_ptr<const Body> body;
     std::vector<uint32_t> computes;  ///< values it computes, in order, intermediates included
 };
 

@@ -227,7 +227,8 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
     if (node.op->op_class == OpClass::kMatmul)
         return graph.value(node.inputs[0]).shape.rank() == 2 &&
                graph.value(node.inputs[1]).shape.rank() == 2 &&
-               (graph.value(node.inputs[0]).dtype == DType::kF32 || node.attrs.flag("wide")) &&
+               (graph.value(node.inputs[0]).dtype == DType::kF32 ||
+                (node.attrs.flag("wide") && is_floating(graph.value(node.inputs[0]).dtype))) &&
                has_rows(node.inputs[0]) && has_rows(node.inputs[1]) &&
                node.attrs.flag("transpose_a") && !node.attrs.flag("transpose_b");
     // In parts, sums of f16 are f32.

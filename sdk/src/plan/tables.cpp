@@ -271,26 +271,26 @@ class TableMaker {
                                  const std::vector<std::string>& elements = {}) {
         const std::string_view kind = direction == Direction::kInput ? "input" : "output";
         const std::string what = entry_name(e) + ": " + std::string(kind) + " '" + name + "'";
-        const auto [known, is_new] = binding_by_name_.try_emplace(
-            std::pair(direction, name),
-            std::pair(static_cast<uint32_t>(tables_.bindings.size()), e));
-        const auto [index, last_entry] = known->second;
-        if (!is_new && last_entry == e) return invalid_argument(what + " is declared twice");
-        known->second.second = e;
-        if (is_new) {
-            tables_.bindings.push_back({name, direction, value.dtype, value.shape,
-                                        extent_of(value, options_.caps.narrow_storage()),
-                                        elements});
-            return index;
+        for (Declared& known : bindings_by_name_[std::pair(direction, name)]) {
+            const size_t other = std::exchange(known.last_entry, e);
+            if (other == e) return invalid_argument(what + " is declared twice");
+            const Binding& binding = tables_.bindings[known.binding];
+            if (binding.elements != elements)
+                return invalid_argument(what + " has other names for its elements than in " +
+                                        entry_name(other));
+            if (binding.dtype != value.dtype)
+                return invalid_argument(what + " is " + describe(value.dtype, value.shape) +
+                                        ", but " + entry_name(other) + " has an " +
+                                        std::string(kind) + " of " +
+                                        describe(binding.dtype, binding.shape));
+            if (binding.shape == value.shape) return known.binding;
+            // Of another size of the model: a binding of its own.
+            known.last_entry = other;
         }
-        const Binding& binding = tables_.bindings[index];
-        if (binding.elements != elements)
-            return invalid_argument(what + " has other names for its elements than in " +
-                                    entry_name(last_entry));
-        if (binding.dtype != value.dtype || binding.shape != value.shape)
-            return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
-                                    entry_name(last_entry) + " has an " + std::string(kind) +
-                                    " of " + describe(binding.dtype, binding.shape));
+        const auto index = static_cast<uint32_t>(tables_.bindings.size());
+        tables_.bindings.push_back({name, direction, value.dtype, value.shape,
+                                    extent_of(value, options_.caps.narrow_storage()), elements});
+        bindings_by_name_[std::pair(direction, name)].push_back({index, e});
         return index;
     }
 
@@ -303,8 +303,12 @@ class TableMaker {
     std::vector<std::vector<std::byte>> contents_;  ///< per slot
     std::vector<size_t> first_entry_;               ///< per slot
     std::map<std::string, uint32_t> slot_by_name_;
-    /// The binding, and the entry that declared it last.
-    std::map<std::pair<Direction, std::string>, std::pair<uint32_t, size_t>> binding_by_name_;
+    struct Declared {
+        uint32_t binding;
+        size_t last_entry;  ///< that declared it
+    };
+    /// One for each shape.
+    std::map<std::pair<Direction, std::string>, std::vector<Declared>> bindings_by_name_;
 };
 
 }  // namespace

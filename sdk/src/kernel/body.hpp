@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a kernel does, as data: typed statements over expressions.  An intermediate representation
+// between scalar expressions (op/scalar.hpp), which know no order, and a target's text, which only
+// print/ writes and nobody reads back.
+//
+// A body says what each invocation of a workgroup does to buffers of elements.  It knows no syntax,
+// no binding model and no device.  Expressions are trees in one pool; what is worked out once and
+// used again is a local (kLet), and the printer adds nothing to that.  KernelWriter
+// (kernel/writer.hpp) builds bodies; verify_body() proves them well formed; body_requirements() says
+// what a target must offer; BodyOutline compares them; reference/run_kernel.hpp executes them.
+
+#pragma once
+
+#include <hearth/op/scalar.hpp>
+#include <hearth/status.hpp>
+#include <hearth/types.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+enum class ExprKind : uint8_t {
+    kNothing,     ///< there is no expression
+    kConstant,    ///< bits: the value's 32 bits
+    kRowCount,    ///< the live row count
+    kInvocation,  ///< the invocation's index in its workgroup (one-dimensional)
+    kWorkgroup,   ///< the workgroup's index along the first axis
+    kWorkgroups,  ///< how many workgroups there are along the first axis
+    kLocal,       ///< bits: index into Body::locals
+    kElement,     ///< bits: a local that is an array or a vector; in[0]: index
+    kBuffer,  ///< bits: index into Body::buffers; an argument, or what a buffer variable is set to
+    kLoad,    ///< bits: index into Body::buffers; in[0]: element
+    kCall,    ///< bits: index into Body::functions; in: its arguments, two at most
+    kPhilox,  ///< bits: key; in: step, element
+    kOperation,          ///< op, of in; as written: neither simplified nor put in another order
+    kFittingConversion,  ///< kToI32 or kToU32 of a float that is known to fit
+    kGreater,            ///< in[0] > in[1]; ScalarOp has the other direction, code tells them apart
+    kGreaterEqual,
+};
+
+struct ExprNode {
+    ExprKind kind = ExprKind::kNothing;
+    ScalarType type = ScalarType::kI32;  ///< of the value; kBuffer: of its elements
+    ScalarOp op = ScalarOp::kConst;
+    uint64_t bits = 0;
+    std::array<uint32_t, 3> in{};  ///< ids of expressions; 0: none
+};
+
+/// The value of a kConstant (bool: 0 or 1).
+double constant_value(const ExprNode& node);
+
+struct Body;
+
+/// A handle to an expression of a body.  id 0: none.
+struct Expr {
+    Body* body = nullptr;
+    uint32_t id = 0;
+
+    const ExprNode& node() const;
+    ScalarType type() const { return node().type; }
+    explicit operator bool() const { return id != 0; }
+};
+
+enum class LocalKind : uint8_t {
+    kValue,      ///< set once, by kLet
+    kParameter,  ///< of a function
+    kVariable,   ///< of an invocation; set by kDeclare and kAssign
+    kArray,      ///< of an invocation
+    kVector,     ///< elements of a buffer, as loaded by kLoadVector
+    kShared,     ///< an array of the workgroup
+    kPrivate,    ///< of an invocation and all functions; declared nowhere
+};
+
+struct Local {
+    std::string name;
+    LocalKind kind = LocalKind::kValue;
+    ScalarType type = ScalarType::kF32;
+    uint32_t length = 1;       ///< elements of an array or a vector
+    DType held = DType::kF32;  ///< of a vector: as what its elements lie in memory
+};
+
+enum class BufferKind : uint8_t { kOperand, kParameter, kVariable };
+
+/// A tensor's elements in memory.  A load gives what kernels compute with (scalar_type(dtype)); a
+/// store rounds floats to nearest even and wraps integers around, as the tensor's type does.
+struct BodyBuffer {
+    std::string name;
+    BufferKind kind = BufferKind::kOperand;
+    uint32_t value = 0;         ///< of an operand: value of the graph
+    DType dtype = DType::kF32;  ///< of the tensor
+    DType held = DType::kF32;   ///< as what its elements lie in memory: device_dtype()
+};
+
+enum class StatementKind : uint8_t {
+    kLet,            ///< local = a, once
+    kDeclare,        ///< a variable or an array comes to be; a: its first value, if it has one
+    kDeclareBuffer,  ///< a buffer variable comes to be; a: kBuffer
+    kAssign,         ///< a = b; a: kLocal, kElement, or kBuffer with b: kBuffer
+    kAccumulate,     ///< a = a op b
+    kLoadVector,     ///< local = elements from a on, a multiple of local's length, of the buffer
+    kStore,          ///< element a of the buffer = b
+    kStoreVector,    ///< elements from a on, a multiple of local's length, of the buffer = local's
+    kFor,            ///< for (local = a; b; local = local op c) body; without c: ++local
+    kIf,             ///< if (a) body, else otherwise
+    kBarrier,        ///< of execution and of shared memory, of the workgroup
+    kCall,           ///< function with arguments
+    kReturn,         ///< a: the function's result, if it has one
+    kContinue,       ///< with the innermost loop's next turn
+};
+
+struct Statement {
+    StatementKind kind = StatementKind::kBarrier;
+    ScalarOp op = ScalarOp::kAdd;
+    bool is_unrolled = false;  ///< kFor: its turns are known, and should be written out
+    uint32_t local = 0, buffer = 0, function = 0;
+    uint32_t a = 0, b = 0, c = 0;  ///< expressions
+    std::vector<uint32_t> arguments;
+    std::vector<Statement> body, otherwise;
+};
+
+struct BodyFunction {
+    std::string name;
+    bool has_result = false;
+    ScalarType result = ScalarType::kF32;
+    std::vector<uint32_t> parameters;  ///< expressions: kLocal of kParameter, or kBuffer
+    std::vector<Statement> statements;
+};
+
+/// Copyable data.  Functions come before those that call them.
+struct Body {
+    std::vector<ExprNode> expressions{ExprNode{}};
+    std::vector<Local> locals;
+    std::vector<BodyBuffer> buffers;  ///< operands first
+    std::vector<BodyFunction> functions;
+    std::vector<Statement> statements;  ///< what the kernel does
+    uint32_t threads = 1;               ///< invocations of a workgroup
+
+    Expr add(ExprNode node);
+    Expr constant(double value, ScalarType type);
+    Expr index(int64_t value) { return constant(static_cast<double>(value), ScalarType::kI32); }
+    Expr rows() { return add({.kind = ExprKind::kRowCount}); }
+    Expr invocation() { return add({.kind = ExprKind::kInvocation}); }
+    Expr workgroup() { return add({.kind = ExprKind::kWorkgroup}); }
+    Expr workgroups() { return add({.kind = ExprKind::kWorkgroups}); }
+    /// An operation as it is written.
+    Expr operation(ScalarOp op, Expr a, Expr b = {}, Expr c = {});
+    Expr call(uint32_t function, Expr a, Expr b = {});
+    Expr load(uint32_t buffer, Expr element);
+    Expr buffer(uint32_t index);
+    Expr local(uint32_t index);
+    Expr element(Expr array, Expr index);
+    Expr new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length = 1);
+
+    /// The operand that is this value, added if there is none yet.
+    uint32_t operand(uint32_t value, DType dtype, DType held);
+    /// A parameter of a function, or a variable.
+    Expr new_buffer(std::string name, BufferKind kind, DType dtype, DType held);
+    /// The shared array or private variable of this name, added if there is none yet.
+    Expr global(const std::string& name, LocalKind kind, ScalarType type, uint32_t length = 1);
+    /// The function of this name, if there is one.
+    const BodyFunction* find_function(const std::string& name, uint32_t* index) const;
+};
+
+Expr operator+(Expr a, Expr b);
+Expr operator-(Expr a, Expr b);
+Expr operator*(Expr a, Expr b);
+Expr operator/(Expr a, Expr b);
+Expr operator%(Expr a, Expr b);
+Expr operator<(Expr a, Expr b);
+Expr operator>(Expr a, Expr b);
+Expr operator>=(Expr a, Expr b);
+Expr operator==(Expr a, Expr b);
+Expr both(Expr a, Expr b);
+Expr either(Expr a, Expr b);
+Expr select(Expr condition, Expr yes, Expr no);
+inline Expr operator+(Expr a, int64_t b) {
+    return a + a.body->index(b);
+}
+inline Expr operator-(Expr a, int64_t b) {
+    return a - a.body->index(b);
+}
+inline Expr operator*(Expr a, int64_t b) {
+    return a * a.body->index(b);
+}
+inline Expr operator/(Expr a, int64_t b) {
+    return a / a.body->index(b);
+}
+inline Expr operator%(Expr a, int64_t b) {
+    return a % a.body->index(b);
+}
+inline Expr operator<(Expr a, int64_t b) {
+    return a < a.body->index(b);
+}
+inline Expr operator>(Expr a, int64_t b) {
+    return a > a.body->index(b);
+}
+inline Expr operator==(Expr a, int64_t b) {
+    return a == a.body->index(b);
+}
+
+/// What a target must offer beyond scalar arithmetic and buffers.
+struct BodyRequirements {
+    bool rows = false;       ///< reads the live row count
+    bool unrolled = false;   ///< has loops that should be written out
+    bool barriers = false;   ///< between a workgroup's invocations
+    bool rounding = false;   ///< rounds to f16 or bf16: an operation, or a store
+    bool random = false;     ///< Philox
+    bool functions = false;  ///< functions of mathematics beyond those of a target's language
+    uint32_t shared_bytes = 0;
+    /// Buffers that are also reached in vectors of 8 and of 16 bytes.
+    std::vector<uint32_t> pairs, words;
+};
+BodyRequirements body_requirements(const Body& body);
+
+/// Proves the body well formed: types, counts and kinds of what each expression and statement is
+/// made of; locals used where they are known and set where they may be; functions known before they
+/// are called; barriers where all invocations of a workgroup come by, or none (an expression is
+/// uniform if it depends on neither the invocation's index nor a load).
+/// Errors: kInternal naming the function and the statement.
+Status verify_body(const Body& body);
+
+/// The structure of statements with holes where two kernels of a kind may differ: whole numbers from
+/// 0 to 99,999,999, and buffers of floats reached element by element.  Names of locals that the
+/// statements declare, and of `group`, do not count.
+struct BodyOutline {
+    std::vector<uint64_t> structure;  ///< equal for statements that are alike
+    struct Hole {
+        bool is_buffer = false;
+        uint32_t content = 0;  ///< the whole number, or the buffer's index
+        friend bool operator==(const Hole&, const Hole&) = default;
+        friend auto operator<=>(const Hole&, const Hole&) = default;
+    };
+    std::vector<Hole> holes;  ///< in reading order
+};
+BodyOutline outline_of(const Body& body, std::span<const Statement> statements, Expr group);
+
+/// The statements with other expressions in place of their holes: one per hole, none (id 0) leaves
+/// it as it is; a buffer's is a kBuffer.
+std::vector<Statement> fill_holes(Body& body, std::span<const Statement> statements, Expr group,
+                                  std::span<const Expr> contents);
+
+/// A hash of all that the body does: equal for equal bodies whatever their locals' names.
+uint64_t structural_hash(const Body& body);
+
+}  // namespace hearth

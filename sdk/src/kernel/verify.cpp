@@ -1,0 +1,453 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A proof over all bodies, not over one run: types and scopes by a walk; uniform control flow by a
+// fixed point, as a local is uniform only if all that sets it is.
+
+#include "ir/scalar_operands.hpp"
+#include "kernel/body.hpp"
+#include "kernel/types.hpp"
+
+#include <hearth/core/assert.hpp>
+
+#include <algorithm>
+#include <optional>
+
+namespace hearth {
+
+namespace {
+
+const char* name_of(ScalarType type) {
+    switch (type) {
+        case ScalarType::kF32:
+            return "f32";
+        case ScalarType::kI32:
+            return "i32";
+        case ScalarType::kU32:
+            return "u32";
+        case ScalarType::kBool:
+            return "bool";
+    }
+    return "";
+}
+
+const char* name_of(StatementKind kind) {
+    constexpr const char* kNames[] = {"let",        "declare",     "declare buffer", "assign",
+                                      "accumulate", "load vector", "store",          "store vector",
+                                      "for",        "if",          "barrier",        "call",
+                                      "return",     "continue"};
+    return kNames[static_cast<size_t>(kind)];
+}
+
+/// Where control is, as far as invocations of a workgroup may differ in it.
+struct Flow {
+    bool is_divergent = false;  ///< some may be elsewhere
+    int loops = 0;
+};
+
+class BodyVerifier {
+  public:
+    explicit BodyVerifier(const Body& body)
+        : body_(body),
+          is_known_(body.locals.size(), false),
+          is_buffer_known_(body.buffers.size(), false),
+          is_counter_(body.locals.size(), false),
+          varies_(body.locals.size(), false),
+          barriers_(body.functions.size(), false) {
+        for (size_t i = 0; i < body.locals.size(); ++i) {
+            const LocalKind kind = body.locals[i].kind;
+            is_known_[i] = kind == LocalKind::kShared || kind == LocalKind::kPrivate;
+            // What lies in memory may differ from one invocation to the next.
+            varies_[i] = is_known_[i] || kind == LocalKind::kArray || kind == LocalKind::kVector;
+        }
+        for (size_t b = 0; b < body.buffers.size(); ++b)
+            is_buffer_known_[b] = body.buffers[b].kind == BufferKind::kOperand;
+    }
+
+    Status run() {
+        do {  // each turn finds more that varies, and there is only so much
+            has_changed_ = false;
+            for (function_ = 0; function_ <= body_.functions.size(); ++function_) {
+                Flow flow;
+                for (const uint32_t p : parameters()) declare_parameter(p);
+                block(statements(), flow);
+                for (const uint32_t p : parameters()) forget_parameter(p);
+                if (!error_.ok()) return error_;
+            }
+        } while (has_changed_);
+        is_proving_ = true;
+        for (function_ = 0; function_ <= body_.functions.size() && error_.ok(); ++function_) {
+            Flow flow;
+            for (const uint32_t p : parameters()) declare_parameter(p);
+            block(statements(), flow);
+            for (const uint32_t p : parameters()) forget_parameter(p);
+        }
+        return error_;
+    }
+
+  private:
+    bool is_main() const { return function_ == body_.functions.size(); }
+    std::span<const Statement> statements() const {
+        return is_main() ? body_.statements : body_.functions[function_].statements;
+    }
+    std::span<const uint32_t> parameters() const {
+        return is_main() ? std::span<const uint32_t>() : body_.functions[function_].parameters;
+    }
+    std::string place() const { return is_main() ? "the kernel" : body_.functions[function_].name; }
+
+    void fail(const std::string& what) {
+        if (!error_.ok()) return;
+        error_ =
+            internal_error(place() + ", " +
+                           name_of(at_ != nullptr ? at_->kind : StatementKind::kLet) + ": " + what);
+    }
+    void expect(bool holds, const char* what) {
+        if (!holds) fail(what);
+    }
+
+    void declare_parameter(uint32_t id) {
+        const ExprNode& n = body_.expressions[id];
+        (n.kind == ExprKind::kBuffer ? is_buffer_known_ : is_known_)[n.bits] = true;
+    }
+    void forget_parameter(uint32_t id) {
+        const ExprNode& n = body_.expressions[id];
+        (n.kind == ExprKind::kBuffer ? is_buffer_known_ : is_known_)[n.bits] = false;
+    }
+
+    void note_varying(uint32_t local, bool varies) {
+        if (!varies || varies_[local]) return;
+        varies_[local] = true;
+        has_changed_ = true;
+    }
+
+    // ------------------------------------------------------------------------ statements
+
+    /// Returns whether some invocations may have left before the end.
+    bool block(std::span<const Statement> statements, Flow flow) {
+        std::vector<uint32_t> declared, buffers;
+        bool leaves = false;
+        for (const Statement& s : statements) {
+            if (!error_.ok()) break;
+            at_ = &s;
+            const bool left = statement(s, flow, declared, buffers);
+            flow.is_divergent |= left;
+            leaves |= left;
+        }
+        for (const uint32_t local : declared) is_known_[local] = false;
+        for (const uint32_t buffer : buffers) is_buffer_known_[buffer] = false;
+        return leaves;
+    }
+
+    void declare(const Statement& s, LocalKind kind, std::vector<uint32_t>& declared) {
+        const bool is_fresh = s.local < body_.locals.size() && !is_known_[s.local] &&
+                              body_.locals[s.local].kind == kind;
+        if (!is_fresh) return fail("sets a local of another kind, or one that is known already");
+        is_known_[s.local] = true;
+        declared.push_back(s.local);
+    }
+
+    /// Returns whether invocations may leave here that others do not leave with.
+    bool statement(const Statement& s, const Flow& flow, std::vector<uint32_t>& declared,
+                   std::vector<uint32_t>& buffers) {
+        switch (s.kind) {
+            case StatementKind::kLet: {
+                const Use value = use(s.a, flow);
+                declare(s, LocalKind::kValue, declared);
+                if (!error_.ok()) return false;
+                expect_type(value, body_.locals[s.local].type, "the value");
+                note_varying(s.local, value.varies);
+                return false;
+            }
+            case StatementKind::kDeclare: {
+                const bool is_array = body_.locals[s.local].kind == LocalKind::kArray;
+                const Use value = s.a == 0 ? Use{body_.locals[s.local].type} : use(s.a, flow);
+                declare(s, is_array ? LocalKind::kArray : LocalKind::kVariable, declared);
+                expect(!is_array || s.a == 0, "an array has a first value");
+                expect_type(value, body_.locals[s.local].type, "the first value");
+                note_varying(s.local, value.varies);
+                return false;
+            }
+            case StatementKind::kDeclareBuffer: {
+                const ExprNode& n = body_.expressions[s.a];
+                const bool is_variable = n.kind == ExprKind::kBuffer && !is_buffer_known_[n.bits] &&
+                                         body_.buffers[n.bits].kind == BufferKind::kVariable;
+                if (!is_variable)
+                    fail("declares no new buffer variable");
+                else {
+                    is_buffer_known_[n.bits] = true;
+                    buffers.push_back(static_cast<uint32_t>(n.bits));
+                }
+                return false;
+            }
+            case StatementKind::kAssign:
+            case StatementKind::kAccumulate:
+                assignment(s, flow);
+                return false;
+            case StatementKind::kLoadVector: {
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                declare(s, LocalKind::kVector, declared);
+                vector(s);
+                return false;
+            }
+            case StatementKind::kStoreVector:
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kArray,
+                       "stores no array");
+                vector(s);
+                return false;
+            case StatementKind::kStore: {
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                const Use value = use(s.b, flow);
+                if (buffer(s.buffer))
+                    expect_type(value, scalar_type(body_.buffers[s.buffer].dtype), "the value");
+                return false;
+            }
+            case StatementKind::kFor:
+                return loop(s, flow);
+            case StatementKind::kIf: {
+                const Use condition = use(s.a, flow);
+                expect_type(condition, ScalarType::kBool, "the condition");
+                Flow inner = flow;
+                inner.is_divergent |= condition.varies;
+                const bool yes = block(s.body, inner), no = block(s.otherwise, inner);
+                // If all leave together, nobody is left to differ from.
+                return (yes || no) && inner.is_divergent;
+            }
+            case StatementKind::kBarrier:
+                if (!is_main()) barriers_[function_] = true;
+                if (is_proving_)
+                    expect(!flow.is_divergent, "a barrier where not all invocations need come by");
+                return false;
+            case StatementKind::kCall:
+                call(s.function, s.arguments, flow);
+                return false;
+            case StatementKind::kReturn: {
+                const bool has_result = !is_main() && body_.functions[function_].has_result;
+                expect(has_result == (s.a != 0), "a result that is missing or not asked for");
+                if (s.a != 0)
+                    expect_type(use(s.a, flow), body_.functions[function_].result, "the result");
+                return true;
+            }
+            case StatementKind::kContinue:
+                expect(flow.loops > 0, "there is no loop");
+                return true;
+        }
+        return false;
+    }
+
+    bool loop(const Statement& s, const Flow& flow) {
+        const Use first = use(s.a, flow);
+        std::vector<uint32_t> declared;
+        declare(s, LocalKind::kVariable, declared);
+        if (!error_.ok()) return false;
+        const Use condition = use(s.b, flow);
+        const Use amount = s.c == 0 ? Use{first.type} : use(s.c, flow);
+        expect_type(first, body_.locals[s.local].type, "the counter's first value");
+        expect_type(condition, ScalarType::kBool, "the condition");
+        expect_type(amount, body_.locals[s.local].type, "the amount");
+        expect(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv, "no sum and no quotient");
+        note_varying(s.local, first.varies || amount.varies || flow.is_divergent);
+        is_counter_[s.local] = true;
+        Flow inner = flow;
+        inner.is_divergent |= condition.varies;
+        ++inner.loops;
+        const bool leaves = block(s.body, inner);
+        is_counter_[s.local] = false;
+        is_known_[s.local] = false;
+        return leaves && returns(s.body);
+    }
+
+    static bool returns(std::span<const Statement> statements) {
+        return std::any_of(statements.begin(), statements.end(), [](const Statement& s) {
+            return s.kind == StatementKind::kReturn || returns(s.body) || returns(s.otherwise);
+        });
+    }
+
+    void assignment(const Statement& s, const Flow& flow) {
+        const ExprNode& to = body_.expressions[s.a];
+        if (to.kind == ExprKind::kBuffer) {
+            const ExprNode& from = body_.expressions[s.b];
+            expect(buffer(to.bits) && body_.buffers[to.bits].kind == BufferKind::kVariable,
+                   "sets a buffer that is no variable");
+            expect(from.kind == ExprKind::kBuffer && buffer(from.bits) &&
+                       body_.buffers[from.bits].held == body_.buffers[to.bits].held,
+                   "no buffer of the same elements");
+            return;
+        }
+        const Use place = use(s.a, flow), value = use(s.b, flow);
+        if (!error_.ok()) return;
+        if (to.kind == ExprKind::kLocal) {
+            const LocalKind kind = body_.locals[to.bits].kind;
+            expect(kind == LocalKind::kVariable || kind == LocalKind::kPrivate,
+                   "sets a local that is no variable");
+            expect(!is_counter_[to.bits], "sets a loop's counter");
+            note_varying(static_cast<uint32_t>(to.bits), value.varies || flow.is_divergent);
+        } else {
+            expect(
+                to.kind == ExprKind::kElement && body_.locals[to.bits].kind != LocalKind::kVector,
+                "sets what can not be set");
+        }
+        expect_type(value, place.type, "the value");
+        if (s.kind == StatementKind::kAccumulate) {
+            const ScalarType types[] = {place.type, value.type};
+            expect(type_of_operation(s.op, types) == place.type, "no such operation");
+        }
+    }
+
+    void vector(const Statement& s) {
+        if (!error_.ok() || !buffer(s.buffer)) return;
+        const Local& local = body_.locals[s.local];
+        const BodyBuffer& b = body_.buffers[s.buffer];
+        const uint32_t bytes = local.length * size_bytes(b.held);
+        expect(local.type == scalar_type(b.dtype), "elements of another type");
+        expect(size_bytes(b.held) > 1 && (bytes == 8 || bytes == 16), "no 8 or 16 bytes");
+    }
+
+    bool buffer(uint64_t index) {
+        const bool is_there = index < body_.buffers.size() && is_buffer_known_[index];
+        expect(is_there, "a buffer that is not known here");
+        return is_there;
+    }
+
+    void call(uint64_t index, std::span<const uint32_t> arguments, const Flow& flow) {
+        // Functions come before those that call them, so none calls itself.
+        if (index >= function_) return fail("a function that is not known here");
+        const BodyFunction& function = body_.functions[index];
+        if (arguments.size() != function.parameters.size())
+            return fail("another number of arguments than " + function.name + " has");
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            const ExprNode& parameter = body_.expressions[function.parameters[i]];
+            const ExprNode& argument = body_.expressions[arguments[i]];
+            if (parameter.kind == ExprKind::kBuffer) {
+                expect(argument.kind == ExprKind::kBuffer && buffer(argument.bits) &&
+                           body_.buffers[argument.bits].held == body_.buffers[parameter.bits].held,
+                       "an argument is no buffer of the same elements");
+                continue;
+            }
+            const Use value = use(arguments[i], flow);
+            expect_type(value, parameter.type, "an argument");
+            note_varying(static_cast<uint32_t>(parameter.bits), value.varies);
+        }
+        if (!barriers_[index]) return;
+        if (!is_main()) barriers_[function_] = true;
+        if (is_proving_ && flow.is_divergent)
+            fail("a barrier in " + function.name + " where not all invocations need come by");
+    }
+
+    // ------------------------------------------------------------------------ expressions
+
+    struct Use {
+        ScalarType type = ScalarType::kI32;
+        bool varies = false;  ///< among the invocations of a workgroup
+    };
+
+    void expect_type(const Use& found, ScalarType type, const char* what) {
+        if (found.type != type)
+            fail(std::string(what) + " is " + name_of(found.type) + ", not " + name_of(type));
+    }
+
+    Use use(uint32_t id, const Flow& flow) {
+        if (id == 0 || id >= body_.expressions.size()) {
+            fail("an expression is missing");
+            return {};
+        }
+        const ExprNode& n = body_.expressions[id];
+        Use result{n.type};
+        switch (n.kind) {
+            case ExprKind::kNothing:
+            case ExprKind::kBuffer:
+                fail("no value");
+                break;
+            case ExprKind::kConstant:
+                break;
+            case ExprKind::kRowCount:
+            case ExprKind::kWorkgroup:
+            case ExprKind::kWorkgroups:
+                expect_type(result, ScalarType::kI32, "a count");
+                break;
+            case ExprKind::kInvocation:
+                result.varies = true;
+                break;
+            case ExprKind::kLocal:
+            case ExprKind::kElement:
+                result.varies = local(n, flow);
+                break;
+            case ExprKind::kLoad:
+                result.varies = true;
+                expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
+                if (buffer(n.bits))
+                    expect_type(result, scalar_type(body_.buffers[n.bits].dtype), "a load");
+                break;
+            case ExprKind::kCall: {
+                result.varies = true;
+                const size_t count =
+                    static_cast<size_t>(std::find(n.in.begin(), n.in.end(), 0u) - n.in.begin());
+                call(n.bits, {n.in.data(), count}, flow);
+                if (error_.ok())
+                    expect(body_.functions[n.bits].has_result &&
+                               body_.functions[n.bits].result == n.type,
+                           "a function without such a result");
+                break;
+            }
+            default:
+                operation(n, flow, result);
+        }
+        return result;
+    }
+
+    bool local(const ExprNode& n, const Flow& flow) {
+        if (n.bits >= body_.locals.size() || !is_known_[n.bits]) {
+            fail("a local that is not known here");
+            return false;
+        }
+        const Local& l = body_.locals[n.bits];
+        const bool is_many = l.kind == LocalKind::kArray || l.kind == LocalKind::kVector ||
+                             l.kind == LocalKind::kShared;
+        expect(is_many == (n.kind == ExprKind::kElement), "an array without an index");
+        expect_type({n.type}, l.type, "the local");
+        if (n.kind == ExprKind::kElement)
+            expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
+        return varies_[n.bits];
+    }
+
+    void operation(const ExprNode& n, const Flow& flow, Use& result) {
+        const size_t count =
+            n.kind == ExprKind::kOperation || n.kind == ExprKind::kFittingConversion
+                ? static_cast<size_t>(operand_count(n.op))
+                : 2;
+        std::array<ScalarType, 3> types{};
+        for (size_t i = 0; i < count; ++i) {
+            const Use operand = use(n.in[i], flow);
+            types[i] = operand.type;
+            result.varies |= operand.varies;
+        }
+        if (!error_.ok()) return;
+        std::optional<ScalarType> type;
+        if (n.kind == ExprKind::kPhilox)
+            type = ScalarType::kU32;
+        else if (n.kind == ExprKind::kGreater || n.kind == ExprKind::kGreaterEqual)
+            type = type_of_operation(ScalarOp::kLess, types);
+        else if (n.kind == ExprKind::kOperation || types[0] == ScalarType::kF32)
+            type = type_of_operation(n.op, types);
+        if (type != n.type)
+            fail("operation " + std::to_string(static_cast<int>(n.op)) + " of " +
+                 name_of(types[0]) + " is no " + name_of(n.type));
+    }
+
+    const Body& body_;
+    Status error_;
+    const Statement* at_ = nullptr;
+    size_t function_ = 0;
+    std::vector<bool> is_known_, is_buffer_known_, is_counter_;
+    std::vector<bool> varies_;    ///< per local: among the invocations of a workgroup
+    std::vector<bool> barriers_;  ///< per function: it has some, or calls one that has
+    bool has_changed_ = false, is_proving_ = false;
+};
+
+}  // namespace
+
+Status verify_body(const Body& body) {
+    return BodyVerifier(body).run();
+}
+
+}  // namespace hearth

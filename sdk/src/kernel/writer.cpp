@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "kernel/writer.hpp"
+
+#include "ir/scalar_operands.hpp"
+#include "ir/scalar_range.hpp"
+
+#include <hearth/core/assert.hpp>
+
+#include <algorithm>
+#include <iterator>
+
+namespace hearth {
+
+void KernelWriter::bind(Scalar variable, Expr as) {
+    variable_depths_.bind(variable.node(), scopes_.size() - 1);
+    scopes_.back().known[variable.id] = as;
+}
+
+void KernelWriter::define(Scalar value, Expr as) {
+    scopes_.back().known[value.id] = as;
+}
+
+Statement KernelWriter::set(StatementKind kind, Expr local, Expr value) const {
+    Statement s;
+    s.kind = kind;
+    s.local = static_cast<uint32_t>(local.node().bits);
+    s.a = value.id;
+    return s;
+}
+
+Expr KernelWriter::let(std::string name, Expr value) {
+    const Expr local = body_.new_local(std::move(name), LocalKind::kValue, value.type());
+    add(set(StatementKind::kLet, local, value));
+    return local;
+}
+
+Expr KernelWriter::declare(std::string name, ScalarType type, Expr first) {
+    const Expr local = body_.new_local(std::move(name), LocalKind::kVariable, type);
+    add(set(StatementKind::kDeclare, local, first));
+    return local;
+}
+
+Expr KernelWriter::declare_array(std::string name, ScalarType type, uint32_t length) {
+    const Expr local = body_.new_local(std::move(name), LocalKind::kArray, type, length);
+    add(set(StatementKind::kDeclare, local, {}));
+    return local;
+}
+
+Expr KernelWriter::declare_buffer(std::string name, DType dtype, DType held) {
+    const Expr buffer = body_.new_buffer(std::move(name), BufferKind::kVariable, dtype, held);
+    Statement s;
+    s.kind = StatementKind::kDeclareBuffer;
+    s.a = buffer.id;
+    add(std::move(s));
+    return buffer;
+}
+
+void KernelWriter::assign(Expr place, Expr value) {
+    Statement s;
+    s.kind = StatementKind::kAssign;
+    s.a = place.id;
+    s.b = value.id;
+    add(std::move(s));
+}
+
+void KernelWriter::store(uint32_t buffer, Expr element, Expr value) {
+    Statement s;
+    s.kind = StatementKind::kStore;
+    s.buffer = buffer;
+    s.a = element.id;
+    s.b = value.id;
+    add(std::move(s));
+}
+
+Expr KernelWriter::load_vector(std::string name, uint32_t buffer, Expr at, uint32_t length) {
+    const BodyBuffer& from = body_.buffers[buffer];
+    const Expr local =
+        body_.new_local(std::move(name), LocalKind::kVector, scalar_type(from.dtype), length);
+    body_.locals[local.node().bits].held = from.held;
+    Statement s = set(StatementKind::kLoadVector, local, at);
+    s.buffer = buffer;
+    add(std::move(s));
+    return local;
+}
+
+void KernelWriter::store_vector(uint32_t buffer, Expr at, Expr array) {
+    Statement s = set(StatementKind::kStoreVector, array, at);
+    s.buffer = buffer;
+    add(std::move(s));
+}
+
+void KernelWriter::barrier() {
+    Statement s;
+    s.kind = StatementKind::kBarrier;
+    add(std::move(s));
+}
+
+void KernelWriter::call(uint32_t function, std::span<const Expr> arguments) {
+    Statement s;
+    s.kind = StatementKind::kCall;
+    s.function = function;
+    for (const Expr argument : arguments) s.arguments.push_back(argument.id);
+    add(std::move(s));
+}
+
+void KernelWriter::leave(Expr result) {
+    Statement s;
+    s.kind = StatementKind::kReturn;
+    s.a = result.id;
+    add(std::move(s));
+}
+
+void KernelWriter::next_turn() {
+    Statement s;
+    s.kind = StatementKind::kContinue;
+    add(std::move(s));
+}
+
+Expr KernelWriter::for_(std::string name, Expr first, const Condition& condition, Expr amount,
+                        ScalarOp op) {
+    const Expr counter = body_.new_local(std::move(name), LocalKind::kVariable, first.type());
+    Statement s = set(StatementKind::kFor, counter, first);
+    s.op = op;
+    s.b = condition(counter).id;
+    s.c = amount.id;
+    scopes_.emplace_back();
+    scopes_.back().header = std::move(s);
+    return counter;
+}
+
+Expr KernelWriter::unrolled_for_(std::string name, int64_t turns) {
+    const Expr counter =
+        for_(std::move(name), body_.index(0), [&](Expr turn) { return turn < turns; });
+    scopes_.back().header.is_unrolled = true;
+    return counter;
+}
+
+void KernelWriter::if_(Expr condition) {
+    scopes_.emplace_back();
+    scopes_.back().header.kind = StatementKind::kIf;
+    scopes_.back().header.a = condition.id;
+}
+
+void KernelWriter::else_() {
+    std::vector<Statement>& statements = scopes_.back().statements;
+    HEARTH_ASSERT(!statements.empty() && statements.back().kind == StatementKind::kIf);
+    Statement before = std::move(statements.back());
+    statements.pop_back();
+    scopes_.emplace_back();
+    scopes_.back().header = std::move(before);
+    scopes_.back().is_otherwise = true;
+}
+
+void KernelWriter::end() {
+    HEARTH_ASSERT(scopes_.size() > 1);
+    Scope closed = std::move(scopes_.back());
+    scopes_.pop_back();
+    (closed.is_otherwise ? closed.header.otherwise : closed.header.body) =
+        std::move(closed.statements);
+    add(std::move(closed.header));
+}
+
+std::vector<Statement> KernelWriter::take() {
+    HEARTH_ASSERT(scopes_.size() == 1);
+    return std::move(scopes_[0].statements);
+}
+
+const Expr* KernelWriter::known(uint32_t id) const {
+    for (size_t i = scopes_.size(); i-- > 0;)
+        if (auto at = scopes_[i].known.find(id); at != scopes_[i].known.end()) return &at->second;
+    return nullptr;
+}
+
+Expr KernelWriter::emit(Scalar value) {
+    return emit(value.id);
+}
+
+Expr KernelWriter::emit(uint32_t id) {
+    if (const Expr* as = known(id)) return *as;
+    const ScalarNode node = arena_.node(id);
+    if (node.op == ScalarOp::kConst)
+        return body_.add({.kind = ExprKind::kConstant, .type = node.type, .bits = node.bits});
+    if (node.op == ScalarOp::kRowCount) return body_.rows();
+    HEARTH_ASSERT(node.op != ScalarOp::kVariable);  // every variable is bound before its use
+    if (is_loop(node.op)) return emit_loop(id);
+    const Expr value = expression(id);
+    HEARTH_ASSERT(value.type() == node.type);
+    const size_t depth = variable_depths_.of(arena_, id);
+    const Expr local =
+        body_.new_local("t" + std::to_string(locals_++), LocalKind::kValue, node.type);
+    scopes_[depth].statements.push_back(set(StatementKind::kLet, local, value));
+    scopes_[depth].known[id] = local;
+    return local;
+}
+
+Expr KernelWriter::expression(uint32_t id) {
+    const ScalarNode node = arena_.node(id);
+    const std::array<uint32_t, 3> operands{node.a, node.b, node.c};
+    std::array<Expr, 3> in;
+    for (size_t i = 0; i < static_cast<size_t>(operand_count(node.op)); ++i)
+        in[i] = emit(operands[i]);
+    if (node.op == ScalarOp::kLoad) return body_.load(operand_(node.bits), in[0]);
+    ExprNode made{.kind = ExprKind::kOperation,
+                  .type = node.type,
+                  .op = node.op,
+                  .in = {in[0].id, in[1].id, in[2].id}};
+    if (node.op == ScalarOp::kPhilox) {
+        made.kind = ExprKind::kPhilox;
+        made.bits = arena_.key(node.bits);
+    } else if (is_fitting_conversion(arena_, node)) {
+        made.kind = ExprKind::kFittingConversion;
+    } else {
+        return body_.operation(node.op, in[0], in[1], in[2]);
+    }
+    return body_.add(made);
+}
+
+Expr KernelWriter::emit_loop(uint32_t id) {
+    const ScalarNode node = arena_.node(id);
+    const size_t depth = variable_depths_.of(arena_, id);
+    // Emit into the scope where the loop belongs, as if the inner scopes were not open.
+    std::vector<Scope> inner(
+        std::make_move_iterator(scopes_.begin() + static_cast<long>(depth) + 1),
+        std::make_move_iterator(scopes_.end()));
+    scopes_.resize(depth + 1);
+    const Expr extent = emit(node.a);
+    const std::string name = "t" + std::to_string(locals_++);
+    const ScalarType type = arena_.node(node.b).type;
+    const bool is_arg = node.op == ScalarOp::kLoopArgMax || node.op == ScalarOp::kLoopArgMin;
+    Expr result, best;
+    if (is_arg) {
+        result = declare(name, ScalarType::kI32, body_.index(0));
+        best = declare(name + "_best", type, body_.constant(0, type));
+    } else {
+        const double start = node.op == ScalarOp::kLoopProd ? 1 : 0;
+        result = best = declare(name, type, body_.constant(start, type));
+    }
+    const Expr counter =
+        for_("i" + std::to_string(node.bits), body_.index(0), [&](Expr i) { return i < extent; });
+    bind({&arena_, node.c}, counter);
+    const Expr value = emit(node.b);
+    const Expr is_first = counter == 0;
+    if (node.op == ScalarOp::kLoopSum || node.op == ScalarOp::kLoopProd) {
+        Statement s;
+        s.kind = StatementKind::kAccumulate;
+        s.op = node.op == ScalarOp::kLoopSum ? ScalarOp::kAdd : ScalarOp::kMul;
+        s.a = result.id;
+        s.b = value.id;
+        add(std::move(s));
+    } else {
+        const bool larger = node.op == ScalarOp::kLoopMax || node.op == ScalarOp::kLoopArgMax;
+        if (!is_arg && type == ScalarType::kF32) {
+            const ScalarOp op = larger ? ScalarOp::kMax : ScalarOp::kMin;
+            assign(best, select(is_first, value, body_.operation(op, best, value)));
+        } else {
+            if_(either(is_first, larger ? value > best : value < best));
+            assign(best, value);
+            if (is_arg) assign(result, counter);
+            end();
+        }
+    }
+    end();
+    variable_depths_.release(node);
+    scopes_[depth].known[id] = result;
+    for (Scope& scope : inner) scopes_.push_back(std::move(scope));
+    return result;
+}
+
+}  // namespace hearth

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Builds the statements of a body, and places scalar expressions among them.
+//
+// Each scalar expression that is used becomes one local, in the outermost scope in which all that it
+// depends on is known: what does not depend on a loop's counter is computed before the loop.  What
+// is written as an Expr stays where it is written, as it is written.
+
+#pragma once
+
+#include "ir/variable_depths.hpp"
+#include "kernel/body.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace hearth {
+
+class KernelWriter {
+  public:
+    /// operand: the index in body.buffers of a value that scalar expressions load.
+    using Operand = std::function<uint32_t(uint32_t value)>;
+
+    KernelWriter(Body& body, ScalarArena& arena, Operand operand)
+        : body_(body), arena_(arena), operand_(std::move(operand)) {
+        scopes_.emplace_back();
+    }
+
+    /// Declares that the variable is `as` from the current scope inward.
+    void bind(Scalar variable, Expr as);
+    /// Declares that the expression's value is `as` from the current scope inward.
+    void define(Scalar value, Expr as);
+    /// The expression's value: a local or a constant, after placing what works it out.
+    Expr emit(Scalar value);
+
+    /// A local that is set once.
+    Expr let(std::string name, Expr value);
+    /// A variable; without a first value if there is none.
+    Expr declare(std::string name, ScalarType type, Expr first = {});
+    Expr declare_array(std::string name, ScalarType type, uint32_t length);
+    Expr declare_buffer(std::string name, DType dtype, DType held);
+    void assign(Expr place, Expr value);
+    void store(uint32_t buffer, Expr element, Expr value);
+    /// Elements `at` (a multiple of `length`) and on of a buffer; element() reads one.
+    Expr load_vector(std::string name, uint32_t buffer, Expr at, uint32_t length);
+    void store_vector(uint32_t buffer, Expr at, Expr array);
+    void barrier();
+    void call(uint32_t function, std::span<const Expr> arguments = {});
+    void leave(Expr result = {});
+    void next_turn();
+
+    /// for (name = first; condition(name); name = name op amount), without an amount ++name.
+    /// end() closes it.  Returns the counter.
+    using Condition = std::function<Expr(Expr counter)>;
+    Expr for_(std::string name, Expr first, const Condition& condition, Expr amount = {},
+              ScalarOp op = ScalarOp::kAdd);
+    /// The same with so many turns, from 0 on, that should be written out.
+    Expr unrolled_for_(std::string name, int64_t turns);
+    void if_(Expr condition);
+    /// What happens if the condition of the if_ that was just closed does not hold.
+    void else_();
+    void end();
+
+    /// The finished statements.  All scopes must be closed.
+    std::vector<Statement> take();
+
+  private:
+    struct Scope {
+        Statement header;
+        bool is_otherwise = false;
+        std::vector<Statement> statements;
+        std::unordered_map<uint32_t, Expr> known;  ///< id of a scalar expression
+    };
+
+    void add(Statement statement) { scopes_.back().statements.push_back(std::move(statement)); }
+    Expr emit(uint32_t id);
+    Expr emit_loop(uint32_t id);
+    Expr expression(uint32_t id);
+    const Expr* known(uint32_t id) const;
+    Statement set(StatementKind kind, Expr local, Expr value) const;
+
+    Body& body_;
+    ScalarArena& arena_;
+    Operand operand_;
+    std::vector<Scope> scopes_;
+    VariableDepths variable_depths_;
+    uint32_t locals_ = 0;
+};
+
+}  // namespace hearth

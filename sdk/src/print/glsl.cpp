@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "print/glsl.hpp"
+
+#include "ir/scalar_operands.hpp"
+#include "print/glsl_elements.hpp"
+#include "print/glsl_expressions.hpp"
+
+#include <hearth/core/assert.hpp>
+
+#include <bit>
+#include <cmath>
+
+namespace hearth {
+
+namespace {
+
+class GlslPrinter {
+  public:
+    explicit GlslPrinter(const Body& body) : body_(body) {}
+
+    std::string functions() {
+        for (const Local& local : body_.locals) {
+            const std::string declared = std::string(glsl_type(local.type)) + " " + local.name;
+            if (local.kind == LocalKind::kShared)
+                text_ += "shared " + declared + "[" + std::to_string(local.length) + "];\n";
+            if (local.kind == LocalKind::kPrivate) text_ += declared + ";\n";
+        }
+        for (const BodyFunction& f : body_.functions) {
+            text_ += f.has_result ? glsl_type(f.result) : "void";
+            text_ += " " + f.name + "(";
+            for (size_t i = 0; i < f.parameters.size(); ++i)
+                text_ += (i == 0 ? "" : ", ") + type_of(f.parameters[i]) + " " +
+                         expression(f.parameters[i]);
+            text_ += ") {\n";
+            block(f.statements);
+            text_ += "}\n";
+        }
+        return std::move(text_);
+    }
+
+    std::string main() {
+        text_ = "void main() {\n";
+        block(body_.statements);
+        return std::move(text_) + "}\n";
+    }
+
+  private:
+    const ExprNode& node(uint32_t id) const { return body_.expressions[id]; }
+    const Local& local(const Statement& s) const { return body_.locals[s.local]; }
+
+    std::string type_of(uint32_t parameter) const {
+        const ExprNode& n = node(parameter);
+        return std::string(n.kind == ExprKind::kBuffer ? held_type(body_.buffers[n.bits].held).block
+                                                       : glsl_type(n.type));
+    }
+
+    void line(const std::string& text) { text_ += std::string(4 * depth_, ' ') + text + "\n"; }
+
+    void block(const std::vector<Statement>& statements) {
+        ++depth_;
+        for (const Statement& s : statements) print(s);
+        --depth_;
+    }
+
+    void print(const Statement& s) {
+        switch (s.kind) {
+            case StatementKind::kLet:
+                return line("const " + declaration(local(s)) + " = " + expression(s.a) + ";");
+            case StatementKind::kDeclare:
+                return line(declaration(local(s)) + (s.a == 0 ? "" : " = " + expression(s.a)) +
+                            ";");
+            case StatementKind::kDeclareBuffer:
+                return line(type_of(s.a) + " " + expression(s.a) + ";");
+            case StatementKind::kAssign:
+                return line(expression(s.a) + " = " + expression(s.b) + ";");
+            case StatementKind::kAccumulate:
+                return line(expression(s.a) + (s.op == ScalarOp::kMul ? " *= " : " += ") +
+                            expression(s.b) + ";");
+            case StatementKind::kLoadVector:
+                return line("const " + vector_type(s) + " " + local(s).name + " = " +
+                            vector_place(s) + ";");
+            case StatementKind::kStoreVector:
+                return line(vector_place(s) + " = " + vector_type(s) + "(" + words(s) + ");");
+            case StatementKind::kStore: {
+                const BodyBuffer& to = body_.buffers[s.buffer];
+                return line(to.name + ".at[" + expression(s.a) +
+                            "] = " + store_text(held_type(to.held), to.dtype, operand(s.b)) + ";");
+            }
+            case StatementKind::kFor:
+                line(std::string(s.is_unrolled ? "[[unroll]] " : "") + "for (" +
+                     declaration(local(s)) + " = " + expression(s.a) + "; " + expression(s.b) +
+                     "; " + update(s) + ") {");
+                block(s.body);
+                return line("}");
+            case StatementKind::kIf:
+                return choice(s);
+            case StatementKind::kBarrier:
+                return line("barrier();");
+            case StatementKind::kCall:
+                return line(body_.functions[s.function].name + "(" + list(s.arguments) + ");");
+            case StatementKind::kReturn:
+                return line(s.a == 0 ? "return;" : "return " + expression(s.a) + ";");
+            case StatementKind::kContinue:
+                return line("continue;");
+        }
+    }
+
+    void choice(const Statement& first) {
+        line("if (" + expression(first.a) + ") {");
+        const Statement* s = &first;
+        for (;;) {
+            block(s->body);
+            if (s->otherwise.empty()) return line("}");
+            const Statement& next = s->otherwise[0];
+            if (s->otherwise.size() == 1 && next.kind == StatementKind::kIf) {
+                line("} else if (" + expression(next.a) + ") {");
+                s = &next;
+                continue;
+            }
+            line("} else {");
+            block(s->otherwise);
+            return line("}");
+        }
+    }
+
+    std::string declaration(const Local& l) const {
+        return std::string(glsl_type(l.type)) + " " + l.name +
+               (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
+    }
+
+    std::string update(const Statement& s) {
+        const std::string& counter = local(s).name;
+        if (s.c == 0) return "++" + counter;
+        switch (s.op) {
+            case ScalarOp::kAdd:
+                return counter + " += " + expression(s.c);
+            case ScalarOp::kDiv:
+                return counter + " /= " + expression(s.c);
+            default:
+                HEARTH_ASSERT(false && "a loop's counter grows by a sum or shrinks by a quotient");
+                return {};
+        }
+    }
+
+    uint32_t word_count(const Statement& s) const {
+        return local(s).length * size_bytes(body_.buffers[s.buffer].held) /
+               uint32_t{sizeof(uint32_t)};
+    }
+    std::string vector_type(const Statement& s) const {
+        return "uvec" + std::to_string(word_count(s));
+    }
+    std::string vector_place(const Statement& s) {
+        return body_.buffers[s.buffer].name + (word_count(s) == 2 ? "p" : "w") + ".at[" +
+               operand(s.a) + " / " + std::to_string(local(s).length) + "]";
+    }
+    std::string words(const Statement& s) const {
+        const BodyBuffer& to = body_.buffers[s.buffer];
+        std::string text;
+        for (uint32_t i = 0; i < word_count(s); ++i)
+            text += (i == 0 ? "" : ", ") + word_of_elements(held_type(to.held), to.dtype,
+                                                            local(s).name, static_cast<int>(i));
+        return text;
+    }
+
+    std::string list(std::span<const uint32_t> expressions) {
+        std::string text;
+        for (const uint32_t id : expressions)
+            if (id != 0) text += (text.empty() ? "" : ", ") + expression(id);
+        return text;
+    }
+
+    /// The expression as part of a larger one.
+    std::string operand(uint32_t id) {
+        switch (node(id).kind) {
+            case ExprKind::kOperation:
+            case ExprKind::kGreater:
+            case ExprKind::kGreaterEqual:
+                return "(" + expression(id) + ")";
+            default:
+                return expression(id);
+        }
+    }
+
+    std::string expression(uint32_t id) {
+        const ExprNode& n = node(id);
+        switch (n.kind) {
+            case ExprKind::kNothing:
+                break;
+            case ExprKind::kConstant:
+                return glsl_literal(constant_value(n), n.type);
+            case ExprKind::kRowCount:
+                return "rows";
+            case ExprKind::kInvocation:
+                return "int(gl_LocalInvocationID.x)";
+            case ExprKind::kWorkgroup:
+                return "int(gl_WorkGroupID.x)";
+            case ExprKind::kWorkgroups:
+                return "int(gl_NumWorkGroups.x)";
+            case ExprKind::kLocal:
+                return body_.locals[n.bits].name;
+            case ExprKind::kElement:
+                return element(n);
+            case ExprKind::kBuffer:
+                return body_.buffers[n.bits].name;
+            case ExprKind::kLoad: {
+                const BodyBuffer& from = body_.buffers[n.bits];
+                return load_text(held_type(from.held),
+                                 from.name + ".at[" + expression(n.in[0]) + "]");
+            }
+            case ExprKind::kCall:
+                return body_.functions[n.bits].name + "(" + list(n.in) + ")";
+            case ExprKind::kPhilox:
+                return glsl_philox(n.bits, expression(n.in[0]), expression(n.in[1]));
+            case ExprKind::kGreater:
+                return operand(n.in[0]) + " > " + operand(n.in[1]);
+            case ExprKind::kGreaterEqual:
+                return operand(n.in[0]) + " >= " + operand(n.in[1]);
+            case ExprKind::kOperation:
+            case ExprKind::kFittingConversion:
+                return operation(n);
+        }
+        HEARTH_ASSERT(false && "no expression");
+        return {};
+    }
+
+    std::string element(const ExprNode& n) {
+        const Local& array = body_.locals[n.bits];
+        if (array.kind != LocalKind::kVector) return array.name + "[" + expression(n.in[0]) + "]";
+        const std::string text =
+            element_of_words(held_type(array.held), array.name, operand(n.in[0]));
+        return array.type == ScalarType::kF32
+                   ? text
+                   : std::string(glsl_type(array.type)) + "(" + text + ")";
+    }
+
+    std::string operation(const ExprNode& n) {
+        GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
+        std::vector<std::string> operands;
+        for (size_t i = 0; i < static_cast<size_t>(operand_count(n.op)); ++i) {
+            operands.push_back(operand(n.in[i]));
+            if (i < operation.is_number.size())
+                operation.is_number[i] = node(n.in[i]).kind == ExprKind::kConstant &&
+                                         !std::isnan(constant_value(node(n.in[i])));
+        }
+        return glsl_operation(operation, operands);
+    }
+
+    const Body& body_;
+    std::string text_;
+    size_t depth_ = 0;
+};
+
+}  // namespace
+
+std::string print_glsl_functions(const Body& body) {
+    return GlslPrinter(body).functions();
+}
+
+std::string print_glsl(const Body& body) {
+    return print_glsl_functions(body) + GlslPrinter(body).main();
+}
+
+}  // namespace hearth

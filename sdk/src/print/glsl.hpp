@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Prints bodies as GLSL.
+//
+// The text names an operand "b3" and expects that `b3.at[i]` is an element as it lies in memory; as
+// vectors of 16 and 8 bytes `b3w.at[i]` and `b3p.at[i]` (BodyRequirements); "rows"; and the
+// functions of shaders/common that the body requires.
+
+#pragma once
+
+#include "kernel/body.hpp"
+
+#include <string>
+
+namespace hearth {
+
+/// All of the body: shared memory, functions and main().
+std::string print_glsl(const Body& body);
+
+/// Shared memory and functions alone.
+std::string print_glsl_functions(const Body& body);
+
+}  // namespace hearth

@@ -1,0 +1,230 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "print/glsl_expressions.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+namespace hearth {
+
+namespace {
+
+bool is_unary(ScalarOp op) {
+    return op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform;
+}
+
+std::string call(const char* function, const std::string& a) {
+    return std::string(function) + "(" + a + ")";
+}
+std::string call(const char* function, const std::string& a, const std::string& b) {
+    return std::string(function) + "(" + a + ", " + b + ")";
+}
+
+std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
+    const bool is_float = type == ScalarType::kF32;
+    switch (op) {
+        case ScalarOp::kNeg:
+            return "-" + a;
+        case ScalarOp::kNot:
+            return "!" + a;
+        case ScalarOp::kAbs:
+            return type == ScalarType::kU32 ? a : call("abs", a);
+        case ScalarOp::kSign:
+            return is_float ? call("hearth_sign", a)
+                            : (type == ScalarType::kU32 ? call("min", a, "1u") : call("sign", a));
+        case ScalarOp::kFloor:
+            return call("floor", a);
+        case ScalarOp::kCeil:
+            return call("ceil", a);
+        case ScalarOp::kRound:
+            return call("roundEven", a);
+        case ScalarOp::kTrunc:
+            return call("trunc", a);
+        case ScalarOp::kSqrt:
+            return call("sqrt", a);
+        case ScalarOp::kRsqrt:
+            return call("inversesqrt", a);
+        case ScalarOp::kExp:
+            return call("exp", a);
+        case ScalarOp::kLog:
+            return call("log", a);
+        case ScalarOp::kSin:
+            return call("hearth_sin", a);
+        case ScalarOp::kCos:
+            return call("hearth_cos", a);
+        case ScalarOp::kTan:
+            return call("hearth_tan", a);
+        case ScalarOp::kAsin:
+            return call("hearth_asin", a);
+        case ScalarOp::kAcos:
+            return call("hearth_acos", a);
+        case ScalarOp::kAtan:
+            return call("hearth_atan", a);
+        case ScalarOp::kSinh:
+            return call("hearth_sinh", a);
+        case ScalarOp::kCosh:
+            return call("hearth_cosh", a);
+        case ScalarOp::kTanh:
+            return call("hearth_tanh", a);
+        case ScalarOp::kAsinh:
+            return call("hearth_asinh", a);
+        case ScalarOp::kAcosh:
+            return call("hearth_acosh", a);
+        case ScalarOp::kAtanh:
+            return call("hearth_atanh", a);
+        case ScalarOp::kErf:
+            return call("hearth_erf", a);
+        case ScalarOp::kIsNan:
+            return call("isnan", a);
+        case ScalarOp::kIsInf:
+            return call("isinf", a);
+        case ScalarOp::kToF32:
+            return call("float", a);
+        case ScalarOp::kToI32:
+            return call(is_float ? "hearth_to_int" : "int", a);
+        case ScalarOp::kToU32:
+            return call(is_float ? "hearth_to_uint" : "uint", a);
+        case ScalarOp::kToBool:
+            return call("bool", a);
+        case ScalarOp::kRoundF16:
+            return call("hearth_round_f16", a);
+        case ScalarOp::kRoundBF16:
+            return call("hearth_round_bf16", a);
+        case ScalarOp::kBitNot:
+            return "~" + a;
+        case ScalarOp::kBitsToF32:
+            return call(type == ScalarType::kI32 ? "intBitsToFloat" : "uintBitsToFloat", a);
+        case ScalarOp::kBitsToI32:
+            return call("floatBitsToInt", a);
+        case ScalarOp::kBitsToU32:
+            return call("floatBitsToUint", a);
+        case ScalarOp::kBitsToUniform:
+            return "float(" + a + " >> 8) * 5.9604644775390625e-8";
+        default:
+            HEARTH_ASSERT(false && "no unary operator");
+            return {};
+    }
+}
+
+std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, const std::string& b) {
+    const bool is_float = type == ScalarType::kF32;
+    switch (op) {
+        case ScalarOp::kAdd:
+            return a + " + " + b;
+        case ScalarOp::kSub:
+            return a + " - " + b;
+        case ScalarOp::kMul:
+            return a + " * " + b;
+        case ScalarOp::kDiv:
+            return a + " / " + b;
+        case ScalarOp::kMod:
+            return is_float ? call("hearth_fmod", a, b) : a + " % " + b;
+        case ScalarOp::kPow:
+            return call(is_float ? "hearth_pow" : "hearth_ipow", a, b);
+        case ScalarOp::kAtan2:
+            return call("hearth_atan2", a, b);
+        case ScalarOp::kMin:
+            return call("min", a, b);
+        case ScalarOp::kMax:
+            return call("max", a, b);
+        case ScalarOp::kLess:
+            return a + " < " + b;
+        case ScalarOp::kLessEqual:
+            return a + " <= " + b;
+        case ScalarOp::kEqual:
+            return a + " == " + b;
+        case ScalarOp::kNotEqual:
+            return a + " != " + b;
+        case ScalarOp::kAnd:
+            return a + " && " + b;
+        case ScalarOp::kOr:
+            return a + " || " + b;
+        case ScalarOp::kXor:
+            return a + " != " + b;
+        case ScalarOp::kBitAnd:
+            return a + " & " + b;
+        case ScalarOp::kBitOr:
+            return a + " | " + b;
+        case ScalarOp::kBitXor:
+            return a + " ^ " + b;
+        case ScalarOp::kShiftLeft:
+            return a + " << " + b;
+        case ScalarOp::kShiftRight:
+            return a + " >> " + b;
+        default:
+            HEARTH_ASSERT(false && "no binary operator");
+            return {};
+    }
+}
+
+/// The larger or smaller of two floats.  Of a number that is constant: NaN stays without being asked
+/// for.
+std::string extreme_text(const GlslOperation& op, const std::string& a, const std::string& b) {
+    const std::string beyond = op.op == ScalarOp::kMax ? " < " : " > ";
+    if (op.is_number[1]) return a + beyond + b + " ? " + b + " : " + a;
+    if (op.is_number[0]) return b + beyond + a + " ? " + a + " : " + b;
+    return call(op.op == ScalarOp::kMax ? "hearth_max" : "hearth_min", a, b);
+}
+
+}  // namespace
+
+std::string_view glsl_type(ScalarType type) {
+    switch (type) {
+        case ScalarType::kF32:
+            return "float";
+        case ScalarType::kI32:
+            return "int";
+        case ScalarType::kU32:
+            return "uint";
+        case ScalarType::kBool:
+            return "bool";
+    }
+    return "";
+}
+
+std::string glsl_literal(double value, ScalarType type) {
+    char text[40];
+    switch (type) {
+        case ScalarType::kBool:
+            return value != 0 ? "true" : "false";
+        case ScalarType::kU32:
+            return std::to_string(saturate_cast<uint32_t>(value)) + "u";
+        case ScalarType::kI32: {
+            const auto whole = saturate_cast<int32_t>(value);
+            // -2147483648 would be the negation of a literal that does not fit.
+            if (whole == INT32_MIN) return "int(0x80000000u)";
+            return whole < 0 ? "(" + std::to_string(whole) + ")" : std::to_string(whole);
+        }
+        case ScalarType::kF32:
+            break;
+    }
+    if (std::isnan(value)) return "uintBitsToFloat(0x7fc00000u)";
+    if (std::isinf(value))
+        return value > 0 ? "uintBitsToFloat(0x7f800000u)" : "uintBitsToFloat(0xff800000u)";
+    std::snprintf(text, sizeof text, "%.9g", value);
+    std::string result = text;
+    if (result.find_first_of(".e") == std::string::npos) result += ".0";
+    return result[0] == '-' ? "(" + result + ")" : result;
+}
+
+std::string glsl_operation(const GlslOperation& op, std::span<const std::string> operands) {
+    if (is_unary(op.op)) {
+        if (op.is_fitting) return call(op.op == ScalarOp::kToI32 ? "int" : "uint", operands[0]);
+        return unary_text(op.op, op.operand, operands[0]);
+    }
+    if (op.op == ScalarOp::kSelect) return operands[0] + " ? " + operands[1] + " : " + operands[2];
+    if ((op.op == ScalarOp::kMax || op.op == ScalarOp::kMin) && op.operand == ScalarType::kF32)
+        return extreme_text(op, operands[0], operands[1]);
+    return binary_text(op.op, op.operand, operands[0], operands[1]);
+}
+
+std::string glsl_philox(uint64_t key, const std::string& step, const std::string& element) {
+    return "hearth_philox(" + std::to_string(static_cast<uint32_t>(key)) + "u, " +
+           std::to_string(static_cast<uint32_t>(key >> 32)) + "u, " + step + ", " + element + ")";
+}
+
+}  // namespace hearth

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Scalar operations, types and literals in GLSL.
+
+#pragma once
+
+#include <hearth/op/scalar.hpp>
+
+#include <array>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace hearth {
+
+std::string_view glsl_type(ScalarType type);
+
+/// A literal of exactly this value (infinities and NaN included).
+std::string glsl_literal(double value, ScalarType type);
+
+struct GlslOperation {
+    ScalarOp op;                      ///< unary, binary or kSelect
+    ScalarType operand;               ///< of the first
+    bool is_fitting = false;          ///< a conversion of a float that is known to fit
+    std::array<bool, 2> is_number{};  ///< operands that are constants, and not NaN
+};
+
+/// The operation on operands that are names, literals or in parentheses.  Not in parentheses itself.
+std::string glsl_operation(const GlslOperation& op, std::span<const std::string> operands);
+
+std::string glsl_philox(uint64_t key, const std::string& step, const std::string& element);
+
+}  // namespace hearth

@@ -1,0 +1,517 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "reference/run_kernel.hpp"
+
+#include "ir/scalar_operands.hpp"
+#include "reference/operations.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
+#include <hearth/core/philox.hpp>
+
+#include <algorithm>
+#include <bit>
+
+namespace hearth {
+
+namespace {
+
+using Mask = std::vector<bool>;        ///< per invocation of a workgroup
+using Values = std::vector<uint32_t>;  ///< the same: 32 bits
+
+bool is_any(const Mask& mask) {
+    return std::find(mask.begin(), mask.end(), true) != mask.end();
+}
+Mask without(const Mask& a, const Mask& b) {
+    Mask result(a.size());
+    for (size_t t = 0; t < a.size(); ++t) result[t] = a[t] && !b[t];
+    return result;
+}
+
+/// Who touched an element since its memory was last in order.
+struct Touch {
+    static constexpr uint64_t kNobody = ~uint64_t{0}, kMany = kNobody - 1;
+    uint64_t interval = 0;  ///< between barriers
+    uint64_t writer = kNobody, reader = kNobody;
+
+    void begin(uint64_t now) {
+        if (interval != now) *this = {now, kNobody, kNobody};
+    }
+    /// Whether another one wrote the element.
+    bool read(uint64_t who, uint64_t now) {
+        begin(now);
+        reader = reader == kNobody || reader == who ? who : kMany;
+        return writer != kNobody && writer != who;
+    }
+    /// Whether another one wrote or read it.
+    bool write(uint64_t who, uint64_t now) {
+        begin(now);
+        const bool races =
+            (writer != kNobody && writer != who) || (reader != kNobody && reader != who);
+        writer = who;
+        return races;
+    }
+};
+
+struct Cell {
+    uint32_t bits = 0;
+    bool is_set = false;
+};
+
+class KernelRun {
+  public:
+    KernelRun(const Body& body, const KernelLaunch& launch, std::span<OperandMemory> operands)
+        : body_(body),
+          launch_(launch),
+          operands_(operands),
+          cells_(body.locals.size()),
+          shared_touches_(body.locals.size()),
+          bound_(body.buffers.size()) {
+        for (const OperandMemory& operand : operands)
+            touches_.emplace_back(static_cast<size_t>(operand.tensor.element_count()));
+    }
+
+    Status run() {
+        for (workgroup_ = 0; workgroup_ < launch_.workgroups && error_.ok(); ++workgroup_) {
+            for (size_t i = 0; i < body_.locals.size(); ++i) {
+                const Local& local = body_.locals[i];
+                const bool is_shared = local.kind == LocalKind::kShared;
+                cells_[i].assign(is_shared ? local.length : size_t{local.length} * body_.threads,
+                                 {});
+                if (is_shared) shared_touches_[i].assign(local.length, {});
+            }
+            for (size_t b = 0; b < body_.buffers.size(); ++b)
+                bound_[b].assign(body_.threads, static_cast<uint32_t>(b));
+            Frame frame{Mask(body_.threads), Values(body_.threads)};
+            name_ = "main";
+            block(body_.statements, Mask(body_.threads, true), frame, nullptr);
+        }
+        return error_;
+    }
+
+  private:
+    /// A function that is being executed.
+    struct Frame {
+        Mask left;  ///< those that have returned
+        Values result;
+    };
+
+    void fail(size_t invocation, const std::string& what) {
+        if (!error_.ok()) return;
+        error_ = internal_error(launch_.label + ", " + name_ + ", workgroup " +
+                                std::to_string(workgroup_) + ", invocation " +
+                                std::to_string(invocation) + ": " + what);
+    }
+
+    uint64_t who(size_t invocation) const {
+        return uint64_t{workgroup_} * body_.threads + invocation;
+    }
+
+    // ------------------------------------------------------------------------ memory
+
+    /// The cell of an invocation's local, or null where there is none.
+    Cell* cell(uint64_t local, size_t invocation, int32_t index) {
+        const Local& l = body_.locals[local];
+        if (index < 0 || index >= static_cast<int32_t>(l.length)) {
+            fail(invocation, "element " + std::to_string(index) + " of " + l.name + ", which has " +
+                                 std::to_string(l.length));
+            return nullptr;
+        }
+        const size_t first =
+            l.kind == LocalKind::kShared ? 0 : invocation * static_cast<size_t>(l.length);
+        return &cells_[local][first + static_cast<size_t>(index)];
+    }
+
+    uint32_t read_local(uint64_t local, size_t t, int32_t index) {
+        const Cell* c = cell(local, t, index);
+        if (c == nullptr) return 0;
+        const Local& l = body_.locals[local];
+        const std::string place = l.name + "[" + std::to_string(index) + "]";
+        if (!c->is_set) fail(t, "reads " + place + ", which nothing has written");
+        if (l.kind == LocalKind::kShared &&
+            shared_touches_[local][static_cast<size_t>(index)].read(who(t), interval_))
+            fail(t, "a race: reads " + place + ", which another invocation writes");
+        return c->bits;
+    }
+
+    void write_local(uint64_t local, size_t t, int32_t index, uint32_t bits) {
+        Cell* c = cell(local, t, index);
+        if (c == nullptr) return;
+        *c = {bits, true};
+        const Local& l = body_.locals[local];
+        if (l.kind == LocalKind::kShared &&
+            shared_touches_[local][static_cast<size_t>(index)].write(who(t), interval_))
+            fail(t, "a race: writes " + l.name + "[" + std::to_string(index) +
+                        "], which another invocation reads or writes");
+    }
+
+    /// The operand that a buffer is for this invocation.
+    uint32_t operand_of(uint64_t buffer, size_t t) {
+        uint32_t at = static_cast<uint32_t>(buffer);
+        while (body_.buffers[at].kind != BufferKind::kOperand) {
+            if (bound_[at][t] == at) {
+                fail(t, "reads " + body_.buffers[at].name + ", which is no operand yet");
+                return 0;
+            }
+            at = bound_[at][t];
+        }
+        return at;
+    }
+
+    bool is_inside(uint32_t operand, size_t t, int64_t element, const char* what) {
+        const int64_t count = operands_[operand].tensor.element_count();
+        if (element >= 0 && element < count) return true;
+        fail(t, std::string(what) + " element " + std::to_string(element) + " of " +
+                    body_.buffers[operand].name + ", which has " + std::to_string(count));
+        return false;
+    }
+
+    uint32_t load(uint64_t buffer, size_t t, int64_t element) {
+        const uint32_t operand = operand_of(buffer, t);
+        if (!is_inside(operand, t, element, "loads")) return 0;
+        const auto at = static_cast<size_t>(element);
+        const std::string place = body_.buffers[operand].name + "[" + std::to_string(element) + "]";
+        if (!operands_[operand].is_written[at])
+            fail(t, "reads " + place + ", which nothing has written");
+        if (touches_[operand][at].read(who(t), 0))
+            fail(t, "a race: reads " + place + ", which another invocation writes");
+        const HostTensor& tensor = operands_[operand].tensor;
+        if (is_floating(tensor.dtype()))
+            return std::bit_cast<uint32_t>(static_cast<float>(tensor.get(element)));
+        return static_cast<uint32_t>(tensor.get_int(element));
+    }
+
+    void store(uint64_t buffer, size_t t, int64_t element, uint32_t bits) {
+        const uint32_t operand = operand_of(buffer, t);
+        if (!is_inside(operand, t, element, "stores")) return;
+        const auto at = static_cast<size_t>(element);
+        if (touches_[operand][at].write(who(t), 0))
+            fail(t, "a race: writes " + body_.buffers[operand].name + "[" +
+                        std::to_string(element) + "], which another invocation reads or writes");
+        operands_[operand].is_written[at] = true;
+        HostTensor& tensor = operands_[operand].tensor;
+        if (is_floating(tensor.dtype()))
+            tensor.set(element, static_cast<double>(std::bit_cast<float>(bits)));
+        else
+            tensor.set_int(element, static_cast<int32_t>(bits));
+    }
+
+    // ------------------------------------------------------------------------ expressions
+
+    Values values(uint32_t id, const Mask& mask) {
+        const ExprNode& n = body_.expressions[id];
+        Values result(body_.threads);
+        const auto each = [&](const auto& value_of) {
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                if (mask[t]) result[t] = value_of(t);
+        };
+        switch (n.kind) {
+            case ExprKind::kNothing:
+            case ExprKind::kBuffer:
+                HEARTH_ASSERT(false && "no value");
+                break;
+            case ExprKind::kConstant:
+                result.assign(body_.threads, static_cast<uint32_t>(n.bits));
+                break;
+            case ExprKind::kRowCount:
+                result.assign(body_.threads, static_cast<uint32_t>(launch_.rows));
+                break;
+            case ExprKind::kInvocation:
+                each([](size_t t) { return static_cast<uint32_t>(t); });
+                break;
+            case ExprKind::kWorkgroup:
+                result.assign(body_.threads, workgroup_);
+                break;
+            case ExprKind::kWorkgroups:
+                result.assign(body_.threads, launch_.workgroups);
+                break;
+            case ExprKind::kLocal:
+                each([&](size_t t) { return read_local(n.bits, t, 0); });
+                break;
+            case ExprKind::kElement: {
+                const Values at = values(n.in[0], mask);
+                each([&](size_t t) { return read_local(n.bits, t, static_cast<int32_t>(at[t])); });
+                break;
+            }
+            case ExprKind::kLoad: {
+                const Values at = values(n.in[0], mask);
+                each([&](size_t t) { return load(n.bits, t, static_cast<int32_t>(at[t])); });
+                break;
+            }
+            case ExprKind::kCall: {
+                const size_t count =
+                    static_cast<size_t>(std::find(n.in.begin(), n.in.end(), 0u) - n.in.begin());
+                return call(n.bits, {n.in.data(), count}, mask);
+            }
+            case ExprKind::kPhilox: {
+                const Values step = values(n.in[0], mask), element = values(n.in[1], mask);
+                each([&](size_t t) { return philox_bits(n.bits, step[t], element[t]); });
+                break;
+            }
+            case ExprKind::kGreater:
+                return operation(ScalarOp::kLess, n, {n.in[1], n.in[0], 0}, mask);
+            case ExprKind::kGreaterEqual:
+                return operation(ScalarOp::kLessEqual, n, {n.in[1], n.in[0], 0}, mask);
+            case ExprKind::kOperation:
+                return operation(n.op, n, n.in, mask);
+            case ExprKind::kFittingConversion:
+                check_fit(n, mask);
+                return operation(n.op, n, n.in, mask);
+        }
+        return result;
+    }
+
+    Values operation(ScalarOp op, const ExprNode& n, const std::array<uint32_t, 3>& in,
+                     const Mask& mask) {
+        const ScalarType type = body_.expressions[n.in[0]].type;
+        std::array<Values, 3> operands;
+        const auto count = static_cast<size_t>(operand_count(op));
+        operands[0] = values(in[0], mask);
+        for (size_t i = 1; i < count; ++i)
+            operands[i] = values(in[i], asking(op, i, operands, mask));
+        Values result(body_.threads);
+        for (size_t t = 0; t < mask.size(); ++t) {
+            if (!mask[t]) continue;
+            std::array<uint32_t, 3> bits{};
+            for (size_t i = 0; i < count; ++i) bits[i] = operands[i][t];
+            result[t] = scalar_operation(op, type, bits);
+        }
+        return result;
+    }
+
+    /// The invocations that ask for an operand: of two branches each takes one.
+    static Mask asking(ScalarOp op, size_t operand, const std::array<Values, 3>& known,
+                       const Mask& mask) {
+        const bool is_select = op == ScalarOp::kSelect;
+        if (!is_select && op != ScalarOp::kAnd && op != ScalarOp::kOr) return mask;
+        const bool if_set = op == ScalarOp::kAnd || (is_select && operand == 1);
+        Mask result(mask.size());
+        for (size_t t = 0; t < mask.size(); ++t)
+            result[t] = mask[t] && (known[0][t] != 0) == if_set;
+        return result;
+    }
+
+    void check_fit(const ExprNode& n, const Mask& mask) {
+        const Values from = values(n.in[0], mask);
+        for (size_t t = 0; t < mask.size(); ++t) {
+            if (!mask[t]) continue;
+            const auto value = static_cast<double>(std::bit_cast<float>(from[t]));
+            const bool fits = n.op == ScalarOp::kToI32
+                                  ? value > -2147483649.0 && value < 2147483648.0
+                                  : value > -1.0 && value < 4294967296.0;
+            if (!fits) fail(t, "converts " + std::to_string(value) + ", which was said to fit");
+        }
+    }
+
+    Values call(uint64_t index, std::span<const uint32_t> arguments, const Mask& mask) {
+        const BodyFunction& function = body_.functions[index];
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            const ExprNode& parameter = body_.expressions[function.parameters[i]];
+            if (parameter.kind == ExprKind::kBuffer)
+                bind(parameter.bits, body_.expressions[arguments[i]].bits, mask);
+            else
+                assign(parameter.bits, values(arguments[i], mask), mask);
+        }
+        Frame frame{Mask(body_.threads), Values(body_.threads)};
+        const std::string caller = std::exchange(name_, function.name);
+        block(function.statements, mask, frame, nullptr);
+        name_ = caller;
+        if (function.has_result)
+            for (size_t t = 0; t < mask.size(); ++t)
+                if (mask[t] && !frame.left[t]) fail(t, function.name + " ends without a result");
+        return std::move(frame.result);
+    }
+
+    // ------------------------------------------------------------------------ statements
+
+    void assign(uint64_t local, const Values& from, const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t]) write_local(local, t, 0, from[t]);
+    }
+
+    void bind(uint64_t buffer, uint64_t from, const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t]) bound_[buffer][t] = operand_of(from, t);
+    }
+
+    Mask holds(uint32_t condition, const Mask& mask) {
+        const Values values_of = values(condition, mask);
+        Mask result(mask.size());
+        for (size_t t = 0; t < mask.size(); ++t) result[t] = mask[t] && values_of[t] != 0;
+        return result;
+    }
+
+    /// next: those that go on with the innermost loop's next turn.
+    void block(std::span<const Statement> statements, const Mask& entered, Frame& frame,
+               Mask* next) {
+        for (const Statement& s : statements) {
+            Mask mask = without(entered, frame.left);
+            if (next != nullptr) mask = without(mask, *next);
+            if (!is_any(mask) || !error_.ok()) return;
+            execute(s, mask, frame, next);
+        }
+    }
+
+    void execute(const Statement& s, const Mask& mask, Frame& frame, Mask* next) {
+        switch (s.kind) {
+            case StatementKind::kLet:
+                return assign(s.local, values(s.a, mask), mask);
+            case StatementKind::kDeclare:
+                for (size_t t = 0; t < mask.size(); ++t)
+                    for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i)
+                        cell(s.local, t, static_cast<int32_t>(i))->is_set = false;
+                if (s.a != 0) assign(s.local, values(s.a, mask), mask);
+                return;
+            case StatementKind::kDeclareBuffer: {
+                const uint64_t buffer = body_.expressions[s.a].bits;
+                for (size_t t = 0; t < mask.size(); ++t)
+                    if (mask[t]) bound_[buffer][t] = static_cast<uint32_t>(buffer);
+                return;
+            }
+            case StatementKind::kAssign:
+            case StatementKind::kAccumulate:
+                return set(s, mask);
+            case StatementKind::kLoadVector:
+            case StatementKind::kStoreVector:
+                return vector(s, mask);
+            case StatementKind::kStore: {
+                const Values at = values(s.a, mask), value = values(s.b, mask);
+                for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                    if (mask[t]) store(s.buffer, t, static_cast<int32_t>(at[t]), value[t]);
+                return;
+            }
+            case StatementKind::kFor:
+                return loop(s, mask, frame);
+            case StatementKind::kIf: {
+                const Mask yes = holds(s.a, mask), no = without(mask, yes);
+                block(s.body, yes, frame, next);
+                block(s.otherwise, no, frame, next);
+                return;
+            }
+            case StatementKind::kBarrier:
+                return barrier(mask);
+            case StatementKind::kCall:
+                (void)call(s.function, s.arguments, mask);
+                return;
+            case StatementKind::kReturn: {
+                if (s.a != 0) {
+                    const Values result = values(s.a, mask);
+                    for (size_t t = 0; t < mask.size(); ++t)
+                        if (mask[t]) frame.result[t] = result[t];
+                }
+                for (size_t t = 0; t < mask.size(); ++t)
+                    if (mask[t]) frame.left[t] = true;
+                return;
+            }
+            case StatementKind::kContinue:
+                HEARTH_ASSERT(next != nullptr);
+                for (size_t t = 0; t < mask.size(); ++t)
+                    if (mask[t]) (*next)[t] = true;
+                return;
+        }
+    }
+
+    void set(const Statement& s, const Mask& mask) {
+        const ExprNode& to = body_.expressions[s.a];
+        if (to.kind == ExprKind::kBuffer) return bind(to.bits, body_.expressions[s.b].bits, mask);
+        Values from = values(s.b, mask);
+        if (s.kind == StatementKind::kAccumulate) {
+            const Values before = values(s.a, mask);
+            for (size_t t = 0; t < mask.size(); ++t)
+                from[t] = scalar_operation(s.op, to.type, {before[t], from[t], 0});
+        }
+        const Values at =
+            to.kind == ExprKind::kElement ? values(to.in[0], mask) : Values(body_.threads);
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+            if (mask[t]) write_local(to.bits, t, static_cast<int32_t>(at[t]), from[t]);
+    }
+
+    void vector(const Statement& s, const Mask& mask) {
+        const Values at = values(s.a, mask);
+        const auto length = static_cast<int32_t>(body_.locals[s.local].length);
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t) {
+            if (!mask[t]) continue;
+            const auto first = static_cast<int32_t>(at[t]);
+            if (first % length != 0)
+                fail(t, "a vector of " + std::to_string(length) + " at element " +
+                            std::to_string(first));
+            for (int32_t i = 0; i < length; ++i)
+                if (s.kind == StatementKind::kLoadVector)
+                    write_local(s.local, t, i, load(s.buffer, t, int64_t{first} + i));
+                else
+                    store(s.buffer, t, int64_t{first} + i, read_local(s.local, t, i));
+        }
+    }
+
+    void loop(const Statement& s, Mask mask, Frame& frame) {
+        const ScalarType type = body_.locals[s.local].type;
+        assign(s.local, values(s.a, mask), mask);
+        for (;;) {
+            mask = holds(s.b, mask);
+            if (!is_any(mask) || !error_.ok()) return;
+            Mask next(mask.size());
+            block(s.body, mask, frame, &next);
+            mask = without(mask, frame.left);
+            if (!error_.ok()) return;
+            const Values amount = s.c == 0 ? Values(body_.threads, 1) : values(s.c, mask);
+            for (size_t t = 0; t < mask.size(); ++t)
+                if (mask[t])
+                    write_local(
+                        s.local, t, 0,
+                        scalar_operation(s.op, type, {read_local(s.local, t, 0), amount[t], 0}));
+        }
+    }
+
+    void barrier(const Mask& mask) {
+        const auto missing = std::find(mask.begin(), mask.end(), false);
+        if (missing != mask.end())
+            fail(static_cast<size_t>(missing - mask.begin()),
+                 "does not come to a barrier to which others come");
+        ++interval_;
+    }
+
+    const Body& body_;
+    const KernelLaunch& launch_;
+    std::span<OperandMemory> operands_;
+    Status error_;
+    std::string name_;
+    uint32_t workgroup_ = 0;
+    uint64_t interval_ = 1;
+    std::vector<std::vector<Cell>> cells_;            ///< per local
+    std::vector<std::vector<Touch>> shared_touches_;  ///< per local
+    std::vector<std::vector<Touch>> touches_;         ///< per operand
+    std::vector<Values> bound_;  ///< per buffer and invocation: the operand that it is
+};
+
+}  // namespace
+
+OperandMemory OperandMemory::full(HostTensor tensor) {
+    const auto count = static_cast<size_t>(tensor.element_count());
+    return {std::move(tensor), std::vector<bool>(count, true)};
+}
+
+OperandMemory OperandMemory::empty(DType dtype, const Shape& shape) {
+    HostTensor tensor(dtype, shape);
+    const auto count = static_cast<size_t>(tensor.element_count());
+    return {std::move(tensor), std::vector<bool>(count, false)};
+}
+
+Status run_kernel(const Body& body, const KernelLaunch& launch, std::span<OperandMemory> operands) {
+    size_t count = 0;
+    for (const BodyBuffer& buffer : body.buffers) {
+        if (buffer.kind != BufferKind::kOperand) continue;
+        if (count < operands.size() && operands[count].tensor.dtype() != buffer.dtype)
+            return invalid_argument(launch.label + ": operand " + std::to_string(count) + " is " +
+                                    std::string(name_of(operands[count].tensor.dtype())) +
+                                    ", not " + std::string(name_of(buffer.dtype)));
+        ++count;
+    }
+    if (operands.size() != count)
+        return invalid_argument(launch.label + ": has " + std::to_string(operands.size()) +
+                                " operands, not " + std::to_string(count));
+    HEARTH_TRY(verify_body(body));
+    return KernelRun(body, launch, operands).run();
+}
+
+}  // namespace hearth
