@@ -19,12 +19,12 @@
 #pragma once
 
 #include <hearth/core/os_file.hpp>
+#include <hearth/core/span.hpp>
 #include <hearth/status.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,7 +79,8 @@ inline std::string temporary_name(const std::string& name) {
 inline bool is_temporary_of(const std::string& name, std::string_view other) {
     const std::string prefix = temporary_prefix(name);
     if (other.size() != prefix.size() + kTemporaryDigits + kTemporaryEnd.size() ||
-        !other.starts_with(prefix) || !other.ends_with(kTemporaryEnd))
+        other.substr(0, prefix.size()) != prefix ||
+        other.substr(other.size() - kTemporaryEnd.size()) != kTemporaryEnd)
         return false;
     return other.substr(prefix.size(), kTemporaryDigits).find_first_not_of("0123456789abcdef") ==
            std::string_view::npos;
@@ -137,7 +138,7 @@ class Replacement {
         }
         return file_error("create a file beside", path);
     }
-    bool write(std::span<const std::byte> bytes) {
+    bool write(span<const std::byte> bytes) {
         return file_.write_all(bytes);
     }
     bool finish() {
@@ -174,7 +175,7 @@ inline void remove_leftovers(const std::string& path) {
 /// but the system could not make the folder's entry durable.
 /// Threads: any, also for one path at a time.  Blocks until the disk has it: not for a frame.
 template <class OnStage = detail::NoStages>
-Status write_file_atomically(const std::string& path, std::span<const std::byte> bytes,
+Status write_file_atomically(const std::string& path, span<const std::byte> bytes,
                              const OnStage& on_stage = {}) {
     constexpr size_t kChunk = 1 << 16;
     {
@@ -204,7 +205,7 @@ Status write_file_atomically(const std::string& path, std::span<const std::byte>
 template <class OnStage = detail::NoStages>
 Status write_file_atomically(const std::string& path, std::string_view text,
                              const OnStage& on_stage = {}) {
-    return write_file_atomically(path, std::as_bytes(std::span(text)), on_stage);
+    return write_file_atomically(path, as_bytes(span(text)), on_stage);
 }
 
 /// Whether write_file_atomically() would be able to replace or create `path` now: it creates the
@@ -240,7 +241,7 @@ inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
     constexpr size_t kLeastRoom = 1 << 12;
     std::vector<std::byte> bytes(info.bytes + 1);
     size_t size = 0;
-    while (const int64_t n = file.read(std::span(bytes).subspan(size))) {
+    while (const int64_t n = file.read(span(bytes).subspan(size))) {
         if (n < 0) return detail::file_error("read", path);
         size += static_cast<size_t>(n);
         if (size > most_bytes) return too_large();

@@ -59,9 +59,16 @@ struct ImportOptions {
     /// An input that is not here keeps its declared shape, in which an unknown leading extent
     /// becomes kRows; the unknown leading extents of all inputs are then one and the same number.
     std::vector<NamedShape> input_shapes;
+    /// What an unknown leading extent becomes instead of kRows; 0: kRows.  For models that do not
+    /// treat each row alone, and so cannot leave their number open.
+    int64_t rows = 0;
+    /// What messages call input_shapes: a program that fills them from its command line says which
+    /// option does so.
+    std::string_view shape_option = "input_shapes";
     /// Contents of inputs, used where the model needs them to be known: a shape to reshape to,
     /// axes, a range's end, or how many results NonZero, Unique, Compress or NonMaxSuppression have.
-    /// What is computed is then right for these contents alone.
+    /// What is computed is then right for these contents alone.  As many elements as the input has, of
+    /// any type that holds them.
     std::vector<NamedTensor> input_values;
     /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved, or constants.

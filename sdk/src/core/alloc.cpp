@@ -3,20 +3,20 @@
 
 #include "core/alloc.hpp"
 
+#include "core/portable.hpp"
+
 #include <algorithm>
-#include <cstdlib>
 
 namespace hearth {
 
 namespace {
 
 void* allocate_from_c(void*, size_t bytes, size_t alignment) {
-    if (alignment <= alignof(std::max_align_t)) return std::malloc(bytes);
-    return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+    return allocate_aligned(bytes, alignment);
 }
 
 void free_to_c(void*, void* memory) {
-    std::free(memory);
+    free_aligned(memory);
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include "core/budget.hpp"
 
+#include "core/portable.hpp"
+
 #include <hearth/core/convert.hpp>
 
 #include <string>
@@ -43,9 +45,9 @@ uint64_t Budget::limit(Of of) const {
 void Budget::add_file_bytes(uint64_t bytes) {
     std::array<uint64_t, kKinds> before{};
     for (size_t i = 0; i < kKinds; ++i) before[i] = limit(static_cast<Of>(i));
-    if (__builtin_add_overflow(file_bytes_, bytes, &file_bytes_)) file_bytes_ = ~uint64_t{0};
+    if (add_overflows(file_bytes_, bytes, &file_bytes_)) file_bytes_ = ~uint64_t{0};
     for (size_t i = 0; i < kKinds; ++i)
-        if (__builtin_add_overflow(left_[i], limit(static_cast<Of>(i)) - before[i], &left_[i]))
+        if (add_overflows(left_[i], limit(static_cast<Of>(i)) - before[i], &left_[i]))
             left_[i] = ~uint64_t{0};
 }
 

@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include "core/portable.hpp"
+
 #include <hearth/core/assert.hpp>
 
 #include <cstdint>
@@ -23,13 +25,13 @@ class Checked {
 
     friend constexpr Checked operator+(Checked a, Checked b) {
         Checked sum;
-        sum.overflowed_ = __builtin_add_overflow(a.value_, b.value_, &sum.value_) ||
-                          a.overflowed_ || b.overflowed_;
+        sum.overflowed_ =
+            add_overflows(a.value_, b.value_, &sum.value_) || a.overflowed_ || b.overflowed_;
         return sum;
     }
     friend constexpr Checked operator*(Checked a, Checked b) {
         Checked product;
-        product.overflowed_ = __builtin_mul_overflow(a.value_, b.value_, &product.value_) ||
+        product.overflowed_ = multiply_overflows(a.value_, b.value_, &product.value_) ||
                               a.overflowed_ || b.overflowed_;
         return product;
     }

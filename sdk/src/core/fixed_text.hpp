@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include "core/portable.hpp"
+
 #include <hearth/status.hpp>
 
 #include <cstdarg>
@@ -24,13 +26,13 @@ class FixedText {
         size_ = 0;
         text_[0] = '\0';
     }
-    __attribute__((format(printf, 2, 3))) void append(const char* format, ...) {
+    HEARTH_PRINTF(2, 3) void append(const char* format, ...) {
         va_list arguments;
         va_start(arguments, format);
         append_list(format, arguments);
         va_end(arguments);
     }
-    __attribute__((format(printf, 2, 3))) void set(const char* format, ...) {
+    HEARTH_PRINTF(2, 3) void set(const char* format, ...) {
         clear();
         va_list arguments;
         va_start(arguments, format);

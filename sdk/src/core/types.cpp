@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include <hearth/core/assert.hpp>
+#include <hearth/core/extents.hpp>
 #include <hearth/types.hpp>
 
 #include <algorithm>
@@ -82,7 +83,10 @@ bool Shape::has_rows() const {
 
 int64_t Shape::element_count(int64_t rows) const {
     int64_t count = 1;
-    for (Dim d : dims()) count *= d.at(rows);
+    for (Dim d : dims()) {
+        const int64_t extent = d.per_row ? saturated_product(d.count, rows) : d.count;
+        count = saturated_product(count, extent);
+    }
     return count;
 }
 
@@ -90,7 +94,7 @@ Dim Shape::element_count() const {
     Dim total{1, false};
     for (Dim d : dims()) {
         HEARTH_ASSERT(!(total.per_row && d.per_row));
-        total = {total.count * d.count, total.per_row || d.per_row};
+        total = {saturated_product(total.count, d.count), total.per_row || d.per_row};
     }
     return total;
 }

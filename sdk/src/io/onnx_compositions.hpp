@@ -8,6 +8,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <span>
+#include <vector>
 
 namespace hearth {
 
@@ -15,5 +16,11 @@ namespace hearth {
 std::span<const OnnxMapping> onnx_compositions();
 /// More of them: quantization, signals, random numbers, selections.
 std::span<const OnnxMapping> onnx_data_operators();
+/// Those of other domains, which their names begin with: "com.microsoft.QLinearAdd".
+std::span<const OnnxMapping> onnx_contrib_operators();
+
+/// Rules that other domains share with ONNX's own.
+std::vector<Tensor> import_quantize_linear(OnnxCall& call);
+std::vector<Tensor> import_dequantize_linear(OnnxCall& call);
 
 }  // namespace hearth

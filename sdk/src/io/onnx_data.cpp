@@ -181,6 +181,8 @@ Tensors import_nms(OnnxCall& call) {
 
 // --- Quantized numbers ---
 
+}  // namespace
+
 Tensors import_quantize_linear(OnnxCall& call) {
     const Tensor x = call.in(0), scale = call.in(1), zero_point = optional_in(call, 2);
     std::optional<DType> dtype = DType::kU8;
@@ -202,6 +204,8 @@ Tensors import_dequantize_linear(OnnxCall& call) {
     if (has_failed(call)) return {};
     return {cast(y, *dtype)};
 }
+
+namespace {
 
 Tensors import_dynamic_quantize_linear(OnnxCall& call) {
     const DynamicQuantized q = dynamic_quantize_linear(call.in(0));

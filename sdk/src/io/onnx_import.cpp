@@ -15,6 +15,8 @@
 #include <hearth/ops.hpp>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace hearth {
 
@@ -37,7 +39,8 @@ std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int ops
         for (std::span<const OpDef> family : op_families())
             for (const OpDef& op : family)
                 for (const OnnxMapping& m : op.onnx) map[m.op_type].push_back({&op, &m});
-        for (std::span<const OnnxMapping> family : {onnx_compositions(), onnx_data_operators()})
+        for (std::span<const OnnxMapping> family :
+             {onnx_compositions(), onnx_data_operators(), onnx_contrib_operators()})
             for (const OnnxMapping& m : family) map[m.op_type].push_back({nullptr, &m});
         return map;
     }();
@@ -97,46 +100,95 @@ Status fits_device(const Graph& graph) {
     return {};
 }
 
-Status check_given(const OnnxPort& port, const Shape& given) {
-    if (!port.has_shape) return {};
-    bool fits = given.rank() == static_cast<int>(port.dims.size());
-    std::string declared;
-    for (size_t i = 0; i < port.dims.size(); ++i) {
-        const OnnxDim& d = port.dims[i];
-        if (fits && d.count >= 0 && given[static_cast<int>(i)] != Dim(d.count)) fits = false;
-        declared += (i > 0 ? ", " : "") + (d.count >= 0     ? std::to_string(d.count)
-                                           : d.name.empty() ? "?"
-                                                            : d.name);
+/// "[batch, 3, ?]", as the model has it.
+std::string declared_text(const OnnxPort& port) {
+    if (!port.has_shape) return "of no shape";
+    std::string text;
+    for (const OnnxDim& d : port.dims) {
+        if (!text.empty()) text += ", ";
+        text += d.count >= 0 ? std::to_string(d.count) : d.name.empty() ? "?" : d.name;
     }
-    if (fits) return {};
-    return invalid_argument("input " + quoted(port.name) + " is [" + declared +
-                            "] in the model, input_shapes has " + to_string(given));
+    return "[" + text + "]";
 }
 
-Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading) {
+Status check_given(const OnnxPort& port, const Shape& given, std::string_view option) {
+    if (!port.has_shape) return {};
+    bool fits = given.rank() == static_cast<int>(port.dims.size());
+    for (size_t i = 0; fits && i < port.dims.size(); ++i)
+        fits = port.dims[i].count < 0 || given[static_cast<int>(i)] == Dim(port.dims[i].count);
+    if (fits) return {};
+    return invalid_argument("input " + quoted(port.name) + " is " + declared_text(port) +
+                            " in the model, " + std::string(option) + " has " + to_string(given));
+}
+
+bool is_open(const OnnxPort& port) {
+    return !port.has_shape || std::any_of(port.dims.begin(), port.dims.end(),
+                                          [](const OnnxDim& d) { return d.count < 0; });
+}
+
+/// Extents for an open input that one could try: one for the first open extent, which is mostly that
+/// of a batch; the sides of an image; else a length.  Equal names get equal extents.
+std::string example_of(const OnnxPort& port, std::map<std::string, int64_t>& named) {
+    constexpr int64_t kChannels = 3, kSide = 160, kLength = 512;
+    std::string text = port.name + "=";
+    bool is_first = true;
+    for (size_t i = 0; i < port.dims.size(); ++i) {
+        const OnnxDim& d = port.dims[i];
+        const bool is_image = port.dims.size() == 4;
+        int64_t extent = is_image ? (i == 1 ? kChannels : kSide) : kLength;
+        if (d.count < 0 && std::exchange(is_first, false)) extent = 1;
+        if (d.count >= 0)
+            extent = d.count;
+        else if (!d.name.empty())
+            extent = named.emplace(d.name, extent).first->second;
+        text += (i > 0 ? "," : "") + std::to_string(extent);
+    }
+    return port.has_shape ? text : text + std::to_string(kLength);
+}
+
+/// The shape of an input that is not given; `leading`: the unknown extent that stands for rows.
+/// Errors: what it leaves open beyond the rows.
+Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading, Dim rows) {
     const std::string what = "input " + quoted(port.name);
-    if (!port.has_shape)
-        return invalid_argument(what + " has no shape in the model; give input_shapes");
+    if (!port.has_shape) return invalid_argument(what + " has no shape in the model");
     Shape shape;
     for (const OnnxDim& d : port.dims) {
         if (d.count >= 0) {
             shape.push_back(Dim(d.count));
             continue;
         }
-        const std::string name = d.name.empty() ? "unknown" : quoted(d.name);
         if (shape.rank() > 0)
-            return invalid_argument(what + " has the extent " + name + " at axis " +
-                                    std::to_string(shape.rank()) +
-                                    "; only the first may be left open: give input_shapes");
+            return invalid_argument(what + " is " + declared_text(port) +
+                                    " in the model, where only the first extent may be left open");
         if (leading != nullptr && leading->name != d.name && !d.name.empty() &&
             !leading->name.empty())
-            return invalid_argument(what + " has the leading extent " + name +
+            return invalid_argument(what + " has the leading extent " + quoted(d.name) +
                                     ", another input has " + quoted(leading->name) +
-                                    "; only one number of rows can be open: give input_shapes");
+                                    "; only one number of rows can be open");
         if (leading == nullptr || leading->name.empty()) leading = &d;
-        shape.push_back(kRows);
+        shape.push_back(rows);
     }
     return shape;
+}
+
+/// What the host gives as an input's contents, in its type and shape.
+Result<HostTensor> contents_for(const OnnxPort& port, const Shape& shape, const HostTensor& given) {
+    if (given.dtype() == port.dtype && given.shape() == shape) return given;
+    if (shape.has_rows() || given.element_count() != shape.element_count(1))
+        return invalid_argument("input " + quoted(port.name) + " is " + to_string(shape) +
+                                ", its given contents are " + to_string(given.shape()));
+    HostTensor contents(port.dtype, shape);
+    for (int64_t i = 0; i < contents.element_count(); ++i) {
+        if (is_floating(port.dtype) || is_floating(given.dtype()))
+            contents.set(i, given.get(i));
+        else
+            contents.set_int(i, given.get_int(i));
+        if (contents.get(i) != given.get(i) && !is_floating(port.dtype))
+            return invalid_argument("input " + quoted(port.name) + " is of " +
+                                    std::string(name_of(port.dtype)) + ", which " +
+                                    std::to_string(given.get(i)) + " is not");
+    }
+    return contents;
 }
 
 Extents shape_of(const OnnxNode& node, const Shape& shape) {
@@ -183,35 +235,64 @@ Result<ImportedModel> OnnxImporter::run() {
 
 Status OnnxImporter::declare_inputs(Scope& scope) {
     const OnnxDim* leading = nullptr;  // the unknown extent that stands for rows
+    const auto check_name = [&](const std::string& name, std::string_view option) -> Status {
+        const bool is_known =
+            name.empty() || std::any_of(model_.graph.inputs.begin(), model_.graph.inputs.end(),
+                                        [&](const OnnxPort& p) { return p.name == name; });
+        if (is_known) return {};
+        return not_found(std::string(option) + " names " + quoted(name) +
+                         ", which is no input of the model; there are: " + input_names());
+    };
     for (const NamedShape& given : options_.input_shapes)
-        if (!given.name.empty() &&
-            std::none_of(model_.graph.inputs.begin(), model_.graph.inputs.end(),
-                         [&](const OnnxPort& p) { return p.name == given.name; }))
-            return not_found("input_shapes names " + quoted(given.name) +
-                             ", which is no input of the model");
+        HEARTH_TRY(check_name(given.name, options_.shape_option));
+    for (const NamedTensor& given : options_.input_values)
+        HEARTH_TRY(check_name(given.name, "input_values"));
+    if (options_.rows < 0) return out_of_range("rows is " + std::to_string(options_.rows));
+    const Dim rows = options_.rows > 0 ? Dim(options_.rows) : kRows;
     for (const OnnxPort& port : model_.graph.inputs) {
         const NamedShape* given = given_for(port, options_.input_shapes);
         Shape shape;
         if (given != nullptr) {
             shape = given->shape;
-            HEARTH_TRY(check_given(port, shape));
+            HEARTH_TRY(check_given(port, shape, options_.shape_option));
         } else {
-            HEARTH_ASSIGN(shape, declared_shape(port, leading));
+            Result<Shape> declared = declared_shape(port, leading, rows);
+            if (!declared.ok())
+                return invalid_argument(std::string(declared.status().message()) + ": give " +
+                                        missing_shapes());
+            shape = *declared;
         }
         if (Status s = check_extents(shape); !s.ok()) return s.in("input " + quoted(port.name));
         const Tensor input = trace_.input(port.name, shape, port.dtype);
         HEARTH_TRY(trace_.status());
         scope.values[port.name] = {input, {}};
         const NamedTensor* value = given_for(port, options_.input_values);
-        if (value != nullptr && value->tensor.dtype() == port.dtype &&
-            value->tensor.shape() == shape)
-            known_contents_[input.value()] = std::make_shared<const HostTensor>(value->tensor);
+        if (value == nullptr) continue;
+        HEARTH_ASSIGN(HostTensor contents, contents_for(port, shape, value->tensor));
+        known_contents_[input.value()] = std::make_shared<const HostTensor>(std::move(contents));
     }
     return {};
 }
 
-/// The entry of `given` for this input, by name or by position.
+std::string OnnxImporter::input_names() const {
+    std::string names;
+    for (const OnnxPort& port : model_.graph.inputs)
+        names += (names.empty() ? "" : ", ") + quoted(port.name);
+    return names;
+}
 
+/// Ready examples for all open inputs that are not given: "input_shapes x=1,3,160,160".
+std::string OnnxImporter::missing_shapes() const {
+    std::string text;
+    std::map<std::string, int64_t> named;
+    for (const OnnxPort& port : model_.graph.inputs)
+        if (is_open(port) && given_for(port, options_.input_shapes) == nullptr)
+            text += (text.empty() ? "" : " ") + std::string(options_.shape_option) + " " +
+                    example_of(port, named);
+    return text;
+}
+
+/// The entry of `given` for this input, by name or by position.
 template <class T>
 const T* OnnxImporter::given_for(const OnnxPort& port, const std::vector<T>& given) const {
     const auto position = static_cast<size_t>(&port - model_.graph.inputs.data());
@@ -390,9 +471,9 @@ std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& k
     if (node.domain.empty() && node.op_type == "Constant") return constant(node, call);
     if (node.domain.empty() && node.op_type == "ConstantOfShape")
         return constant_of_shape(node, call);
-    const std::optional<OnnxImportRule> rule = find_import_rule(node.op_type, opset);
+    const std::optional<OnnxImportRule> rule = find_import_rule(node.rule_name(), opset);
     // In a branch, that is: everything else was looked for before.
-    if (!node.domain.empty() || (!rule && !is_import_builtin(node.op_type)))
+    if (!rule && !is_import_builtin(node.rule_name()))
         return call.unsupported("not supported: " + missing_.text());
     if (!rule) return call.invalid("needs one tensor");
     if (!node.odd_attrs.empty() || !node.graphs.empty())
@@ -400,7 +481,7 @@ std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& k
             "attribute " +
             quoted(node.odd_attrs.empty() ? node.graphs[0].name : node.odd_attrs[0]) +
             " of its kind");
-    if (node.op_type == "BatchNormalization") freeze_statistics(known);
+    if (node.rule_name() == "BatchNormalization") freeze_statistics(known);
     if (rule->mapping->import != nullptr) return rule->mapping->import(call);
     Result<Attrs> attrs = attrs_for(*rule->op, node.attrs);
     if (!attrs.ok()) {

@@ -97,6 +97,8 @@ class OnnxImporter {
     Status declare_inputs(Scope& scope);
     template <class T>
     const T* given_for(const OnnxPort& port, const std::vector<T>& given) const;
+    std::string input_names() const;
+    std::string missing_shapes() const;
     Result<Known> find(Scope& scope, const std::string& name);
     Result<Known> initializer(const std::string& name, const HostTensor& data);
     const HostTensor* contents(ValueId id) const;

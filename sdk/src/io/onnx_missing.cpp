@@ -67,13 +67,12 @@ void MissingOperators::scan_node(const OnnxNode& node, int opset, bool in_branch
     const bool is_if = node.op_type == "If" && node.domain.empty();
     for (const OnnxSubgraph& g : node.graphs) scan(*g.graph, opset, in_branch || is_if);
     const bool is_control = is_if || node.op_type == "Loop" || node.op_type == "Scan";
-    if (node.domain.empty() &&
-        (is_control || is_import_builtin(node.op_type) || find_import_rule(node.op_type, opset)))
+    const std::string rule_name = node.rule_name();
+    if ((is_control && node.domain.empty()) || is_import_builtin(rule_name) ||
+        find_import_rule(rule_name, opset))
         return;
     is_certain_ = is_certain_ || !in_branch;
-    if (seen_.insert(&node).second)
-        nodes_[node.domain.empty() ? node.op_type : node.domain + "." + node.op_type].push_back(
-            node.name);
+    if (seen_.insert(&node).second) nodes_[rule_name].push_back(node.name);
 }
 
 std::string MissingOperators::text() const {

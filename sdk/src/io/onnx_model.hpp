@@ -69,6 +69,8 @@ struct OnnxNode {
 
     /// "Gemm 'fc1'", or by its first output where it has no name.
     std::string label() const;
+    /// The name under which import rules are kept: "Gemm", or "com.microsoft.QGemm".
+    std::string rule_name() const;
     /// The name under which a model keeps functions.
     std::string function_key() const;
     const OnnxGraph* graph(std::string_view attribute) const;

@@ -562,9 +562,13 @@ Status parse(std::span<const std::byte> bytes, std::string_view what, Proto& pro
 }  // namespace
 
 std::string OnnxNode::label() const {
-    std::string text = shown(domain.empty() ? op_type : domain + "." + op_type);
+    std::string text = shown(rule_name());
     if (!name.empty()) return text + " " + quoted(name);
     return outputs.empty() ? text : text + " giving " + quoted(outputs[0]);
+}
+
+std::string OnnxNode::rule_name() const {
+    return domain.empty() ? op_type : domain + "." + op_type;
 }
 
 std::string OnnxNode::function_key() const {

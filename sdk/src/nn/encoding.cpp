@@ -96,9 +96,9 @@ Tensor spherical_harmonics(const Tensor& direction, int degree) {
 
 namespace {
 
-/// What the levels of a hash grid are, in numbers.
+/// What the levels of a hash grid are, one number for each.
 struct HashLevels {
-    std::vector<double> cells, entries, first_entry, hashed;  ///< one for each level
+    std::vector<int64_t> cells, entries;
     int64_t entry_count = 0;
 };
 
@@ -108,12 +108,9 @@ HashLevels levels_of(const HashGridOptions& options, int64_t axes) {
     for (int l = 0; l < options.levels; ++l) {
         const double cells = std::floor(options.base_resolution * std::pow(options.growth, l));
         const double corners = std::pow(cells + 1, static_cast<double>(axes));
-        const double entries = std::min(most, corners);
-        levels.cells.push_back(cells);
-        levels.entries.push_back(entries);
-        levels.first_entry.push_back(static_cast<double>(levels.entry_count));
-        levels.hashed.push_back(corners > most ? 1 : 0);
-        levels.entry_count += static_cast<int64_t>(entries);
+        levels.cells.push_back(static_cast<int64_t>(cells));
+        levels.entries.push_back(static_cast<int64_t>(std::min(most, corners)));
+        levels.entry_count += levels.entries.back();
     }
     return levels;
 }
@@ -131,24 +128,6 @@ Status check(const HashGridOptions& o) {
                             "entries, growth from 1 on, below 2^20 cells)");
 }
 
-/// The weight of each corner of a cell: [..., levels, corners] of places [..., levels, axes] in it.
-Tensor corner_weights(const Tensor& place, int64_t axes) {
-    Tensor weights;
-    for (int64_t k = 0; k < axes; ++k) {
-        // Corner c lies at 1 along axis k if bit k of c is set.
-        std::vector<double> slope, offset;
-        for (int64_t c = 0; c < int64_t{1} << axes; ++c) {
-            const bool far = ((c >> k) & 1) != 0;
-            slope.push_back(far ? 1 : -1);
-            offset.push_back(far ? 0 : 1);
-        }
-        const Tensor along = slice(place, -1, k, k + 1) * list(place, slope, place.dtype()) +
-                             list(place, offset, place.dtype());
-        weights = k == 0 ? along : weights * along;
-    }
-    return weights;
-}
-
 }  // namespace
 
 Tensor hash_grid(Trace& trace, std::string_view name, const Tensor& x,
@@ -161,21 +140,8 @@ Tensor hash_grid(Trace& trace, std::string_view name, const Tensor& x,
     const Tensor table = trace.param(join(name, "table"), {levels.entry_count, options.features},
                                      Init::uniform(-bound, bound, options.seed), x.dtype());
 
-    const Tensor cells = reshape(list(x, levels.cells, x.dtype()), {options.levels, 1});
-    const Tensor scaled = unsqueeze(x, {-2}) * cells;  // [..., levels, axes]
-    const Tensor cell = stop_gradient(floor(scaled));
-    const auto whole = [&](const std::vector<double>& values) {
-        return list(x, values, DType::kI32);
-    };
-    const Tensor entry =
-        apply_one(op("hash_grid_entry"),
-                  {cast(cell, DType::kI32), whole(levels.cells), whole(levels.entries),
-                   whole(levels.first_entry), whole(levels.hashed)},
-                  {{"axes", axes}});
-    const Tensor corners = gather(table, entry);  // [..., levels, corners, features]
-    const Tensor weights = corner_weights(scaled - cell, axes);
-    const Tensor features = sum(corners * unsqueeze(weights, {-1}), {-2});
-    return reshape(features, with_last(x, options.levels * options.features));
+    return apply_one(op("hash_grid"), {x, table},
+                     {{"axes", axes}, {"cells", levels.cells}, {"entries", levels.entries}});
 }
 
 }  // namespace hearth::nn

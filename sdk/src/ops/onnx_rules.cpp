@@ -237,11 +237,30 @@ std::vector<Tensor> import_reshape(OnnxCall& call) {
 }
 
 // Attributes up to version 1, inputs since 10.
+namespace {
+
+/// Starts or ends of slices; those that depend on the number of rows are per_row.
+std::vector<Dim> bounds_in(OnnxCall& call, std::string_view name, size_t k) {
+    if (call.has(k)) return call.extents_in(k);
+    std::vector<Dim> bounds;
+    for (int64_t n : call.integers(name)) bounds.emplace_back(n);
+    return bounds;
+}
+
+/// Whether a slice has all elements of an axis, however many rows there are.
+bool takes_all(Dim extent, Dim start, Dim end, int64_t step) {
+    const bool to_end = end.per_row ? extent.per_row && end.count >= extent.count
+                                    : end.count >= (extent.per_row ? INT32_MAX : extent.count);
+    const bool from_begin = start == Dim(0) || (!start.per_row && start.count <= INT32_MIN);
+    return from_begin && to_end && step == 1;
+}
+
+}  // namespace
+
 std::vector<Tensor> import_slice(OnnxCall& call) {
     Tensor x = call.in(0);
     using List = std::vector<int64_t>;
-    const List starts = call.list("starts", 1).value_or(List()),
-               ends = call.list("ends", 2).value_or(List());
+    const std::vector<Dim> starts = bounds_in(call, "starts", 1), ends = bounds_in(call, "ends", 2);
     List axes = call.list("axes", 3).value_or(List()), steps;
     if (call.has(4)) steps = call.integers_in(4);
     if (!x.ok() || !call.trace.status().ok()) return {};
@@ -254,13 +273,18 @@ std::vector<Tensor> import_slice(OnnxCall& call) {
     for (size_t i = 0; i < starts.size(); ++i) {
         const int axis = axis_of(call, axes[i], x.rank());
         if (axis < 0) return {};
-        const bool takes_all = starts[i] == 0 && steps[i] == 1 && ends[i] >= INT32_MAX;
+        const Dim extent = x.dim(axis), start = starts[i], end = ends[i];
+        if (takes_all(extent, start, end, steps[i])) continue;
         // Read backwards, which works for rows too.
-        const bool flips = starts[i] == -1 && steps[i] == -1 && ends[i] <= INT32_MIN;
-        if (flips)
+        const bool flips = start == Dim(-1) && steps[i] == -1 && end.count <= INT32_MIN;
+        if (flips) {
             x = flip(x, {axis});
-        else if (!takes_all)
-            x = slice(x, axis, starts[i], ends[i], steps[i]);
+        } else if (start.per_row || end.per_row) {
+            return call.unsupported("from " + to_string(start) + " to " + to_string(end) + " of " +
+                                    to_string(extent) + " elements");
+        } else {
+            x = slice(x, axis, start.count, end.count, steps[i]);
+        }
     }
     return {x};
 }

@@ -6,6 +6,8 @@
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 
+#include <hearth/core/extents.hpp>
+
 #include <algorithm>
 
 namespace hearth {
@@ -504,7 +506,8 @@ Tensor reshape(const Tensor& x, const Shape& wanted) {
         if (shape[i].count == -1 && open < 0)
             open = i;
         else
-            known = Dim(known.count * shape[i].count, known.per_row || shape[i].per_row);
+            known = Dim(saturated_product(known.count, shape[i].count),
+                        known.per_row || shape[i].per_row);
     }
     if (open >= 0) {
         if (known.count <= 0 || total.count % known.count != 0 || (known.per_row && !total.per_row))
@@ -673,6 +676,8 @@ Tensor slice(const Tensor& x, int64_t axis, int64_t begin, int64_t end, int64_t 
     const Result<int> at = normalize_axis(axis, x.rank());
     if (!at.ok()) return fail(x, at.status().in("slice"));
     const Dim extent = x.dim(*at);
+    const bool is_whole = begin == 0 && step == 1 && end >= INT32_MAX;
+    if (extent.per_row && is_whole) return x;
     if (step == 0 || extent.per_row)
         return fail(x, invalid_argument(step == 0 ? "slice: the step is zero"
                                                   : "slice: axis " + std::to_string(*at) + " of " +

@@ -17,6 +17,13 @@ namespace hearth {
 /// freely.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
+/// a * b, or the largest number if that is too large for one: what has not been checked yet can be
+/// multiplied, and is refused like any other that is too large.
+constexpr int64_t saturated_product(int64_t a, int64_t b) {
+    int64_t product = 0;
+    return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 /// Error unless `shape` stays within kMaxExtent and has no negative extent.
 Status check_extents(const Shape& shape);
 

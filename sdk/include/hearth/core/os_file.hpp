@@ -9,11 +9,12 @@
 
 #pragma once
 
+#include <hearth/core/span.hpp>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -148,14 +149,14 @@ class File {
     }
 
     /// Up to `bytes`; 0 at the end, negative on failure.
-    int64_t read(std::span<std::byte> bytes) {
+    int64_t read(span<std::byte> bytes) {
         ssize_t n = 0;
         do n = ::read(fd_, bytes.data(), bytes.size());
         while (n < 0 && errno == EINTR);
         return n;
     }
 
-    bool write_all(std::span<const std::byte> bytes) {
+    bool write_all(span<const std::byte> bytes) {
         while (!bytes.empty()) {
             const ssize_t n = ::write(fd_, bytes.data(), bytes.size());
             if (n < 0 && errno == EINTR) continue;
@@ -341,13 +342,13 @@ class File {
         return true;
     }
 
-    int64_t read(std::span<std::byte> bytes) {
+    int64_t read(span<std::byte> bytes) {
         DWORD n = 0;
         const auto size = static_cast<DWORD>(bytes.size() < (1u << 30) ? bytes.size() : 1u << 30);
         return ReadFile(handle_, bytes.data(), size, &n, nullptr) ? int64_t{n} : -1;
     }
 
-    bool write_all(std::span<const std::byte> bytes) {
+    bool write_all(span<const std::byte> bytes) {
         while (!bytes.empty()) {
             DWORD n = 0;
             const auto size =

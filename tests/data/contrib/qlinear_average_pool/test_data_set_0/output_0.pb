@@ -1,0 +1,1 @@
+ByJxUnšx†dqiykzt‰t‹ƒ{ƒ°n~qŽsxb’fzt{†Zqwn¬jrur±X}|‚~Šn†fvÉ“®{¬|¡¸‰£sx¿®ˆœ›­‹ey¤¢¦–|¢ˆ˜pišŒ‰Db“”ŒKo}sXuN„i‹¢‡¨£¼’ž¦¤·d^oi
