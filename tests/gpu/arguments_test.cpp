@@ -49,6 +49,8 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
             {"snapshot", hearth_record_snapshot(session, commands, &id)},
             {"brain", hearth_record_brain(session, commands, &word, 8, 0, nullptr)},
             {"forget", hearth_record_forget(session, commands, nullptr, nullptr)},
+            {"copy_slots", hearth_record_copy_slots(session, session, commands, nullptr, 0)},
+            {"queue_transfer", hearth_record_queue_transfer(session, commands, 0, 0)},
             {"poll", hearth_readback_poll(session, request, &data, &bytes, &serial)},
             {"build", hearth_session_build(session, 0)},
             {"build_async", hearth_session_build_async(session)},

@@ -263,6 +263,68 @@ TEST_F(BrainOfSession, WithoutRoomOrOrderItSaysSo) {
     });
 }
 
+TEST_F(BrainOfSession, EncodingRefusesWhatIsNoSnapshotOfTheProgram) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<std::byte> snapshot(rig->program.snapshot_bytes());
+    std::vector<std::byte> out(4096);
+    using Info = hearth_brain_save_info;
+    const auto encode = [&](const auto& change, uint64_t room = 4096) {
+        Info info = hearth_brain_save_info_default();
+        info.snapshot = snapshot.data();
+        info.snapshot_bytes = snapshot.size();
+        change(info);
+        return hearth_brain_encode(rig->program.handle(), &info, out.data(), &room);
+    };
+    constexpr hearth_result invalid = HEARTH_ERROR_INVALID_ARGUMENT;
+    EXPECT_EQ(encode([](Info&) {}), HEARTH_OK);
+    EXPECT_EQ(encode([](Info& info) { info.flags = 1u << 30; }), invalid);
+    EXPECT_EQ(encode([](Info& info) { info.flags = HEARTH_BRAIN_ALLOW_PARTIAL; }), invalid);
+    EXPECT_EQ(encode([](Info& info) { info.snapshot_bytes -= 1; }), invalid);
+    EXPECT_EQ(encode([](Info& info) { info.snapshot_bytes += 1; }), invalid);
+    EXPECT_EQ(encode([](Info& info) { info.snapshot = nullptr; }), invalid);
+    EXPECT_EQ(encode([](Info& info) { info.host_bytes = 1; }), invalid) << "null";
+    EXPECT_EQ(encode([&](Info& info) {
+                  info.host_data = out.data();
+                  info.host_bytes = SIZE_MAX / 2 + 1;
+              }),
+              invalid);
+    // Room for all that it may take, to the byte.
+    Info info = hearth_brain_save_info_default();
+    info.snapshot = snapshot.data();
+    info.snapshot_bytes = snapshot.size();
+    uint64_t bound = 0;
+    ASSERT_EQ(hearth_brain_encode(rig->program.handle(), &info, nullptr, &bound), HEARTH_OK);
+    EXPECT_EQ(encode([](Info&) {}, bound), HEARTH_OK);
+    EXPECT_EQ(encode([](Info&) {}, bound - 1), HEARTH_ERROR_OUT_OF_RANGE);
+}
+
+TEST_F(BrainOfSession, WithoutSetupOrAnythingToLearnThereIsNoSnapshot) {
+    for (const bool is_set_up : {false, true}) {
+        RigOptions options;
+        options.set_up = is_set_up;
+        options.program = [&](Program& p) {
+            if (is_set_up)
+                for (Slot& slot : p.slots) slot.kind = SlotKind::kConstant;
+        };
+        const auto rig = make_rig(options);
+        ASSERT_TRUE(rig);
+        rig->frame([&](VkCommandBuffer commands) {
+            hearth_readback id = 0;
+            EXPECT_EQ(hearth_record_snapshot(rig->session.handle(), commands, &id),
+                      is_set_up ? HEARTH_ERROR_NOT_FOUND : HEARTH_ERROR_WRONG_ORDER);
+            EXPECT_EQ(rig->session.error(), is_set_up
+                                                ? "snapshot: there is nothing to learn here"
+                                                : "snapshot: hearth_record_setup must come first");
+        });
+        if (!is_set_up) continue;
+        // The brain of nothing is one, too.
+        hearth_brain_save_info info = hearth_brain_save_info_default();
+        uint64_t bytes = 0;
+        EXPECT_EQ(hearth_brain_encode(rig->program.handle(), &info, nullptr, &bytes), HEARTH_OK);
+    }
+}
+
 /// A brain as shipped but for one element of `state`.
 Brain with_element(Brain brain, double value, DType dtype = DType::kF32) {
     HostTensor& state = brain.find("state")->value;

@@ -47,6 +47,8 @@ TEST_F(Errors, WrongRecordingsAreRefusedWithASentence) {
                        [](hearth_record_info& info, Bounds&) { info.rows = 9; });
     expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 7 of 2",
                        [](hearth_record_info& info, Bounds&) { info.entry = 7; });
+    expect_act_refused(*rig, HEARTH_ERROR_NOT_FOUND, "record: entry 2 of 2",
+                       [](hearth_record_info& info, Bounds&) { info.entry = 2; });
     expect_act_refused(*rig, HEARTH_ERROR_INVALID_ARGUMENT,
                        "entry act: 1 bindings given, 2 expected",
                        [](hearth_record_info& info, Bounds&) { info.bound_count = 1; });
@@ -152,7 +154,8 @@ TEST_F(Errors, ByValueBindingsBeyondTheAgreedBytesAreRefused) {
     ASSERT_TRUE(rig);
     static const float values[2 * kWidth] = {};
     expect_act_refused(*rig, HEARTH_ERROR_OUT_OF_RANGE,
-                       "binding x: 768 bytes by value, 512 of inline_bytes are left",
+                       "binding x: 768 bytes by value, 512 of inline_bytes are left; "
+                       "HEARTH_SESSION_COPY_BINDINGS takes more through the upload ring",
                        [](hearth_record_info&, std::array<hearth_bound, 2>& bounds) {
                            bounds[0] = hearth_bind_bytes(kActX, values, sizeof values);
                        });
@@ -232,6 +235,183 @@ TEST_F(Errors, AProgramThatNeedsWhatIsNotEnabledIsRefusedByName) {
     EXPECT_EQ(session.status().message(),
               "HEARTH_ERROR_UNSUPPORTED: session: kernel mix: SPIR-V capability Float16 needs "
               "feature shaderFloat16, which is not enabled");
+}
+
+TEST_F(Errors, ACursorOfAnotherEntryOrBehindItsEndIsRefused) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    const float rate = 0.5f;
+    hearth_cursor cursor{};
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        hearth_record_info info = rig->learn_info(commands, 4, rate, bounds);
+        info.max_dispatches = 1;
+        ASSERT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_INCOMPLETE);
+        const uint32_t steps = rig->program.entry(kLearn)->step_count;
+        const std::pair<uint32_t, uint32_t> places[] = {
+            {kAct, cursor.next_step}, {kLearn, steps}, {kLearn, ~0u}};
+        for (const auto& [entry, step] : places) {
+            hearth_cursor other = cursor;
+            other.entry = entry;
+            other.next_step = step;
+            EXPECT_EQ(hearth_record(rig->session.handle(), &info, &other),
+                      HEARTH_ERROR_INVALID_ARGUMENT)
+                << step;
+            EXPECT_EQ(rig->session.error(), "entry learn: the cursor is not one of its own");
+        }
+    });
+}
+
+TEST_F(Errors, AProgramBeyondTheDevicesLimitsIsRefusedByName) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    const BindingModel model = binding_model(device());
+    VkPhysicalDeviceProperties properties{};
+    device().instance().vk().GetPhysicalDeviceProperties(device().physical_device(), &properties);
+    const VkPhysicalDeviceLimits& limits = properties.limits;
+    const auto refusal = [&](const auto& change) {
+        Program program = TestProgramBuilder(test_shaders(model), model).build();
+        change(program);
+        const auto loaded = LoadedProgram::load(rig->context, save_program(program));
+        if (!loaded.ok()) return loaded.status().message();
+        const auto session = Session::create(rig->context, loaded.value());
+        return session.ok() ? std::string("none") : session.status().message();
+    };
+    EXPECT_EQ(refusal([](Program&) {}), "none");
+    EXPECT_NE(
+        refusal([](Program& p) {
+            p.arena_bytes = uint64_t{1} << 60;
+        }).find("the program needs a buffer of 1152921504606846976 bytes, the device allows "),
+        std::string::npos);
+    const auto groups = [&](uint64_t count) {
+        return refusal([&](Program& p) { p.steps[0].grid[1] = {{count, 0}, 1}; });
+    };
+    const uint64_t most = limits.maxComputeWorkGroupCount[1];
+    EXPECT_EQ(groups(most), "none");
+    if (most < ~0u) {
+        EXPECT_NE(groups(most + 1).find("kernel mix: " + std::to_string(most + 1) +
+                                        " workgroups along axis 1 at capacity, the device allows " +
+                                        std::to_string(most)),
+                  std::string::npos)
+            << groups(most + 1);
+    }
+    const uint64_t alignment = limits.minStorageBufferOffsetAlignment;
+    const std::string misplaced = refusal([](Program& p) {
+        for (Operand& o : p.operands)
+            if (o.region == Region::kArena && o.offset == 0) o.offset = 4;
+        for (Kernel& k : p.kernels) k.access_bytes = 4;
+    });
+    if (model == BindingModel::kDescriptor && alignment > 4) {
+        EXPECT_NE(misplaced.find("an operand at offset 4, the device wants multiples of " +
+                                 std::to_string(alignment)),
+                  std::string::npos)
+            << misplaced;
+    }
+}
+
+TEST_F(Errors, WhatLiesBehindTheLastIsRefused) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        hearth_session* const session = rig->session.handle();
+        for (const uint32_t slot : {2u, ~0u}) {
+            hearth_buffer_range range = hearth_buffer_range_default();
+            EXPECT_EQ(hearth_session_get_slot_buffer(session, slot, &range),
+                      HEARTH_ERROR_NOT_FOUND);
+            hearth_readback_info read = hearth_readback_info_default();
+            read.command_buffer = commands;
+            read.slot = slot;
+            hearth_readback id = 0;
+            EXPECT_EQ(hearth_record_readback(session, &read, &id), HEARTH_ERROR_NOT_FOUND);
+        }
+        hearth_scope scope{};
+        EXPECT_EQ(hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope), HEARTH_OK);
+        for (const uint32_t entry : {2u, ~0u})
+            EXPECT_EQ(hearth_session_get_binding_scope(session, entry, kActX, 0, &scope),
+                      HEARTH_ERROR_NOT_FOUND);
+        for (const uint32_t binding : {kLearnRate, 5u, ~0u})
+            EXPECT_EQ(hearth_session_get_binding_scope(session, kAct, binding, 0, &scope),
+                      HEARTH_ERROR_NOT_FOUND);
+        // The last words of a slot are still its own.
+        const uint32_t word = 0;
+        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, kWidth * 4 - 4, &word, 4),
+                  HEARTH_OK);
+        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, 0, &word, 0),
+                  HEARTH_ERROR_INVALID_ARGUMENT);
+        hearth_readback_info read = hearth_readback_info_default();
+        read.command_buffer = commands;
+        read.slot = kStateSlot;
+        read.offset = kWidth * 4 - 4;
+        read.byte_count = 4;
+        EXPECT_TRUE(rig->session.record_readback(read).ok());
+    });
+}
+
+TEST_F(Errors, BeforeSetupNothingIsUploadedOrRead) {
+    RigOptions options;
+    options.set_up = false;
+    const auto rig = make_watched_rig(options);
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        hearth_session* const session = rig->session.handle();
+        const uint32_t word = 0;
+        EXPECT_EQ(hearth_record_upload(session, commands, kStateSlot, 0, &word, 4),
+                  HEARTH_ERROR_WRONG_ORDER);
+        hearth_readback_info read = hearth_readback_info_default();
+        read.command_buffer = commands;
+        read.slot = kStateSlot;
+        hearth_readback id = 0;
+        EXPECT_EQ(hearth_record_readback(session, &read, &id), HEARTH_ERROR_WRONG_ORDER);
+    });
+}
+
+TEST_F(Errors, ARunBlockThatKernelsCannotReachIsRefused) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    const standalone::Buffer buffer = make_buffer(1024, standalone::MemoryKind::kDevice);
+    rig->frame([&](VkCommandBuffer commands) {
+        const auto with = [&](const auto& change) {
+            std::array<hearth_bound, 2> bounds;
+            hearth_record_info info = rig->act_info(commands, 2, bounds);
+            hearth_bound run = rig->bind(0, buffer, 16);
+            change(run);
+            info.run_block = &run;
+            const hearth_result result = hearth_record(rig->session.handle(), &info, nullptr);
+            EXPECT_EQ(result, HEARTH_ERROR_INVALID_ARGUMENT);
+            return std::string(rig->session.error().substr(0, 11));
+        };
+        const std::string expected = "run_block: ";
+        EXPECT_EQ(with([](hearth_bound& run) { run.buffer = VK_NULL_HANDLE; }), expected);
+        EXPECT_EQ(with([](hearth_bound& run) { run.bytes = 12; }), expected);
+        EXPECT_EQ(with([](hearth_bound& run) { run.offset = 8; }), expected);
+        EXPECT_EQ(with([](hearth_bound& run) { run.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT; }),
+                  expected);
+    });
+}
+
+TEST_F(Errors, SettingsOfASessionOutOfRangeAreRefused) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    const auto refusal = [&](const auto& change) {
+        hearth_session_create_info info = hearth_session_create_info_default();
+        change(info);
+        const auto session = Session::create(rig->context, rig->program, info);
+        return session.ok() ? std::string("none") : session.status().message();
+    };
+    using Info = hearth_session_create_info;
+    EXPECT_EQ(refusal([](Info& info) { info.recordings_in_flight = 0; }),
+              "HEARTH_ERROR_INVALID_ARGUMENT: session: recordings_in_flight is 0");
+    EXPECT_EQ(refusal([](Info& info) { info.inline_bytes = 65536; }), "none");
+    EXPECT_EQ(refusal([](Info& info) { info.inline_bytes = 65537; }),
+              "HEARTH_ERROR_OUT_OF_RANGE: session: inline_bytes is 65537, at most 65536");
+}
+
+TEST_F(Errors, AContextWithAProgramAloneIsNotDestroyed) {
+    const auto rig = make_watched_rig();
+    ASSERT_TRUE(rig);
+    rig->session = Session();
+    EXPECT_EQ(hearth_context_destroy(rig->context.handle()), HEARTH_ERROR_WRONG_ORDER);
+    EXPECT_EQ(rig->context.error(), "0 sessions and 1 programs are still alive");
 }
 
 TEST_F(Errors, AProgramForOtherMatricesOrSubgroupsIsRefusedByName) {

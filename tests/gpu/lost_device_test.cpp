@@ -47,6 +47,12 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         pending = rig->session.record_readback(commands, kStateSlot).value();
     });
     rig->finish();
+    hearth_arena* arena = nullptr;
+    ASSERT_EQ(hearth_arena_create(rig->context.handle(), 256, &arena), HEARTH_OK);
+    hearth_converter* converter = nullptr;
+    hearth_converter_create_info reader = hearth_converter_create_info_default();
+    reader.format = VK_FORMAT_R32_SFLOAT;
+    ASSERT_EQ(hearth_converter_create(rig->context.handle(), &reader, &converter), HEARTH_OK);
     const BindingModel model = binding_model(device());
     const Program built = TestProgramBuilder(test_shaders(model), model).build();
     const std::vector<std::byte> program_bytes = save_program(built);
@@ -101,12 +107,27 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_memory_needs needs = hearth_memory_needs_default();
              return hearth_session_query_memory(context, &info, &needs);
          }},
+        {"hearth_arena_create",
+         [&] {
+             hearth_arena* out = nullptr;
+             return hearth_arena_create(context, 256, &out);
+         }},
         {"hearth_session_create",
          [&] {
              hearth_session_create_info info = hearth_session_create_info_default();
              info.program = program;
              hearth_session* out = nullptr;
              return hearth_session_create(context, &info, &out);
+         }},
+        {"hearth_converter_create",
+         [&] {
+             hearth_converter* out = nullptr;
+             return hearth_converter_create(context, &reader, &out);
+         }},
+        {"hearth_record_conversion",
+         [&] {
+             const hearth_conversion_info info = hearth_conversion_info_default();
+             return hearth_record_conversion(converter, &info);
          }},
         {"hearth_session_build", [&] { return hearth_session_build(session, 0); }},
         {"hearth_session_build_async", [&] { return hearth_session_build_async(session); }},
@@ -145,6 +166,13 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_record_brain",
          [&] {
              return hearth_record_brain(session, commands, brain.data(), brain.size(), 0, nullptr);
+         }},
+        {"hearth_record_copy_slots",
+         [&] { return hearth_record_copy_slots(session, session, commands, nullptr, 0); }},
+        {"hearth_record_queue_transfer",
+         [&] {
+             return hearth_record_queue_transfer(session, commands, HEARTH_QUEUE_FAMILY_SAME,
+                                                 HEARTH_QUEUE_FAMILY_SAME);
          }},
         {"hearth_record_forget",
          [&] { return hearth_record_forget(session, commands, nullptr, nullptr); }},
@@ -227,6 +255,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_step_info out = hearth_step_info_default();
              return hearth_program_get_step(program, kAct, 0, &out);
          }},
+        {"hearth_program_get_written_slots",
+         [&] { return hearth_program_get_written_slots(program, kAct, nullptr, &index); }},
         {"hearth_program_get_binding",
          [&] {
              hearth_binding_info out = hearth_binding_info_default();
@@ -259,6 +289,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              return hearth_program_snapshot_bytes(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
          }},
+        {"hearth_converter_error", [&] { return said(hearth_converter_error(converter)); }},
         {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},
         {"hearth_session_get_status",
          [&] {
@@ -307,6 +338,9 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              (void)hearth_context_destroy(out);
              return result;
          }},
+        {"hearth_arena_destroy", [&] { return hearth_arena_destroy(arena), HEARTH_OK; }},
+        {"hearth_converter_destroy",
+         [&] { return hearth_converter_destroy(converter), HEARTH_OK; }},
         {"hearth_session_destroy",
          [&] {
              hearth_session_destroy(session);

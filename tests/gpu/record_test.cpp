@@ -81,6 +81,87 @@ TEST_F(Record, OffsetsIntoHostBuffersAreRespected) {
     }
 }
 
+// The game's agents as it has them: a number, what one sees, another, and what it does.
+TEST_F(Record, RowsWithAStrideAtOffsetsOfFourBytesLieBetweenWhatElseAgentsHave) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_CHECK_BINDINGS;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    constexpr uint64_t kX = 1, kY = kX + kWidth + 1, kAgent = kY + kWidth + 1;  // in floats
+    const standalone::Buffer agents =
+        make_buffer(kRowsCapacity * kAgent * 4, standalone::MemoryKind::kReadback);
+    const std::span<float> values = agents.as<float>();
+    for (uint64_t rows : {uint64_t{1}, uint64_t{3}, kRowsCapacity}) {
+        const std::vector<float> x = test_values(rows * kWidth, 7 + rows);
+        std::fill(values.begin(), values.end(), -1.0f);
+        for (uint64_t row = 0; row < rows; ++row)
+            std::copy_n(x.begin() + static_cast<ptrdiff_t>(row * kWidth), kWidth,
+                        values.begin() + static_cast<ptrdiff_t>(row * kAgent + kX));
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 2> bounds;
+            const hearth_record_info info = rig->act_info(commands, rows, bounds);
+            const uint64_t at[] = {kX, kY};
+            for (size_t i = 0; i < 2; ++i) {
+                const uint64_t bytes = ((rows - 1) * kAgent + kWidth) * 4;
+                bounds[i] = rig->bind(i == 0 ? kActX : kActY, agents, bytes);
+                bounds[i].offset = at[i] * 4;
+                bounds[i].row_stride = kAgent * 4;
+            }
+            ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+        });
+        rig->finish();
+        const std::vector<float> y = TestReference().act(x);
+        for (uint64_t i = 0; i < kRowsCapacity * kAgent; ++i) {
+            const uint64_t row = i / kAgent, place = i % kAgent;
+            float expected = -1;
+            if (row < rows && place >= kX && place < kX + kWidth)
+                expected = x[row * kWidth + place - kX];
+            if (row < rows && place >= kY && place < kY + kWidth)
+                expected = y[row * kWidth + place - kY];
+            ASSERT_EQ(values[i], expected) << "agent " << row << ", number " << place;
+        }
+    }
+}
+
+TEST_F(Record, StridesThatDoNotFitAreRefusedByName) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+    };
+    const auto rig = make_rig(options);
+    const auto plain = make_rig();
+    ASSERT_TRUE(rig && plain);
+    const auto refusal = [](Rig& with, auto change) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info =
+            with.act_info(reinterpret_cast<VkCommandBuffer>(uintptr_t{1}), 2, bounds);
+        change(bounds);
+        EXPECT_FALSE(with.session.record(info).ok());
+        return std::string(with.session.error());
+    };
+    using Bounds = std::array<hearth_bound, 2>;
+    const uint64_t row = kWidth * 4;
+    EXPECT_NE(refusal(*rig, [](Bounds& b) { b[0].row_stride = 12; })
+                  .find("binding x: row_stride is 12, a row has 384 bytes"),
+              std::string::npos);
+    EXPECT_NE(refusal(*rig, [&](Bounds& b) { b[0].row_stride = row + 4, b[0].bytes = 2 * row; })
+                  .find("binding x: 768 bytes given, 772 needed for 2 rows"),
+              std::string::npos);
+    const std::string direct =
+        refusal(*plain, [&](Bounds& b) { b[0].row_stride = row + 4, b[0].bytes = 2 * row + 4; });
+    EXPECT_NE(direct.find("at offset 0 with a row_stride; it needs"), std::string::npos) << direct;
+    // Rows that lie between each other, but share bytes.
+    const std::string shared = refusal(*rig, [&](Bounds& b) {
+        b[1].buffer = b[0].buffer;
+        b[0].row_stride = b[1].row_stride = 2 * row;
+        b[0].bytes = b[1].bytes = 4 * row;
+        b[1].offset = row - 4;
+    });
+    EXPECT_NE(shared.find("share bytes of a VkBuffer"), std::string::npos) << shared;
+}
+
 TEST_F(Record, HostBuffersThatKernelsCannotReachAreCopiedOnRequest) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {
@@ -104,6 +185,83 @@ TEST_F(Record, HostBuffersThatKernelsCannotReachAreCopiedOnRequest) {
         EXPECT_EQ(rig->get_y(rows), reference.learn(x, rate));
     }
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+}
+
+/// A session that has no room for x inline, and in its upload ring for one x of all rows.
+RigOptions with_staged_values() {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+        info.inline_bytes = 256;
+        info.upload_bytes = kRowsCapacity * kWidth * 4;
+    };
+    return options;
+}
+
+TEST_F(Record, ValuesWithoutRoomInlineGoThroughTheUploadRing) {
+    RigOptions options = with_staged_values();
+    options.frames_in_flight = 1;
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    for (uint64_t i = 0; i < 6; ++i) {
+        const uint64_t rows = 1 + (5 * i) % kRowsCapacity;
+        const std::vector<float> x = test_values(rows * kWidth, i);
+        const float rate = 0.5f;
+        hearth_cursor cursor{};
+        // The first slice carries the values; those behind it read what it copied.
+        for (bool is_done = false; !is_done;) {
+            std::vector<float> given = x;
+            rig->frame([&](VkCommandBuffer commands) {
+                std::array<hearth_bound, 3> bounds;
+                hearth_record_info info = rig->learn_info(commands, rows, rate, bounds);
+                bounds[1] = hearth_bind_bytes(kLearnX, given.data(), given.size() * 4);
+                info.max_dispatches = i % 2 == 0 ? 1 : 0;
+                const auto progress = rig->session.record(info, &cursor);
+                ASSERT_TRUE(progress.ok()) << rig->session.error();
+                is_done = *progress == Progress::kDone;
+            });
+            ASSERT_FALSE(HasFatalFailure());
+            std::fill(given.begin(), given.end(), -1e9f);  // the recording has copied it
+        }
+        EXPECT_EQ(rig->get_y(rows), reference.learn(x, rate)) << i;
+    }
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+}
+
+TEST_F(Record, ValuesForWhichTheUploadRingIsFullAreRefusedUntilAFrameCompletes) {
+    const auto rig = make_rig(with_staged_values());
+    ASSERT_TRUE(rig);
+    const std::vector<float> x = test_values(kRowsCapacity * kWidth, 3);
+    const standalone::Buffer y = make_buffer(x.size() * 4, standalone::MemoryKind::kReadback);
+    const auto record = [&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, kRowsCapacity, bounds);
+        bounds[0] = hearth_bind_bytes(kActX, x.data(), x.size() * 4);
+        bounds[1] = rig->bind(kActY, y, x.size() * 4);
+        return hearth_record(rig->session.handle(), &info, nullptr);
+    };
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
+        EXPECT_EQ(record(commands), HEARTH_ERROR_RING_FULL);
+        EXPECT_EQ(rig->session.error(),
+                  "entry act: no room for 3072 bytes of inputs by value; see upload_bytes and "
+                  "upload_count");
+    });
+    rig->advance();
+    // A frame that is dropped gives its room back, and no upload is lost with it.
+    EXPECT_EQ(rig->drop([&](VkCommandBuffer commands) {
+        ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
+    }),
+              "session test: entry act is to be recorded again, from step 0 on");
+    EXPECT_EQ(rig->session.status().dropped_uploads, 0u);
+    rig->frame([&](VkCommandBuffer commands) {
+        ASSERT_EQ(record(commands), HEARTH_OK) << rig->session.error();
+    });
+    rig->finish();
+    const std::span<float> values = y.as<float>();
+    EXPECT_EQ(std::vector<float>(values.begin(), values.begin() + static_cast<long>(x.size())),
+              TestReference().act(x));
 }
 
 TEST_F(Record, ASecondaryCommandBufferIsReplayedWithNewInputsAndRows) {

@@ -70,6 +70,104 @@ TEST_F(Slice, BytesAndFlopsLimitSlicesToo) {
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
 }
 
+class SharedArena : public RuntimeTest {
+  protected:
+    /// A rig, and a second session of its program; both use one arena.
+    void make(uint64_t arena_bytes) {
+        rig_ = make_rig();
+        ASSERT_TRUE(rig_);
+        ASSERT_EQ(hearth_arena_create(rig_->context.handle(), arena_bytes, &arena_), HEARTH_OK);
+        hearth_session_create_info info = hearth_session_create_info_default();
+        info.arena = arena_;
+        const uint64_t before = rig_->context.stats().device_bytes[HEARTH_MEMORY_ARENA];
+        for (Session* session : {&rig_->session, &other_}) {
+            auto made = Session::create(rig_->context, rig_->program, info);
+            ASSERT_TRUE(made.ok()) << made.status().message();
+            *session = std::move(*made);
+            ASSERT_TRUE(session->build().ok());
+        }
+        // The rig's first session had an arena of its own, which goes with it.
+        EXPECT_LE(rig_->context.stats().device_bytes[HEARTH_MEMORY_ARENA], before);
+        rig_->frame([&](VkCommandBuffer commands) {
+            EXPECT_TRUE(rig_->session.record_setup(commands).ok());
+            EXPECT_TRUE(other_.record_setup(commands).ok());
+        });
+    }
+    void TearDown() override {
+        hearth_arena_destroy(arena_);  // before the sessions that use it
+        other_ = Session();
+        rig_.reset();
+        RuntimeTest::TearDown();
+    }
+
+    std::unique_ptr<Rig> rig_;
+    hearth_arena* arena_ = nullptr;
+    Session other_;
+};
+
+TEST_F(SharedArena, SessionsThatTakeTurnsComputeWhatEachWouldAlone) {
+    make(4 * kRowsCapacity * kWidth * 4);
+    TestReference reference, other_reference;
+    const standalone::Buffer y = make_buffer(4 * kWidth * 4, standalone::MemoryKind::kReadback);
+    for (uint64_t i = 0; i < 3; ++i) {
+        const std::vector<float> x = test_values(4 * kWidth, i);
+        rig_->set_x(x);
+        const float rate = 0.25f, other_rate = -0.5f;
+        rig_->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            ASSERT_TRUE(rig_->session.record(rig_->learn_info(commands, 4, rate, bounds)).ok());
+            hearth_record_info info = rig_->learn_info(commands, 4, other_rate, bounds);
+            for (hearth_bound& bound : bounds)
+                if (bound.binding == kLearnY) bound = rig_->bind(kLearnY, y, 4 * kWidth * 4);
+            ASSERT_TRUE(other_.record(info).ok()) << other_.error();
+        });
+        EXPECT_EQ(rig_->get_y(4), reference.learn(x, rate)) << i;
+        const std::span<float> found = y.as<float>();
+        EXPECT_EQ(std::vector<float>(found.begin(), found.end()),
+                  other_reference.learn(x, other_rate))
+            << i;
+    }
+}
+
+TEST_F(SharedArena, ASlicedRunThatAnotherSessionCameBetweenIsRefused) {
+    make(4 * kRowsCapacity * kWidth * 4);
+    rig_->set_x(test_values(kWidth, 1));
+    const float rate = 0.5f;
+    rig_->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        hearth_record_info info = rig_->learn_info(commands, 1, rate, bounds);
+        info.max_dispatches = 1;
+        hearth_cursor cursor{}, other_cursor{};
+        EXPECT_EQ(*rig_->session.record(info, &cursor), hearth::Progress::kIncomplete);
+        EXPECT_EQ(*rig_->session.record(info, &cursor), hearth::Progress::kIncomplete);
+        EXPECT_EQ(*other_.record(info, &other_cursor), hearth::Progress::kIncomplete);
+        const auto refused = rig_->session.record(info, &cursor);
+        EXPECT_NE(refused.status().message().find("another session has used the shared arena"),
+                  std::string::npos)
+            << refused.status().message();
+        EXPECT_TRUE(other_.record(info, &other_cursor).ok());
+    });
+}
+
+TEST_F(SharedArena, OneThatIsTooSmallOrGoneIsRefused) {
+    make(4 * kRowsCapacity * kWidth * 4);
+    hearth_arena* small = nullptr;
+    EXPECT_EQ(hearth_arena_create(rig_->context.handle(), 0, &small), HEARTH_ERROR_OUT_OF_RANGE);
+    ASSERT_EQ(hearth_arena_create(rig_->context.handle(), 1000, &small), HEARTH_OK);
+    hearth_session_create_info info = hearth_session_create_info_default();
+    info.arena = small;
+    const auto refusal = [&] {
+        return Session::create(rig_->context, rig_->program, info).status().message();
+    };
+    EXPECT_NE(refusal().find("the shared arena has 1000 bytes, 12288 are needed"),
+              std::string::npos)
+        << refusal();
+    hearth_arena_destroy(arena_);
+    info.arena = arena_;
+    EXPECT_NE(refusal().find("info->arena was destroyed"), std::string::npos) << refusal();
+    hearth_arena_destroy(small);
+}
+
 TEST_F(Slice, AnotherEntryMayRunBetweenTwoSlices) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);

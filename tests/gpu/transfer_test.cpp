@@ -130,6 +130,73 @@ TEST_F(Transfer, SetupRecordedAgainResetsASessionThatKeepsItsInitialWeights) {
     EXPECT_EQ(rig->read_slot(kStateSlot), TestReference::initial_state());
 }
 
+TEST_F(Transfer, SlotsAreCopiedBetweenSessionsOfOneProgram) {
+    const auto rig = make_rig(), other = make_rig();
+    ASSERT_TRUE(rig && other);
+    auto made = Session::create(rig->context, rig->program);
+    ASSERT_TRUE(made.ok());
+    Session second = std::move(made).value();
+    TestReference reference;
+    const std::vector<float> x = test_values(3 * kWidth, 1);
+    EXPECT_EQ(rig->learn(x, 0.5f), reference.learn(x, 0.5f));
+
+    uint32_t written[8] = {}, count = 8;
+    hearth_program* const program = rig->program.handle();
+    ASSERT_EQ(hearth_program_get_written_slots(program, kLearn, written, &count), HEARTH_OK);
+    EXPECT_TRUE(std::find(written, written + count, kStateSlot) != written + count);
+    EXPECT_TRUE(std::is_sorted(written, written + count));
+    uint32_t none = 8, too_few = 0;
+    ASSERT_EQ(hearth_program_get_written_slots(program, kAct, written + 4, &none), HEARTH_OK);
+    EXPECT_EQ(none, 0u);
+    EXPECT_EQ(hearth_program_get_written_slots(program, kLearn, written, &too_few),
+              HEARTH_ERROR_OUT_OF_RANGE);
+    EXPECT_EQ(too_few, count);
+
+    hearth_session *const to = second.handle(), *const from = rig->session.handle();
+    hearth_readback id = 0;
+    rig->frame([&](VkCommandBuffer commands) {
+        EXPECT_EQ(hearth_record_copy_slots(to, from, commands, written, count),
+                  HEARTH_ERROR_WRONG_ORDER);
+        ASSERT_TRUE(second.record_setup(commands).ok());
+        EXPECT_EQ(hearth_record_copy_slots(to, to, commands, written, count),
+                  HEARTH_ERROR_MISMATCH);
+        EXPECT_EQ(hearth_record_copy_slots(to, other->session.handle(), commands, written, count),
+                  HEARTH_ERROR_MISMATCH);
+        const uint32_t beyond = 99;
+        EXPECT_EQ(hearth_record_copy_slots(to, from, commands, &beyond, 1), HEARTH_ERROR_NOT_FOUND);
+        EXPECT_EQ(second.error(), "copy_slots: slot 99 of 2");
+        ASSERT_EQ(hearth_record_copy_slots(to, from, commands, written, count), HEARTH_OK);
+        id = second.record_readback(commands, kStateSlot).value();
+    });
+    rig->advance();
+    const void* data = nullptr;
+    uint64_t bytes = 0, serial = 0;
+    ASSERT_EQ(hearth_readback_poll(to, id, &data, &bytes, &serial), HEARTH_OK);
+    ASSERT_EQ(bytes, reference.state.size() * sizeof(float));
+    EXPECT_EQ(std::memcmp(data, reference.state.data(), bytes), 0);
+}
+
+TEST_F(Transfer, RingsAreSizedForTheProgramUnlessTheHostSaysOtherwise) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const auto ring_bytes = [&](uint64_t upload_bytes, uint64_t readback_bytes) {
+        hearth_session_create_info info = hearth_session_create_info_default();
+        info.upload_bytes = upload_bytes;
+        info.readback_bytes = readback_bytes;
+        const auto needs = Session::query_memory(rig->context, rig->program, info);
+        EXPECT_TRUE(needs.ok());
+        return needs->bytes[HEARTH_MEMORY_READBACK] + needs->bytes[HEARTH_MEMORY_STAGING];
+    };
+    // Small bindings and a state of 384 bytes, twice, and 16 KiB each.
+    const uint64_t automatic = ring_bytes(HEARTH_AUTOMATIC_BYTES, HEARTH_AUTOMATIC_BYTES);
+    EXPECT_GE(automatic, uint64_t{2} << 14);
+    EXPECT_LT(automatic, uint64_t{128} << 10);
+    EXPECT_GT(ring_bytes(1 << 20, 1 << 20), uint64_t{2} << 20);
+    // They are enough for a brain and a snapshot in each of two frames.
+    const uint64_t brain = rig->program.snapshot_bytes();
+    EXPECT_GE(automatic, 4 * brain);
+}
+
 TEST_F(Transfer, TheQueriedMemoryIsWhatASessionTakes) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {

@@ -39,8 +39,9 @@ struct AgentsFrame {
     bool decide = true;  ///< false: agents only learn
     /// Frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: as learn_us leaves time.
     uint32_t decide_within = 1;
-    std::span<const hearth_bound> inputs;     ///< the game's own buffers; see Agents::find_input
-    const hearth_bound* row_count = nullptr;  ///< the GPU decides how many decide
+    std::span<const hearth_bound> inputs;      ///< the game's own buffers; see Agents::find_input
+    const hearth_bound* row_count = nullptr;   ///< the GPU decides how many decide
+    VkCommandBuffer learn_commands = nullptr;  ///< with AgentsOptions::learns_apart
 };
 
 /// How agents are doing, as of the last poll.
@@ -60,6 +61,8 @@ struct AgentsOptions {
     uint32_t snapshot_period =
         3600;  ///< records between those that are taken by themselves; 0: none
     uint32_t watched_decisions = 225;  ///< that "stuck" and "rules changed" average; 0: no watch
+    bool learns_apart = false;  ///< learning has command buffers of its own, for another queue
+    uint32_t learn_queue_family = HEARTH_QUEUE_FAMILY_SAME;
 };
 
 class Agents {
@@ -78,6 +81,8 @@ class Agents {
         info.snapshot_count = options.snapshot_count;
         info.snapshot_period = options.snapshot_period;
         info.watched_decisions = options.watched_decisions;
+        info.learns_apart = options.learns_apart ? 1u : 0u;
+        info.learn_queue_family = options.learn_queue_family;
         hearth_agents* agents = nullptr;
         hearth_report report{};
         const hearth_result result =
@@ -166,6 +171,7 @@ class Agents {
         info.inputs = frame.inputs.data();
         info.input_count = static_cast<uint32_t>(frame.inputs.size());
         info.row_count = frame.row_count;
+        info.learn_command_buffer = frame.learn_commands;
         const hearth_result result = hearth_agents_record(handle_, &info);
         if (result == HEARTH_NOT_READY) return false;
         HEARTH_TRY(check(result));

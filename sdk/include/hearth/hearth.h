@@ -66,12 +66,16 @@ typedef struct VkDeviceMemory_T* VkDeviceMemory;
 typedef struct VkPipelineCache_T* VkPipelineCache;
 typedef struct VkQueryPool_T* VkQueryPool;
 typedef struct VkSemaphore_T* VkSemaphore;
+typedef struct VkImage_T* VkImage;
+typedef struct VkImageView_T* VkImageView;
 #else
 typedef uint64_t VkBuffer;
 typedef uint64_t VkDeviceMemory;
 typedef uint64_t VkPipelineCache;
 typedef uint64_t VkQueryPool;
 typedef uint64_t VkSemaphore;
+typedef uint64_t VkImage;
+typedef uint64_t VkImageView;
 #endif
 typedef struct VkAllocationCallbacks VkAllocationCallbacks;
 #endif
@@ -153,6 +157,8 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_BRAIN_INFO = 20,
     HEARTH_STRUCT_BRAIN_SAVE_INFO = 21,
     HEARTH_STRUCT_STEP_INFO = 22,
+    HEARTH_STRUCT_CONVERTER_CREATE_INFO = 23,
+    HEARTH_STRUCT_CONVERSION_INFO = 24,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -339,8 +345,8 @@ typedef struct hearth_memory_block {
     uint64_t token; /* the host's own */
 } hearth_memory_block;
 
-/* Called from hearth_session_create, hearth_session_destroy, hearth_begin_frame and
- * hearth_context_destroy only, on the calling thread. */
+/* Called from hearth_session_create, hearth_session_destroy, hearth_arena_create, hearth_arena_destroy,
+ * hearth_begin_frame and hearth_context_destroy only, on the calling thread. */
 typedef struct hearth_memory_hooks {
     void* user_data;
     /* Returns HEARTH_OK and fills *out, or an error that the caller of Hearth gets to see. */
@@ -495,6 +501,8 @@ typedef struct hearth_context_stats {
     uint32_t pipeline_count;      /* shared between sessions by content */
     uint32_t pipeline_cache_used; /* non-zero: hearth_host_info::pipeline_cache_data was taken */
     uint32_t reserved;
+    uint64_t serial; /* of the last hearth_begin_frame; 0: none yet */
+    uint64_t completed_serial;
 } hearth_context_stats;
 
 HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
@@ -739,6 +747,11 @@ HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program,
 /* A step of an entry, 0 <= index < step_count: where slices can be cut, and what lies between. */
 HEARTH_API hearth_result hearth_program_get_step(const hearth_program* program, uint32_t entry,
                                                  uint32_t index, hearth_step_info* out);
+/* The slots that an entry writes, ascending.  *count is the capacity of `slots` before and how many there are
+ * afterwards; with `slots` NULL it is set to that.  HEARTH_ERROR_OUT_OF_RANGE if they do not fit. */
+HEARTH_API hearth_result hearth_program_get_written_slots(const hearth_program* program,
+                                                          uint32_t entry, uint32_t* slots,
+                                                          uint32_t* count);
 HEARTH_API hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                                     hearth_binding_info* out);
 HEARTH_API hearth_result hearth_program_get_slot(const hearth_program* program, uint32_t index,
@@ -775,8 +788,9 @@ HEARTH_API hearth_result hearth_program_find_element(const hearth_program* progr
 typedef struct hearth_session hearth_session;
 
 typedef uint32_t hearth_session_flags;
-/* Host buffers that kernels cannot address are copied in and out by recorded copies, through memory
- * of the session.  Without it such a buffer is an error. */
+/* Host buffers that kernels cannot address, offsets that they cannot reach and rows with a stride are
+ * copied in and out by recorded copies, through memory of the session, and values for which inline_bytes
+ * has no room through the upload ring, as one upload.  Without it they are errors. */
 #define HEARTH_SESSION_COPY_BINDINGS 0x1u
 /* Timestamps around each recording; see hearth_profile_next. */
 #define HEARTH_SESSION_PROFILE_ENTRIES 0x2u
@@ -791,6 +805,26 @@ typedef uint32_t hearth_session_flags;
  * shares bytes with another binding is an error without it.) */
 #define HEARTH_SESSION_CHECK_BINDINGS 0x10u
 
+/* Scratch memory that sessions share which never run at the same time: as much as the one that needs most
+ * (hearth_program_info::arena_bytes) in place of the sum.  Recordings of all of them must execute in the
+ * order in which they were recorded, as those of one session must; each begins with a barrier that waits
+ * for the others'.  A sliced recording that another session's recording came between is abandoned: its
+ * cursor is refused. */
+typedef struct hearth_arena hearth_arena;
+
+/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET, OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY; the
+ * context's error tells more.  Threads: externally synchronized on `context`; sessions that share an arena
+ * are externally synchronized with each other. */
+HEARTH_API hearth_result hearth_arena_create(hearth_context* context, uint64_t byte_count,
+                                             hearth_arena** out);
+
+/* Callable at any time before its context is destroyed: the memory lives as long as sessions that were
+ * created with it.  NULL is allowed.  Threads: externally synchronized on the context. */
+HEARTH_API void hearth_arena_destroy(hearth_arena* arena);
+
+/* Sized for the program; see upload_bytes. */
+#define HEARTH_AUTOMATIC_BYTES UINT64_MAX
+
 typedef struct hearth_session_create_info {
     hearth_struct_type type;
     uint32_t size;
@@ -799,8 +833,10 @@ typedef struct hearth_session_create_info {
     hearth_session_flags flags;
     /* hearth_record calls (each slice counts) that may be in flight, over all frames. */
     uint32_t recordings_in_flight;
-    /* Bytes of by-value bindings that one recording may carry; each is rounded up to 256. */
+    /* Bytes of by-value bindings that one recording may carry, up to 65536; each is rounded up to 256. */
     uint32_t inline_bytes;
+    /* Rings.  HEARTH_AUTOMATIC_BYTES, the default of both sizes: what two brains and all inputs twice
+     * take, or two snapshots and all outputs twice, and 16 KiB; at most 1 MiB. */
     uint32_t upload_count;   /* hearth_record_upload calls in flight */
     uint64_t upload_bytes;   /* and their bytes; 0: no uploads */
     uint64_t readback_bytes; /* bytes of readbacks requested and not yet released; 0: none */
@@ -810,6 +846,8 @@ typedef struct hearth_session_create_info {
     VkQueryPool query_pool;
     uint32_t first_query;
     uint32_t query_count;
+    /* Optional: scratch memory that other sessions use, too; see hearth_arena_create. */
+    hearth_arena* arena;
 } hearth_session_create_info;
 
 typedef struct hearth_memory_needs {
@@ -926,9 +964,14 @@ typedef struct hearth_bound {
     uint64_t offset;
     uint64_t bytes;          /* from offset; at least what the binding needs at these rows */
     uint64_t device_address; /* of the buffer's start; 0: asked of Vulkan */
-    const void* data;        /* by value, for inputs: buffer is null; copied during the call */
-    hearth_scope before;     /* HEARTH_BARRIERS_SDK: how the host used it before */
-    hearth_scope after;      /* and how it will use it afterwards */
+    /* Bytes from one row to the next in the buffer, for a binding whose bytes all grow with the rows:
+     * components of the game's agents may lie between.  0: rows lie one after the other.  Rows that do
+     * not are copied in and out, as HEARTH_SESSION_COPY_BINDINGS says, and so is what lies at an offset
+     * that kernels cannot reach; any number of bytes will do. */
+    uint64_t row_stride;
+    const void* data;    /* by value, for inputs: buffer is null; copied during the call */
+    hearth_scope before; /* HEARTH_BARRIERS_SDK: how the host used it before */
+    hearth_scope after;  /* and how it will use it afterwards */
 } hearth_bound;
 
 typedef enum hearth_barriers {
@@ -997,7 +1040,8 @@ HEARTH_API hearth_result hearth_record_upload(hearth_session* session,
 
 /* The stages and accesses with which recordings of `entry` touch `binding` when it is bound to a
  * buffer with these usage flags: what a host that barriers itself (HEARTH_BARRIERS_HOST) must make
- * visible before and may wait for after. */
+ * visible before and may wait for after.  For what is copied on account of its offset or row_stride ask
+ * with TRANSFER usage alone. */
 HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* session,
                                                           uint32_t entry, uint32_t binding,
                                                           uint32_t buffer_usage, hearth_scope* out);
@@ -1035,6 +1079,121 @@ HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_re
 
 /* Gives the bytes back, or cancels a request that has not finished.  Unknown ids are ignored. */
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
+
+/* ------------------------------------------------------------------------------------------------
+ * Images: texels to a tensor in a buffer, and back, as recorded kernels
+ *
+ * A converter is one direction for one format.  Its conversions are recorded beside those of sessions:
+ * an image to the buffer that is an entry's input, or an entry's output to an image.  It takes no
+ * device memory; the buffers and images are the host's.  The element type is f32.
+ *
+ *   reading   images with SAMPLED usage and any format of colour (of up to 32 bits a component), depth,
+ *             stencil or BC; integers become floats of the same value.  What the format says is decoded:
+ *             UNORM to 0..1, SRGB to linear, and so on
+ *   writing   images with STORAGE usage in R8G8B8A8_UNORM, R8G8B8A8_SNORM, R16G16B16A16_SFLOAT,
+ *             R32_SFLOAT or R32G32B32A32_SFLOAT: those that every device writes without a further
+ *             feature.  An image of R8G8B8A8_SRGB is written through a view of R8G8B8A8_UNORM with
+ *             HEARTH_CONVERSION_SRGB
+ *
+ * Texels are areas: pixel i of n covers [i / n, (i + 1) / n).  Resampling takes the place's centre:
+ * without HEARTH_CONVERSION_LINEAR the source that it lies in, with it the two by two around it, weighted;
+ * what lies outside the region is its edge.  Neither averages: halve an image more than once by mips.
+ * --------------------------------------------------------------------------------------------- */
+
+typedef struct hearth_converter hearth_converter;
+
+typedef enum hearth_conversion_direction {
+    HEARTH_IMAGE_TO_TENSOR = 0,
+    HEARTH_TENSOR_TO_IMAGE = 1,
+    HEARTH_CONVERSION_DIRECTION_FORCE_32_BITS = 0x7fffffff
+} hearth_conversion_direction;
+
+typedef struct hearth_converter_create_info {
+    hearth_struct_type type;
+    uint32_t size;
+    hearth_conversion_direction direction;
+    uint32_t format;               /* VkFormat of the views */
+    uint32_t recordings_in_flight; /* hearth_record_conversion calls, over all frames: 1..16384 */
+    uint32_t reserved;
+} hearth_converter_create_info;
+
+/* Builds the pipeline, here and now, and a descriptor set for each recording in flight.
+ * Errors: HEARTH_ERROR_UNSUPPORTED for another format; HEARTH_ERROR_OUT_OF_RANGE; what the driver says.
+ * hearth_context_error tells more.  Threads: externally synchronized on `context`. */
+HEARTH_API hearth_result hearth_converter_create(hearth_context* context,
+                                                 const hearth_converter_create_info* info,
+                                                 hearth_converter** out);
+
+/* Callable at any time, before its context is destroyed: what it holds is freed by the begin_frame
+ * that says the current serial has completed.  NULL is allowed.
+ * Threads: externally synchronized on `converter` and its context. */
+HEARTH_API void hearth_converter_destroy(hearth_converter* converter);
+
+/* The last failure of a call on this converter, "" if there was none.  Valid until the next call. */
+HEARTH_API const char* hearth_converter_error(const hearth_converter* converter);
+
+typedef uint32_t hearth_conversion_flags;
+/* The tensor is [height, width, channels].  Without it: [channels, height, width]. */
+#define HEARTH_CONVERSION_CHANNELS_LAST 0x1u
+#define HEARTH_CONVERSION_LINEAR 0x2u /* resample linearly; without it: the nearest */
+#define HEARTH_CONVERSION_FLIP_X 0x4u
+#define HEARTH_CONVERSION_FLIP_Y 0x8u
+/* Red, green and blue of the image are encoded as sRGB though its format does not say so: they are
+ * decoded before anything else when read, and encoded after all else when written. */
+#define HEARTH_CONVERSION_SRGB 0x10u
+
+#define HEARTH_SWIZZLE_ZERO 4u
+#define HEARTH_SWIZZLE_ONE 5u
+
+/* Reading: channel c of the tensor is component swizzle[c] of the image, times scale[c], plus bias[c].
+ * Writing: component k of the image is channel swizzle[k] of the tensor, times scale[k], plus bias[k].
+ * Make it with hearth_conversion_info_default(): the first three channels as they are. */
+typedef struct hearth_conversion_info {
+    hearth_struct_type type;
+    uint32_t size;
+    VkCommandBuffer command_buffer;
+    VkImage image;
+    VkImageView view; /* 2D, of one level and layer; lives until the recording has executed */
+    uint32_t aspect;  /* VkImageAspectFlags; what the view shows of the image */
+    uint32_t mip_level;
+    uint32_t array_layer;
+    uint32_t image_width; /* of that level */
+    uint32_t image_height;
+    uint32_t region_x; /* what is converted of it; width and height 0: all */
+    uint32_t region_y;
+    uint32_t region_width;
+    uint32_t region_height;
+    /* VkImageLayout.  HEARTH_BARRIERS_SDK: the image comes from `before` and is left in `after`
+     * (UNDEFINED: in what the kernel used, GENERAL or, where that can be read, `before`; else
+     * SHADER_READ_ONLY_OPTIMAL).  An image that is written all over may come from UNDEFINED.
+     * HEARTH_BARRIERS_HOST: it is and stays in `before`: GENERAL, or a layout for reading. */
+    uint32_t image_layout_before;
+    uint32_t image_layout_after;
+    uint32_t reserved;
+    hearth_scope image_before; /* how the host used the image, and how it will */
+    hearth_scope image_after;
+    /* A buffer with STORAGE_BUFFER usage, at a multiple of minStorageBufferOffsetAlignment; `before`
+     * and `after` as in recordings of sessions.  `binding` and `data` are ignored. */
+    hearth_bound tensor;
+    uint32_t tensor_width;
+    uint32_t tensor_height;
+    uint32_t channels; /* 1..4 */
+    hearth_conversion_flags flags;
+    uint32_t swizzle[4]; /* HEARTH_SWIZZLE_ZERO and _ONE are constants */
+    float scale[4];
+    float bias[4];
+    hearth_barriers barriers;
+    uint32_t reserved2;
+} hearth_conversion_info;
+
+/* Records the conversion.  The command buffer is as "Recording" says; compute state is undefined
+ * afterwards, and descriptor sets of the compute bind point.  Allocates nothing.
+ * Errors: HEARTH_ERROR_RING_FULL; HEARTH_ERROR_INVALID_ARGUMENT, HEARTH_ERROR_OUT_OF_RANGE;
+ * HEARTH_ERROR_WRONG_ORDER before begin_frame.
+ * Threads: externally synchronized on `converter` and the command buffer; not during
+ * hearth_begin_frame. */
+HEARTH_API hearth_result hearth_record_conversion(hearth_converter* converter,
+                                                  const hearth_conversion_info* info);
 
 /* ------------------------------------------------------------------------------------------------
  * Brains: what was learned, saved, loaded and forgotten
@@ -1138,6 +1297,25 @@ HEARTH_API hearth_result hearth_record_forget(hearth_session* session,
                                               uint32_t* count);
 
 /* ------------------------------------------------------------------------------------------------
+ * Two sessions of one program: one works on a queue of its own while the other is used every frame
+ * --------------------------------------------------------------------------------------------- */
+
+/* Records copies of slots of `from` to the same slots of `to`, another session of the same program and context.
+ * Both sessions' earlier recordings of this queue are finished then, and later ones see the copies.  Work
+ * of theirs on another queue has to be complete, and the other queue's may begin when this has completed.
+ * Errors: HEARTH_ERROR_MISMATCH for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a slot. */
+HEARTH_API hearth_result hearth_record_copy_slots(hearth_session* to, hearth_session* from,
+                                                  VkCommandBuffer command_buffer,
+                                                  const uint32_t* slots, uint32_t count);
+
+/* Hands all memory of a session from one queue family to another (HEARTH_QUEUE_FAMILY_SAME: that of the context).
+ * Recorded twice with equal arguments: behind the last work on the old queue, and, once that serial has
+ * completed, in front of the first on the new one.  Equal families: nothing is recorded. */
+HEARTH_API hearth_result hearth_record_queue_transfer(hearth_session* session,
+                                                      VkCommandBuffer command_buffer,
+                                                      uint32_t from_family, uint32_t to_family);
+
+/* ------------------------------------------------------------------------------------------------
  * Profile
  * --------------------------------------------------------------------------------------------- */
 
@@ -1197,6 +1375,7 @@ HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer,
     bound.offset = offset;
     bound.bytes = byte_count;
     bound.device_address = 0;
+    bound.row_stride = 0;
     bound.data = HEARTH_NO_DATA;
     bound.before = hearth_make_scope(0, 0);
     bound.after = hearth_make_scope(0, 0);
@@ -1254,8 +1433,8 @@ HEARTH_DEFAULT_FUNCTION(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE
     value.recordings_in_flight = 64;
     value.inline_bytes = 1024;
     value.upload_count = 64;
-    value.upload_bytes = 1u << 20;
-    value.readback_bytes = 1u << 20;
+    value.upload_bytes = HEARTH_AUTOMATIC_BYTES;
+    value.readback_bytes = HEARTH_AUTOMATIC_BYTES;
     value.readback_count = 64;
     value.profile_recordings = 16;
 HEARTH_DEFAULT_END
@@ -1271,6 +1450,21 @@ HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_info, HEARTH_STRUCT_BRAIN_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_save_info, HEARTH_STRUCT_BRAIN_SAVE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_converter_create_info, HEARTH_STRUCT_CONVERTER_CREATE_INFO)
+    value.recordings_in_flight = 8;
+HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_conversion_info, HEARTH_STRUCT_CONVERSION_INFO)
+    value.aspect = 1; /* VK_IMAGE_ASPECT_COLOR_BIT */
+    value.image_before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.image_after.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.tensor.before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.tensor.after.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+    value.channels = 3;
+    for (uint32_t i = 0; i < 4; ++i) {
+        value.swizzle[i] = i;
+        value.scale[i] = 1.0f;
+    }
+HEARTH_DEFAULT_END
 /* clang-format on */
 
 #undef HEARTH_DEFAULT_FUNCTION
@@ -1280,8 +1474,7 @@ HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_EN
 } /* extern "C" */
 static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4, "enums must be 32 bits");
 #else
-    _Static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4,
-                   "enums must be 32 bits");
+_Static_assert(sizeof(hearth_result) == 4 && sizeof(hearth_dtype) == 4, "enums must be 32 bits");
 #endif
 
 #endif /* HEARTH_H_ */

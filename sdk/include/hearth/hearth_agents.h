@@ -60,7 +60,10 @@ typedef struct hearth_agents_create_info {
     uint64_t manifest_bytes;
     const char* name;          /* optional; for debug labels and messages; copied */
     uint32_t frames_in_flight; /* frames recorded and not yet completed; at least 1 */
-    uint32_t reserved;
+    /* Non-zero: learning goes into command buffers of its own (hearth_agents_record_info::learn_command_buffer), for
+     * a queue beside the one on which agents act.  Takes a second session's memory.  HEARTH_ERROR_UNSUPPORTED
+     * for learners without windows: those have new samples in each frame. */
+    uint32_t learns_apart;
     /* Optional: AgentSchema::save() of the schema that the game was written for.  Another one in the manifest
      * is HEARTH_ERROR_MISMATCH, and the report names the field that differs. */
     const void* schema;
@@ -72,7 +75,7 @@ typedef struct hearth_agents_create_info {
         snapshot_period; /* records between snapshots that are taken by themselves; 0: none are */
     /* Decisions over which "stuck" and "rules changed" average what the game scores; 0: no such watch. */
     uint32_t watched_decisions;
-    uint32_t reserved2;
+    uint32_t learn_queue_family; /* of that queue; HEARTH_QUEUE_FAMILY_SAME: that of the context */
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
@@ -81,6 +84,7 @@ static inline hearth_agents_create_info hearth_agents_create_info_default(void) 
     value.snapshot_count = 3;
     value.snapshot_period = 3600;  /* a minute of 60 frames a second */
     value.watched_decisions = 225; /* 15 seconds of 15 decisions a second */
+    value.learn_queue_family = HEARTH_QUEUE_FAMILY_SAME;
     return value;
 }
 
@@ -153,8 +157,9 @@ HEARTH_API hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent a
  * decision.  Once it was called, scores are watched and not rewards. */
 HEARTH_API hearth_result hearth_agents_score(hearth_agents* agents, float amount);
 
-/* Cloning: what a person did where the agent is now, in the game's units.  Stored by the next record.
- * HEARTH_ERROR_UNSUPPORTED for other learners. */
+/* Cloning, and PPO with demonstrations: what a person did where the agent is now, in the game's units.  Stored by
+ * the next record, or behind the item of learning that is cut then, of each agent the newest.  With PPO the
+ * agent's last decision is no sample then: it was not done.  HEARTH_ERROR_UNSUPPORTED for other learners. */
 HEARTH_API hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
                                                    const float* action);
 /* The same by one of several people, numbered from 1 (to 2^24): none weighs more in a batch than Clone::source_share.
@@ -194,6 +199,11 @@ typedef struct hearth_agents_record_info {
     /* Optional: the GPU decides how many agents decide, and `id` which: as hearth_record_info::run_block, with
      * at most as many rows as there are agents alive.  All inputs with rows are then buffers. */
     const hearth_bound* row_count;
+    /* With learns_apart: where learning is recorded, in a frame without it nothing is.  To be submitted to the
+     * learning queue, in order; it needs no semaphore towards the other queue, before, behind or beside which it
+     * may run.  A frame's serial has completed when both of its command buffers have.  Both have to be submitted:
+     * agents that learn apart do not take back a frame that was dropped. */
+    VkCommandBuffer learn_command_buffer;
 } hearth_agents_record_info;
 
 static inline hearth_agents_record_info hearth_agents_record_info_default(void) {
@@ -213,7 +223,9 @@ HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const c
 
 /* Records what all agents do in this frame: stores what came of their last decisions, decides anew, and
  * learns as far as the budget goes.  Learning goes on at a barrier of a later frame where it stopped, and
- * what becomes of the weights does not depend on where that is.
+ * what becomes of the weights does not depend on where that is.  With learns_apart a window goes to the
+ * learning queue, and what was learned comes back, between two decisions, by copies in command_buffer,
+ * frames_in_flight frames behind what they wait for; loading, rewinding and forgetting wait for that, too.
  * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost. */
 HEARTH_API hearth_result hearth_agents_record(hearth_agents* agents,
                                               const hearth_agents_record_info* info);
@@ -314,6 +326,13 @@ typedef enum hearth_agents_counter {
 } hearth_agents_counter;
 #define HEARTH_AGENTS_COUNTERS 13
 
+typedef enum hearth_agents_snapshot_phase {
+    HEARTH_AGENTS_SNAPSHOT_NONE = 0,
+    HEARTH_AGENTS_SNAPSHOT_WANTED = 1,     /* by hearth_agents_keep, and not recorded yet */
+    HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY = 2, /* recorded; it arrives with a later poll */
+    HEARTH_AGENTS_SNAPSHOT_PHASE_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_snapshot_phase;
+
 typedef struct hearth_agents_status {
     hearth_struct_type type;
     uint32_t size;
@@ -340,6 +359,9 @@ typedef struct hearth_agents_status {
     double first_score;         /* of the first */
     uint64_t rollbacks;         /* to the newest snapshot, because the GPU refused to publish */
     uint64_t snapshots_refused; /* not finite, or not encodable */
+    uint64_t snapshots_taken;   /* that have arrived and were kept, since the agents were made */
+    hearth_agents_snapshot_phase snapshot_phase;
+    uint32_t reserved;
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth.h for C++20: move-only handles, spans and Results.  Header-only; adds nothing to the ABI.
+// hearth.h for C++17 and later: move-only handles, spans and Results.  Header-only; adds nothing to
+// the ABI.  What describes a device to the compiler (DeviceCaps) is there from C++20 on, as the compiler
+// is.
 //
 // The three names of a C++ host's life with Hearth are Context (a device adopted), LoadedProgram
 // (what the compiler made) and Session (a program with memory, which records).  What hearth.h says
@@ -9,21 +11,25 @@
 
 #pragma once
 
+#include <hearth/core/span.hpp>
 #include <hearth/hearth.h>
 #include <hearth/status.hpp>
-#include <hearth/types.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#if __cplusplus >= 202002L || (defined(_MSVC_LANG) && _MSVC_LANG >= 202002L)
+#include <hearth/types.hpp>
+#define HEARTH_HAS_DEVICE_CAPS 1
+#endif
 
 namespace hearth {
 
@@ -76,6 +82,8 @@ inline Result<hearth_requirements> query_device(const hearth_device_query& query
     return out;
 }
 
+#if defined(HEARTH_HAS_DEVICE_CAPS)
+
 inline DeviceCaps to_caps(const hearth_device_caps& c) {
     DeviceCaps caps;
     caps.name = c.name;
@@ -114,6 +122,8 @@ inline Result<DeviceCaps> query_caps(const hearth_device_query& query, hearth_fe
     return to_caps(caps);
 }
 
+#endif
+
 /// A device adopted.  Destroy it last, when the GPU has finished all that was recorded.
 class Context {
   public:
@@ -146,11 +156,13 @@ class Context {
         HEARTH_TRY(check(hearth_frame_dropped(handle_, serial, &report)));
         return std::string(report.text);
     }
+#if defined(HEARTH_HAS_DEVICE_CAPS)
     Result<DeviceCaps> caps() const {
         hearth_device_caps caps = hearth_device_caps_default();
         HEARTH_TRY(check(hearth_context_caps(handle_, &caps)));
         return to_caps(caps);
     }
+#endif
     /// For hearth_host_info::pipeline_cache_data of the next run.
     Result<std::vector<std::byte>> save_pipeline_cache() {
         uint64_t bytes = 0;
@@ -176,7 +188,7 @@ class Context {
 };
 
 /// What is in a package.  Errors: what is wrong with the bytes, which must be 8-byte aligned.
-inline Result<hearth_package_info> package_info(std::span<const std::byte> bytes) {
+inline Result<hearth_package_info> package_info(span<const std::byte> bytes) {
     hearth_package_info out = hearth_package_info_default();
     hearth_report report{};
     const hearth_result result = hearth_package_get_info(bytes.data(), bytes.size(), &out, &report);
@@ -185,7 +197,7 @@ inline Result<hearth_package_info> package_info(std::span<const std::byte> bytes
 }
 
 /// What a brain is.  Errors: what is wrong with the bytes, which must be 8-byte aligned.
-inline Result<hearth_brain_info> brain_info(std::span<const std::byte> bytes) {
+inline Result<hearth_brain_info> brain_info(span<const std::byte> bytes) {
     hearth_brain_info out = hearth_brain_info_default();
     hearth_report report{};
     const hearth_result result = hearth_brain_get_info(bytes.data(), bytes.size(), &out, &report);
@@ -194,7 +206,7 @@ inline Result<hearth_brain_info> brain_info(std::span<const std::byte> bytes) {
 }
 
 /// SHA-256, for hearth_host_info::verify.
-inline std::array<uint8_t, 32> sha256_of(std::span<const std::byte> bytes) {
+inline std::array<uint8_t, 32> sha256_of(span<const std::byte> bytes) {
     std::array<uint8_t, 32> hash{};
     hearth_sha256(bytes.data(), bytes.size(), hash.data());
     return hash;
@@ -211,7 +223,7 @@ struct ProgramLoadOptions {
 /// A checked program, ready for sessions.  May be destroyed before its sessions.
 class LoadedProgram {
   public:
-    static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
+    static Result<LoadedProgram> load(const Context& context, span<const std::byte> bytes,
                                       const ProgramLoadOptions& options) {
         hearth_program_load_info info = hearth_program_load_info_default();
         info.bytes = bytes.data();
@@ -224,13 +236,14 @@ class LoadedProgram {
         return LoadedProgram(program);
     }
     /// borrow  `bytes` outlive this and its sessions: no copy is made.
-    static Result<LoadedProgram> load(const Context& context, std::span<const std::byte> bytes,
+    static Result<LoadedProgram> load(const Context& context, span<const std::byte> bytes,
                                       bool borrow = false) {
-        return load(context, bytes, ProgramLoadOptions{.borrow = borrow});
+        ProgramLoadOptions options;
+        options.borrow = borrow;
+        return load(context, bytes, options);
     }
     /// The best program of a package for the context's device; or that of the named profile.
-    static Result<LoadedProgram> load_package(const Context& context,
-                                              std::span<const std::byte> bytes,
+    static Result<LoadedProgram> load_package(const Context& context, span<const std::byte> bytes,
                                               const ProgramLoadOptions& options) {
         hearth_package_load_info info = hearth_package_load_info_default();
         info.bytes = bytes.data();
@@ -243,11 +256,12 @@ class LoadedProgram {
         if (result != HEARTH_OK) return to_status(result, context.error());
         return LoadedProgram(program);
     }
-    static Result<LoadedProgram> load_package(const Context& context,
-                                              std::span<const std::byte> bytes, bool borrow = false,
-                                              const char* profile = nullptr) {
-        return load_package(context, bytes,
-                            ProgramLoadOptions{.borrow = borrow, .profile = profile});
+    static Result<LoadedProgram> load_package(const Context& context, span<const std::byte> bytes,
+                                              bool borrow = false, const char* profile = nullptr) {
+        ProgramLoadOptions options;
+        options.borrow = borrow;
+        options.profile = profile;
+        return load_package(context, bytes, options);
     }
     LoadedProgram() = default;
     LoadedProgram(LoadedProgram&& other) noexcept
@@ -305,9 +319,9 @@ class LoadedProgram {
 
     uint64_t snapshot_bytes() const { return hearth_program_snapshot_bytes(handle_); }
     /// The bytes of a brain, of a snapshot of one of its sessions.
-    Result<std::vector<std::byte>> encode_brain(std::span<const std::byte> snapshot,
+    Result<std::vector<std::byte>> encode_brain(span<const std::byte> snapshot,
                                                 hearth_brain_flags flags = 0,
-                                                std::span<const std::byte> host_data = {}) const {
+                                                span<const std::byte> host_data = {}) const {
         hearth_brain_save_info info = hearth_brain_save_info_default();
         info.snapshot = snapshot.data();
         info.snapshot_bytes = snapshot.size();
@@ -322,7 +336,7 @@ class LoadedProgram {
         return out;
     }
     /// Ok, or all that stands against loading the brain.
-    Status check_brain(std::span<const std::byte> brain, hearth_brain_flags flags = 0) const {
+    Status check_brain(span<const std::byte> brain, hearth_brain_flags flags = 0) const {
         hearth_report report{};
         const hearth_result result =
             hearth_brain_check(handle_, brain.data(), brain.size(), flags, &report);
@@ -339,7 +353,7 @@ class LoadedProgram {
 
 /// By-value binding of an array of plain values.
 template <class T>
-hearth_bound bind_values(uint32_t binding, std::span<const T> values) {
+hearth_bound bind_values(uint32_t binding, span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
     return hearth_bind_bytes(binding, values.data(), values.size_bytes());
 }
@@ -353,11 +367,11 @@ enum class Progress {
 
 /// The bytes of a finished readback; valid until it is released.
 struct ReadbackData {
-    std::span<const std::byte> bytes;
+    span<const std::byte> bytes;
     uint64_t serial = 0;
 
     template <class T>
-    std::span<const T> as() const {
+    span<const T> as() const {
         static_assert(std::is_trivially_copyable_v<T>);
         return {reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)};
     }
@@ -411,8 +425,8 @@ class Session {
     Status record_setup(VkCommandBuffer command_buffer) {
         return check(hearth_record_setup(handle_, command_buffer));
     }
-    Status record_upload(VkCommandBuffer command_buffer, uint32_t slot,
-                         std::span<const std::byte> bytes, uint64_t offset = 0) {
+    Status record_upload(VkCommandBuffer command_buffer, uint32_t slot, span<const std::byte> bytes,
+                         uint64_t offset = 0) {
         return check(hearth_record_upload(handle_, command_buffer, slot, offset, bytes.data(),
                                           bytes.size()));
     }
@@ -426,7 +440,7 @@ class Session {
     }
     /// The whole entry, with Hearth's own barriers.
     Result<Progress> record(VkCommandBuffer command_buffer, uint32_t entry, uint64_t rows,
-                            std::span<const hearth_bound> bound) {
+                            span<const hearth_bound> bound) {
         hearth_record_info info = hearth_record_info_default();
         info.command_buffer = command_buffer;
         info.entry = entry;
@@ -456,7 +470,7 @@ class Session {
         if (result == HEARTH_NOT_READY) return std::optional<ReadbackData>();
         HEARTH_TRY(check(result));
         const auto* bytes = static_cast<const std::byte*>(data);
-        return std::optional(ReadbackData{std::span(bytes, byte_count), serial});
+        return std::optional(ReadbackData{span(bytes, byte_count), serial});
     }
     void release(hearth_readback id) { hearth_readback_release(handle_, id); }
 
@@ -468,7 +482,7 @@ class Session {
         HEARTH_TRY(check(result));
         return std::optional(id);
     }
-    Status record_brain(VkCommandBuffer command_buffer, std::span<const std::byte> brain,
+    Status record_brain(VkCommandBuffer command_buffer, span<const std::byte> brain,
                         hearth_brain_flags flags = 0) {
         hearth_report report{};
         const hearth_result result = hearth_record_brain(handle_, command_buffer, brain.data(),
@@ -510,4 +524,41 @@ class Session {
     hearth_session* handle_ = nullptr;
 };
 
+/// Images to tensors, or back; see "Images" in hearth.h.  Destroying it is allowed at any time before its
+/// context is.
+class Converter {
+  public:
+    /// format  VkFormat of the views.
+    static Result<Converter> create(const Context& context, hearth_conversion_direction direction,
+                                    uint32_t format, uint32_t recordings_in_flight = 8) {
+        hearth_converter_create_info info = hearth_converter_create_info_default();
+        info.direction = direction;
+        info.format = format;
+        info.recordings_in_flight = recordings_in_flight;
+        hearth_converter* converter = nullptr;
+        const hearth_result result = hearth_converter_create(context.handle(), &info, &converter);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        return Converter(converter);
+    }
+    Converter() = default;
+    Converter(Converter&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+    Converter& operator=(Converter&& other) noexcept {
+        std::swap(handle_, other.handle_);
+        return *this;
+    }
+    ~Converter() { hearth_converter_destroy(handle_); }
+
+    hearth_converter* handle() const { return handle_; }
+    Status record(const hearth_conversion_info& info) {
+        const hearth_result result = hearth_record_conversion(handle_, &info);
+        return to_status(result, hearth_converter_error(handle_));
+    }
+
+  private:
+    explicit Converter(hearth_converter* handle) : handle_(handle) {}
+    hearth_converter* handle_ = nullptr;
+};
+
 }  // namespace hearth
+
+#undef HEARTH_HAS_DEVICE_CAPS

@@ -328,7 +328,7 @@ Tensor concat(std::initializer_list<Tensor> parts, int64_t axis);
 /// Joins along a new axis.
 Tensor stack(std::span<const Tensor> parts, int64_t axis = 0);
 /// Elements begin, begin + step, ... before `end` along one axis; both count from the back if
-/// negative and are clamped, as in Python.  The symbolic axis cannot be cut.
+/// negative and are clamped, as in Python.  The symbolic axis cannot be cut; 0 to INT32_MAX is all of it.
 Tensor slice(const Tensor& x, int64_t axis, int64_t begin, int64_t end, int64_t step = 1);
 /// Pieces of the given extents along `axis`.
 std::vector<Tensor> split(const Tensor& x, const std::vector<int64_t>& extents, int64_t axis);

@@ -4,9 +4,11 @@
 // hearth.h over the device column: checks pointers and struct versions, and passes on.
 
 #include "capi/structs.hpp"
+#include "core/portable.hpp"
 #include "core/sha256.hpp"
 #include "program/package.hpp"
 #include "runtime/brain.hpp"
+#include "runtime/converter.hpp"
 #include "runtime/session.hpp"
 
 using namespace hearth;
@@ -26,6 +28,18 @@ runtime::LoadedProgram* unwrap(hearth_program* p) {
 }
 const runtime::LoadedProgram* unwrap(const hearth_program* p) {
     return reinterpret_cast<const runtime::LoadedProgram*>(p);
+}
+runtime::Arena* unwrap(hearth_arena* a) {
+    return reinterpret_cast<runtime::Arena*>(a);
+}
+const runtime::Arena* unwrap(const hearth_arena* a) {
+    return reinterpret_cast<const runtime::Arena*>(a);
+}
+runtime::Converter* unwrap(hearth_converter* c) {
+    return reinterpret_cast<runtime::Converter*>(c);
+}
+const runtime::Converter* unwrap(const hearth_converter* c) {
+    return reinterpret_cast<const runtime::Converter*>(c);
 }
 runtime::Session* unwrap(hearth_session* s) {
     return reinterpret_cast<runtime::Session*>(s);
@@ -66,8 +80,7 @@ thread_local ProgramError program_error;
 struct ProgramQuery {
     const hearth_program* program;
 
-    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
-                                                             const char* format, ...) const {
+    HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...) const {
         program_error.program = program;
         program_error.text.clear();
         va_list arguments;
@@ -138,6 +151,17 @@ hearth_result check_program(runtime::Context& context, const hearth_program* pro
     return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->program %s", call, problem);
 }
 
+/// HEARTH_OK for no arena, or one that sessions of `context` can use.
+hearth_result check_arena(runtime::Context& context, hearth_arena* arena, const char* call) {
+    if (arena == nullptr) return HEARTH_OK;
+    const char* const problem = !unwrap(arena)->is_intact()             ? "is not an arena"
+                                : &unwrap(arena)->context() != &context ? "is of another context"
+                                : unwrap(arena)->is_closed()            ? "was destroyed"
+                                                                        : nullptr;
+    if (problem == nullptr) return HEARTH_OK;
+    return context.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: info->arena %s", call, problem);
+}
+
 /// The index of the record named `name`; else the names there are.
 template <class Records, class Name>
 hearth_result find_named(const ProgramQuery& query, const char* what, const ProgramView& view,
@@ -205,9 +229,9 @@ hearth_result hearth_check_version(uint32_t header_version) {
 
 const char* hearth_build_info(void) {
 #if defined(NDEBUG)
-    return "hearth " HEARTH_VERSION_TEXT ", " __VERSION__ ", release";
+    return "hearth " HEARTH_VERSION_TEXT ", " HEARTH_COMPILER_VERSION ", release";
 #else
-    return "hearth " HEARTH_VERSION_TEXT ", " __VERSION__ ", debug";
+    return "hearth " HEARTH_VERSION_TEXT ", " HEARTH_COMPILER_VERSION ", debug";
 #endif
 }
 
@@ -340,6 +364,8 @@ hearth_result hearth_context_get_stats(const hearth_context* context, hearth_con
     value.session_count = c.session_count();
     value.pipeline_count = c.pipelines().count();
     value.pipeline_cache_used = c.pipeline_cache().is_filled() ? 1 : 0;
+    value.serial = c.serial();
+    value.completed_serial = c.completed_serial();
     write_struct(out, value);
     return HEARTH_OK;
 }
@@ -525,6 +551,38 @@ hearth_result hearth_program_get_step(const hearth_program* program, uint32_t en
     return HEARTH_OK;
 }
 
+hearth_result hearth_program_get_written_slots(const hearth_program* program, uint32_t entry,
+                                               uint32_t* slots, uint32_t* count) {
+    const ProgramQuery query{program};
+    if (!is_handle(program)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(query, count);
+    const ProgramView& view = unwrap(program)->view();
+    if (entry >= view.entries().size())
+        return query.fail(HEARTH_ERROR_NOT_FOUND, "entry %u of %zu", entry, view.entries().size());
+    const auto is_written = [&](const file::SlotRecord& slot) {
+        for (const file::StepRecord& step : view.steps_of(view.entries()[entry]))
+            for (const file::OperandRecord& operand : view.operands_of(step))
+                if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
+                    (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0 &&
+                    operand.offset < slot.offset + slot.bytes &&
+                    slot.offset <
+                        operand.offset + extent_at(operand.bytes, view.header().rows_capacity))
+                    return true;
+        return false;
+    };
+    const uint32_t capacity = slots == nullptr ? 0 : *count;
+    uint32_t found = 0;
+    for (uint32_t i = 0; i < view.slots().size(); ++i) {
+        if (!is_written(view.slots()[i])) continue;
+        if (found < capacity) slots[found] = i;
+        ++found;
+    }
+    *count = found;
+    if (slots == nullptr || found <= capacity) return HEARTH_OK;
+    return query.fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %u writes %u slots, there is room for %u",
+                      entry, found, capacity);
+}
+
 hearth_result hearth_program_get_binding(const hearth_program* program, uint32_t index,
                                          hearth_binding_info* out) {
     const ProgramQuery query{program};
@@ -679,11 +737,28 @@ hearth_result hearth_session_query_memory(hearth_context* context,
     HEARTH_CHECK_STRUCT(owner, hearth_memory_needs, out);
     const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
     if (const hearth_result r = check_program(owner, i.program, __func__); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_arena(owner, i.arena, __func__); r != HEARTH_OK) return r;
     hearth_memory_needs value = hearth_memory_needs_default();
     const hearth_result result =
         runtime::Session::query_memory(*unwrap(context), i, *unwrap(i.program), value);
     if (result == HEARTH_OK) write_struct(out, value);
     return result;
+}
+
+hearth_result hearth_arena_create(hearth_context* context, uint64_t byte_count,
+                                  hearth_arena** out) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(*unwrap(context), out);
+    *out = nullptr;
+    if (unwrap(context)->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    runtime::Arena* arena = nullptr;
+    const hearth_result result = runtime::Arena::create(*unwrap(context), byte_count, &arena);
+    *out = reinterpret_cast<hearth_arena*>(arena);
+    return result;
+}
+
+void hearth_arena_destroy(hearth_arena* arena) {
+    if (is_handle(arena) && !unwrap(arena)->is_closed()) unwrap(arena)->close();
 }
 
 hearth_result hearth_session_create(hearth_context* context, const hearth_session_create_info* info,
@@ -696,6 +771,7 @@ hearth_result hearth_session_create(hearth_context* context, const hearth_sessio
     *out = nullptr;
     const hearth_session_create_info i = read_struct(info, hearth_session_create_info_default());
     if (const hearth_result r = check_program(owner, i.program, __func__); r != HEARTH_OK) return r;
+    if (const hearth_result r = check_arena(owner, i.arena, __func__); r != HEARTH_OK) return r;
     runtime::Session* session = nullptr;
     // The session counts the program's uses; the program itself does not change.
     auto& program = *const_cast<runtime::LoadedProgram*>(unwrap(i.program));
@@ -747,6 +823,40 @@ hearth_result hearth_session_get_binding_scope(const hearth_session* session, ui
     HEARTH_CHECK_SESSION(session);
     HEARTH_CHECK_POINTER(*unwrap(session), out);
     return unwrap(session)->binding_scope(entry, binding, buffer_usage, *out);
+}
+
+// ----------------------------------------------------------------------------------- converters
+
+hearth_result hearth_converter_create(hearth_context* context,
+                                      const hearth_converter_create_info* info,
+                                      hearth_converter** out) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    HEARTH_CHECK_POINTER(*unwrap(context), out);
+    *out = nullptr;
+    HEARTH_CHECK_STRUCT(*unwrap(context), hearth_converter_create_info, info);
+    runtime::Converter* converter = nullptr;
+    const hearth_result result = runtime::Converter::create(
+        *unwrap(context), read_struct(info, hearth_converter_create_info_default()), &converter);
+    *out = reinterpret_cast<hearth_converter*>(converter);
+    return result;
+}
+
+void hearth_converter_destroy(hearth_converter* converter) {
+    if (is_handle(converter)) unwrap(converter)->context().retire(*unwrap(converter));
+}
+
+const char* hearth_converter_error(const hearth_converter* converter) {
+    return is_handle(converter) ? unwrap(converter)->error() : "";
+}
+
+hearth_result hearth_record_conversion(hearth_converter* converter,
+                                       const hearth_conversion_info* info) {
+    if (!is_handle(converter)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Converter& to = *unwrap(converter);
+    if (to.is_retired())
+        return to.fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: the converter was destroyed", __func__);
+    HEARTH_CHECK_STRUCT(to, hearth_conversion_info, info);
+    return to.record(read_struct(info, hearth_conversion_info_default()));
 }
 
 // ---------------------------------------------------------------------------------- recording
@@ -876,6 +986,21 @@ hearth_result hearth_record_forget(hearth_session* session, VkCommandBuffer comm
                                    const char* pattern, uint32_t* count) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_forget(command_buffer, pattern, count);
+}
+
+hearth_result hearth_record_copy_slots(hearth_session* to, hearth_session* from,
+                                       VkCommandBuffer command_buffer, const uint32_t* slots,
+                                       uint32_t count) {
+    HEARTH_CHECK_SESSION(to);
+    HEARTH_CHECK_SESSION(from);
+    if (count > 0) HEARTH_CHECK_POINTER(*unwrap(to), slots);
+    return unwrap(to)->record_copy_slots(*unwrap(from), command_buffer, {slots, count});
+}
+
+hearth_result hearth_record_queue_transfer(hearth_session* session, VkCommandBuffer command_buffer,
+                                           uint32_t from_family, uint32_t to_family) {
+    HEARTH_CHECK_SESSION(session);
+    return unwrap(session)->record_queue_transfer(command_buffer, from_family, to_family);
 }
 
 hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out) {

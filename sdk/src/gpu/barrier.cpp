@@ -112,6 +112,48 @@ void record_barrier(const Device& device, VkCommandBuffer commands, Scope before
                                                                            after, transfers);
 }
 
+void record_image_barrier(const Device& device, VkCommandBuffer commands,
+                          const ImageBarrier& barrier) {
+    const Scope &before = barrier.before, &after = barrier.after;
+    if (barrier.old_layout == barrier.new_layout && barrier.from_family == barrier.to_family &&
+        (before.stages == 0 || after.stages == 0))
+        return;
+    if (device.vk().CmdPipelineBarrier2 != nullptr) {
+        VkImageMemoryBarrier2 image{};
+        image.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER_2;
+        image.srcStageMask = before.stages;
+        image.srcAccessMask = before.access;
+        image.dstStageMask = after.stages;
+        image.dstAccessMask = after.access;
+        image.oldLayout = barrier.old_layout;
+        image.newLayout = barrier.new_layout;
+        image.srcQueueFamilyIndex = barrier.from_family;
+        image.dstQueueFamilyIndex = barrier.to_family;
+        image.image = barrier.image;
+        image.subresourceRange = barrier.range;
+        VkDependencyInfo dependency{};
+        dependency.sType = VK_STRUCTURE_TYPE_DEPENDENCY_INFO;
+        dependency.imageMemoryBarrierCount = 1;
+        dependency.pImageMemoryBarriers = &image;
+        device.vk().CmdPipelineBarrier2(commands, &dependency);
+        return;
+    }
+    VkImageMemoryBarrier image{};
+    image.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER;
+    image.srcAccessMask = old_access(before.access);
+    image.dstAccessMask = old_access(after.access);
+    image.oldLayout = barrier.old_layout;
+    image.newLayout = barrier.new_layout;
+    image.srcQueueFamilyIndex = barrier.from_family;
+    image.dstQueueFamilyIndex = barrier.to_family;
+    image.image = barrier.image;
+    image.subresourceRange = barrier.range;
+    device.vk().CmdPipelineBarrier(commands,
+                                   old_stages(before.stages, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT),
+                                   old_stages(after.stages, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT),
+                                   0, 0, nullptr, 0, nullptr, 1, &image);
+}
+
 void begin_label(const Device& device, VkCommandBuffer commands, const char* name) {
     if (!device.has_debug_utils()) return;
     VkDebugUtilsLabelEXT label{};

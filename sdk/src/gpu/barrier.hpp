@@ -44,6 +44,20 @@ struct OwnershipTransfer {
 void record_barrier(const Device& device, VkCommandBuffer commands, Scope before, Scope after,
                     std::span<const OwnershipTransfer> transfers = {});
 
+/// One image from a layout, and a queue family, to another.
+struct ImageBarrier {
+    VkImage image = VK_NULL_HANDLE;
+    VkImageSubresourceRange range{};
+    VkImageLayout old_layout = VK_IMAGE_LAYOUT_UNDEFINED;
+    VkImageLayout new_layout = VK_IMAGE_LAYOUT_UNDEFINED;
+    uint32_t from_family = VK_QUEUE_FAMILY_IGNORED, to_family = VK_QUEUE_FAMILY_IGNORED;
+    Scope before, after;
+};
+
+/// Nothing is recorded where neither layout nor family changes and one side is empty.
+void record_image_barrier(const Device& device, VkCommandBuffer commands,
+                          const ImageBarrier& barrier);
+
 /// Most transfers that one barrier can carry: one for each binding of an entry and the run block.
 inline constexpr size_t kMaxTransfers = 65;
 

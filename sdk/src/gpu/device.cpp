@@ -235,11 +235,8 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
             load(info.api_version >= VK_API_VERSION_1_3 ? "vkCmdPipelineBarrier2"
                                                         : "vkCmdPipelineBarrier2KHR"));
     const auto extensions = names(info.device_extensions, info.device_extension_count);
-    if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME)) {
-        HEARTH_LOAD(CreateDescriptorSetLayout)
-        HEARTH_LOAD(DestroyDescriptorSetLayout)
+    if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         HEARTH_LOAD(CmdPushDescriptorSetKHR)
-    }
     const auto instance_extensions = names(info.instance_extensions, info.instance_extension_count);
     if (contains(instance_extensions, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
         HEARTH_LOAD(SetDebugUtilsObjectNameEXT)

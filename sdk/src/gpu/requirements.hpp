@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/fixed_text.hpp"
+#include "core/portable.hpp"
 #include "gpu/vulkan.hpp"
 
 #include <hearth/hearth.h>
@@ -20,7 +21,7 @@ struct Problems {
     uint32_t count = 0;
     FixedText<sizeof(hearth_report::text)> text;
 
-    __attribute__((format(printf, 2, 3))) void add(const char* format, ...);
+    HEARTH_PRINTF(2, 3) void add(const char* format, ...);
 };
 
 /// One boolean that a host may enable.

@@ -51,6 +51,13 @@
     X(CmdCopyBuffer)               \
     X(CmdFillBuffer)               \
     X(CmdPipelineBarrier)          \
+    X(CreateDescriptorSetLayout)   \
+    X(DestroyDescriptorSetLayout)  \
+    X(CreateDescriptorPool)        \
+    X(DestroyDescriptorPool)       \
+    X(AllocateDescriptorSets)      \
+    X(UpdateDescriptorSets)        \
+    X(CmdBindDescriptorSets)       \
     X(CmdWriteTimestamp)           \
     X(CmdResetQueryPool)
 
@@ -60,8 +67,6 @@
     X(CmdPipelineBarrier2)                  \
     X(ResetQueryPool)                       \
     X(GetSemaphoreCounterValue)             \
-    X(CreateDescriptorSetLayout)            \
-    X(DestroyDescriptorSetLayout)           \
     X(CmdPushDescriptorSetKHR)              \
     X(SetDebugUtilsObjectNameEXT)           \
     X(CmdBeginDebugUtilsLabelEXT)           \

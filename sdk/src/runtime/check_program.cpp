@@ -3,6 +3,8 @@
 
 #include "runtime/check_program.hpp"
 
+#include "core/portable.hpp"
+
 #include <algorithm>
 
 namespace hearth::runtime {
@@ -215,8 +217,7 @@ class ProgramChecker {
     }
 
   private:
-    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
-                                                             const char* format, ...) {
+    HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...) {
         error_.clear();
         va_list arguments;
         va_start(arguments, format);

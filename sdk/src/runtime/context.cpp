@@ -3,6 +3,7 @@
 
 #include "runtime/context.hpp"
 
+#include "runtime/converter.hpp"
 #include "runtime/session.hpp"
 
 namespace hearth::runtime {
@@ -87,9 +88,13 @@ hearth_result Context::destroy() {
     if (live_sessions_ > 0 || programs_ > 0)
         return fail(HEARTH_ERROR_WRONG_ORDER, "%u sessions and %u programs are still alive",
                     live_sessions_, programs_);
+    if (live_converters_ > 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%u converters are still alive", live_converters_);
     for (Session* s = sessions_; s != nullptr; s = s->next)
         if (s->has_jobs()) return fail(HEARTH_ERROR_WRONG_ORDER, "a pipeline job is still running");
     while (sessions_ != nullptr) free_session(*sessions_);
+    while (converters_ != nullptr) free_converter(*converters_);
+    if (arenas_ > 0) return fail(HEARTH_ERROR_WRONG_ORDER, "%u arenas are still alive", arenas_);
     VkAllocationCallbacks callbacks = callbacks_;
     HostAllocator survivor = allocator_over(&callbacks);
     survivor.destroy(this);
@@ -125,6 +130,11 @@ hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
             s->collect();
         s = next;
     }
+    for (Converter* c = converters_; c != nullptr;) {
+        Converter* next = c->next;
+        if (c->is_retired() && c->retired_serial() <= completed_) free_converter(*c);
+        c = next;
+    }
     return HEARTH_OK;
 }
 
@@ -138,6 +148,7 @@ hearth_result Context::drop_frame(uint64_t serial, gpu::Problems& lost) {
                     static_cast<unsigned long long>(serial_),
                     static_cast<unsigned long long>(completed_));
     for (Session* s = sessions_; s != nullptr; s = s->next) s->take_back(serial, lost);
+    for (Converter* c = converters_; c != nullptr; c = c->next) c->take_back(serial);
     return HEARTH_OK;
 }
 
@@ -166,6 +177,26 @@ void Context::add(Session& session) {
     if (sessions_ != nullptr) sessions_->previous = &session;
     sessions_ = &session;
     ++live_sessions_;
+}
+
+void Context::add(Converter& converter) {
+    converter.next = converters_;
+    if (converters_ != nullptr) converters_->previous = &converter;
+    converters_ = &converter;
+    ++live_converters_;
+}
+
+void Context::retire(Converter& converter) {
+    if (converter.is_retired()) return;
+    --live_converters_;
+    converter.retire(serial_);
+    if (serial_ <= completed_) free_converter(converter);
+}
+
+void Context::free_converter(Converter& converter) {
+    (converter.previous != nullptr ? converter.previous->next : converters_) = converter.next;
+    if (converter.next != nullptr) converter.next->previous = converter.previous;
+    allocator_.destroy(&converter);
 }
 
 void Context::retire(Session& session) {

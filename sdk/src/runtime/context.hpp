@@ -6,12 +6,14 @@
 #pragma once
 
 #include "core/handle_tag.hpp"
+#include "core/portable.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/pipeline.hpp"
 #include "gpu/pipeline_cache.hpp"
 
 namespace hearth::runtime {
 
+class Converter;
 class Session;
 
 class Context : public HandleTag<0x48435458> {
@@ -40,8 +42,7 @@ class Context : public HandleTag<0x48435458> {
     const HostAllocator& allocator() const { return allocator_; }
 
     /// Keeps the sentence for hearth_context_error, logs it, and returns `result`.
-    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
-                                                             const char* format, ...);
+    HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
     const char* error() const { return error_.c_str(); }
 
     /// Asks the host whether the bytes may be loaded.
@@ -51,11 +52,14 @@ class Context : public HandleTag<0x48435458> {
     void run_job(void (*job)(void*), void* data) const { run_job_(callback_user_, job, data); }
 
     void add(Session& session);
+    void add(Converter& converter);
+    void retire(Converter& converter);
     /// Frees the session now or in the begin_frame that finds it unused.
     void retire(Session& session);
     /// A number that no other foreign program of this context has.
     uint64_t next_foreign_owner() { return ++foreign_programs_; }
     void count_program(int change) { programs_ += static_cast<uint32_t>(change); }
+    void count_arena(int change) { arenas_ += static_cast<uint32_t>(change); }
     uint32_t session_count() const { return live_sessions_; }
 
   private:
@@ -63,6 +67,7 @@ class Context : public HandleTag<0x48435458> {
     explicit Context(const VkAllocationCallbacks* callbacks);
     ~Context() = default;
     void free_session(Session& session);
+    void free_converter(Converter& converter);
     hearth_result create_pipeline_cache(const hearth_host_info& info);
 
     VkAllocationCallbacks callbacks_{};
@@ -78,8 +83,9 @@ class Context : public HandleTag<0x48435458> {
     void* callback_user_ = nullptr;
     VkSemaphore frame_semaphore_ = VK_NULL_HANDLE;
     uint64_t serial_ = 0, completed_ = 0;
-    Session* sessions_ = nullptr;  ///< live and retired
-    uint32_t live_sessions_ = 0, programs_ = 0;
+    Session* sessions_ = nullptr;      ///< live and retired
+    Converter* converters_ = nullptr;  ///< live and retired
+    uint32_t live_sessions_ = 0, live_converters_ = 0, programs_ = 0, arenas_ = 0;
     FixedText<1024> error_;
 };
 

@@ -29,6 +29,7 @@ void Session::take_back(uint64_t serial, gpu::Problems& lost) {
     }
 
     upload_ring_.take_back(serial, [&](const ByteRing::Segment& segment) {
+        if (segment.tag == kInputUpload) return;  // its entry is to be recorded again: see below
         ++dropped_uploads_;
         if (segment.tag == kBrainUpload) return tell("a brain is lost");
         if (segment.tag == kForgetUpload) return tell("a forgetting is lost");

@@ -6,7 +6,7 @@
 //
 // A recording looks so, the parts in brackets only where needed:
 //   leading barrier    the session's earlier work and each binding's `before`, to this work
-//   [copies in]        host buffers that kernels cannot reach, first slice only
+//   [copies in]        host buffers that kernels cannot reach and large values, first slice only
 //   steps              up to the end or to a barrier at which the slice stops
 //   [copies out]       last slice only
 //   closing barrier    this work to each binding's `after`
@@ -18,6 +18,7 @@
 #include <hearth/core/hash.hpp>
 
 #include <algorithm>
+#include <iterator>
 
 namespace hearth::runtime {
 
@@ -118,13 +119,14 @@ class Recorder {
         };
         if (info_.barriers == HEARTH_BARRIERS_SDK) {
             for (uint32_t binding : view_.bindings_of(entry_))
-                if (!session_.resolved_[binding].is_inline) add(session_.resolved_[binding]);
+                if (!session_.resolved_[binding].is_value()) add(session_.resolved_[binding]);
             if (session_.run_block_.bound != nullptr) add(session_.run_block_);
         }
         gpu::record_barrier(device_, commands_, before, after, {transfers, transfer_count});
     }
 
-    /// Host buffers that kernels cannot reach: in before the first step, out after the last.
+    /// Host buffers that kernels cannot reach, and values that are staged: in before the first step, out
+    /// after the last.
     void copy_shadows(bool in) {
         bool copied = false;
         for (uint32_t binding : view_.bindings_of(entry_)) {
@@ -133,14 +135,30 @@ class Recorder {
             if (!copied && !in)
                 gpu::record_barrier(device_, commands_, work_scope(), gpu::kTransferScope);
             copied = true;
-            const VkBuffer host = r.bound->buffer;
-            VkBufferCopy region{in ? r.bound->offset : r.offset, in ? r.offset : r.bound->offset,
-                                r.bytes};
-            device_.vk().CmdCopyBuffer(commands_, in ? host : r.buffer, in ? r.buffer : host, 1,
-                                       &region);
+            copy_rows(r, in);
         }
         if (copied && in)
             gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
+    }
+
+    /// Between the session's packed rows and the host's, which may lie apart.
+    void copy_rows(const Session::Resolved& r, bool in) {
+        const VkBuffer host =
+            r.is_staged ? session_.buffers_[kUploadBuffer].handle : r.bound->buffer;
+        const uint64_t host_offset = r.is_staged ? r.staged_at : r.bound->offset;
+        const uint64_t row_bytes = r.row_bytes != 0 ? r.row_bytes : r.bytes;
+        const uint64_t rows = r.bytes / row_bytes;
+        VkBufferCopy regions[64];
+        uint32_t count = 0;
+        for (uint64_t row = 0; row < rows; ++row) {
+            const uint64_t packed = r.offset + row * row_bytes;
+            const uint64_t apart = host_offset + row * r.bound->row_stride;
+            regions[count++] = {in ? apart : packed, in ? packed : apart, row_bytes};
+            if (count < std::size(regions) && row + 1 < rows) continue;
+            device_.vk().CmdCopyBuffer(commands_, in ? host : r.buffer, in ? r.buffer : host, count,
+                                       regions);
+            count = 0;
+        }
     }
 
     uint32_t record_steps(uint32_t first_step) {
@@ -338,6 +356,7 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
     }
     const uint32_t next_step = Recorder(*this, info).record(first_step);
     has_recorded_ = true;
+    if (arena_ != nullptr) arena_->set_user(*this);
     entry.open_step = next_step;
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
@@ -372,12 +391,17 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_WRONG_ORDER,
                     "entry %s: it was started anew after the slice that the cursor continues",
                     name);
+    if (resumes && arena_ != nullptr && !arena_->holds(*this))
+        return fail(HEARTH_ERROR_WRONG_ORDER,
+                    "entry %s: another session has used the shared arena after the slice that the "
+                    "cursor continues",
+                    name);
     if ((info.max_dispatches | info.max_flops | info.max_bytes_moved) != 0 && cursor == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: a limit needs a cursor", name);
     if (const hearth_result r = check_ready(info.entry); r != HEARTH_OK) return r;
 
     if (const hearth_result r = check_bound(info); r != HEARTH_OK) return r;
-    inline_used_ = 0;
+    inline_used_ = staged_used_ = 0;
     for (uint32_t i = 0; i < entry.bindings.count; ++i)
         if (const hearth_result r =
                 resolve(info, view().bindings_of(entry)[i], entry.bindings.first + i);
@@ -399,6 +423,10 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                     "entry %s: rows and bindings differ from those of the slice before", name);
 
+    // A slice that goes on finds in the shadows what the first one copied.
+    if (staged_used_ > 0 && first_step_of(entries_[info.entry], cursor) == 0)
+        if (const hearth_result r = stage_inputs(entry); r != HEARTH_OK) return r;
+
     // Only now is anything written.
     for (uint32_t binding : view().bindings_of(entry)) {
         const Resolved& r = resolved_[binding];
@@ -409,6 +437,27 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
     if (info.run_block == nullptr) {
         const RunBlock block{static_cast<uint32_t>(info.rows), {0, 0, 0}};
         std::memcpy(buffers_[kRunBuffer].mapped + run_block_.offset, &block, sizeof block);
+    }
+    return HEARTH_OK;
+}
+
+/// Values too large to go inline wait in one segment of the upload ring for their copy.
+hearth_result Session::stage_inputs(const file::EntryRecord& entry) {
+    const int64_t segment = upload_ring_.allocate(staged_used_, context_->serial(), false,
+                                                  context_->completed_serial(), kInputUpload);
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "entry %s: no room for %llu bytes of inputs by value; see upload_bytes and "
+                    "upload_count",
+                    view().text(entry.name), wide(staged_used_));
+    const uint64_t begin = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    for (uint32_t binding : view().bindings_of(entry)) {
+        Resolved& r = resolved_[binding];
+        if (!r.is_staged) continue;
+        r.staged_at += begin;
+        const uint64_t bytes = r.bytes;
+        std::memcpy(buffers_[kUploadBuffer].mapped + r.staged_at, r.bound->data,
+                    static_cast<size_t>(bytes));
     }
     return HEARTH_OK;
 }
@@ -489,6 +538,13 @@ hearth_result Session::check_range(const char* name, const hearth_bound& bound, 
 hearth_result Session::check_overlaps(const hearth_record_info& info) {
     const std::span<const uint32_t> list = view().bindings_of(view().entries()[info.entry]);
     const auto name_of = [&](uint32_t b) { return view().text(view().bindings()[b].name); };
+    // Rows of equal strides may lie between each other.
+    const auto interleave = [](const Resolved& a, const Resolved& b) {
+        const uint64_t stride = a.bound->row_stride;
+        if (a.row_bytes == 0 || b.row_bytes == 0 || b.bound->row_stride != stride) return false;
+        const uint64_t from_a = (b.bound->offset + stride - a.bound->offset % stride) % stride;
+        return from_a >= a.row_bytes && from_a + b.row_bytes <= stride;
+    };
     const auto overlap = [](const hearth_bound& a, uint64_t a_bytes, const hearth_bound& b,
                             uint64_t b_bytes) {
         return a.buffer == b.buffer && a_bytes > 0 && b_bytes > 0 &&
@@ -497,23 +553,23 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
     };
     for (const uint32_t binding : list) {
         const Resolved& r = resolved_[binding];
-        if (r.is_inline) continue;
+        if (r.is_value()) continue;
         for (const uint32_t other : list) {
             if (other == binding) break;
             const Resolved& o = resolved_[other];
-            if (o.is_inline || !(r.is_output || o.is_output) ||
-                !overlap(*r.bound, r.bytes, *o.bound, o.bytes))
+            if (o.is_value() || !(r.is_output || o.is_output) ||
+                !overlap(*r.bound, r.host_bytes, *o.bound, o.host_bytes) || interleave(r, o))
                 continue;
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "bindings %.120s and %.120s share bytes of a VkBuffer, [%llu, +%llu) and "
                         "[%llu, +%llu), and %.120s is an output; a buffer that is read and written "
                         "is one binding, assigned in the graph",
-                        name_of(other), name_of(binding), wide(o.bound->offset), wide(o.bytes),
-                        wide(r.bound->offset), wide(r.bytes),
+                        name_of(other), name_of(binding), wide(o.bound->offset), wide(o.host_bytes),
+                        wide(r.bound->offset), wide(r.host_bytes),
                         name_of(r.is_output ? binding : other));
         }
         if (info.run_block != nullptr && r.is_output &&
-            overlap(*r.bound, r.bytes, *info.run_block, sizeof(RunBlock)))
+            overlap(*r.bound, r.host_bytes, *info.run_block, sizeof(RunBlock)))
             return fail(HEARTH_ERROR_INVALID_ARGUMENT,
                         "binding %.120s is an output and shares bytes with run_block",
                         name_of(binding));
@@ -524,10 +580,10 @@ hearth_result Session::check_overlaps(const hearth_record_info& info) {
 hearth_result Session::check_ranges(const hearth_record_info& info) {
     for (const uint32_t binding : view().bindings_of(view().entries()[info.entry])) {
         const Resolved& r = resolved_[binding];
-        if (r.is_inline) continue;
+        if (r.is_value()) continue;
         FixedText<160> name;
         name.set("binding %.120s", view().text(view().bindings()[binding].name));
-        if (const hearth_result result = check_range(name.c_str(), *r.bound, r.bytes);
+        if (const hearth_result result = check_range(name.c_str(), *r.bound, r.host_bytes);
             result != HEARTH_OK)
             return result;
     }
@@ -546,11 +602,14 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "binding %s (%u) is not given", name, binding);
     Resolved& out = resolved_[binding];
     out = {};
-    out.bytes = extent_at(record.bytes, info.rows);
-    if (bound->bytes < out.bytes)
+    out.bytes = out.host_bytes = extent_at(record.bytes, info.rows);
+    if (bound->row_stride != 0)
+        if (const hearth_result r = resolve_stride(info, *bound, record, out); r != HEARTH_OK)
+            return r;
+    if (bound->bytes < out.host_bytes)
         return fail(HEARTH_ERROR_OUT_OF_RANGE,
                     "binding %s: %llu bytes given, %llu needed for %llu rows", name,
-                    wide(bound->bytes), wide(out.bytes), wide(info.rows));
+                    wide(bound->bytes), wide(out.host_bytes), wide(info.rows));
     const BindingFacts& facts = binding_facts_[list_index];
     out.is_input = record.direction != static_cast<uint32_t>(Direction::kOutput);
     out.is_output = !out.is_input || facts.is_written || facts.is_copied_to;
@@ -564,20 +623,28 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
                         name);
         const uint64_t room =
             (out.bytes + kInlineAlignment - 1) / kInlineAlignment * kInlineAlignment;
-        if (room > inline_bytes_ - inline_used_)
-            return fail(HEARTH_ERROR_OUT_OF_RANGE,
-                        "binding %s: %llu bytes by value, %llu of inline_bytes are left", name,
-                        wide(out.bytes), wide(inline_bytes_ - inline_used_));
+        out.bound = bound;
+        if (room > inline_bytes_ - inline_used_) {
+            if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0)
+                return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                            "binding %s: %llu bytes by value, %llu of inline_bytes are left; "
+                            "HEARTH_SESSION_COPY_BINDINGS takes more through the upload ring",
+                            name, wide(out.bytes), wide(inline_bytes_ - inline_used_));
+            out.is_staged = true;
+            out.staged_at = staged_used_;
+            staged_used_ += room;
+            use_shadow(out, list_index);
+            return HEARTH_OK;
+        }
         const gpu::Buffer& run = buffers_[kRunBuffer];
         out.is_inline = true;
         out.buffer = run.handle;
         out.offset = next_run_slot_ * run_slot_bytes() + kRunBlockAlignment + inline_used_;
         out.address = run.address + out.offset;
         inline_used_ += room;
-        out.bound = bound;
         return HEARTH_OK;
     }
-    if (is_direct(*bound, facts)) {
+    if (out.row_bytes == 0 && is_direct(*bound, facts)) {
         out.buffer = bound->buffer;
         out.offset = bound->offset;
         if (view().binding_model() == BindingModel::kDeviceAddress &&
@@ -599,10 +666,11 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
     if (out.is_output) needed |= VK_BUFFER_USAGE_TRANSFER_DST_BIT;
     if ((flags_ & HEARTH_SESSION_COPY_BINDINGS) == 0 || (bound->usage & needed) != needed)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                    "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu; it "
+                    "binding %s: kernels cannot reach a buffer of usage 0x%x at offset %llu%s; it "
                     "needs %s usage and a multiple of %llu, or HEARTH_SESSION_COPY_BINDINGS and %s "
                     "usage",
                     name, bound->usage, wide(bound->offset),
+                    out.row_bytes != 0 ? " with a row_stride" : "",
                     view().binding_model() == BindingModel::kDeviceAddress ? "SHADER_DEVICE_ADDRESS"
                                                                            : "STORAGE_BUFFER",
                     wide(view().binding_model() == BindingModel::kDeviceAddress
@@ -611,12 +679,39 @@ hearth_result Session::resolve(const hearth_record_info& info, uint32_t binding,
                     !out.is_output  ? "TRANSFER_SRC"
                     : !out.is_input ? "TRANSFER_DST"
                                     : "TRANSFER_SRC and TRANSFER_DST");
+    use_shadow(out, list_index);
+    out.bound = bound;
+    return HEARTH_OK;
+}
+
+void Session::use_shadow(Resolved& out, uint32_t list_index) const {
     const gpu::Buffer& shadow = buffers_[kShadowBuffer];
     out.is_shadow = true;
     out.buffer = shadow.handle;
     out.offset = shadow_offsets_[list_index];
     out.address = shadow.address + out.offset;
-    out.bound = bound;
+}
+
+/// Rows that lie apart in the host's buffer.
+hearth_result Session::resolve_stride(const hearth_record_info& info, const hearth_bound& bound,
+                                      const file::BindingRecord& record, Resolved& out) {
+    const char* name = view().text(record.name);
+    const uint64_t row_bytes = record.bytes.per_row;
+    if (record.bytes.fixed != 0 || row_bytes == 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "binding %s: row_stride %llu, but it has no rows", name,
+                    wide(bound.row_stride));
+    if (bound.buffer == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "binding %s: row_stride %llu of bytes by value, which are packed", name,
+                    wide(bound.row_stride));
+    if (bound.row_stride < row_bytes)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "binding %s: row_stride is %llu, a row has %llu bytes", name,
+                    wide(bound.row_stride), wide(row_bytes));
+    if (bound.row_stride == row_bytes) return HEARTH_OK;
+    out.row_bytes = row_bytes;
+    out.host_bytes = (Checked(bound.row_stride) * (info.rows - 1) + row_bytes).or_most();
     return HEARTH_OK;
 }
 
@@ -674,11 +769,12 @@ uint64_t Session::fingerprint(const hearth_record_info& info) const {
     hash.number(info.rows);
     const auto add_bound = [&](const hearth_bound& bound) {
         hash.number(gpu::handle_bits(bound.buffer)).number(bound.offset).number(bound.bytes);
+        hash.number(bound.row_stride);
     };
     for (uint32_t binding : view().bindings_of(view().entries()[info.entry])) {
         const Resolved& r = resolved_[binding];
         add_bound(*r.bound);
-        if (r.is_inline)
+        if (r.is_value())
             hash.bytes(
                 {static_cast<const std::byte*>(r.bound->data), static_cast<size_t>(r.bytes)});
     }

@@ -58,6 +58,23 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
+/// `info` with rings of real sizes.
+hearth_session_create_info with_rings(hearth_session_create_info info, const ProgramView& view) {
+    constexpr uint64_t kMost = uint64_t{1} << 20, kLeast = uint64_t{1} << 14;
+    Checked weights(view.header().weights_bytes), inputs, outputs;
+    for (const file::BindingRecord& binding : view.bindings())
+        (binding.direction == static_cast<uint32_t>(Direction::kOutput) ? outputs : inputs) +=
+            extent_at(binding.bytes, view.header().rows_capacity);
+    const auto ring = [&](const Checked& bytes) {
+        return std::min((bytes * 2 + kLeast).or_most(), kMost);
+    };
+    if (info.upload_bytes == HEARTH_AUTOMATIC_BYTES)
+        info.upload_bytes = ring(weights + inputs.or_most());
+    if (info.readback_bytes == HEARTH_AUTOMATIC_BYTES)
+        info.readback_bytes = ring(weights + outputs.or_most());
+    return info;
+}
+
 }  // namespace
 
 hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView& view,
@@ -65,7 +82,8 @@ hearth_result Session::plan_memory(const gpu::Device& device, const ProgramView&
                                    FixedText<512>& error) {
     // Whole words, because vkCmdFillBuffer clears them.
     out.bytes[kWeightsBuffer] = Checked(view.header().weights_bytes).aligned(4);
-    out.bytes[kArenaBuffer] = Checked(view.header().arena_bytes).aligned(4);
+    if (info.arena == nullptr)
+        out.bytes[kArenaBuffer] = Checked(view.header().arena_bytes).aligned(4);
     out.bytes[kRunBuffer] = Checked(info.recordings_in_flight) * (256 + inline_capacity(info));
     for_each_initial(view, [&](const file::SlotRecord& slot, uint64_t at) {
         out.bytes[kInitialBuffer] = Checked(at) + slot.bytes;
@@ -97,6 +115,10 @@ Session::Session(Context& context, LoadedProgram& program)
 
 Session::~Session() {
     for (gpu::Pipeline* pipeline : pipelines_) context_->pipelines().release(pipeline);
+    if (arena_ != nullptr) {
+        buffers_[kArenaBuffer] = {};
+        arena_->release(*this);
+    }
     for (gpu::Buffer& buffer : buffers_) context_->memory().destroy(buffer);
     gpu::Device& device = context_->device();
     if (owns_query_pool_)
@@ -108,7 +130,8 @@ hearth_result Session::query_memory(Context& context, const hearth_session_creat
                                     const LoadedProgram& program, hearth_memory_needs& out) {
     MemoryPlan plan;
     FixedText<512> why;
-    if (const hearth_result r = plan_memory(context.device(), program.view(), info, plan, why);
+    if (const hearth_result r = plan_memory(context.device(), program.view(),
+                                            with_rings(info, program.view()), plan, why);
         r != HEARTH_OK)
         return context.fail(r, "session memory: %s", why.c_str());
     for (uint32_t i = 0; i < HEARTH_MEMORY_USAGE_COUNT; ++i) out.memory_type_bits[i] = ~0u;
@@ -134,7 +157,8 @@ hearth_result Session::create(Context& context, const hearth_session_create_info
     auto* session = allocator.make<Session>(context, program);
     if (session == nullptr)
         return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "session: out of host memory");
-    if (const hearth_result result = session->init(info); result != HEARTH_OK) {
+    if (const hearth_result result = session->init(with_rings(info, program.view()));
+        result != HEARTH_OK) {
         context.fail(result, "session: %s", session->error());
         allocator.destroy(session);
         return result;
@@ -208,6 +232,7 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
     if (const hearth_result r = plan_memory(context_->device(), view(), info, plan, error_);
         r != HEARTH_OK)
         return r;
+    if (const hearth_result r = use_arena(info); r != HEARTH_OK) return r;
     inline_bytes_ = inline_capacity(info);
     if (!run_slots_.resize(allocator, info.recordings_in_flight) ||
         !upload_ring_.init(allocator, info.upload_bytes, info.upload_count) ||
@@ -236,6 +261,20 @@ hearth_result Session::allocate_buffers(const hearth_session_create_info& info) 
         shadow_offsets_[list_index] = shadow_end.or_most();
         shadow_end += shadow_bytes(view(), binding);
     });
+    return HEARTH_OK;
+}
+
+/// Takes the shared arena, if one is given.
+hearth_result Session::use_arena(const hearth_session_create_info& info) {
+    if (info.arena == nullptr) return HEARTH_OK;
+    auto* arena = reinterpret_cast<Arena*>(info.arena);
+    const uint64_t needed = view().header().arena_bytes;
+    if (arena->buffer().bytes < needed)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "the shared arena has %llu bytes, %llu are needed",
+                    wide(arena->buffer().bytes), wide(needed));
+    arena_ = arena;
+    arena_->retain();
+    buffers_[kArenaBuffer] = arena_->buffer();
     return HEARTH_OK;
 }
 

@@ -7,8 +7,10 @@
 
 #pragma once
 
+#include "core/portable.hpp"
 #include "gpu/barrier.hpp"
 #include "program/brain.hpp"
+#include "runtime/arena.hpp"
 #include "runtime/loaded_program.hpp"
 #include "runtime/ring.hpp"
 
@@ -28,6 +30,7 @@ enum BufferId : uint32_t {
 
 /// What a segment of the upload ring is for: a slot's index, or one of these.
 inline constexpr uint32_t kBrainUpload = 0xffffffffu, kForgetUpload = 0xfffffffeu;
+inline constexpr uint32_t kInputUpload = 0xfffffffdu;  ///< inputs by value of one recording
 
 /// Bytes of each buffer; 0: not needed.
 struct MemoryPlan {
@@ -75,6 +78,10 @@ class Session : public HandleTag<0x48534553> {
     hearth_result record_readback(const hearth_readback_info& info, hearth_readback* out);
     hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* serial);
     void release(hearth_readback id);
+    hearth_result record_copy_slots(Session& from, VkCommandBuffer commands,
+                                    std::span<const uint32_t> slots);
+    hearth_result record_queue_transfer(VkCommandBuffer commands, uint32_t from_family,
+                                        uint32_t to_family);
 
     // brain.cpp
     /// Copies all params and states, packed one after the other in the order of learned().
@@ -92,8 +99,7 @@ class Session : public HandleTag<0x48534553> {
     void take_back(uint64_t serial, gpu::Problems& lost);
 
     /// Keeps the sentence for hearth_session_error and returns `result`.
-    __attribute__((format(printf, 3, 4))) hearth_result fail(hearth_result result,
-                                                             const char* format, ...);
+    HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
     hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
     void fill_status(hearth_session_status& out) const;
     const char* error() const { return error_.c_str(); }
@@ -143,9 +149,15 @@ class Session : public HandleTag<0x48534553> {
         uint64_t offset = 0;
         uint64_t address = 0;                      ///< of `offset`
         uint64_t bytes = 0;                        ///< what the binding needs at these rows
+        uint64_t host_bytes = 0;                   ///< and of the host's buffer, with its stride
+        uint64_t row_bytes = 0;                    ///< of rows with a stride; else 0
         bool is_input = false, is_output = false;  ///< both: its new contents are written over it
         bool is_shadow = false;
         bool is_inline = false;
+        /// By value, and larger than what goes inline: a shadow whose bytes wait in the upload ring.
+        bool is_staged = false;
+        uint64_t staged_at = 0;  ///< of those staged for this recording; then of kUploadBuffer
+        bool is_value() const { return is_inline || is_staged; }
     };
     struct RunSlot {
         uint64_t serial = 0;
@@ -174,6 +186,7 @@ class Session : public HandleTag<0x48534553> {
     hearth_result init(const hearth_session_create_info& info);
     hearth_result gather_facts();
     hearth_result allocate_buffers(const hearth_session_create_info& info);
+    hearth_result use_arena(const hearth_session_create_info& info);
     hearth_result acquire_pipelines();
     gpu::PipelineSource pipeline_source(uint32_t kernel) const;
     hearth_result init_profile(const hearth_session_create_info& info);
@@ -185,7 +198,11 @@ class Session : public HandleTag<0x48534553> {
     hearth_result prepare(const hearth_record_info& info, const hearth_cursor* cursor);
     hearth_result check_ready(uint32_t entry);
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
+    void use_shadow(Resolved& out, uint32_t list_index) const;
+    hearth_result resolve_stride(const hearth_record_info& info, const hearth_bound& bound,
+                                 const file::BindingRecord& record, Resolved& out);
     hearth_result resolve_run_block(const hearth_record_info& info);
+    hearth_result stage_inputs(const file::EntryRecord& entry);
     hearth_result check_bound(const hearth_record_info& info);
     hearth_result check_overlaps(const hearth_record_info& info);
     /// HEARTH_SESSION_CHECK_BINDINGS: what Vulkan knows of the buffers, against what the host says.
@@ -223,7 +240,9 @@ class Session : public HandleTag<0x48534553> {
     void transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before = {});
     /// What the next recording has to wait for.  Not just what the last one did: its command buffer
     /// may never have been submitted, or one from long ago may be executed again.
-    gpu::Scope earlier_scope() const { return has_recorded_ ? gpu::kRecordingScope : gpu::Scope{}; }
+    gpu::Scope earlier_scope() const {
+        return has_recorded_ || arena_ != nullptr ? gpu::kRecordingScope : gpu::Scope{};
+    }
     uint64_t run_slot_bytes() const { return 256 + inline_bytes_; }
 
     Context* context_;
@@ -235,6 +254,7 @@ class Session : public HandleTag<0x48534553> {
     uint64_t retired_serial_ = 0;
 
     gpu::Buffer buffers_[kBufferCount];
+    Arena* arena_ = nullptr;           ///< shared, whose buffer buffers_[kArenaBuffer] then is
     Array<gpu::Pipeline*> pipelines_;  ///< one for each kernel
     Array<VkSpecializationMapEntry> constant_map_;
     Array<uint32_t> constant_values_;
@@ -248,7 +268,7 @@ class Session : public HandleTag<0x48534553> {
     Array<Resolved> resolved_;           ///< one for each binding of the program
 
     // The recording being prepared.
-    uint64_t inline_used_ = 0;
+    uint64_t inline_used_ = 0, staged_used_ = 0;
     bool uses_run_slot_ = false;
     Resolved run_block_;
 

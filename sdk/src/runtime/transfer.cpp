@@ -202,6 +202,59 @@ hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* byt
     return HEARTH_OK;
 }
 
+hearth_result Session::record_copy_slots(Session& from, VkCommandBuffer commands,
+                                         std::span<const uint32_t> slots) {
+    if (const hearth_result r = check_transfer(commands, "copy_slots"); r != HEARTH_OK) return r;
+    if (&from == this || from.program_ != program_)
+        return fail(HEARTH_ERROR_MISMATCH, "copy_slots: %s",
+                    &from == this ? "from and to are one session"
+                                  : "the sessions are of different programs");
+    if (!is_set_up() || !from.is_set_up()) return fail_without_setup("copy_slots");
+    for (const uint32_t slot : slots)
+        if (slot >= view().slots().size())
+            return fail(HEARTH_ERROR_NOT_FOUND, "copy_slots: slot %u of %zu", slot,
+                        view().slots().size());
+    from.transfer_barrier(commands, earlier_scope());
+    has_recorded_ = true;
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    VkBufferCopy regions[kCopiesAtOnce];
+    uint32_t count = 0;
+    const auto flush = [&] {
+        if (count > 0)
+            vk.CmdCopyBuffer(commands, from.buffers_[kWeightsBuffer].handle,
+                             buffers_[kWeightsBuffer].handle, count, regions);
+        count = 0;
+    };
+    for (const uint32_t slot : slots) {
+        const file::SlotRecord& record = view().slots()[slot];
+        if (record.bytes == 0) continue;
+        regions[count++] = {record.offset, record.offset, record.bytes};
+        if (count == kCopiesAtOnce) flush();
+    }
+    flush();
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_queue_transfer(VkCommandBuffer commands, uint32_t from_family,
+                                             uint32_t to_family) {
+    if (const hearth_result r = check_transfer(commands, "queue_transfer"); r != HEARTH_OK)
+        return r;
+    const gpu::Device& device = context_->device();
+    for (uint32_t* const family : {&from_family, &to_family})
+        if (*family == HEARTH_QUEUE_FAMILY_SAME) *family = device.queue_family();
+    if (from_family == to_family) return HEARTH_OK;
+    gpu::OwnershipTransfer transfers[kBufferCount];
+    size_t count = 0;
+    for (const gpu::Buffer& buffer : buffers_)
+        if (buffer.handle != VK_NULL_HANDLE)
+            transfers[count++] = {buffer.handle,       0,         VK_WHOLE_SIZE,
+                                  from_family,         to_family, gpu::kRecordingScope,
+                                  gpu::kRecordingScope};
+    gpu::record_barrier(device, commands, gpu::kRecordingScope, gpu::kRecordingScope,
+                        {transfers, count});
+    return HEARTH_OK;
+}
+
 void Session::release(hearth_readback id) {
     const uint64_t index = (id & 0xffffffffu) - 1;
     if (index >= readbacks_.size() || !readbacks_[index].is_active ||

@@ -77,6 +77,12 @@ struct Network {
                                 const Tensor& memory)>
         call;
     int64_t memory_width = 0;
+    /// Optional: the same for whole windows, with the params of `call`; otherwise that is called step by step.
+    /// features: [n, length, width], memory: [n, memory_width] of the first step, resets: bool [n, length],
+    /// where memory is zero before that step.  -> features [n, length, any width].
+    std::function<Tensor(Trace& trace, std::string_view prefix, const Tensor& features,
+                         const Tensor& memory, const Tensor& resets)>
+        sequence = {};
 };
 
 /// Linear layers of these widths, each followed by `activation`: orthogonal weights of gain sqrt 2,

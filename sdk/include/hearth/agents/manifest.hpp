@@ -30,7 +30,7 @@ struct LiveSetting {
 /// What the entries are named that a driver records, and the states that it reads.
 struct AgentNames {
     std::string frame = "frame", store = "store", prepare = "prepare", learn = "learn",
-                publish = "publish", adapt = "adapt";
+                publish = "publish", adapt = "adapt", demonstrate = "demonstrate";
     std::string last_action = "last.action", status = "agents.status";
     friend bool operator==(const AgentNames&, const AgentNames&) = default;
 };
@@ -47,8 +47,8 @@ struct AgentManifest {
     AgentNames names;
 
     std::vector<std::byte> save() const;
-    /// Errors: kCorruptData, or kUnsupported for a later version.  Earlier ones have the default names
-    /// and no size of the ring.
+    /// Errors: kCorruptData, or kUnsupported for a later version.  What earlier ones lack has its default: the
+    /// names, and no size of the ring.
     static Result<AgentManifest> load(std::span<const std::byte> bytes);
 };
 

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Run logs: lines that a program appends to a file while its agents learn, for `hearth watch` and whatever
+// reads JSON.  docs/run_log.md has the format.  Header-only, for the small library.
+//
+//     std::fputs(run_log_begin("my_game", "seconds").c_str(), log);
+//     every few seconds: std::fputs(run_log_sample(agents.status(), seconds).c_str(), log);
+
+#pragma once
+
+#include <hearth/agents.hpp>
+
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace hearth::agents {
+
+namespace detail {
+
+/// A string of JSON; what goes on beyond ASCII must be UTF-8.
+inline std::string json_text(std::string_view text) {
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"' || c == '\\') out += '\\';
+        if (static_cast<unsigned char>(c) >= 0x20) {
+            out += c;
+            continue;
+        }
+        char code[8];
+        std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+        out += code;
+    }
+    return out + '"';
+}
+
+/// Of what is not finite, which JSON has no numbers for: null.
+inline std::string json_number(double value) {
+    if (!(value - value == 0)) return "null";
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.9g", value);
+    for (char& c : digits)
+        if (c == ',') c = '.';  // some locales write it so
+    return digits;
+}
+
+}  // namespace detail
+
+/// The first line of a run.
+/// at  what the horizontal axis counts: "seconds", "frames", "steps".
+inline std::string run_log_begin(std::string_view program, std::string_view at) {
+    return "{\"type\":\"run\",\"program\":" + detail::json_text(program) +
+           ",\"at\":" + detail::json_text(at) + "}\n";
+}
+
+/// A line with all diagnostics and counters as they are at `at`, which never gets less.
+inline std::string run_log_sample(const AgentsStatus& status, double at) {
+    std::string line = "{\"type\":\"agents\",\"at\":" + detail::json_number(at);
+    const auto add = [&](std::string_view name, const std::string& number) {
+        line += ",\"" + std::string(name) + "\":" + number;
+    };
+    for (size_t i = 0; i < kDiagnosticCount; ++i)
+        add(kDiagnosticNames[i],
+            detail::json_number(static_cast<double>(status[static_cast<Diagnostic>(i)])));
+    for (size_t i = 0; i < kCounterCount; ++i)
+        add(kCounterNames[i], std::to_string(status[static_cast<Counter>(i)]));
+    add("learn_us_p95", detail::json_number(status.learn_us_p95));
+    return line + "}\n";
+}
+
+/// A mark at one moment: something the player or the game did.
+inline std::string run_log_event(double at, std::string_view text) {
+    return "{\"type\":\"event\",\"at\":" + detail::json_number(at) +
+           ",\"text\":" + detail::json_text(text) + "}\n";
+}
+
+}  // namespace hearth::agents

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A cooked file with memory on the host's device, whose entries are recorded with bindings by name.
+// C++17, header-only, over hearth_runtime.hpp.
+//
+//     HEARTH_ASSIGN(Network guard, Network::open(context, "guard.hearth"));
+//     ...                                                           // each frame:
+//     HEARTH_TRY(guard.record(commands, "choose", rows,
+//                             {by_value("senses", senses, sizeof senses),
+//                              in_buffer("moves", buffer, 0, bytes, usage)}).status());
+
+#pragma once
+
+#include <hearth/file.hpp>
+#include <hearth/hearth_runtime.hpp>
+
+#include <initializer_list>
+
+namespace hearth {
+
+/// A buffer or bytes for the binding of this name.
+struct NamedBinding {
+    const char* name = "";
+    hearth_bound bound{};  ///< its index is found by name
+};
+
+/// Bytes that are copied during the call (inputs only); at most hearth_session_create_info::inline_bytes.
+inline NamedBinding by_value(const char* name, const void* data, uint64_t byte_count) {
+    return {name, hearth_bind_bytes(0, data, byte_count)};
+}
+
+/// Bytes [offset, offset + byte_count) of a buffer that was created with `usage`.
+/// before, after  how the host used it and will use it; see hearth_bound.
+inline NamedBinding in_buffer(const char* name, VkBuffer buffer, uint64_t offset,
+                              uint64_t byte_count, uint32_t usage,
+                              hearth_scope before = hearth_make_scope(0, 0),
+                              hearth_scope after = hearth_make_scope(0, 0)) {
+    NamedBinding named{name, hearth_bind_buffer(0, buffer, offset, byte_count, usage)};
+    named.bound.before = before;
+    named.bound.after = after;
+    return named;
+}
+
+/// A program and its session.  The context must outlive it; destroying it is allowed at any time.
+/// Threads: as for Session.
+class Network {
+  public:
+    /// Reads a package or program, creates a session and builds its pipelines, which can take seconds.
+    /// Errors: those of the file, of loading, of creating and of building, with the path.
+    static Result<Network> open(
+        const Context& context, const std::string& path,
+        const hearth_session_create_info& session_info = hearth_session_create_info_default(),
+        const ProgramLoadOptions& options = {}) {
+        Result<std::vector<std::byte>> bytes = read_whole_file(path);
+        if (!bytes.ok()) return bytes.status();
+        Result<Network> network = load(context, *bytes, session_info, options);
+        if (!network.ok()) return network.status().in(path);
+        return network;
+    }
+    /// The same of bytes, 8-byte aligned; with options.borrow they outlive the network and its frames.
+    static Result<Network> load(
+        const Context& context, span<const std::byte> bytes,
+        const hearth_session_create_info& session_info = hearth_session_create_info_default(),
+        const ProgramLoadOptions& options = {}) {
+        Network network;
+        constexpr char kPackage[] = {'H', 'R', 'P', 'K'};
+        const bool is_package = bytes.size() >= sizeof kPackage &&
+                                std::memcmp(bytes.data(), kPackage, sizeof kPackage) == 0;
+        HEARTH_ASSIGN(network.program_, is_package
+                                            ? LoadedProgram::load_package(context, bytes, options)
+                                            : LoadedProgram::load(context, bytes, options));
+        HEARTH_ASSIGN(network.session_, Session::create(context, network.program_, session_info));
+        network.bound_.reserve(network.program_.info().binding_count);
+        HEARTH_TRY(network.session_.build());
+        return network;
+    }
+    Network() = default;
+
+    const LoadedProgram& program() const { return program_; }
+    Session& session() { return session_; }
+
+    /// Records an entry, or with a cursor its next slice within `limits`; before it the setup, if that
+    /// is due.  limits: max_dispatches, max_flops, max_bytes_moved, barriers and run_block are used.
+    /// Errors: those of hearth_record; kNotFound with the names there are.
+    Result<Progress> record(VkCommandBuffer command_buffer, const char* entry, uint64_t rows,
+                            span<const NamedBinding> bindings, hearth_cursor* cursor = nullptr,
+                            hearth_record_info limits = hearth_record_info_default()) {
+        HEARTH_ASSIGN(limits.entry, program_.find_entry(entry));
+        bound_.clear();
+        for (const NamedBinding& named : bindings) {
+            bound_.push_back(named.bound);
+            HEARTH_ASSIGN(bound_.back().binding, program_.find_binding(limits.entry, named.name));
+        }
+        if (session_.status().setup_recorded == 0)
+            HEARTH_TRY(session_.record_setup(command_buffer));
+        limits.command_buffer = command_buffer;
+        limits.rows = rows;
+        limits.bound = bound_.data();
+        limits.bound_count = static_cast<uint32_t>(bound_.size());
+        return session_.record(limits, cursor);
+    }
+    Result<Progress> record(VkCommandBuffer command_buffer, const char* entry, uint64_t rows,
+                            std::initializer_list<NamedBinding> bindings,
+                            hearth_cursor* cursor = nullptr) {
+        return record(command_buffer, entry, rows,
+                      span<const NamedBinding>(bindings.begin(), bindings.size()), cursor);
+    }
+
+    /// Records a copy of an output of `entry` that was recorded into the same command buffer; finish
+    /// with session().poll() and session().release().  The buffer needs TRANSFER_SRC usage.
+    Result<hearth_readback> record_readback(VkCommandBuffer command_buffer, const char* entry,
+                                            const NamedBinding& output) {
+        HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
+        HEARTH_ASSIGN(const uint32_t binding, program_.find_binding(index, output.name));
+        hearth_readback_info info = hearth_readback_info_default();
+        HEARTH_ASSIGN(info.before, session_.binding_scope(index, binding, output.bound.usage));
+        info.command_buffer = command_buffer;
+        info.buffer = output.bound.buffer;
+        info.offset = output.bound.offset;
+        info.byte_count = output.bound.bytes;
+        return session_.record_readback(info);
+    }
+
+  private:
+    LoadedProgram program_;
+    Session session_;
+    std::vector<hearth_bound> bound_;  ///< of the last recording; kept for its memory
+};
+
+}  // namespace hearth

@@ -1,0 +1,695 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Images to tensors and back, against the same on the CPU: each format at odd sizes, resampling, regions,
+// flips, swizzles, layouts, and what a host can get wrong.
+
+#include "gpu/rig.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+
+namespace hearth::test {
+namespace {
+
+using Texel = std::array<double, 4>;
+
+double from_srgb(double c) {
+    return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+}
+double to_srgb(double c) {
+    c = std::max(c, 0.0);
+    return c <= 0.0031308 ? c * 12.92 : 1.055 * std::pow(c, 1 / 2.4) - 0.055;
+}
+
+/// An image of the host's with all that belongs to it.
+class TestImage {
+  public:
+    TestImage(standalone::Device& device, VkFormat format, uint32_t width, uint32_t height,
+              VkImageUsageFlags usage, VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT)
+        : device_(device), width_(width), height_(height), aspect_(aspect) {
+        const standalone::VulkanApi& vk = device.vk();
+        VkImageCreateInfo info{VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO};
+        info.imageType = VK_IMAGE_TYPE_2D;
+        info.format = format;
+        info.extent = {width, height, 1};
+        info.mipLevels = 1;
+        info.arrayLayers = 1;
+        info.samples = VK_SAMPLE_COUNT_1_BIT;
+        info.usage = usage | VK_IMAGE_USAGE_TRANSFER_SRC_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+        EXPECT_EQ(vk.CreateImage(device.handle(), &info, nullptr, &image_), VK_SUCCESS);
+        const Result<VkDeviceMemory> memory = device.allocate(image_);
+        EXPECT_TRUE(memory.ok()) << memory.status().message();
+        if (memory.ok()) memory_ = *memory;
+        VkImageViewCreateInfo view{VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO};
+        view.image = image_;
+        view.viewType = VK_IMAGE_VIEW_TYPE_2D;
+        view.format = format;
+        view.subresourceRange = {aspect, 0, 1, 0, 1};
+        EXPECT_EQ(vk.CreateImageView(device.handle(), &view, nullptr, &view_), VK_SUCCESS);
+    }
+    ~TestImage() {
+        const standalone::VulkanApi& vk = device_.vk();
+        vk.DestroyImageView(device_.handle(), view_, nullptr);
+        vk.DestroyImage(device_.handle(), image_, nullptr);
+        vk.FreeMemory(device_.handle(), memory_, nullptr);
+    }
+    TestImage(const TestImage&) = delete;
+    TestImage& operator=(const TestImage&) = delete;
+
+    /// A conversion of the whole image, which comes from `layout`.
+    hearth_conversion_info info(VkCommandBuffer commands, VkImageLayout layout) const {
+        hearth_conversion_info info = hearth_conversion_info_default();
+        info.command_buffer = commands;
+        info.image = image_;
+        info.view = view_;
+        info.aspect = aspect_;
+        info.image_width = width_;
+        info.image_height = height_;
+        info.image_layout_before = static_cast<uint32_t>(layout);
+        return info;
+    }
+    void transition(VkCommandBuffer commands, VkImageLayout from, VkImageLayout to) const {
+        VkImageMemoryBarrier barrier{VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER};
+        barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+        barrier.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+        barrier.oldLayout = from;
+        barrier.newLayout = to;
+        barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+        barrier.image = image_;
+        barrier.subresourceRange = {aspect_, 0, 1, 0, 1};
+        device_.vk().CmdPipelineBarrier(commands, VK_PIPELINE_STAGE_ALL_COMMANDS_BIT,
+                                        VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, 0, 0, nullptr, 0,
+                                        nullptr, 1, &barrier);
+    }
+    VkBufferImageCopy whole() const {
+        VkBufferImageCopy copy{};
+        copy.imageSubresource = {aspect_, 0, 0, 1};
+        copy.imageExtent = {width_, height_, 1};
+        return copy;
+    }
+    /// Puts bytes into the image and leaves it in `layout`.
+    void fill(std::span<const std::byte> bytes, VkImageLayout layout) const {
+        const auto staging =
+            standalone::Buffer::create(device_, bytes.size(), standalone::MemoryKind::kUpload);
+        ASSERT_TRUE(staging.ok());
+        std::memcpy(staging->data(), bytes.data(), bytes.size());
+        const VkBufferImageCopy copy = whole();
+        const Status status = device_.run([&](VkCommandBuffer commands) {
+            transition(commands, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+            device_.vk().CmdCopyBufferToImage(commands, staging->handle(), image_,
+                                              VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+            transition(commands, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, layout);
+        });
+        ASSERT_TRUE(status.ok()) << status.message();
+    }
+    VkImage image() const { return image_; }
+    uint32_t width() const { return width_; }
+    uint32_t height() const { return height_; }
+
+  private:
+    standalone::Device& device_;
+    uint32_t width_, height_;
+    VkImageAspectFlags aspect_;
+    VkImage image_ = VK_NULL_HANDLE;
+    VkImageView view_ = VK_NULL_HANDLE;
+    VkDeviceMemory memory_ = VK_NULL_HANDLE;
+};
+
+/// A texel's bytes as what a shader reads.
+struct Format {
+    const char* name;
+    VkFormat format;
+    uint32_t bytes;
+    Texel (*decode)(const std::byte*);
+    VkImageAspectFlags aspect = VK_IMAGE_ASPECT_COLOR_BIT;
+};
+
+template <class T>
+T load(const std::byte* from, size_t i) {
+    T value;
+    std::memcpy(&value, from + i * sizeof(T), sizeof(T));
+    return value;
+}
+double half(uint16_t bits) {
+    const int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    const double value =
+        exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+    return bits >> 15 != 0 ? -value : value;
+}
+template <class T>
+double snorm(T value, double most) {
+    return std::max(static_cast<double>(value) / most, -1.0);
+}
+
+const Format kFormats[] = {
+    {"R8_UNORM", VK_FORMAT_R8_UNORM, 1,
+     [](const std::byte* p) {
+         return Texel{load<uint8_t>(p, 0) / 255.0, 0, 0, 1};
+     }},
+    {"R8G8_SNORM", VK_FORMAT_R8G8_SNORM, 2,
+     [](const std::byte* p) {
+         return Texel{snorm(load<int8_t>(p, 0), 127), snorm(load<int8_t>(p, 1), 127), 0, 1};
+     }},
+    {"R8G8B8A8_UNORM", VK_FORMAT_R8G8B8A8_UNORM, 4,
+     [](const std::byte* p) {
+         return Texel{load<uint8_t>(p, 0) / 255.0, load<uint8_t>(p, 1) / 255.0,
+                      load<uint8_t>(p, 2) / 255.0, load<uint8_t>(p, 3) / 255.0};
+     }},
+    {"R8G8B8A8_SRGB", VK_FORMAT_R8G8B8A8_SRGB, 4,
+     [](const std::byte* p) {
+         return Texel{from_srgb(load<uint8_t>(p, 0) / 255.0),
+                      from_srgb(load<uint8_t>(p, 1) / 255.0),
+                      from_srgb(load<uint8_t>(p, 2) / 255.0), load<uint8_t>(p, 3) / 255.0};
+     }},
+    {"B8G8R8A8_UNORM", VK_FORMAT_B8G8R8A8_UNORM, 4,
+     [](const std::byte* p) {
+         return Texel{load<uint8_t>(p, 2) / 255.0, load<uint8_t>(p, 1) / 255.0,
+                      load<uint8_t>(p, 0) / 255.0, load<uint8_t>(p, 3) / 255.0};
+     }},
+    {"R8G8B8A8_UINT", VK_FORMAT_R8G8B8A8_UINT, 4,
+     [](const std::byte* p) {
+         return Texel{double(load<uint8_t>(p, 0)), double(load<uint8_t>(p, 1)),
+                      double(load<uint8_t>(p, 2)), double(load<uint8_t>(p, 3))};
+     }},
+    {"A2B10G10R10_UNORM", VK_FORMAT_A2B10G10R10_UNORM_PACK32, 4,
+     [](const std::byte* p) {
+         const uint32_t v = load<uint32_t>(p, 0);
+         return Texel{(v & 1023) / 1023.0, (v >> 10 & 1023) / 1023.0, (v >> 20 & 1023) / 1023.0,
+                      (v >> 30) / 3.0};
+     }},
+    {"R16_UNORM", VK_FORMAT_R16_UNORM, 2,
+     [](const std::byte* p) {
+         return Texel{load<uint16_t>(p, 0) / 65535.0, 0, 0, 1};
+     }},
+    {"R16_SINT", VK_FORMAT_R16_SINT, 2,
+     [](const std::byte* p) {
+         return Texel{double(load<int16_t>(p, 0)), 0, 0, 1};
+     }},
+    {"R16G16B16A16_SFLOAT", VK_FORMAT_R16G16B16A16_SFLOAT, 8,
+     [](const std::byte* p) {
+         return Texel{half(load<uint16_t>(p, 0)), half(load<uint16_t>(p, 1)),
+                      half(load<uint16_t>(p, 2)), half(load<uint16_t>(p, 3))};
+     }},
+    {"R32_UINT", VK_FORMAT_R32_UINT, 4,
+     [](const std::byte* p) {
+         return Texel{double(load<uint32_t>(p, 0)), 0, 0, 1};
+     }},
+    {"R32_SINT", VK_FORMAT_R32_SINT, 4,
+     [](const std::byte* p) {
+         return Texel{double(load<int32_t>(p, 0)), 0, 0, 1};
+     }},
+    {"R32_SFLOAT", VK_FORMAT_R32_SFLOAT, 4,
+     [](const std::byte* p) {
+         return Texel{double(load<float>(p, 0)), 0, 0, 1};
+     }},
+    {"R32G32B32A32_SFLOAT", VK_FORMAT_R32G32B32A32_SFLOAT, 16,
+     [](const std::byte* p) {
+         return Texel{double(load<float>(p, 0)), double(load<float>(p, 1)),
+                      double(load<float>(p, 2)), double(load<float>(p, 3))};
+     }},
+    {"B10G11R11_UFLOAT", VK_FORMAT_B10G11R11_UFLOAT_PACK32, 4,
+     [](const std::byte* p) {
+         // 5 bits of exponent as f16 has, and the upper 6 or 5 of its mantissa.
+         const uint32_t v = load<uint32_t>(p, 0);
+         const auto as_half = [](uint32_t bits, int dropped) {
+             return half(static_cast<uint16_t>(bits << dropped));
+         };
+         return Texel{as_half(v & 2047, 4), as_half(v >> 11 & 2047, 4), as_half(v >> 22, 5), 1};
+     }},
+    {"D32_SFLOAT", VK_FORMAT_D32_SFLOAT, 4,
+     [](const std::byte* p) {
+         return Texel{double(load<float>(p, 0)), 0, 0, 1};
+     },
+     VK_IMAGE_ASPECT_DEPTH_BIT},
+};
+
+/// Bytes that hold finite numbers of modest size, whatever the format.
+std::vector<std::byte> texels_of(const Format& f, size_t count) {
+    const bool is_float = f.format == VK_FORMAT_R32_SFLOAT || f.format == VK_FORMAT_D32_SFLOAT ||
+                          f.format == VK_FORMAT_R32G32B32A32_SFLOAT;
+    std::vector<std::byte> bytes(count * f.bytes);
+    uint32_t state = 12345 + static_cast<uint32_t>(f.format);
+    for (size_t i = 0; i < bytes.size(); ++i) {
+        state = state * 1664525u + 1013904223u;
+        bytes[i] = static_cast<std::byte>(state >> 24);
+    }
+    for (size_t i = 0; is_float && i + 4 <= bytes.size(); i += 4) {
+        const float value = static_cast<float>(i % 251) / 251.0f;
+        std::memcpy(&bytes[i], &value, sizeof value);
+    }
+    // No exponents of all ones: infinities and NaN.
+    for (size_t i = 1; f.format == VK_FORMAT_R16G16B16A16_SFLOAT && i < bytes.size(); i += 2)
+        bytes[i] &= std::byte{0xbf};
+    for (size_t i = 0; f.format == VK_FORMAT_B10G11R11_UFLOAT_PACK32 && i < bytes.size(); i += 4) {
+        const uint32_t value = load<uint32_t>(&bytes[i], 0) & ~(1u << 9 | 1u << 20 | 1u << 30);
+        std::memcpy(&bytes[i], &value, sizeof value);
+    }
+    return bytes;
+}
+
+/// What the kernels compute, in doubles.  source(x, y) is an element of width x height.
+template <class Source>
+Texel resampled(const Source& source, int width, int height, double x, double y, bool is_linear) {
+    const auto at = [&](int column, int row) {
+        return source(std::clamp(column, 0, width - 1), std::clamp(row, 0, height - 1));
+    };
+    if (!is_linear) return at(static_cast<int>(std::floor(x)), static_cast<int>(std::floor(y)));
+    const double left = std::floor(x - 0.5), top = std::floor(y - 0.5);
+    const double right = x - 0.5 - left, down = y - 0.5 - top;
+    Texel sum{};
+    for (int row = 0; row < 2; ++row)
+        for (int column = 0; column < 2; ++column) {
+            const Texel part = at(static_cast<int>(left) + column, static_cast<int>(top) + row);
+            const double weight = (column != 0 ? right : 1 - right) * (row != 0 ? down : 1 - down);
+            for (size_t c = 0; c < 4; ++c) sum[c] += weight * part[c];
+        }
+    return sum;
+}
+
+class Images : public RuntimeTest {
+  protected:
+    void SetUp() override {
+        RuntimeTest::SetUp();
+        auto context = Context::create(device().host_info());
+        ASSERT_TRUE(context.ok()) << context.status().message();
+        context_ = std::move(*context);
+        ASSERT_TRUE(context_.begin_frame(1, 0).ok());
+    }
+    void TearDown() override {
+        context_ = Context();
+        RuntimeTest::TearDown();
+    }
+
+    bool can(VkFormat format, VkFormatFeatureFlags features) {
+        VkFormatProperties properties;
+        instance().vk().GetPhysicalDeviceFormatProperties(device().physical_device(), format,
+                                                          &properties);
+        return (properties.optimalTilingFeatures & features) == features;
+    }
+    standalone::Buffer floats(size_t count) {
+        auto buffer = standalone::Buffer::create(device(), count * sizeof(float),
+                                                 standalone::MemoryKind::kReadback);
+        EXPECT_TRUE(buffer.ok());
+        return std::move(*buffer);
+    }
+    static hearth_bound whole(const standalone::Buffer& buffer) {
+        hearth_bound bound =
+            hearth_bind_buffer(0, buffer.handle(), 0, buffer.size_bytes(), buffer.usage());
+        bound.after = hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+        return bound;
+    }
+    void run(Converter& converter, hearth_conversion_info info) {
+        Status status;
+        const Status submitted = device().run([&](VkCommandBuffer commands) {
+            info.command_buffer = commands;
+            status = converter.record(info);
+        });
+        ASSERT_TRUE(status.ok()) << status.message();
+        ASSERT_TRUE(submitted.ok()) << submitted.message();
+    }
+    Converter converter(hearth_conversion_direction direction, VkFormat format) {
+        auto made = Converter::create(context_, direction, static_cast<uint32_t>(format), 2);
+        EXPECT_TRUE(made.ok()) << made.status().message();
+        return made.ok() ? std::move(*made) : Converter();
+    }
+    /// The converter's recordings so far have completed.
+    void advance() {
+        ++serial_;
+        ASSERT_TRUE(context_.begin_frame(serial_, serial_ - 1).ok());
+    }
+
+    Context context_;
+    uint64_t serial_ = 1;
+};
+
+TEST_F(Images, EachFormatIsReadAsTheCpuDecodesIt) {
+    constexpr uint32_t kWide = 37, kHigh = 23;
+    int read = 0;
+    for (const Format& f : kFormats) {
+        if (!can(f.format,
+                 VK_FORMAT_FEATURE_SAMPLED_IMAGE_BIT | VK_FORMAT_FEATURE_TRANSFER_DST_BIT))
+            continue;
+        ++read;
+        const std::vector<std::byte> texels = texels_of(f, kWide * kHigh);
+        const TestImage image(device(), f.format, kWide, kHigh, VK_IMAGE_USAGE_SAMPLED_BIT,
+                              f.aspect);
+        image.fill(texels, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+        const standalone::Buffer tensor = floats(kWide * kHigh * 4);
+        Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, f.format);
+        hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+        info.image_before =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT);
+        info.tensor = whole(tensor);
+        info.tensor_width = kWide;
+        info.tensor_height = kHigh;
+        info.channels = 4;
+        info.flags = HEARTH_CONVERSION_CHANNELS_LAST;
+        run(reader, info);
+        for (size_t i = 0; i < kWide * kHigh; ++i) {
+            const Texel expected = f.decode(&texels[i * f.bytes]);
+            for (size_t c = 0; c < 4; ++c) {
+                // Drivers decode sRGB by table, to about eight bits (NVIDIA: within 3.2e-3); f32 has 24.
+                const double wide = std::max(1.0, std::abs(expected[c]));
+                const double tolerance = f.format == VK_FORMAT_R8G8B8A8_SRGB ? 4e-3 : 1e-6 * wide;
+                ASSERT_NEAR(tensor.as<float>()[i * 4 + c], expected[c], tolerance)
+                    << f.name << " texel " << i << " component " << c;
+            }
+        }
+    }
+    EXPECT_GE(read, 12) << "formats that every device samples";
+}
+
+TEST_F(Images, EachFormatIsWrittenAsTheCpuEncodesIt) {
+    constexpr uint32_t kWide = 19, kHigh = 31;
+    std::vector<float> values(kWide * kHigh * 4);
+    for (size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(i % 97) / 64.0f - 0.25f;  // beyond 0..1 on both sides
+    for (const Format& f : kFormats) {
+        const bool is_written =
+            f.format == VK_FORMAT_R8G8B8A8_UNORM || f.format == VK_FORMAT_R16G16B16A16_SFLOAT ||
+            f.format == VK_FORMAT_R32_SFLOAT || f.format == VK_FORMAT_R32G32B32A32_SFLOAT;
+        if (!is_written) {
+            const auto refused = Converter::create(context_, HEARTH_TENSOR_TO_IMAGE,
+                                                   static_cast<uint32_t>(f.format));
+            EXPECT_EQ(refused.status().code(), StatusCode::kUnsupported) << f.name;
+            continue;
+        }
+        const standalone::Buffer tensor = floats(values.size());
+        std::copy(values.begin(), values.end(), tensor.as<float>().begin());
+        const TestImage image(device(), f.format, kWide, kHigh, VK_IMAGE_USAGE_STORAGE_BIT);
+        Converter writer = converter(HEARTH_TENSOR_TO_IMAGE, f.format);
+        const auto bytes = standalone::Buffer::create(device(), kWide * kHigh * f.bytes,
+                                                      standalone::MemoryKind::kReadback);
+        hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_UNDEFINED);
+        info.image_layout_after = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+        info.image_after =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        info.tensor = whole(tensor);
+        info.tensor_width = kWide;
+        info.tensor_height = kHigh;
+        info.channels = 4;
+        info.flags = HEARTH_CONVERSION_CHANNELS_LAST;
+        const VkBufferImageCopy copy = image.whole();
+        Status status;
+        ASSERT_TRUE(device()
+                        .run([&](VkCommandBuffer commands) {
+                            info.command_buffer = commands;
+                            status = writer.record(info);
+                            vk().CmdCopyImageToBuffer(commands, image.image(),
+                                                      VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                                      bytes->handle(), 1, &copy);
+                        })
+                        .ok());
+        ASSERT_TRUE(status.ok()) << status.message();
+        const bool is_unorm = f.format == VK_FORMAT_R8G8B8A8_UNORM;
+        const bool is_half = f.format == VK_FORMAT_R16G16B16A16_SFLOAT;
+        for (size_t i = 0; i < kWide * kHigh; ++i) {
+            const Texel found =
+                f.decode(static_cast<const std::byte*>(bytes->data()) + i * f.bytes);
+            for (size_t c = 0; c < (f.format == VK_FORMAT_R32_SFLOAT ? 1u : 4u); ++c) {
+                const double value = values[i * 4 + c];
+                const double expected = is_unorm ? std::clamp(value, 0.0, 1.0) : value;
+                ASSERT_NEAR(found[c], expected,
+                            is_unorm  ? 0.51 / 255
+                            : is_half ? 1e-3
+                                      : 0)
+                    << f.name << " texel " << i << " component " << c;
+            }
+        }
+    }
+}
+
+TEST_F(Images, RegionsFlipsSwizzlesAndResamplingFollowTheCpu) {
+    constexpr int kWide = 21, kHigh = 13;
+    const Format& f = *std::find_if(std::begin(kFormats), std::end(kFormats), [](const Format& x) {
+        return x.format == VK_FORMAT_R32G32B32A32_SFLOAT;
+    });
+    const std::vector<std::byte> texels = texels_of(f, kWide * kHigh);
+    const TestImage image(device(), f.format, kWide, kHigh, VK_IMAGE_USAGE_SAMPLED_BIT);
+    image.fill(texels, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, f.format);
+    const struct {
+        int x, y, width, height;  // of the region
+        int tensor_width, tensor_height;
+        uint32_t flags;
+    } kCases[] = {
+        {0, 0, kWide, kHigh, kWide, kHigh, HEARTH_CONVERSION_LINEAR},
+        {0, 0, kWide, kHigh, 10, 7, 0},
+        {0, 0, kWide, kHigh, 10, 7, HEARTH_CONVERSION_LINEAR},
+        {0, 0, kWide, kHigh, 64, 33, HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_Y},
+        {5, 3, 9, 4, 9, 4, HEARTH_CONVERSION_FLIP_X},
+        {5, 3, 9, 4, 17, 5, HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_CHANNELS_LAST},
+        {20, 12, 1, 1, 3, 3, HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_X},
+        {0, 0, kWide, kHigh, 11, 11, HEARTH_CONVERSION_SRGB},
+    };
+    for (const auto& test : kCases) {
+        const auto places = static_cast<size_t>(test.tensor_width * test.tensor_height);
+        const standalone::Buffer tensor = floats(places * 3);
+        hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+        info.region_x = static_cast<uint32_t>(test.x);
+        info.region_y = static_cast<uint32_t>(test.y);
+        info.region_width = static_cast<uint32_t>(test.width);
+        info.region_height = static_cast<uint32_t>(test.height);
+        info.tensor = whole(tensor);
+        info.tensor_width = static_cast<uint32_t>(test.tensor_width);
+        info.tensor_height = static_cast<uint32_t>(test.tensor_height);
+        info.flags = test.flags;
+        // Blue, one, red, each with a scale and bias of its own.
+        const uint32_t swizzle[] = {2, HEARTH_SWIZZLE_ONE, 0, 0};
+        std::copy(std::begin(swizzle), std::end(swizzle), info.swizzle);
+        const float scale[] = {2, 3, -1, 0}, bias[] = {0.5f, -1, 4, 0};
+        std::copy(std::begin(scale), std::end(scale), info.scale);
+        std::copy(std::begin(bias), std::end(bias), info.bias);
+        run(reader, info);
+        advance();
+        const auto source = [&](int x, int y) {
+            Texel t =
+                f.decode(&texels[static_cast<size_t>((y + test.y) * kWide + x + test.x) * f.bytes]);
+            if ((test.flags & HEARTH_CONVERSION_SRGB) != 0)
+                for (size_t c = 0; c < 3; ++c) t[c] = from_srgb(t[c]);
+            return t;
+        };
+        for (int y = 0; y < test.tensor_height; ++y)
+            for (int x = 0; x < test.tensor_width; ++x) {
+                const bool flip_x = (test.flags & HEARTH_CONVERSION_FLIP_X) != 0;
+                const bool flip_y = (test.flags & HEARTH_CONVERSION_FLIP_Y) != 0;
+                const int column = flip_x ? test.tensor_width - 1 - x : x;
+                const int row = flip_y ? test.tensor_height - 1 - y : y;
+                const Texel t = resampled(source, test.width, test.height,
+                                          (column + 0.5) * test.width / test.tensor_width,
+                                          (row + 0.5) * test.height / test.tensor_height,
+                                          (test.flags & HEARTH_CONVERSION_LINEAR) != 0);
+                const double expected[] = {t[2] * 2 + 0.5, 2, 4 - t[0]};
+                const auto place = static_cast<size_t>(y * test.tensor_width + x);
+                for (size_t c = 0; c < 3; ++c) {
+                    const size_t element = (test.flags & HEARTH_CONVERSION_CHANNELS_LAST) != 0
+                                               ? place * 3 + c
+                                               : c * places + place;
+                    // pow() is as exact as the driver's logarithm.
+                    const bool is_srgb = (test.flags & HEARTH_CONVERSION_SRGB) != 0;
+                    ASSERT_NEAR(tensor.as<float>()[element], expected[c], is_srgb ? 5e-4 : 2e-5)
+                        << "flags " << test.flags << " at " << x << ", " << y << ", " << c;
+                }
+            }
+    }
+}
+
+TEST_F(Images, ARegionIsWrittenResampledAndEncodedAndTheRestIsLeft) {
+    constexpr int kWide = 17, kHigh = 11, kFromWide = 5, kFromHigh = 4;
+    constexpr uint32_t kX = 3, kY = 2, kRegionWide = 12, kRegionHigh = 7;
+    std::vector<float> values(kFromWide * kFromHigh);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 20.0f;
+    const standalone::Buffer tensor = floats(values.size());
+    std::copy(values.begin(), values.end(), tensor.as<float>().begin());
+    // A texture of the game's that holds sRGB, in a format that can be stored to.
+    const TestImage image(device(), VK_FORMAT_R8G8B8A8_UNORM, kWide, kHigh,
+                          VK_IMAGE_USAGE_STORAGE_BIT);
+    image.fill(std::vector<std::byte>(kWide * kHigh * 4, std::byte{7}), VK_IMAGE_LAYOUT_GENERAL);
+    Converter writer = converter(HEARTH_TENSOR_TO_IMAGE, VK_FORMAT_R8G8B8A8_UNORM);
+    const auto bytes =
+        standalone::Buffer::create(device(), kWide * kHigh * 4, standalone::MemoryKind::kReadback);
+    hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
+    info.image_after =
+        hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    info.image_layout_after = VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL;
+    info.region_x = kX;
+    info.region_y = kY;
+    info.region_width = kRegionWide;
+    info.region_height = kRegionHigh;
+    info.tensor = whole(tensor);
+    info.tensor_width = kFromWide;
+    info.tensor_height = kFromHigh;
+    info.channels = 1;
+    info.flags = HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_SRGB | HEARTH_CONVERSION_FLIP_Y;
+    const uint32_t swizzle[] = {0, HEARTH_SWIZZLE_ZERO, 0, HEARTH_SWIZZLE_ONE};
+    std::copy(std::begin(swizzle), std::end(swizzle), info.swizzle);
+    info.scale[2] = 0.5f;
+    const VkBufferImageCopy copy = image.whole();
+    Status status;
+    ASSERT_TRUE(device()
+                    .run([&](VkCommandBuffer commands) {
+                        info.command_buffer = commands;
+                        status = writer.record(info);
+                        vk().CmdCopyImageToBuffer(commands, image.image(),
+                                                  VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL,
+                                                  bytes->handle(), 1, &copy);
+                    })
+                    .ok());
+    ASSERT_TRUE(status.ok()) << status.message();
+    const auto source = [&](int x, int y) {
+        return Texel{values[static_cast<size_t>(y * kFromWide + x)]};
+    };
+    for (uint32_t y = 0; y < kHigh; ++y)
+        for (uint32_t x = 0; x < kWide; ++x) {
+            const uint8_t* texel = &bytes->as<uint8_t>()[(y * kWide + x) * 4];
+            const bool inside = x >= kX && x < kX + kRegionWide && y >= kY && y < kY + kRegionHigh;
+            if (!inside) {
+                for (int c = 0; c < 4; ++c) ASSERT_EQ(texel[c], 7) << x << ", " << y;
+                continue;
+            }
+            const double value =
+                resampled(source, kFromWide, kFromHigh, (x - kX + 0.5) * kFromWide / kRegionWide,
+                          (kRegionHigh - 1 - (y - kY) + 0.5) * kFromHigh / kRegionHigh, true)[0];
+            const double expected[] = {to_srgb(value), 0, to_srgb(value / 2), 1};
+            for (int c = 0; c < 4; ++c)
+                ASSERT_NEAR(texel[c], expected[c] * 255, 0.6) << x << ", " << y << ", " << c;
+        }
+}
+
+TEST_F(Images, AnImageGoesThroughAnEntryInOneCommandBuffer) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const TestImage image(device(), VK_FORMAT_R32_SFLOAT, kWidth, 1, VK_IMAGE_USAGE_SAMPLED_BIT);
+    const std::vector<float> x = test_values(kWidth, 3);
+    image.fill(std::as_bytes(std::span(x)), VK_IMAGE_LAYOUT_GENERAL);
+    auto reader = Converter::create(rig->context, HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    ASSERT_TRUE(reader.ok()) << reader.status().message();
+    rig->set_x(std::vector<float>(kWidth, 0.0f));
+    const hearth_scope kernel =
+        hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_READ_BIT);
+    rig->frame([&](VkCommandBuffer commands) {
+        hearth_conversion_info info = image.info(commands, VK_IMAGE_LAYOUT_GENERAL);
+        info.tensor = rig->bind(0, rig->x(), kWidth * sizeof(float));
+        info.tensor.after = kernel;
+        info.tensor_width = kWidth;
+        info.tensor_height = 1;
+        info.channels = 1;
+        EXPECT_TRUE(reader->record(info).ok());
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info act = rig->act_info(commands, 1, bounds);
+        EXPECT_TRUE(rig->session.record(act).ok()) << rig->session.error();
+    });
+    EXPECT_EQ(rig->get_y(1), TestReference().act(x));
+    *reader = Converter();  // before its context
+}
+
+TEST_F(Images, WithHostBarriersTheImageStaysAsItIs) {
+    const TestImage image(device(), VK_FORMAT_R32_SFLOAT, 8, 8, VK_IMAGE_USAGE_SAMPLED_BIT);
+    std::vector<float> values(64);
+    for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    image.fill(std::as_bytes(std::span(values)), VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    const standalone::Buffer tensor = floats(64);
+    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL);
+    info.barriers = HEARTH_BARRIERS_HOST;
+    info.tensor = whole(tensor);
+    info.tensor_width = info.tensor_height = 8;
+    info.channels = 1;
+    run(reader, info);
+    EXPECT_TRUE(std::equal(values.begin(), values.end(), tensor.as<float>().begin()));
+    info.image_layout_before = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL;
+    info.command_buffer = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
+    const Status refused = reader.record(info);
+    EXPECT_NE(refused.message().find("the image must be in SHADER_READ_ONLY_OPTIMAL"),
+              std::string::npos)
+        << refused.message();
+}
+
+TEST_F(Images, WhatAHostGetsWrongIsNamedAndRecordsNothing) {
+    const TestImage image(device(), VK_FORMAT_R32_SFLOAT, 16, 9, VK_IMAGE_USAGE_SAMPLED_BIT);
+    const standalone::Buffer tensor = floats(16 * 9);
+    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);
+    const auto nowhere = reinterpret_cast<VkCommandBuffer>(uintptr_t{1});
+    hearth_conversion_info right = image.info(nowhere, VK_IMAGE_LAYOUT_GENERAL);
+    right.tensor = whole(tensor);
+    right.tensor_width = 16;
+    right.tensor_height = 9;
+    right.channels = 1;
+    const auto refusal = [&](auto change) {
+        hearth_conversion_info info = right;
+        change(info);
+        const Status status = reader.record(info);
+        EXPECT_FALSE(status.ok());
+        return status.message();
+    };
+    using Info = hearth_conversion_info;
+    const struct {
+        const char* says;
+        void (*change)(Info&);
+    } kCases[] = {
+        {"command_buffer is null", [](Info& i) { i.command_buffer = VK_NULL_HANDLE; }},
+        {"image is null", [](Info& i) { i.image = VK_NULL_HANDLE; }},
+        {"view is null", [](Info& i) { i.view = VK_NULL_HANDLE; }},
+        {"aspect is 0", [](Info& i) { i.aspect = 0; }},
+        {"the image is 0x9", [](Info& i) { i.image_width = 0; }},
+        {"the region 4x2 at (13, 0) is not within the image of 16x9",
+         [](Info& i) { i.region_x = 13, i.region_width = 4, i.region_height = 2; }},
+        {"the region 4294967295x2 at (1, 0)",
+         [](Info& i) { i.region_x = 1, i.region_width = UINT32_MAX, i.region_height = 2; }},
+        {"the tensor is 16x9 of 5 channels", [](Info& i) { i.channels = 5; }},
+        {"swizzle[0] is 6", [](Info& i) { i.swizzle[0] = 6; }},
+        {"tensor.buffer is null", [](Info& i) { i.tensor.buffer = VK_NULL_HANDLE; }},
+        {"tensor has 572 bytes, 576 are needed", [](Info& i) { i.tensor.bytes = 572; }},
+        {"it needs STORAGE_BUFFER usage", [](Info& i) { i.tensor.usage = 0; }},
+        {"at offset 1;", [](Info& i) { i.tensor.offset = 1; }},
+        {"flags 0x400", [](Info& i) { i.flags = 0x400; }},
+        {"barriers is 7", [](Info& i) { i.barriers = static_cast<hearth_barriers>(7); }},
+        {"make it with hearth_conversion_info_default",
+         [](Info& i) { i.type = HEARTH_STRUCT_NONE; }},
+    };
+    for (const auto& test : kCases) {
+        const std::string text = refusal(test.change);
+        EXPECT_NE(text.find(test.says), std::string::npos) << text << "\nexpected " << test.says;
+    }
+    for (const uint32_t format : {0u, 112u, 1000156000u})
+        EXPECT_EQ(Converter::create(context_, HEARTH_IMAGE_TO_TENSOR, format).status().code(),
+                  StatusCode::kUnsupported)
+            << format;
+    EXPECT_FALSE(Converter::create(context_, HEARTH_IMAGE_TO_TENSOR, 37, 0).ok());
+}
+
+TEST_F(Images, MoreThanAgreedInFlightIsRefusedAndADroppedFrameGivesItBack) {
+    const TestImage image(device(), VK_FORMAT_R32_SFLOAT, 4, 4, VK_IMAGE_USAGE_SAMPLED_BIT);
+    image.fill(std::vector<std::byte>(64), VK_IMAGE_LAYOUT_GENERAL);
+    const standalone::Buffer tensor = floats(16);
+    Converter reader = converter(HEARTH_IMAGE_TO_TENSOR, VK_FORMAT_R32_SFLOAT);  // two in flight
+    hearth_conversion_info info = image.info({}, VK_IMAGE_LAYOUT_GENERAL);
+    info.tensor = whole(tensor);
+    info.tensor_width = info.tensor_height = 4;
+    info.channels = 1;
+    ASSERT_TRUE(context_.begin_frame(2, 1).ok());
+    Status third;
+    ASSERT_TRUE(device()
+                    .run([&](VkCommandBuffer commands) {
+                        info.command_buffer = commands;
+                        EXPECT_TRUE(reader.record(info).ok());
+                        info.tensor.before = hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                                                               VK_ACCESS_SHADER_WRITE_BIT);
+                        EXPECT_TRUE(reader.record(info).ok());
+                        third = reader.record(info);
+                    })
+                    .ok());
+    EXPECT_NE(third.message().find("HEARTH_ERROR_RING_FULL"), std::string::npos) << third.message();
+    // Had it not been submitted, there would be room again at once.
+    ASSERT_TRUE(context_.frame_dropped(2).ok());
+    run(reader, info);
+    // Destroyed while in use: freed when its serial has completed.
+    reader = Converter();
+    ASSERT_TRUE(context_.begin_frame(3, 2).ok());
+}
+
+}  // namespace
+}  // namespace hearth::test
