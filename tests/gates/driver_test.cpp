@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <set>
 
 namespace hearth::gates {
 namespace {
@@ -59,6 +60,72 @@ TEST_F(DriverTest, AgentsComeAndGoAtAnyFrame) {
     const auto fifth = agents.add();
     ASSERT_FALSE(fifth.ok());
     EXPECT_NE(fifth.status().message().find("4 agents"), std::string::npos);
+}
+
+/// A thousand agents, whose observations are more than goes inline.
+class Crowd {
+  public:
+    explicit Crowd(standalone::Device& device) {
+        Ppo ppo;
+        ppo.agents = kAgents;
+        ppo.horizon = 4;
+        ppo.minibatches = 4;
+        ppo.epochs = 1;
+        const AgentSchema schema(Fields().numbers("x", 24), Actions().drive("aim", 2));
+        host = Host::create(device, trace_agents(schema, mlp_network({8}), ppo, 1),
+                            manifest_of(schema, ppo));
+        if (host == nullptr) return;
+        for (int i = 0; i < kAgents; ++i) ids_.push_back(*host->agents.add());
+    }
+    void live(int frame) {
+        for (size_t i = 0; i < ids_.size(); ++i) {
+            const std::span<const float> action = host->agents.action(ids_[i]);
+            const std::span<float> seen = host->agents.observe(ids_[i]);
+            for (size_t k = 0; k < seen.size(); ++k)
+                seen[k] = std::sin(0.1f * static_cast<float>(k + i) + static_cast<float>(frame));
+            if (action.empty()) continue;
+            EXPECT_TRUE(host->agents.reward(ids_[i], -std::abs(action[0] - seen[1])).ok());
+        }
+    }
+
+    static constexpr int kAgents = 1024;
+    std::unique_ptr<Host> host;
+
+  private:
+    std::vector<AgentId> ids_;
+};
+
+TEST_F(DriverTest, AThousandAgentsSeeThroughHostMemoryHoweverTheirDecisionIsCut) {
+    std::vector<float> whole;
+    for (const uint32_t within : {1u, 3u}) {
+        Crowd crowd(device());
+        ASSERT_NE(crowd.host, nullptr);
+        for (int frame = 0; frame < 4; ++frame)
+            for (uint32_t part = 0; part < within; ++part) {
+                const Status recorded =
+                    crowd.host->frame({.learn_us = 0, .explore = 0, .decide_within = within}, [&] {
+                        if (part == 0) crowd.live(frame);
+                    });
+                ASSERT_TRUE(recorded.ok()) << recorded.message();
+            }
+        crowd.host->settle();
+        const AgentsStatus status = crowd.host->agents.status();
+        EXPECT_EQ(status.agents, 1024u);
+        EXPECT_EQ(status[Counter::kSamples], 3u * 1024);
+        EXPECT_EQ(status[Counter::kSamplesRefused], 0u);
+        const std::vector<float> actions = crowd.host->slot("last.action");
+        ASSERT_EQ(actions.size(), 2u * 1024);
+        if (within > 1) {
+            EXPECT_EQ(actions, whole);
+            continue;
+        }
+        whole = actions;
+        // Each saw something of its own, so no two do the same.
+        std::set<std::pair<float, float>> different;
+        for (size_t i = 0; i < actions.size(); i += 2)
+            different.insert({actions[i], actions[i + 1]});
+        EXPECT_EQ(different.size(), 1024u);
+    }
 }
 
 TEST_F(DriverTest, WhatIsWrongIsRefusedByName) {
@@ -247,6 +314,27 @@ TEST(Driver, AFrameAllocatesNothing) {
     EXPECT_GE(host->agents.status().windows, 5u);
 }
 
+TEST(Driver, AFrameOfAThousandAgentsAllocatesNothing) {
+    const auto instance = standalone::Instance::create();
+    ASSERT_TRUE(instance.ok());
+    const auto device = standalone::Device::create(**instance, test::test_device_options());
+    ASSERT_TRUE(device.ok());
+    Crowd crowd(**device);
+    ASSERT_NE(crowd.host, nullptr);
+    const auto allocated_by = [&](int frames, int begin) {
+        const uint64_t before = allocations();
+        for (int frame = begin; frame < begin + frames; ++frame) {
+            const Status recorded =
+                crowd.host->frame({.learn_us = kUnlimited}, [&] { crowd.live(frame); });
+            EXPECT_TRUE(recorded.ok()) << recorded.message();
+        }
+        return allocations() - before;
+    };
+    (void)allocated_by(7, 0);
+    EXPECT_EQ(allocated_by(7, 7), 0u);
+    EXPECT_GE(crowd.host->agents.status().windows, 2u);
+}
+
 TEST_F(DriverTest, AdaptStartsAnewAndLearningGoesOn) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);
@@ -304,6 +392,82 @@ TEST_F(DriverTest, CloningFollowsThePersonWhoTakesTheWheel) {
         worst = std::max(worst, std::abs(agents.action(car)[0] + 0.5f * x));
     }
     EXPECT_LT(worst, 0.15f);
+}
+
+// Two cars with one brain: a person drives the first one, and the second one learns it, too.  Whatever an item of
+// learning is cut into, the ring is not written while it is read.
+TEST_F(DriverTest, PpoLearnsFromThePersonWhoTakesTheWheelAndTakesNothingOfItForItsOwn) {
+    const AgentSchema schema(Fields().numbers("x", 1, {-2, 2}), Actions().drive("steer"));
+    Ppo ppo;
+    ppo.agents = 2;
+    ppo.horizon = 8;
+    ppo.minibatches = 1;
+    ppo.normalize_observations = false;
+    ppo.learning_rate = 1e-2;
+    ppo.rails.kl_stop = 0;
+    ppo.demonstrations = 256;
+    ppo.cloning = 10;
+    for (const double learn_us : {kUnlimited, 1.0}) {
+        const auto host = Host::create(device(), trace_agents(schema, mlp_network({16}), ppo, 1),
+                                       manifest_of(schema, ppo));
+        ASSERT_NE(host, nullptr);
+        Agents& agents = host->agents;
+        const AgentId driven = *agents.add(), other = *agents.add();
+        float worst = 0;
+        constexpr int kDriven = 160;
+        const int frames = learn_us > 1 ? kDriven + 20 : 40;
+        for (int frame = 0; frame < frames; ++frame) {
+            const float x = std::sin(0.37f * static_cast<float>(frame));
+            ASSERT_TRUE(
+                host->frame({.learn_us = learn_us, .explore = frame < kDriven ? 1.0f : 0.0f},
+                            [&] {
+                                for (const AgentId id : {driven, other}) {
+                                    agents.observe(id)[0] = x;
+                                    EXPECT_TRUE(agents.reward(id, 0.1f).ok());
+                                }
+                                const float wanted = -0.5f * x;
+                                if (frame >= kDriven) return;
+                                const Status shown =
+                                    agents.demonstrate(driven, std::span(&wanted, 1));
+                                EXPECT_TRUE(shown.ok()) << shown.message();
+                            })
+                    .ok());
+            if (frame < kDriven) continue;
+            ASSERT_TRUE(host->frame({.learn_us = 0, .decide = false}).ok());
+            agents.poll();
+            worst = std::max(worst, std::abs(agents.action(other)[0] + 0.5f * x));
+        }
+        host->settle();
+        const std::vector<float> size = host->slot("demonstration.size");
+        int32_t shown = 0;
+        std::memcpy(&shown, size.data(), sizeof shown);
+        const AgentsStatus status = agents.status();
+        const uint64_t own = status[Counter::kSamples] + status[Counter::kSamplesDropped] -
+                             static_cast<uint64_t>(shown);
+        if (learn_us > 1) {
+            // While nothing is known of the cost, items are cut, and one replaces another that waits.
+            EXPECT_GE(shown, kDriven - 4);
+            EXPECT_LE(shown, kDriven);
+            EXPECT_LT(worst, 0.15f);
+            // Of the driven one those alone that it decided and did: one after the wheel is let go counts as not
+            // done.
+            EXPECT_EQ(own, static_cast<uint64_t>(frames - 1 + frames - 1 - kDriven));
+        } else {
+            EXPECT_EQ(own, static_cast<uint64_t>(frames - 1));
+            EXPECT_GT(shown, 8);
+            EXPECT_LE(shown, frames);
+        }
+        EXPECT_EQ(status[Counter::kSamplesRefused], 0u);
+    }
+}
+
+TEST_F(DriverTest, DemonstrationsForALearnerThatTakesNoneAreRefused) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const AgentId id = *host->agents.add();
+    const float action[2] = {};
+    EXPECT_NE(host->agents.demonstrate(id, action).message().find("PPO with Ppo::demonstrations"),
+              std::string::npos);
 }
 
 }  // namespace

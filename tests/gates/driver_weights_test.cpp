@@ -111,6 +111,23 @@ TEST_F(DriverWeightsTest, KeepsTheNewestSnapshotsAndTakesThemByItself) {
     EXPECT_FALSE(host->agents.save(2).ok());
 }
 
+// So that a game can put its own state beside the brain of the same moment.
+TEST_F(DriverWeightsTest, TellsWhenASnapshotWasRecordedAndWhenItHasArrived) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const auto ids = add_all(*host);
+    play(*host, ids, 0, 12);
+    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_NONE);
+    ASSERT_TRUE(host->agents.keep().ok());
+    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_WANTED);
+    play(*host, ids, 12, 13);
+    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY);
+    EXPECT_EQ(host->agents.status().snapshots_taken, 0u);
+    host->settle();
+    EXPECT_EQ(host->agents.status().snapshot_phase, HEARTH_AGENTS_SNAPSHOT_NONE);
+    EXPECT_EQ(host->agents.status().snapshots_taken, 1u);
+}
+
 TEST_F(DriverWeightsTest, ForgetsEverything) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);

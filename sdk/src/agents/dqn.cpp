@@ -217,7 +217,7 @@ struct DqnBuilder {
         status.add(Counter::kSamplesRefused, t.refused());
         store_observations(trace, status, schema, t, replay.normalize_observations,
                            dqn.rails.observation_limit);
-        track_episodes(trace, status, replay.agents, t.id, t.reward, t.end, t.is_sound);
+        t.track_episodes(status, replay.agents);
         return status.finish();
     }
 

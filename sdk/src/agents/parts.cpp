@@ -176,31 +176,6 @@ void gather_status(Trace& trace, const StatusTensors& stored,
     trace.assign(words, concat({bitcast(sum.diagnostics, DType::kU32), sum.low, sum.high}, 0));
 }
 
-void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Tensor& id,
-                    const Tensor& reward, const Tensor& end, const Tensor& is_sound) {
-    const Tensor returns = trace.transient("episodes.return", {agents});
-    const Tensor lengths = trace.transient("episodes.length", {agents});
-    const Tensor sum_now = gather(returns, id) + where(is_sound, reward, 0.0);
-    const Tensor length_now = gather(lengths, id) + 1.0;
-    const Tensor is_over = logical_and(greater(end, 0.5), is_sound);
-    const Tensor finished = sum(number(is_over));
-    assign_rows(returns, id, where(is_over, 0.0, sum_now));
-    assign_rows(lengths, id, where(is_over, 0.0, length_now));
-    // A plain mean at first, then one that forgets over some twenty episodes.
-    const Tensor seen = trace.state("episodes.seen", {});
-    const Tensor all = seen + finished;
-    trace.assign(seen, minimum(all, 20.0));
-    const Tensor weight = finished / maximum(all, 1.0);
-    const auto average = [&](Diagnostic d, const Tensor& values) {
-        const Tensor mean_now = sum(where(is_over, values, 0.0)) / maximum(finished, 1.0);
-        const Tensor before = status.value(d);
-        status.set(d, before + (mean_now - before) * weight);
-    };
-    average(Diagnostic::kReturn, sum_now);
-    average(Diagnostic::kEpisodeLength, length_now);
-    status.add(Counter::kEpisodes, finished);
-}
-
 /// How far what is published would be from the first contents, by their size: [].
 Tensor drift_of(const std::vector<CopiedTensor>& copies) {
     Trace& trace = *copies[0].from.trace();
@@ -331,6 +306,15 @@ Network gru_network(int64_t width, uint64_t seed) {
         const Tensor next =
             nn::gru_cell(trace, nn::join(prefix, "gru"), x, memory, width, {.seed = seed});
         return NetworkResult{next, next};
+    };
+    // What does not depend on memory is one product for all steps.
+    network.sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+                           const Tensor& memory, const Tensor& resets) {
+        const Tensor x =
+            tanh(dense(trace, nn::join(prefix, "in"), features, width, std::numbers::sqrt2, seed));
+        return nn::gru(trace, nn::join(prefix, "gru"), x, width,
+                       {.seed = seed, .h = unsqueeze(memory, {0}), .resets = resets})
+            .output;
     };
     return network;
 }

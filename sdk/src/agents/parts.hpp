@@ -101,11 +101,6 @@ void gather_status(Trace& trace, const StatusTensors& stored,
                    std::initializer_list<std::string_view> others = {"prepare", "learn",
                                                                      "publish"});
 
-/// The mean return and length of episodes, from what is stored.  reward, end: [rows], id: i32 [rows],
-/// is_sound: bool [rows].
-void track_episodes(Trace& trace, StatusWriter& status, int64_t agents, const Tensor& id,
-                    const Tensor& reward, const Tensor& end, const Tensor& is_sound);
-
 /// The entry `publish`: copies what `act` reads, unless something of it is not finite.
 /// drift_limit: as Rails.
 void trace_publish(Trace& trace, const Trace& act, double drift_limit);

@@ -323,7 +323,7 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
     status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
     count_limited_observations(status, schema_, t.observation, published_normalizer(trace),
                                ppo_.rails.observation_limit);
-    track_episodes(trace, status, ppo_.agents, t.id, t.reward, t.end, is_stored);
+    t.track_episodes(status, ppo_.agents);
     return status.finish();
 }
 
@@ -461,6 +461,20 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
         };
         Tensor memory =
             slice(at(memories, 0), -1, memory_begin, memory_begin + network_.memory_width);
+        if (network_.sequence && length > 1) {
+            // By sequence and step; what ended before a step, or was not there, is forgotten.
+            const auto by_step = [&](const Tensor& x, int64_t width) {
+                return swap_axes(
+                    width > 0 ? reshape(x, {length, count, width}) : reshape(x, {length, count}), 0,
+                    1);
+            };
+            const Tensor is_broken = by_step(logical_or(greater(ends, 0.5), less(weight, 0.5)), 0);
+            const Tensor none = less(slice(by_step(weight, 0), 1, 0, 1), -1.0);
+            const Tensor resets = concat({none, slice(is_broken, 1, 0, length - 1)}, 1);
+            const Tensor features =
+                network_.sequence(trace, prefix, by_step(seen, seen.dim(-1).count), memory, resets);
+            return reshape(swap_axes(features, 0, 1), {length * count, features.dim(-1)});
+        }
         std::vector<Tensor> steps;
         for (int64_t t = 0; t < length; ++t) {
             if (t > 0) {

@@ -121,9 +121,9 @@ void Transition::check(const AgentSchema& schema, int64_t agents) {
     if (reward.ok() && end.ok())
         is_sound =
             logical_and(is_sound, rows_are_finite(stack(std::vector<Tensor>{reward, end}, 1)));
-    is_sound = logical_and(
-        is_sound, logical_and(greater_equal(id, 0), less(id, static_cast<double>(agents))));
-    if (exists.ok()) is_sound = logical_and(is_sound, exists);
+    is_real = logical_and(greater_equal(id, 0), less(id, static_cast<double>(agents)));
+    if (exists.ok()) is_real = logical_and(is_real, exists);
+    is_sound = logical_and(is_sound, is_real);
 }
 
 Demonstration Demonstration::declare(Trace& trace, const AgentSchema& schema) {
@@ -150,6 +150,32 @@ Tensor Demonstration::store(StatusWriter& status, const AgentSchema& schema,
 Tensor Transition::refused() const {
     const Tensor is_bad = logical_not(is_sound);
     return sum(number(exists.ok() ? logical_and(exists, is_bad) : is_bad));
+}
+
+void Transition::track_episodes(StatusWriter& status, int64_t agents) const {
+    if (!id.ok() || !end.ok()) return;
+    Trace& trace = *id.trace();
+    const Tensor returns = trace.transient("episodes.return", {agents});
+    const Tensor lengths = trace.transient("episodes.length", {agents});
+    const Tensor sum_now = where(is_real, gather(returns, id) + where(is_sound, reward, 0.0), 0.0);
+    const Tensor length_now = where(is_real, gather(lengths, id) + 1.0, 0.0);
+    const Tensor is_over = logical_and(greater(end, 0.5), is_real);
+    const Tensor finished = sum(number(is_over));
+    assign_rows(returns, id, where(is_over, 0.0, sum_now));
+    assign_rows(lengths, id, where(is_over, 0.0, length_now));
+    // A plain mean at first, then one that forgets over some twenty episodes.
+    const Tensor seen = trace.state("episodes.seen", {});
+    const Tensor all = seen + finished;
+    trace.assign(seen, minimum(all, 20.0));
+    const Tensor weight = finished / maximum(all, 1.0);
+    const auto average = [&](Diagnostic d, const Tensor& values) {
+        const Tensor mean_now = sum(where(is_over, values, 0.0)) / maximum(finished, 1.0);
+        const Tensor before = status.value(d);
+        status.set(d, before + (mean_now - before) * weight);
+    };
+    average(Diagnostic::kReturn, sum_now);
+    average(Diagnostic::kEpisodeLength, length_now);
+    status.add(Counter::kEpisodes, finished);
 }
 
 Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, const char* said) {

@@ -66,7 +66,8 @@ class AgentChains {
 /// choices that exist.
 struct Transition {
     Tensor id, observation, mask, decision, reward, end, next_observation, next_mask;
-    Tensor exists;  ///< bool [rows], or empty: all do.  What does not exist is not refused either
+    Tensor exists;   ///< bool [rows], or empty: all do.  What does not exist is not refused either
+    Tensor is_real;  ///< bool [rows]: it exists, and is of an agent
     Tensor is_sound;
 
     struct Parts {
@@ -75,10 +76,13 @@ struct Transition {
     };
     /// As inputs of an entry.
     static Transition declare(Trace& trace, const AgentSchema& schema, int64_t agents, Parts parts);
-    /// Sets is_sound.
+    /// Sets is_real and is_sound.
     void check(const AgentSchema& schema, int64_t agents);
     /// How many exist and are not sound: f32 [].
     Tensor refused() const;
+    /// The mean return and length of episodes, of all that is played, be it stored or not.  What is not sound
+    /// is a step without a reward; where nothing is real, an episode begins.
+    void track_episodes(StatusWriter& status, int64_t agents) const;
 };
 
 /// Inputs of the entry `frame`: what acts now, and the transition that it ends.  What acted last is

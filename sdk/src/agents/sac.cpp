@@ -101,7 +101,7 @@ struct SacBuilder {
             RunningStatistics::declare(trace, "observations", encoded_width(schema))
                 .merge(encode_frame(schema, slice(t.observation, -1, 0, schema.frame_width())),
                        number(t.is_sound));
-        track_episodes(trace, status, replay.agents, t.id, t.reward, t.end, t.is_sound);
+        t.track_episodes(status, replay.agents);
         return status.finish();
     }
 

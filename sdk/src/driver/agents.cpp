@@ -89,6 +89,7 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
 
 void hearth_agents_destroy(hearth_agents* agents) {
     if (agents == nullptr) return;
+    if (agents->is_apart()) hearth_session_destroy(agents->learner);
     hearth_session_destroy(agents->session);
     delete agents;
 }
@@ -112,7 +113,8 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
         std::fill_n(&agents->observations[i * agents->seen], agents->seen, 0.0f);
         std::fill_n(agents->masks.begin() + static_cast<std::ptrdiff_t>(i * agents->masked),
                     agents->masked, 1.0f);
-        agents->has_final[i] = agents->is_demonstrated[i] = 0;
+        agents->has_final[i] = 0;
+        agents->shown[i] = hearth_agents::Shown::kNothing;
         ++agents->alive;
         *out = {i, generation};
         return HEARTH_OK;
@@ -130,7 +132,7 @@ hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
         a->is_leaving = true;
     else
         a->is_alive = false;
-    agents->is_demonstrated[agent.index] = 0;
+    agents->shown[agent.index] = hearth_agents::Shown::kNothing;
     return HEARTH_OK;
 }
 
@@ -240,7 +242,8 @@ hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agen
 hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
                                            const float* action, uint32_t source) {
     if (!agents->store.exists) {
-        agents->error.set("only cloning learns from demonstrations");
+        agents->error.set(
+            "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demonstrations");
         return HEARTH_ERROR_UNSUPPORTED;
     }
     if (source != 0 && !agents->has_sources) {
@@ -255,7 +258,7 @@ hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent a
     agents->demonstrated_by[agent.index] = static_cast<float>(source);
     std::memcpy(&agents->demonstrations[agent.index * agents->acted], action,
                 agents->acted * sizeof(float));
-    agents->is_demonstrated[agent.index] = 1;
+    agents->shown[agent.index] = hearth_agents::Shown::kGiven;
     return HEARTH_OK;
 }
 
@@ -282,6 +285,11 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
         info->input_count > agents->frame.sources.size()) {
         agents->error.set("%u inputs, the entry frame has %zu", info->input_count,
                           agents->frame.sources.size());
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (info->learn_command_buffer != nullptr && !agents->is_apart()) {
+        agents->error.set(
+            "learn_command_buffer is given, but the agents were not made with learns_apart");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
     hearth_session_status session = hearth_session_status_default();
@@ -438,6 +446,10 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->first_score = agents->progress.first_score();
     out->rollbacks = agents->rollbacks;
     out->snapshots_refused = agents->snapshots_refused;
+    out->snapshots_taken = agents->snapshots_taken;
+    out->snapshot_phase = agents->wants_snapshot  ? HEARTH_AGENTS_SNAPSHOT_WANTED
+                          : agents->snapshot != 0 ? HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY
+                                                  : HEARTH_AGENTS_SNAPSHOT_NONE;
     out->frames = agents->frames;
     out->windows = agents->windows;
     out->rewards_refused = agents->rewards_refused;

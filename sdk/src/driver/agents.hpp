@@ -6,6 +6,7 @@
 //
 //   setup.cpp    finds the program's entries and allocates
 //   record.cpp   what a frame records, in which order, within which budget
+//   apart.cpp    learning on a queue of its own: a second session, and who may use it
 //   weights.cpp  snapshots, and going back to them
 //   agents.cpp   the C interface
 
@@ -22,6 +23,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +47,7 @@ struct Source {
 /// An entry with all its inputs.
 struct Role {
     bool exists = false;
+    bool is_learners = false;  ///< of the learner's session
     uint32_t entry = 0;
     uint32_t dispatches = 1, steps = 1;
     std::vector<Source> sources;
@@ -55,6 +58,8 @@ struct Agent {
     bool is_alive = false;
     bool is_leaving = false;
     bool has_decided = false;  ///< there is a decision that a transition can end
+    /// A person steered it since it decided last (PPO): what it decided was not done, and is no sample.
+    bool is_possessed = false;
     float reward = 0;
     float end = 0;
     uint64_t first_frame = 0;  ///< the first in which it decided
@@ -80,14 +85,31 @@ struct hearth_agents {
     const hearth_program* program = nullptr;
     hearth_session* session = nullptr;
     uint32_t capacity = 0;
+
+    // Where learning is: the same session, or one of its own (apart.cpp).
+    enum class Turn : uint8_t { kActing, kToLearning, kLearning, kToActing };
+    hearth_session* learner = nullptr;
+    hearth_context* context = nullptr;
+    uint32_t learn_queue_family = 0;
+    Turn turn = Turn::kActing;  ///< who uses the learner's session, or to whom it is on its way
+    uint64_t turn_serial = 0;   ///< of the frame in which it was handed over
+    bool needs_prepare = false;
+    VkCommandBuffer learn_commands = nullptr;  ///< of this frame
+    std::vector<uint32_t> sampled_slots, learned_slots;
+    std::vector<std::string> taken_slots;  ///< empty again once they are handed over
+    bool is_apart() const { return learner != session; }
     size_t seen = 0, frame_seen = 0, masked = 0, acted = 0;  ///< floats of each agent
     bool has_memory = false;
 
     std::vector<Agent> agents;
     std::vector<float> observations, masks, finals;  ///< by index; observations with their stack
-    std::vector<float> demonstrations, demonstrated_by;
+    /// Of each agent the newest demonstration that is not recorded yet; seen: with its observation and mask.
+    enum class Shown : uint8_t { kNothing, kGiven, kSeen };
+    std::vector<float> demonstrations, demonstrated_by, demonstrated_observations,
+        demonstrated_masks;
+    std::vector<Shown> shown;
     bool has_sources = false;  ///< store takes who it was
-    std::vector<uint8_t> is_demonstrated, has_final;
+    std::vector<uint8_t> has_final;
     uint32_t alive = 0;
 
     // Of the decision being recorded, row by row.
@@ -98,7 +120,8 @@ struct hearth_agents {
     std::vector<float> row_source;
     float explore = 1, strength = 0;
 
-    Role frame, store, prepare, learn, publish, adapt;
+    Role frame, prepare, learn, publish, adapt;
+    Role store;  ///< of demonstrations
     std::vector<hearth_bound> bound;
     uint32_t action_slot = 0, status_slot = 0;
 
@@ -129,6 +152,7 @@ struct hearth_agents {
     uint32_t snapshot_begin = 0, snapshot_count = 0, snapshot_period = 0;
     uint64_t records_since_snapshot = 0;
     bool wants_snapshot = false, is_snapshot_due = false;
+    uint64_t snapshots_taken = 0;
     hearth_readback snapshot = 0;  ///< on its way
     uint32_t snapshot_collected = 0;
     Brain pending;  ///< to be loaded by the next record
@@ -164,6 +188,8 @@ struct hearth_agents {
         return agent.is_alive && !agent.is_leaving && agent.generation == a.generation ? &agent
                                                                                        : nullptr;
     }
+    /// A frozen brain without memory stores nothing: each decision looks like an agent's first.
+    bool stores() const { return !is_frozen || is_closing || has_memory; }
     const Agent* find(hearth_agent a) const { return const_cast<hearth_agents*>(this)->find(a); }
     hearth_result stale(hearth_agent a) const {
         error.set("agent %u of generation %u does not exist", a.index, a.generation);
@@ -186,12 +212,25 @@ struct hearth_agents {
     void end_frame();
     hearth_result record_demonstrations(VkCommandBuffer commands);
     hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
+    hearth_result record_items(VkCommandBuffer commands);
     uint32_t slice_limit(const hearth::agents::CostMeter& cost, uint32_t step) const;
     double unit_us() const;
     void read_back(VkCommandBuffer commands);
     void poll();
     void measure();
     uint32_t fill_rows();
+
+    // apart.cpp
+    hearth_result set_up_apart(const hearth_agents_create_info& info,
+                               const hearth_session_create_info& create, std::string& why);
+    std::vector<uint32_t> slots_written_by(std::initializer_list<const Role*> roles) const;
+    hearth_result record_turn(VkCommandBuffer commands);
+    hearth_result transfer(VkCommandBuffer commands, bool to_learning);
+    hearth_result hand_over(VkCommandBuffer commands, Turn to);
+    hearth_result hand_samples_over(VkCommandBuffer commands);
+    hearth_result publish_to_acting(VkCommandBuffer commands);
+    hearth_result call_back_learner();
+    bool has_arrived() const;
 
     // weights.cpp
     hearth_result allocate_snapshots(const hearth_agents_create_info& info, std::string& why);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 using namespace hearth;
 using namespace hearth::agents;
@@ -17,8 +18,7 @@ using namespace hearth::agents;
 
 // Whoever is alive, and whoever leaves with a decision that is not stored yet.
 uint32_t hearth_agents::fill_rows() {
-    // A frozen brain without memory stores nothing: each decision looks like an agent's first.
-    const bool stores = !is_frozen || is_closing || has_memory;
+    const bool stores = this->stores();
     uint32_t row = 0;
     for (uint32_t i = 0; i < capacity; ++i) {
         Agent& a = agents[i];
@@ -37,7 +37,7 @@ uint32_t hearth_agents::fill_rows() {
         const bool is_cut = a.is_leaving || is_closing;
         row_end[row] = is_cut && a.end == 0 ? static_cast<float>(HEARTH_AGENTS_CUT_OFF) : a.end;
         if (!stores) row_end[row] = 0;
-        row_begins[row] = a.has_decided && stores ? 0.0f : 1.0f;
+        row_begins[row] = a.has_decided && !a.is_possessed && stores ? 0.0f : 1.0f;
         ++row;
     }
     return row;
@@ -62,8 +62,9 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uin
     record.rows = std::max<uint64_t>(rows, 1);
     record.max_dispatches = max_dispatches;
     if (&role == &frame && has_row_count) record.run_block = &frame_row_count;
-    const hearth_result result = hearth_record(session, &record, at);
-    if (result < 0) error.set("%s", hearth_session_error(session));
+    hearth_session* const used = role.is_learners ? learner : session;
+    const hearth_result result = hearth_record(used, &record, at);
+    if (result < 0) error.set("%s", hearth_session_error(used));
     return result;
 }
 
@@ -112,13 +113,12 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
     uint32_t decided = 0;
     double total = 0;
     for (uint32_t r = 0; r < frame_rows; ++r) {
-        const Agent& a = agents[row_id[r]];
-        if (!a.has_decided) continue;
+        Agent& a = agents[row_id[r]];
+        if (!a.has_decided || std::exchange(a.is_possessed, false)) continue;
         ++decided;
         total += static_cast<double>(a.reward);
     }
-    const bool stores = !is_frozen || is_closing || has_memory;
-    has_transition = decided > 0 && stores;
+    has_transition = decided > 0 && stores();
     if (decided == 0) return HEARTH_OK;
     if (has_scores)
         progress.add(score / decided);
@@ -144,6 +144,10 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     const hearth_result result = run(commands, frame, frame_rows, &frame_cursor, limit);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
         is_deciding = is_deciding && before > 0;  // nothing was begun, and nothing is lost
+        if (!is_deciding)
+            for (uint32_t r = 0; r < frame_rows; ++r)
+                agents[row_id[r]].is_possessed =
+                    stores() && agents[row_id[r]].has_decided && row_begins[r] != 0;
         return result;
     }
     if (before == 0) take_over();
@@ -200,14 +204,27 @@ void hearth_agents::end_frame() {
     }
 }
 
+/// What people did, of each agent the newest.  It waits while an item of learning is cut in the middle, which reads
+/// the same ring.
 hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
-    uint32_t row = 0;
     for (uint32_t i = 0; i < capacity; ++i) {
-        if (is_demonstrated[i] == 0) continue;
-        std::memcpy(&row_demonstrated_observation[row * seen], &observations[i * seen],
+        if (shown[i] != Shown::kGiven) continue;
+        agents[i].is_possessed = manifest.kind != LearnerKind::kClone;
+        shown[i] = is_frozen ? Shown::kNothing : Shown::kSeen;
+        std::memcpy(&demonstrated_observations[i * seen], &observations[i * seen],
                     seen * sizeof(float));
         if (masked > 0)
-            std::memcpy(&row_demonstrated_mask[row * masked], &masks[i * masked],
+            std::memcpy(&demonstrated_masks[i * masked], &masks[i * masked],
+                        masked * sizeof(float));
+    }
+    if (is_frozen || (cursor.next_step != 0 && !is_apart())) return HEARTH_OK;
+    uint32_t row = 0;
+    for (uint32_t i = 0; i < capacity; ++i) {
+        if (shown[i] != Shown::kSeen) continue;
+        std::memcpy(&row_demonstrated_observation[row * seen], &demonstrated_observations[i * seen],
+                    seen * sizeof(float));
+        if (masked > 0)
+            std::memcpy(&row_demonstrated_mask[row * masked], &demonstrated_masks[i * masked],
                         masked * sizeof(float));
         std::memcpy(&row_demonstration[row * acted], &demonstrations[i * acted],
                     acted * sizeof(float));
@@ -216,18 +233,20 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
     }
     if (row == 0) return HEARTH_OK;
     const hearth_result result = run(commands, store, row);
-    if (result == HEARTH_OK) std::fill(is_demonstrated.begin(), is_demonstrated.end(), uint8_t{0});
+    if (result == HEARTH_OK) std::fill(shown.begin(), shown.end(), Shown::kNothing);
     return result;
 }
 
 void hearth_agents::measure() {
-    for (;;) {
-        hearth_profile profile = hearth_profile_default();
-        if (hearth_profile_next(session, &profile) != HEARTH_OK) return;
-        if (profile.entry == learn.entry)
-            learn_cost.measure(profile.first_step, profile.total_ns * 1e-3);
-        if (profile.entry == frame.entry)
-            frame_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+    hearth_profile profile = hearth_profile_default();
+    for (hearth_session* const used : {session, learner}) {
+        while (hearth_profile_next(used, &profile) == HEARTH_OK) {
+            if (profile.entry == learn.entry)
+                learn_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+            if (profile.entry == frame.entry)
+                frame_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+        }
+        if (!is_apart()) return;
     }
 }
 
@@ -237,24 +256,47 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     // A decision that is cut in the middle reads what is published and writes samples: items of a window
     // touch neither.
     const bool stands_apart = !is_deciding;
+    const bool is_here = turn == Turn::kActing;
     // Between items nothing is under way.
-    if (wants_adapt && cursor.next_step == 0 && adapt.exists && stands_apart) {
+    if (wants_adapt && cursor.next_step == 0 && adapt.exists && stands_apart && is_here &&
+        !(is_apart() && is_learning)) {
         if (const auto r = run(commands, adapt, 1); r != HEARTH_OK) return r;
+        if (is_apart())
+            if (const auto r = publish_to_acting(commands); r != HEARTH_OK) return r;
         wants_adapt = false;
     }
     if (!may_learn || (!has_window && !stands_apart)) return HEARTH_OK;
     if (!is_learning) {
-        if (has_window ? collected < manifest.horizon || !stands_apart : !has_samples)
-            return HEARTH_OK;
-        if (has_window) {
+        const bool is_full = collected >= manifest.horizon && stands_apart && is_here;
+        if (has_window ? !is_full : !has_samples) return HEARTH_OK;
+        if (is_apart()) {
+            if (const auto r = hand_samples_over(commands); r != HEARTH_OK) return r;
+        } else if (has_window) {
             if (const auto r = run(commands, prepare, 1); r != HEARTH_OK) return r;
+        }
+        if (has_window) {
             collected = 0;
             ++windows;
         }
         is_learning = true;
         items_left = manifest.items;
         cursor = {};
+    } else if (is_apart() && is_here) {
+        // What was to be loaded in its place was refused.
+        if (const auto r = hand_over(commands, Turn::kToLearning); r != HEARTH_OK) return r;
     }
+    if (!is_apart()) return record_items(commands);
+    if (turn != Turn::kLearning || learn_commands == nullptr) return HEARTH_OK;
+    if (needs_prepare) {
+        if (const auto r = run(learn_commands, prepare, 1); r != HEARTH_OK) return r;
+        needs_prepare = false;
+    }
+    return record_items(learn_commands);
+}
+
+/// As much of learn as the budget allows, and publish behind the last item.
+hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
+    const bool has_window = manifest.horizon > 0;
     // A window stands still while it is learned from, so its items may be cut at any barrier.  A ring
     // changes with every frame: items from it are recorded as a whole.
     for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
@@ -268,7 +310,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
             if (has_window && limit == 0) break;
         }
         // The last item is published at once: it waits for a decision that is cut.
-        if (items_left == 1 && !stands_apart) break;
+        if (items_left == 1 && is_deciding && !is_apart()) break;
         if (cursor.next_step == 0) item_settings = settings;  // no allocation: of equal size
         const uint32_t before = cursor.next_step;
         const hearth_result result = run(commands, learn, 1, &cursor, limit);
@@ -285,6 +327,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
         if (has_window ? is_last : since_publication >= manifest.publish_period) {
             since_publication = 0;
             if (const auto r = run(commands, publish, 1); r != HEARTH_OK) return r;
+            if (is_apart()) return hand_over(commands, Turn::kToActing);
         }
     }
     return HEARTH_OK;
@@ -302,13 +345,17 @@ double hearth_agents::unit_us() const {
 hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     const VkCommandBuffer commands = info.command_buffer;
     poll();
-    hearth_session_status about = hearth_session_status_default();
-    (void)hearth_session_get_status(session, &about);
-    if (about.setup_recorded == 0)
-        if (const auto r = hearth_record_setup(session, commands); r != HEARTH_OK) {
-            error.set("%s", hearth_session_error(session));
+    learn_commands = info.learn_command_buffer;
+    for (hearth_session* const used : {session, learner}) {
+        hearth_session_status about = hearth_session_status_default();
+        (void)hearth_session_get_status(used, &about);
+        if (about.setup_recorded != 0) continue;
+        if (const auto r = hearth_record_setup(used, commands); r != HEARTH_OK) {
+            error.set("%s", hearth_session_error(used));
             return r;
         }
+    }
+    if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
@@ -321,11 +368,11 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
         if (const auto r = begin_frame(info); r != HEARTH_OK) return r;
     if (is_deciding && (info.learn_us > 0 || frames_left != HEARTH_AGENTS_WHENEVER))
         if (const auto r = record_frame(commands); r != HEARTH_OK) return r;
-    bool has_samples = frames != before && manifest.kind != LearnerKind::kClone;
-    if (store.exists && !is_frozen) {
+    bool has_samples = frames != before;
+    if (store.exists)
         if (const auto r = record_demonstrations(commands); r != HEARTH_OK) return r;
-        has_samples = true;  // the ring goes on being learned from while nobody demonstrates
-    }
+    // The ring goes on being learned from while nobody demonstrates.
+    has_samples = has_samples || manifest.kind == LearnerKind::kClone;
     const bool may_learn = !is_frozen && (info.learn_us > 0 || (wants_flush && is_learning));
     if (const auto r = record_learning(commands, may_learn, has_samples); r != HEARTH_OK) return r;
     if (const auto r = record_snapshot(commands); r != HEARTH_OK) return r;

@@ -93,9 +93,10 @@ hearth_result hearth_agents::find_role(const char* name, bool is_needed, Role& r
     return HEARTH_OK;
 }
 
-hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents_create_info& info,
-                                    std::string& why) {
+hearth_result hearth_agents::set_up(hearth_context* used_context,
+                                    const hearth_agents_create_info& info, std::string& why) {
     const AgentSchema& schema = manifest.schema;
+    context = used_context;
     program = info.program;
     schema_hash = schema.hash();
     if (info.schema != nullptr) {
@@ -134,7 +135,9 @@ hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents
     demonstrations.resize(capacity * acted);
     demonstrated_by.resize(capacity);
     row_source.resize(capacity);
-    is_demonstrated.resize(capacity);
+    demonstrated_observations.resize(capacity * seen);
+    demonstrated_masks.resize(capacity * masked);
+    shown.resize(capacity);
     has_final.resize(capacity);
     row_id.resize(capacity);
     row_generation.resize(capacity);
@@ -169,9 +172,8 @@ hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents
                             {names.adapt.c_str(), false, &adapt}};
     for (const Wanted& w : roles)
         if (const auto r = find_role(w.name, w.is_needed, *w.role, why); r != HEARTH_OK) return r;
-    if (is_clone)
-        if (const auto r = find_role(names.store.c_str(), true, store, why); r != HEARTH_OK)
-            return r;
+    const std::string& stores = is_clone ? names.store : names.demonstrate;
+    if (const auto r = find_role(stores.c_str(), is_clone, store, why); r != HEARTH_OK) return r;
     for (const auto& [name, slot] :
          {std::pair(&names.last_action, &action_slot), std::pair(&names.status, &status_slot)})
         if (hearth_program_find_slot(program, name->c_str(), slot) != HEARTH_OK) {
@@ -179,15 +181,23 @@ hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents
             return HEARTH_ERROR_MISMATCH;
         }
 
-    uint64_t most_inline = 256;
+    // What all agents see goes inline if it is little, and through the upload ring otherwise.
+    constexpr uint64_t kMostInline = 1u << 16;  // hearth_session_create_info::inline_bytes
+    uint64_t most_inline = 256, most_fixed = 256, staged_a_frame = 0;
     size_t most_sources = 1;
     for (const Role* r : {&frame, &store, &learn, &adapt}) {
-        uint64_t bytes = 0;
-        for (const Source& s : r->sources)
-            bytes += (s.bytes_fixed + s.bytes_per_row * capacity + 255) / 256 * 256;
+        uint64_t bytes = 0, fixed = 0;
+        for (const Source& s : r->sources) {
+            const uint64_t all = (s.bytes_fixed + s.bytes_per_row * capacity + 255) / 256 * 256;
+            bytes += all;
+            if (s.bytes_per_row == 0) fixed += all;
+        }
         most_inline = std::max(most_inline, bytes);
+        most_fixed = std::max(most_fixed, fixed);
+        staged_a_frame += bytes;
         most_sources = std::max(most_sources, r->sources.size());
     }
+    const bool is_staged = most_inline > kMostInline;
     bound.resize(most_sources);
     const uint32_t in_flight = std::max(info.frames_in_flight, 1u) + 1;
     readbacks.resize(in_flight);
@@ -202,17 +212,23 @@ hearth_result hearth_agents::set_up(hearth_context* context, const hearth_agents
     create.name = info.name;
     create.flags = HEARTH_SESSION_PROFILE_ENTRIES;
     create.recordings_in_flight = in_flight * kMostRecordings;
-    create.inline_bytes = static_cast<uint32_t>(most_inline);
+    create.inline_bytes = static_cast<uint32_t>(is_staged ? most_fixed : most_inline);
     const uint64_t snapshot_bytes = hearth_program_snapshot_bytes(program);
     create.upload_bytes = snapshot_bytes + (1u << 16);
+    if (is_staged) {
+        create.flags |= HEARTH_SESSION_COPY_BINDINGS;
+        // Wherever in the ring the inputs in flight lie, a brain has room on one side of them.
+        create.upload_bytes += snapshot_bytes + in_flight * staged_a_frame;
+        create.upload_count += 2 * in_flight;
+    }
     create.readback_bytes =
         snapshot_bytes + in_flight * (capacity * acted * 4 + 4 * kStatusWords + 1024);
     create.readback_count = 2 * in_flight + 4;
     create.profile_recordings = in_flight * kMostRecordings;
-    const hearth_result result = hearth_session_create(context, &create, &session);
-    if (result != HEARTH_OK) {
-        why = hearth_context_error(context);
-        return result;
+    if (const auto r = hearth_session_create(used_context, &create, &session); r != HEARTH_OK) {
+        why = hearth_context_error(used_context);
+        return r;
     }
+    if (const auto r = set_up_apart(info, create, why); r != HEARTH_OK) return r;
     return allocate_snapshots(info, why);
 }

@@ -66,13 +66,16 @@ hearth_result hearth_agents::allocate_snapshots(const hearth_agents_create_info&
 /// What the game asked for since the last frame.
 hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
     if (!wants_load && !wants_factory) return HEARTH_OK;
-    hearth_result result = HEARTH_OK;
+    if (turn != Turn::kActing) return call_back_learner();
+    const auto record = [&](hearth_session* used) {
+        return wants_factory ? hearth_record_forget(used, commands, nullptr, nullptr)
+                             : hearth_record_brain(used, commands, pending.bytes.data(),
+                                                   pending.size, 0, nullptr);
+    };
+    hearth_result result = record(session);
+    if (result == HEARTH_OK && is_apart()) result = record(learner);
     uint32_t samples = 0;
-    if (wants_factory) {
-        result = hearth_record_forget(session, commands, nullptr, nullptr);
-    } else {
-        result =
-            hearth_record_brain(session, commands, pending.bytes.data(), pending.size, 0, nullptr);
+    if (!wants_factory) {
         // Where brains hold the window, it goes on being filled.
         hearth_brain_info about = hearth_brain_info_default();
         uint32_t slot = 0;
@@ -99,14 +102,14 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
 
 /// Other contents: what the host knew of the old ones does not hold.
 void hearth_agents::begin_anew(uint32_t samples) {
-    is_learning = wants_flush = wants_adapt = false;
+    is_learning = wants_flush = wants_adapt = needs_prepare = false;
     is_deciding = is_closing = false;
     cursor = frame_cursor = {};
     items_left = since_publication = 0;
     collected = std::min(samples, manifest.horizon);
     for (Agent& a : agents) {
         if (a.is_leaving) a.is_alive = a.is_leaving = false;
-        a.has_decided = false;
+        a.has_decided = a.is_possessed = false;
         a.reward = a.end = 0;
     }
     std::fill(has_final.begin(), has_final.end(), uint8_t{0});
@@ -122,7 +125,9 @@ hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
     if (!is_frozen && snapshot_period > 0 && ++records_since_snapshot >= snapshot_period)
         is_snapshot_due = true;
     // By itself it is taken between windows; if it was asked for, as soon as it can be.
-    const bool is_wanted = wants_snapshot || (is_snapshot_due && !is_learning && !is_frozen);
+    // Apart from learning, what acts is that of the last publication at any time.
+    const bool is_between = !is_learning || is_apart();
+    const bool is_wanted = wants_snapshot || (is_snapshot_due && is_between && !is_frozen);
     if (!is_wanted || snapshot != 0 || is_deciding) return HEARTH_OK;
     const hearth_result result = hearth_record_snapshot(session, commands, &snapshot);
     if (result == HEARTH_NOT_READY || result == HEARTH_ERROR_RING_FULL) {
@@ -161,6 +166,7 @@ void hearth_agents::poll_snapshot() {
             brain.size = bytes;
             snapshot_begin = place;
             snapshot_count = std::min(snapshot_count + 1, size);
+            ++snapshots_taken;
         } else {
             ++snapshots_refused;
         }
