@@ -1,0 +1,22 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Hearth in Python: neural networks on a Vulkan device of its own, over the C interface.
+
+    import hearth, numpy
+    package = hearth.cook_onnx("policy.onnx", max_rows=64)
+    model = hearth.Model(package)
+    model.run(observation=numpy.zeros((10, 8), "float32"))
+
+`Model` runs and trains packages, `Agents` are creatures that learn, `hearth.env` makes Gymnasium environments of
+games, and `hearth.checkpoints` reads and writes what Stable-Baselines3 and CleanRL trained.
+"""
+
+from ._agents import Agents
+from ._cook import cook_agents, cook_onnx, cook_package
+from ._device import Device, default_device, devices
+from ._library import HearthError
+from ._model import Model, Tensor
+
+__version__ = "0.1.0"
+__all__ = ["Agents", "Device", "HearthError", "Model", "Tensor", "cook_agents", "cook_onnx", "cook_package",
+           "default_device", "devices"]

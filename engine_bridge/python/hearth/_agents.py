@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Agents that learn while they act: hearth_agents.h."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+
+from . import _library as c
+from ._device import Device
+from ._library import check, error, lib
+from ._model import Array, LoadedPackage, Package, _aligned, read_bytes
+
+_FACTORY = 0xFFFFFFFF
+
+
+class Agents(LoadedPackage):
+    """`count` agents of one brain.
+
+    package: as `cook_agents` makes it.  count: at most as many as it was cooked for.
+
+        agents = hearth.Agents(hearth.cook_agents(...), 8)
+        actions = agents.decide(observations)                        # the first
+        while True:
+            ... act, observe ...
+            actions = agents.decide(observations, rewards=rewards, over=over)
+
+    Each `decide` is a frame of a game that waits for its GPU.  One thread at a time, together with its device.
+    """
+
+    def __init__(self, package: Package, count: int, device: Device | None = None, *,
+                 profile: str | None = None) -> None:
+        self._agents = ctypes.c_void_p()
+        super().__init__(package, device, profile)
+        try:
+            self._create(count)
+        except BaseException:
+            self.close()
+            raise
+
+    def _create(self, count: int) -> None:
+        report = c.Report()
+        info = c.AgentsCreateInfo(program=self._program, frames_in_flight=1, snapshot_count=1, snapshot_period=0,
+                                  watched_decisions=225, learn_queue_family=c.SAME_QUEUE_FAMILY)
+        check(lib().hearth_agents_create(self._device._context, ctypes.byref(info), ctypes.byref(self._agents),
+                                         ctypes.byref(report)), lambda: report.text)
+        session = lib().hearth_agents_get_session(self._agents)
+        check(lib().hearth_session_build(session, 0), lambda: lib().hearth_session_error(session))
+        self._ids = (c.Agent * count)()
+        for i in range(count):
+            self._check(lib().hearth_agents_add(self._agents, ctypes.byref(self._ids[i])))
+        self._width = lib().hearth_agents_observation_width(self._agents)
+        self._action_width = lib().hearth_agents_action_width(self._agents)
+        # Each agent's observation stays where it is as long as the agent lives.
+        self._seen = [np.ctypeslib.as_array(lib().hearth_agents_observation(self._agents, agent), (self._width,))
+                      for agent in self._ids]
+
+    def _check(self, code: int) -> int:
+        return check(code, lambda: lib().hearth_agents_error(self._agents))
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+    @property
+    def observation_width(self) -> int:
+        """Floats that each agent observes."""
+        return self._width
+
+    @property
+    def action_width(self) -> int:
+        """Floats that each agent decides: a choice is its index."""
+        return self._action_width
+
+    def decide(self, observations: Any, *, rewards: Any = None, over: Any = None, cut_off: Any = None,
+               final_observations: Any = None, explore: float = 1.0, learn_us: float = 500.0) -> Array:
+        """Tells what came of the last decisions, learns, and decides anew.
+
+        observations: [count, observation_width], as they are now: of an episode that ended, the next one's first.
+        rewards: [count] for the last decision.  over, cut_off: [count], true where it was its episode's last, because
+        the task has ended or because of a time limit.  final_observations: [count, observation_width], looked at where
+        cut_off: what was seen last there.
+        explore: 1 samples, 0 takes the likeliest (DQN: the part of random choices).  learn_us: GPU microseconds for
+        learning; 0: none.
+        Returns float32 [count, action_width].
+        Errors: HearthError for other shapes, and for rewards that are not finite.
+        """
+        count = len(self)
+        seen = self._floats("observations", observations, (count, self._width))
+        if rewards is not None:
+            for agent, reward in zip(self._ids, self._floats("rewards", rewards, (count,))):
+                self._check(lib().hearth_agents_reward(self._agents, agent, float(reward)))
+        finals = None if final_observations is None else self._floats("final_observations", final_observations,
+                                                                      (count, self._width))
+        # What a cut-off agent saw last stands in its observation until it is told so.
+        for ending, flags in ((2, cut_off), (1, over)):
+            if flags is None:
+                continue
+            for i in np.flatnonzero(np.asarray(flags)):
+                last = None
+                if ending == 2 and finals is not None:
+                    last = finals[i].ctypes.data_as(ctypes.POINTER(ctypes.c_float))
+                self._check(lib().hearth_agents_end(self._agents, self._ids[i], ending, last))
+        for place, row in zip(self._seen, seen):
+            place[:] = row
+        with self._device._commands() as commands:
+            info = c.AgentsRecordInfo(command_buffer=commands, explore=explore, decide=1, learn_us=learn_us,
+                                      decide_within=1)
+            self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
+        lib().hearth_agents_poll(self._agents)
+        actions = np.empty((count, self._action_width), np.float32)
+        for i, agent in enumerate(self._ids):
+            newest = lib().hearth_agents_action(self._agents, agent)
+            if not newest:
+                raise error(-14, f"agent {i} has no action after a frame that has completed")
+            actions[i] = np.ctypeslib.as_array(newest, (self._action_width,))
+        return actions
+
+    @staticmethod
+    def _floats(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+        array = np.ascontiguousarray(value, np.float32)
+        if array.shape != shape:
+            raise error(-1, f"{name} are {list(array.shape)}, expected {list(shape)}")
+        return array
+
+    def _status(self) -> c.AgentsStatus:
+        status = c.AgentsStatus()
+        self._check(lib().hearth_agents_get_status(self._agents, ctypes.byref(status)))
+        return status
+
+    @property
+    def status(self) -> dict[str, float]:
+        """How they do: diagnostics ("return", "kl", ...) and counters ("samples", "learn_steps", ...) by name."""
+        status = self._status()
+        told: dict[str, float] = {}
+        for i in range(13):
+            told[lib().hearth_agents_diagnostic_name(i).decode()] = status.diagnostics[i]
+            told[lib().hearth_agents_counter_name(i).decode()] = status.counters[i]
+        told.update(frames=status.frames, windows=status.windows, rollbacks=status.rollbacks)
+        return told
+
+    def set(self, setting: str, value: float) -> None:
+        """A live setting of the learner, from now on.  Error: HEARTH_ERROR_NOT_FOUND telling which there are."""
+        self._check(lib().hearth_agents_set(self._agents, setting.encode(), value))
+
+    def adapt(self, strength: float) -> None:
+        """The rules have changed: 0 clears the optimizer, 1 begins with a fresh brain."""
+        self._check(lib().hearth_agents_adapt(self._agents, strength))
+
+    def freeze(self, frozen: bool = True) -> None:
+        """Stops learning, or goes on."""
+        lib().hearth_agents_freeze(self._agents, int(frozen))
+
+    def save_brain(self) -> bytes:
+        """What was learned, as a brain.  Takes frames in which nobody decides."""
+        taken = self._status().snapshots_taken
+        self._check(lib().hearth_agents_keep(self._agents))
+        # A snapshot is taken where nothing is cut in the middle: learning that is under way is finished first.
+        for _ in range(1000):
+            lib().hearth_agents_flush(self._agents)
+            self._idle_frame()
+            if self._status().snapshots_taken > taken:
+                break
+        else:
+            raise error(1, "no snapshot has arrived in 1,000 frames")
+        size = ctypes.c_uint64()
+        self._check(lib().hearth_agents_save(self._agents, 0, None, ctypes.byref(size)))
+        out = (ctypes.c_uint64 * ((size.value + 7) // 8))()
+        self._check(lib().hearth_agents_save(self._agents, 0, out, ctypes.byref(size)))
+        return ctypes.string_at(out, size.value)
+
+    def load_brain(self, brain: Package) -> None:
+        """Goes on from a brain; each agent begins anew.  Errors name what does not fit, and change nothing."""
+        data = read_bytes(brain)
+        words = _aligned(data)
+        report = c.Report()
+        check(lib().hearth_agents_load(self._agents, words, len(data), ctypes.byref(report)),
+              lambda: report.text or lib().hearth_agents_error(self._agents))
+        self._idle_frame()
+
+    def _idle_frame(self) -> None:
+        with self._device._commands() as commands:
+            info = c.AgentsRecordInfo(command_buffer=commands, explore=0, decide=0, learn_us=0, decide_within=1)
+            self._check(lib().hearth_agents_record(self._agents, ctypes.byref(info)))
+        lib().hearth_agents_poll(self._agents)
+
+    def _destroy(self) -> None:
+        lib().hearth_agents_destroy(self._agents)
+        self._agents = ctypes.c_void_p()

@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The compiler: models and agents into packages."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import _library as c
+from ._device import Device
+from ._library import check, lib
+from ._model import Package, read_bytes
+
+
+def _options(common: Mapping[str, Any], **own: Any) -> bytes:
+    return json.dumps({k: v for k, v in {**common, **own}.items() if v is not None}).encode()
+
+
+def _taken(cook: Any) -> bytes:
+    """Calls cook(blob, report) and takes the blob's bytes."""
+    blob, report = ctypes.c_void_p(), c.Report()
+    check(cook(ctypes.byref(blob), ctypes.byref(report)), lambda: report.text)
+    try:
+        return ctypes.string_at(lib().hearth_blob_data(blob), lib().hearth_blob_bytes(blob))
+    finally:
+        lib().hearth_blob_destroy(blob)
+
+
+def _common(max_rows: int, profiles: Sequence[str] | None, precision: str, quantize: str | None,
+            device: Device | None) -> tuple[dict[str, Any], Any]:
+    if profiles is None:
+        profiles = ["device"] if device is not None else ["baseline"]
+    return ({"max_rows": max_rows, "profiles": list(profiles), "precision": precision, "quantize": quantize},
+            device._handle if device is not None else None)
+
+
+def cook_onnx(model: Package, *, max_rows: int = 1, name: str = "main",
+              shapes: Mapping[str, Sequence[int | str]] | None = None, learn: Mapping[str, Any] | None = None,
+              profiles: Sequence[str] | None = None, precision: str = "f32", quantize: str | None = None,
+              device: Device | None = None) -> bytes:
+    """Compiles an ONNX model into a package: the bytes of a .hearth file.
+
+    model: its bytes or its path (files that it keeps tensors in lie beside it).  max_rows: the most rows of a run.
+    name: of the entry.  shapes: of inputs in place of those declared; an extent is a number or "rows".
+    profiles: as `hearth cook --profiles`; None: "baseline", or with a device "device", which is for it alone.
+    precision: "f32" or "f16".  quantize: None, "f16", "int8" or "int4".
+    learn: adds the entry "learn", a step of training: {"loss": "mse", "mae", "huber" or "cross_entropy", "output":
+    name, "optimizer": "adam" or "sgd", "weight_decay": 0, "momentum": 0, "clip_norm": 0}.  Besides the model's inputs
+    it takes target and learning_rate; it gives loss.
+    Errors: HearthError with what the importer or the compiler says.  Any thread.
+    """
+    common, host = _common(max_rows, profiles, precision, quantize, device)
+    folder = str(Path(model).parent) if isinstance(model, (str, os.PathLike)) else None
+    options = _options(common, name=name, shapes=shapes, learn=learn, folder=folder)
+    data = read_bytes(model)
+    return _taken(lambda blob, report: lib().hearth_cook_onnx(data, len(data), options, host, blob, report))
+
+
+def cook_package(package: Package, *, max_rows: int = 1, profiles: Sequence[str] | None = None,
+                 precision: str = "f32", quantize: str | None = None, device: Device | None = None) -> bytes:
+    """Compiles a package again from the graphs and weights in it, for other profiles or rows."""
+    common, host = _common(max_rows, profiles, precision, quantize, device)
+    options, data = _options(common), read_bytes(package)
+    return _taken(lambda blob, report: lib().hearth_cook_package(data, len(data), options, host, blob, report))
+
+
+def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Mapping[str, Any]], *, agents: int = 16,
+                network: Mapping[str, Any] | None = None, learner: Mapping[str, Any] | None = None, stack: int = 1,
+                seed: int = 0, profiles: Sequence[str] | None = None, precision: str = "f32",
+                device: Device | None = None) -> bytes:
+    """Compiles agents that learn into a package, for `Agents` and for hearth_agents.h in a game.
+
+    observations: fields, as {"name": "speed", "kind": "numbers", "width": 2, "low": 0, "high": 30}.
+    actions: {"name": "move", "kind": "choose", "count": 4} or {"name": "aim", "kind": "drive", "width": 2}.
+    agents: the most at a time.  network: {"kind": "mlp", "widths": [64, 64], "activation": "tanh"}, {"kind": "gru",
+    "width": 64} or {"kind": "lstm", "width": 64, "before": [], "after": [64]}.
+    learner: {"kind": "ppo", "dqn" or "sac", ...members of hearth::agents::Ppo and so on}; sdk/support/workbench/
+    hearth_workbench.h lists all of it.
+    Errors: HearthError; an unknown key is one, and lists the known ones.  Any thread.
+    """
+    common, host = _common(agents, profiles, precision, None, device)
+    options = _options(common, observations=list(observations), actions=list(actions), network=network,
+                       learner=learner, stack=stack, seed=seed)
+    return _taken(lambda blob, report: lib().hearth_cook_agents(options, host, blob, report))

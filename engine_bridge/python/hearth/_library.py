@@ -1,0 +1,298 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""libhearth.so by ctypes: the structs and functions of hearth.h, hearth_agents.h and hearth_workbench.h that
+the package uses, word for word.
+
+The library is found beside this file (that is where the wheel has it), or named by HEARTH_LIBRARY.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import (CFUNCTYPE, POINTER, Structure, byref, c_char, c_char_p, c_double, c_float, c_int, c_int64,
+                    c_uint32, c_uint64, c_void_p)
+from pathlib import Path
+from typing import Any
+
+VERSION = (0 << 22) | (1 << 12)  # HEARTH_VERSION of the headers that this was written for
+
+
+class HearthError(RuntimeError):
+    """A call of Hearth's failed.  The text is the library's own; `code` is the hearth_result, `name` its name."""
+
+    def __init__(self, message: str, code: int = -14, name: str = "HEARTH_ERROR_INTERNAL") -> None:
+        super().__init__(message)
+        self.code = code
+        self.name = name
+
+
+def _find() -> str:
+    named = os.environ.get("HEARTH_LIBRARY")
+    if named:
+        if not Path(named).is_file():
+            raise HearthError(f"HEARTH_LIBRARY names {named}, which is no file; expected libhearth.so")
+        return named
+    beside = Path(__file__).with_name("libhearth.so")
+    if not beside.is_file():
+        raise HearthError(f"no libhearth.so: neither {beside} nor HEARTH_LIBRARY; "
+                          "`pip install` builds it, or build the target hearth_workbench_shared")
+    return str(beside)
+
+
+class Report(Structure):
+    _fields_ = [("problem_count", c_uint32), ("text", c_char * 4092)]
+
+
+class _Tagged(Structure):
+    """A struct that begins with type and size."""
+
+    TYPE = 0
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(type=self.TYPE, size=ctypes.sizeof(self), **fields)
+
+
+_HEAD = [("type", c_uint32), ("size", c_uint32)]
+
+
+class PackageLoadInfo(_Tagged):
+    TYPE = 18
+    _fields_ = _HEAD + [("bytes", c_void_p), ("byte_count", c_uint64), ("borrow", c_uint32), ("trust", c_uint32),
+                        ("profile", c_char_p)]
+
+
+class ProgramInfo(_Tagged):
+    TYPE = 6
+    _fields_ = _HEAD + [("hash", c_uint64), ("profile", c_char_p), ("rows_capacity", c_uint64),
+                        ("arena_bytes", c_uint64), ("weights_bytes", c_uint64), ("binding_model", c_uint32),
+                        ("kernel_count", c_uint32), ("entry_count", c_uint32), ("binding_count", c_uint32),
+                        ("slot_count", c_uint32), ("step_count", c_uint32), ("graph_hash", c_uint64)]
+
+
+class EntryInfo(_Tagged):
+    TYPE = 7
+    _fields_ = _HEAD + [("name", c_char_p), ("bindings", POINTER(c_uint32)), ("binding_count", c_uint32),
+                        ("step_count", c_uint32), ("dispatch_count", c_uint32), ("barrier_count", c_uint32),
+                        ("arena_bytes", c_uint64), ("flops", c_uint64), ("bytes_moved", c_uint64)]
+
+
+class Dim(Structure):
+    _fields_ = [("count", c_int64), ("per_row", c_uint32), ("reserved", c_uint32)]
+
+
+class BindingInfo(_Tagged):
+    TYPE = 8
+    _fields_ = _HEAD + [("name", c_char_p), ("is_output", c_uint32), ("dtype", c_uint32), ("device_dtype", c_uint32),
+                        ("rank", c_uint32), ("dims", Dim * 8), ("bytes_fixed", c_uint64), ("bytes_per_row", c_uint64),
+                        ("element_count", c_uint32), ("is_in_place", c_uint32)]
+
+
+class SlotInfo(_Tagged):
+    TYPE = 9
+    _fields_ = _HEAD + [("name", c_char_p), ("kind", c_uint32), ("dtype", c_uint32), ("device_dtype", c_uint32),
+                        ("rank", c_uint32), ("dims", Dim * 8), ("bytes", c_uint64)]
+
+
+SLOT_KINDS = ("param", "state", "constant", "transient")
+
+
+class SessionCreateInfo(_Tagged):
+    TYPE = 10
+    _fields_ = _HEAD + [("program", c_void_p), ("name", c_char_p), ("flags", c_uint32),
+                        ("recordings_in_flight", c_uint32), ("inline_bytes", c_uint32), ("upload_count", c_uint32),
+                        ("upload_bytes", c_uint64), ("readback_bytes", c_uint64), ("readback_count", c_uint32),
+                        ("profile_recordings", c_uint32), ("query_pool", c_void_p), ("first_query", c_uint32),
+                        ("query_count", c_uint32), ("arena", c_void_p)]
+
+
+class Scope(Structure):
+    _fields_ = [("stages", c_uint64), ("access", c_uint64), ("queue_family", c_uint32), ("reserved", c_uint32)]
+
+
+SAME_QUEUE_FAMILY = 0xFFFFFFFF
+
+
+class Bound(Structure):
+    _fields_ = [("binding", c_uint32), ("usage", c_uint32), ("buffer", c_void_p), ("offset", c_uint64),
+                ("bytes", c_uint64), ("device_address", c_uint64), ("row_stride", c_uint64), ("data", c_void_p),
+                ("before", Scope), ("after", Scope)]
+
+
+class RecordInfo(_Tagged):
+    TYPE = 13
+    _fields_ = _HEAD + [("command_buffer", c_void_p), ("entry", c_uint32), ("bound_count", c_uint32),
+                        ("bound", POINTER(Bound)), ("rows", c_uint64), ("barriers", c_uint32), ("reserved", c_uint32),
+                        ("run_block", c_void_p), ("max_dispatches", c_uint32), ("reserved2", c_uint32),
+                        ("max_flops", c_uint64), ("max_bytes_moved", c_uint64)]
+
+
+class ReadbackInfo(_Tagged):
+    TYPE = 14
+    _fields_ = _HEAD + [("command_buffer", c_void_p), ("buffer", c_void_p), ("slot", c_uint32), ("reserved", c_uint32),
+                        ("offset", c_uint64), ("byte_count", c_uint64), ("before", Scope)]
+
+
+class BrainInfo(_Tagged):
+    TYPE = 20
+    _fields_ = _HEAD + [("graph_hash", c_uint64), ("schema_hash", c_uint64), ("parent_hash", c_uint64),
+                        ("host_schema_hash", c_uint64), ("tensor_count", c_uint32), ("changed_count", c_uint32),
+                        ("is_delta", c_uint32), ("format_version", c_uint32), ("host_data", c_void_p),
+                        ("host_bytes", c_uint64)]
+
+
+class BrainSaveInfo(_Tagged):
+    TYPE = 21
+    _fields_ = _HEAD + [("snapshot", c_void_p), ("snapshot_bytes", c_uint64), ("flags", c_uint32),
+                        ("reserved", c_uint32), ("host_schema_hash", c_uint64), ("host_data", c_void_p),
+                        ("host_bytes", c_uint64)]
+
+
+class HeadlessBuffer(Structure):
+    _fields_ = [("buffer", c_void_p), ("data", c_void_p), ("bytes", c_uint64), ("usage", c_uint32),
+                ("reserved", c_uint32)]
+
+
+class Agent(Structure):
+    _fields_ = [("index", c_uint32), ("generation", c_uint32)]
+
+
+class AgentsCreateInfo(_Tagged):
+    TYPE = 1000
+    _fields_ = _HEAD + [("program", c_void_p), ("manifest", c_void_p), ("manifest_bytes", c_uint64),
+                        ("name", c_char_p), ("frames_in_flight", c_uint32), ("learns_apart", c_uint32),
+                        ("schema", c_void_p), ("schema_bytes", c_uint64), ("snapshot_count", c_uint32),
+                        ("snapshot_period", c_uint32), ("watched_decisions", c_uint32),
+                        ("learn_queue_family", c_uint32)]
+
+
+class AgentsRecordInfo(_Tagged):
+    TYPE = 1001
+    _fields_ = _HEAD + [("command_buffer", c_void_p), ("explore", c_float), ("decide", c_uint32),
+                        ("learn_us", c_double), ("decide_within", c_uint32), ("input_count", c_uint32),
+                        ("inputs", c_void_p), ("row_count", c_void_p), ("learn_command_buffer", c_void_p)]
+
+
+class AgentsStatus(_Tagged):
+    TYPE = 1002
+    _fields_ = _HEAD + [("phase", c_uint32), ("agents", c_uint32), ("items_done", c_uint32), ("items", c_uint32),
+                        ("learn_us_p95", c_double), ("frames", c_uint64), ("windows", c_uint64),
+                        ("rewards_refused", c_uint64), ("serial", c_uint64), ("diagnostics", c_float * 13),
+                        ("counters", c_uint64 * 13), ("decide_us_p95", c_double), ("frozen", c_uint32),
+                        ("snapshots", c_uint32), ("stuck", c_uint32), ("rules_changed", c_uint32),
+                        ("score", c_double), ("first_score", c_double), ("rollbacks", c_uint64),
+                        ("snapshots_refused", c_uint64), ("snapshots_taken", c_uint64), ("snapshot_phase", c_uint32),
+                        ("reserved", c_uint32)]
+
+
+_P = c_void_p
+_SIGNATURES: dict[str, tuple[Any, list[Any]]] = {
+    # hearth.h
+    "hearth_result_name": (c_char_p, [c_int]),
+    "hearth_version": (c_uint32, []),
+    "hearth_check_version": (c_int, [c_uint32]),
+    "hearth_build_info": (c_char_p, []),
+    "hearth_context_error": (c_char_p, [_P]),
+    "hearth_package_load": (c_int, [_P, POINTER(PackageLoadInfo), POINTER(_P)]),
+    "hearth_program_destroy": (None, [_P]),
+    "hearth_program_error": (c_char_p, [_P]),
+    "hearth_program_get_info": (c_int, [_P, POINTER(ProgramInfo)]),
+    "hearth_program_get_entry": (c_int, [_P, c_uint32, POINTER(EntryInfo)]),
+    "hearth_program_get_binding": (c_int, [_P, c_uint32, POINTER(BindingInfo)]),
+    "hearth_program_get_slot": (c_int, [_P, c_uint32, POINTER(SlotInfo)]),
+    "hearth_program_find_entry": (c_int, [_P, c_char_p, POINTER(c_uint32)]),
+    "hearth_program_find_slot": (c_int, [_P, c_char_p, POINTER(c_uint32)]),
+    "hearth_program_snapshot_bytes": (c_uint64, [_P]),
+    "hearth_session_create": (c_int, [_P, POINTER(SessionCreateInfo), POINTER(_P)]),
+    "hearth_session_destroy": (None, [_P]),
+    "hearth_session_error": (c_char_p, [_P]),
+    "hearth_session_build": (c_int, [_P, c_uint32]),
+    "hearth_record": (c_int, [_P, POINTER(RecordInfo), _P]),
+    "hearth_record_setup": (c_int, [_P, _P]),
+    "hearth_record_upload": (c_int, [_P, _P, c_uint32, c_uint64, _P, c_uint64]),
+    "hearth_record_readback": (c_int, [_P, POINTER(ReadbackInfo), POINTER(c_uint64)]),
+    "hearth_readback_poll": (c_int, [_P, c_uint64, POINTER(_P), POINTER(c_uint64), POINTER(c_uint64)]),
+    "hearth_readback_release": (None, [_P, c_uint64]),
+    "hearth_brain_get_info": (c_int, [_P, c_uint64, POINTER(BrainInfo), POINTER(Report)]),
+    "hearth_record_snapshot": (c_int, [_P, _P, POINTER(c_uint64)]),
+    "hearth_brain_encode": (c_int, [_P, POINTER(BrainSaveInfo), _P, POINTER(c_uint64)]),
+    "hearth_record_brain": (c_int, [_P, _P, _P, c_uint64, c_uint32, POINTER(Report)]),
+    "hearth_record_forget": (c_int, [_P, _P, c_char_p, POINTER(c_uint32)]),
+    # hearth_agents.h
+    "hearth_agents_create": (c_int, [_P, POINTER(AgentsCreateInfo), POINTER(_P), POINTER(Report)]),
+    "hearth_agents_destroy": (None, [_P]),
+    "hearth_agents_error": (c_char_p, [_P]),
+    "hearth_agents_get_session": (_P, [_P]),
+    "hearth_agents_add": (c_int, [_P, POINTER(Agent)]),
+    "hearth_agents_remove": (c_int, [_P, Agent]),
+    "hearth_agents_observation_width": (c_uint32, [_P]),
+    "hearth_agents_action_width": (c_uint32, [_P]),
+    "hearth_agents_observation": (POINTER(c_float), [_P, Agent]),
+    "hearth_agents_action": (POINTER(c_float), [_P, Agent]),
+    "hearth_agents_reward": (c_int, [_P, Agent, c_float]),
+    "hearth_agents_end": (c_int, [_P, Agent, c_int, POINTER(c_float)]),
+    "hearth_agents_poll": (None, [_P]),
+    "hearth_agents_record": (c_int, [_P, POINTER(AgentsRecordInfo)]),
+    "hearth_agents_set": (c_int, [_P, c_char_p, c_double]),
+    "hearth_agents_adapt": (c_int, [_P, c_double]),
+    "hearth_agents_flush": (None, [_P]),
+    "hearth_agents_freeze": (None, [_P, c_uint32]),
+    "hearth_agents_keep": (c_int, [_P]),
+    "hearth_agents_snapshot_count": (c_uint32, [_P]),
+    "hearth_agents_save": (c_int, [_P, c_uint32, _P, POINTER(c_uint64)]),
+    "hearth_agents_load": (c_int, [_P, _P, c_uint64, POINTER(Report)]),
+    "hearth_agents_get_status": (c_int, [_P, POINTER(AgentsStatus)]),
+    "hearth_agents_diagnostic_name": (c_char_p, [c_uint32]),
+    "hearth_agents_counter_name": (c_char_p, [c_uint32]),
+    # hearth_workbench.h
+    "hearth_headless_devices": (c_int, [POINTER(c_char * 256), POINTER(c_uint32), POINTER(Report)]),
+    "hearth_headless_create": (c_int, [c_char_p, c_uint32, POINTER(_P), POINTER(Report)]),
+    "hearth_headless_destroy": (c_int, [_P]),
+    "hearth_headless_context": (_P, [_P]),
+    "hearth_headless_device": (c_char_p, [_P]),
+    "hearth_headless_messages": (c_uint32, [_P]),
+    "hearth_headless_error": (c_char_p, [_P]),
+    "hearth_headless_begin": (c_int, [_P, POINTER(_P)]),
+    "hearth_headless_submit": (c_int, [_P]),
+    "hearth_headless_drop": (c_int, [_P]),
+    "hearth_headless_buffer_create": (c_int, [_P, c_uint64, c_int, POINTER(HeadlessBuffer)]),
+    "hearth_headless_buffer_destroy": (None, [_P, POINTER(HeadlessBuffer)]),
+    "hearth_blob_data": (_P, [_P]),
+    "hearth_blob_bytes": (c_uint64, [_P]),
+    "hearth_blob_destroy": (None, [_P]),
+    "hearth_cook_onnx": (c_int, [c_char_p, c_uint64, c_char_p, _P, POINTER(_P), POINTER(Report)]),
+    "hearth_cook_package": (c_int, [c_char_p, c_uint64, c_char_p, _P, POINTER(_P), POINTER(Report)]),
+    "hearth_cook_agents": (c_int, [c_char_p, _P, POINTER(_P), POINTER(Report)]),
+}
+
+_loaded: ctypes.CDLL | None = None
+
+
+def lib() -> ctypes.CDLL:
+    """The library, opened at the first call: importing the package needs none."""
+    global _loaded
+    if _loaded is None:
+        path = _find()
+        library = ctypes.CDLL(path)
+        for name, (result, arguments) in _SIGNATURES.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+        if library.hearth_check_version(VERSION) != 0:
+            raise HearthError(f"{path} is {library.hearth_build_info().decode()}, expected version 0.1", -5,
+                              "HEARTH_ERROR_VERSION_MISMATCH")
+        _loaded = library
+    return _loaded
+
+
+def error(code: int, message: bytes | str) -> HearthError:
+    """The exception for a result and what the library said to it."""
+    name = lib().hearth_result_name(code).decode()
+    text = message.decode(errors="replace") if isinstance(message, bytes) else message
+    return HearthError(f"{text} ({name})" if text else name, code, name)
+
+
+def check(code: int, message: Any) -> int:
+    """Raises what a failed call said; message: text, or a function that asks for it.  Returns the code."""
+    if code < 0:
+        raise error(code, message() if callable(message) else message)
+    return code

@@ -1,0 +1,434 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Policies that Stable-Baselines3 and CleanRL trained, as brains, and back.
+
+    checkpoint = hearth.checkpoints.load("ppo_cartpole.zip")       # or CleanRL's .pt / .cleanrl_model
+    package = checkpoint.cook(agents=16)
+    brain = checkpoint.brain(package)                              # for the game, and for Agents.load_brain
+    checkpoint.verify(package, brain)                              # 1,000 forward passes
+    ... the game learns on ...
+    checkpoint.save("back.zip", checkpoint.export(package, brain))
+
+Understood are policies over flat observations: PPO and A2C (multilayer perceptrons), recurrent PPO (one LSTM), DQN.
+What a brain has beyond them (Adam's moments) begins anew.  Files are read with torch, weights only.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import re
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._cook import cook_agents
+from ._device import Device
+from ._library import HearthError
+from ._model import Array, Model, Package, read_bytes
+
+State = dict[str, Array]
+
+_ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
+    "tanh": np.tanh,
+    "relu": lambda x: np.maximum(x, 0),
+    "silu": lambda x: x / (1 + np.exp(-x)),
+}
+# The recurrent memory of one net is h and c side by side; a brain's is the actor's, then the critic's.
+
+
+@dataclass(frozen=True)
+class _Link:
+    """A tensor of theirs, and what it is called and how it is scaled in a brain."""
+
+    theirs: str
+    ours: str
+    # ours = (theirs - shift) / scale, or of log-deviations theirs - log(scale).
+    scale: Array | None = None
+    shift: Array | None = None
+    is_log: bool = False
+
+    def to_ours(self, x: Array) -> Array:
+        if self.scale is None:
+            return x
+        scale = self.scale.reshape(-1, *[1] * (x.ndim - 1))
+        if self.is_log:
+            return (x.reshape(-1) - np.log(self.scale)).astype(np.float32)
+        return ((x - (0 if self.shift is None else self.shift)) / scale).astype(np.float32)
+
+    def to_theirs(self, x: Array, shape: tuple[int, ...]) -> Array:
+        if self.scale is not None:
+            scale = self.scale.reshape(-1, *[1] * (x.ndim - 1))
+            x = x + np.log(self.scale) if self.is_log else x * scale + (0 if self.shift is None else self.shift)
+        return np.asarray(x, np.float32).reshape(shape)
+
+
+@dataclass
+class Checkpoint:
+    """A policy as it was trained elsewhere: its tensors, and how a brain holds them."""
+
+    origin: str  #: "stable-baselines3" or "cleanrl"
+    learner: str  #: "ppo" or "dqn"
+    observations: list[dict[str, Any]]
+    actions: list[dict[str, Any]]
+    network: dict[str, Any]
+    state: State  #: by the names of the checkpoint
+    source: bytes | None = None  #: the file, for `save`
+    links: list[_Link] = field(default_factory=list)
+
+    def cook(self, *, agents: int = 16, device: Device | None = None, learner: Mapping[str, Any] | None = None,
+             **options: Any) -> bytes:
+        """A package whose network is the checkpoint's.  learner, options: as `cook_agents`."""
+        settings: dict[str, Any] = {"kind": self.learner, "normalize_observations": False}
+        if self.learner == "ppo":
+            settings.update(normalize_rewards=False, least_log_deviation=-20.0, most_log_deviation=2.0)
+        else:
+            settings.update(is_dueling=False)
+        settings.update(learner or {})
+        # Their networks see observations as they are; a brain's see them cut off here at the earliest.
+        settings["rails"] = {"observation_limit": 1e4, **settings.get("rails", {})}
+        return cook_agents(self.observations, self.actions, agents=agents, network=self.network, learner=settings,
+                           device=device, **options)
+
+    def brain(self, package: Package, device: Device | None = None) -> bytes:
+        """The brain that acts as the checkpoint does.  Errors: HearthError for a package of another network."""
+        with Model(package, device) as model:
+            there = model.tensors
+            values: State = {}
+            for link in self.links:
+                value = link.to_ours(self.state[link.theirs])
+                for name in (link.ours, "published.param." + link.ours, "target." + link.ours):
+                    # DQN's target network is a tensor of its own in both.
+                    if name in there and name not in values:
+                        values[name] = value
+                if link.ours not in values:
+                    raise HearthError(f"the package has no '{link.ours}' for the checkpoint's '{link.theirs}'", -15,
+                                      "HEARTH_ERROR_MISMATCH")
+            model.write(values)
+            return model.save_brain()
+
+    def export(self, package: Package, brain: Package, device: Device | None = None) -> State:
+        """What the brain has learned, by the names and in the units of the checkpoint.
+
+        Error: HearthError where two nets shared weights in the checkpoint which have been learned apart.
+        """
+        state = {name: value.copy() for name, value in self.state.items()}
+        taken: dict[str, Array] = {}
+        with Model(package, device) as model:
+            model.load_brain(brain)
+            for link in self.links:
+                value = link.to_theirs(model.read(link.ours), self.state[link.theirs].shape)
+                if link.theirs in taken and not np.array_equal(taken[link.theirs], value):
+                    raise HearthError(f"actor and critic share '{link.theirs}' in the checkpoint, but have learned "
+                                      "apart in the brain", -15, "HEARTH_ERROR_MISMATCH")
+                taken[link.theirs] = state[link.theirs] = value
+        return state
+
+    def forward(self, observation: Array, memory: Array | None = None) -> tuple[Array, Array | None, Array | None]:
+        """The checkpoint's own policy, in NumPy with doubles: head (logits, means or values of choices), value, memory.
+
+        observation: [rows, width]; memory: [rows, 4 * hidden], of a recurrent policy.
+        """
+        net = _Reference(self)
+        return net.forward(np.asarray(observation, np.float64), memory)
+
+    def verify(self, package: Package, brain: Package, *, passes: int = 1000, tolerance: float = 1e-5, seed: int = 0,
+               device: Device | None = None) -> float:
+        """Compares so many forward passes on random observations; memory goes on from pass to pass.
+
+        Returns the largest difference, relative to max(1, size).  Error: HearthError if it exceeds `tolerance`.
+        """
+        random = np.random.default_rng(seed)
+        width = sum(f.get("width", 1) for f in self.observations)
+        worst = 0.0
+        with Model(package, device) as model:
+            model.load_brain(brain)
+            rows = min(model.max_rows, passes)
+            hidden = self.network["width"] if self.network["kind"] == "lstm" else 0
+            ours_memory = theirs_memory = np.zeros((rows, 4 * hidden), np.float32)
+            scale, shift = _units(self.actions)
+            for _ in range(-(-passes // rows)):
+                seen = random.normal(size=(rows, width)).astype(np.float32)
+                inputs = {"observation": seen, **({"memory": ours_memory} if hidden else {})}
+                ours = model.run("policy", inputs)
+                head, value, theirs_memory = self.forward(seen, theirs_memory if hidden else None)
+                pairs = [(ours["head"] * scale + shift, head)]
+                if value is not None:
+                    pairs.append((ours["value"], value))
+                if hidden:
+                    ours_memory = ours["next_memory"]
+                    pairs.append((ours_memory, theirs_memory))
+                for a, b in pairs:
+                    worst = max(worst, float((np.abs(a - b) / np.maximum(1, np.abs(b))).max()))
+        if not worst <= tolerance:
+            raise HearthError(f"{passes} forward passes differ by up to {worst:.3g}, expected {tolerance:.3g} at most",
+                              -15, "HEARTH_ERROR_MISMATCH")
+        return worst
+
+    def save(self, path: str | os.PathLike[str], state: Mapping[str, Array]) -> None:
+        """Writes a checkpoint file like the one that was read, with these tensors; another's optimizer stays."""
+        torch = _torch()
+        if self.source is None:
+            raise HearthError("this checkpoint was made of tensors, not of a file; use torch.save")
+        stored = io.BytesIO()
+        tensors = {name: torch.from_numpy(np.array(value)) for name, value in state.items()}
+        torch.save(tensors, stored)
+        if self.origin == "cleanrl":
+            Path(path).write_bytes(stored.getvalue())
+            return
+        out = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(self.source)) as old, zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as new:
+            for name in old.namelist():
+                new.writestr(name, stored.getvalue() if name == "policy.pth" else old.read(name))
+        Path(path).write_bytes(out.getvalue())
+
+
+class _Reference:
+    """Runs a checkpoint by its own tensors: an implementation that shares nothing with what it is compared to."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self.state = {name: value.astype(np.float64) for name, value in checkpoint.state.items()}
+        self.checkpoint = checkpoint
+        self.activation = _ACTIVATIONS[checkpoint.network.get("activation", "tanh")]
+
+    def dense(self, names: Sequence[str], x: Array) -> Array:
+        for name in names:
+            x = self.activation(x @ self.state[name + ".weight"].T + self.state[name + ".bias"])
+        return x
+
+    def last(self, name: str, x: Array) -> Array:
+        return x @ self.state[name + ".weight"].T + self.state[name + ".bias"]
+
+    def lstm(self, name: str, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
+        s = self.state
+        gates = (x @ s[name + ".weight_ih_l0"].T + s[name + ".bias_ih_l0"] + h @ s[name + ".weight_hh_l0"].T
+                 + s[name + ".bias_hh_l0"])
+        i, f, g, o = np.split(gates, 4, axis=-1)
+        c = c / (1 + np.exp(-f)) + np.tanh(g) / (1 + np.exp(-i))
+        return np.tanh(c) / (1 + np.exp(-o)), c
+
+    def forward(self, x: Array, memory: Array | None) -> tuple[Array, Array | None, Array | None]:
+        nets = _nets(self.checkpoint.origin, self.checkpoint.learner, self.state)
+        results, memories = [], []
+        for i, net in enumerate(nets):
+            y = self.dense(net.before, x)
+            if net.lstm:
+                assert memory is not None
+                h, c = np.split(np.split(np.asarray(memory, np.float64), 2, axis=-1)[i], 2, axis=-1)
+                h, c = self.lstm(net.lstm, y, h, c)
+                memories += [h, c]
+                y = h
+            results.append(self.last(net.head, self.dense(net.after, y)))
+        value = results[1][:, 0] if len(results) > 1 else None
+        return results[0], value, np.concatenate(memories, 1) if memories else None
+
+
+@dataclass(frozen=True)
+class _Net:
+    """One of a checkpoint's nets: names of its dense layers, of its LSTM, and of the layer that says."""
+
+    ours: str  #: "actor", "critic" or "q"
+    before: list[str]
+    lstm: str
+    after: list[str]
+    head: str
+
+
+def _layers(state: Mapping[str, Array], prefix: str) -> list[str]:
+    """Dense layers prefix.0, prefix.2, ... in order."""
+    found = [(int(m[1]), name[:-7]) for name in state
+             if (m := re.fullmatch(re.escape(prefix) + r"\.(\d+)\.weight", name))]
+    return [name for _, name in sorted(found)]
+
+
+def _nets(origin: str, learner: str, state: Mapping[str, Array]) -> list[_Net]:
+    """How the checkpoint's tensors make nets: the one that acts first."""
+    if learner == "dqn":
+        layers = _layers(state, "q_net.q_net" if origin == "stable-baselines3" else "network")
+        return [_Net("q", layers[:-1], "", [], layers[-1])]
+    if origin == "stable-baselines3":
+        actor, critic = _layers(state, "mlp_extractor.policy_net"), _layers(state, "mlp_extractor.value_net")
+        if "lstm_actor.weight_ih_l0" in state:
+            critic_lstm = "lstm_critic" if "lstm_critic.weight_ih_l0" in state else "lstm_actor"
+            if "critic.weight" in state:
+                raise HearthError("the critic has no LSTM; expected enable_critic_lstm or shared_lstm", -3,
+                                  "HEARTH_ERROR_UNSUPPORTED")
+            return [_Net("actor", [], "lstm_actor", actor, "action_net"),
+                    _Net("critic", [], critic_lstm, critic, "value_net")]
+        return [_Net("actor", actor, "", [], "action_net"), _Net("critic", critic, "", [], "value_net")]
+    if "lstm.weight_ih_l0" in state:
+        before = _layers(state, "network")
+        return [_Net("actor", before, "lstm", [], "actor"), _Net("critic", before, "lstm", [], "critic")]
+    actor = _layers(state, "actor_mean") or _layers(state, "actor")
+    critic = _layers(state, "critic")
+    return [_Net("actor", actor[:-1], "", [], actor[-1]), _Net("critic", critic[:-1], "", [], critic[-1])]
+
+
+def _torch() -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise HearthError("checkpoints are files of torch; expected the package torch to be installed") from None
+    return torch
+
+
+def _tensors(stored: bytes) -> State:
+    loaded = _torch().load(io.BytesIO(stored), map_location="cpu", weights_only=True)
+    if not isinstance(loaded, Mapping) or not all(hasattr(v, "numpy") for v in loaded.values()):
+        raise HearthError("the file holds no state_dict; expected what torch.save(agent.state_dict(), ...) writes", -4,
+                          "HEARTH_ERROR_CORRUPT_DATA")
+    return {name: np.array(value.numpy()) for name, value in loaded.items()}
+
+
+def load(file: Package, *, actions: Sequence[Mapping[str, Any]] | None = None,
+         activation: str | None = None) -> Checkpoint:
+    """Reads a checkpoint: Stable-Baselines3's .zip, or a state_dict as CleanRL saves it.
+
+    actions: as of `cook_agents`; None: one choice, or numbers in [-1, 1].  activation: "tanh", "relu" or "silu"; None:
+    what the file says, else tanh (PPO, A2C) or relu (DQN).
+    """
+    data = read_bytes(file)
+    if data[:2] == b"PK":
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if "policy.pth" in archive.namelist():
+                if activation is None:
+                    activation = _activation_said(json.loads(archive.read("data")))
+                checkpoint = from_state("stable-baselines3", _tensors(archive.read("policy.pth")), actions=actions,
+                                        activation=activation)
+                checkpoint.source = data
+                return checkpoint
+    checkpoint = from_state("cleanrl", _tensors(data), actions=actions, activation=activation)
+    checkpoint.source = data
+    return checkpoint
+
+
+def _activation_said(data: Mapping[str, Any]) -> str | None:
+    """What the policy_kwargs of a Stable-Baselines3 file say, which it shows as text."""
+    said = str((data.get("policy_kwargs") or {}).get("activation_fn", ""))
+    match = re.search(r"activation\.(\w+)'", said)
+    if not match:
+        return None
+    if match[1].lower() not in _ACTIVATIONS:
+        raise HearthError(f"the policy's activation is {match[1]}, expected one of {', '.join(_ACTIVATIONS)}", -3,
+                          "HEARTH_ERROR_UNSUPPORTED")
+    return match[1].lower()
+
+
+def from_state(origin: str, state: Mapping[str, Any], *, actions: Sequence[Mapping[str, Any]] | None = None,
+               activation: str | None = None) -> Checkpoint:
+    """The same from tensors by name: `policy.state_dict()` of Stable-Baselines3, `agent.state_dict()` of CleanRL.
+
+    origin: "stable-baselines3" or "cleanrl".
+    Errors: HearthError naming what is not understood: convolutions, layers that differ between actor and critic.
+    """
+    tensors = {name: np.array(value.detach().cpu().numpy() if hasattr(value, "detach") else value)
+               for name, value in state.items()}
+    if origin not in ("stable-baselines3", "cleanrl"):
+        raise HearthError(f"origin is '{origin}', expected stable-baselines3 or cleanrl")
+    images = [name for name, value in tensors.items() if value.ndim > 2]
+    if images:
+        raise HearthError(f"'{images[0]}' has {tensors[images[0]].ndim} axes: policies that see pictures are not "
+                          "understood, expected flat observations", -3, "HEARTH_ERROR_UNSUPPORTED")
+    is_dqn = any(name.startswith("q_net.") for name in tensors) or (
+        origin == "cleanrl" and "network.0.weight" in tensors and "lstm.weight_ih_l0" not in tensors)
+    learner = "dqn" if is_dqn else "ppo"
+    try:
+        nets = _nets(origin, learner, tensors)
+        network, width = _network(nets, tensors)
+        head = tensors[nets[0].head + ".weight"]
+    except (KeyError, IndexError):
+        raise HearthError(f"this is no policy of {origin} that is understood; its tensors are {', '.join(tensors)}",
+                          -3, "HEARTH_ERROR_UNSUPPORTED") from None
+    network["activation"] = activation or ("relu" if is_dqn else "tanh")
+    log_deviation = next((name for name in ("log_std", "actor_logstd") if name in tensors), None)
+    if actions is None:
+        count = head.shape[0]
+        actions = [{"name": "action", "kind": "drive", "width": count}] if log_deviation else [
+            {"name": "action", "kind": "choose", "count": count}]
+    described = [dict(a) for a in actions]
+    outputs = sum(a["count"] if a["kind"] == "choose" else a.get("width", 1) for a in described)
+    if outputs != head.shape[0]:
+        raise HearthError(f"the actions take {outputs} outputs, but '{nets[0].head}' has {head.shape[0]}", -15,
+                          "HEARTH_ERROR_MISMATCH")
+    if is_dqn and len(described) != 1:
+        raise HearthError(f"DQN's checkpoints have one choice, found {len(described)} actions")
+    checkpoint = Checkpoint(origin, learner, [{"name": "observation", "kind": "numbers", "width": width}], described,
+                            network, tensors)
+    checkpoint.links = _links(checkpoint, nets, log_deviation)
+    return checkpoint
+
+
+def _network(nets: Sequence[_Net], tensors: State) -> tuple[dict[str, Any], int]:
+    """The description that fits all nets, and how wide their observations are."""
+    def widths(names: Sequence[str]) -> list[int]:
+        return [tensors[name + ".weight"].shape[0] for name in names]
+
+    found = []
+    for net in nets:
+        first = (net.before + [net.lstm] if net.lstm else net.before + [net.head])[0]
+        weight = tensors[first + (".weight_ih_l0" if first == net.lstm and net.lstm else ".weight")]
+        if net.lstm:
+            hidden = tensors[net.lstm + ".weight_hh_l0"].shape[1]
+            if net.lstm + ".weight_ih_l1" in tensors:
+                raise HearthError(f"'{net.lstm}' has more than one layer, expected one", -3,
+                                  "HEARTH_ERROR_UNSUPPORTED")
+            found.append(({"kind": "lstm", "width": hidden, "before": widths(net.before),
+                           "after": widths(net.after)}, weight.shape[1]))
+        else:
+            found.append(({"kind": "mlp", "widths": widths(net.before)}, weight.shape[1]))
+    if any(f != found[0] for f in found):
+        raise HearthError(f"actor and critic differ: {found[0][0]} and {found[1][0]}; expected the same layers", -3,
+                          "HEARTH_ERROR_UNSUPPORTED")
+    return dict(found[0][0]), found[0][1]
+
+
+def _links(checkpoint: Checkpoint, nets: Sequence[_Net], log_deviation: str | None) -> list[_Link]:
+    links: list[_Link] = []
+
+    def dense(theirs: str, ours: str, scale: Array | None = None, shift: Array | None = None) -> None:
+        links.append(_Link(theirs + ".weight", ours + ".weight", scale))
+        links.append(_Link(theirs + ".bias", ours + ".bias", scale, shift))
+
+    for net in nets:
+        before = net.ours + (".before" if net.lstm else "")
+        for i, name in enumerate(net.before):
+            dense(name, f"{before}.{i}")
+        if net.lstm:
+            links += [_Link(f"{net.lstm}.{part}", f"{net.ours}.lstm.{part}")
+                      for part in ("weight_ih_l0", "weight_hh_l0", "bias_ih_l0", "bias_hh_l0")]
+        for i, name in enumerate(net.after):
+            dense(name, f"{net.ours}.after.{i}")
+        if net.ours == "q":
+            dense(net.head, "q.choices." + checkpoint.actions[0]["name"])
+        elif net.ours == "critic":
+            dense(net.head, "critic.head")
+        else:
+            scale, shift = _units(checkpoint.actions)
+            has_units = bool((scale != 1).any() or (shift != 0).any())
+            dense(net.head, "actor.head", scale if has_units else None, shift if has_units else None)
+    if log_deviation:
+        scale, _ = _units(checkpoint.actions)
+        drives = np.concatenate([np.full(a["count"] if a["kind"] == "choose" else a.get("width", 1),
+                                         a["kind"] == "drive") for a in checkpoint.actions])
+        links.append(_Link(log_deviation, "actor.log_deviation", scale[drives], None, True))
+    if checkpoint.origin == "stable-baselines3" and checkpoint.learner == "dqn":
+        for link in list(links):
+            links.append(_Link(link.theirs.replace("q_net.", "q_net_target.", 1), "target." + link.ours))
+        links.sort(key=lambda link: not link.ours.startswith("target."))  # before their originals fill them
+    return links
+
+
+def _units(actions: Sequence[Mapping[str, Any]]) -> tuple[Array, Array]:
+    """A brain's numbers lie in [-1, 1], which is what each output is scaled from, and its middle."""
+    scale, shift = [], []
+    for a in actions:
+        count = a["count"] if a["kind"] == "choose" else a.get("width", 1)
+        low, high = (a.get("low", -1.0), a.get("high", 1.0)) if a["kind"] == "drive" else (-1.0, 1.0)
+        scale += [(high - low) / 2] * count
+        shift += [(high + low) / 2] * count
+    return np.array(scale, np.float64), np.array(shift, np.float64)

@@ -1,0 +1,283 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""How good is a brain: seeded episodes, and ratings of several against each other.
+
+    python -m hearth evaluate cart.brain --package cart.hearth --environment CartPole --episodes 100 --png cart.png
+    python -m hearth league old.brain new.brain --package cart.hearth --environment CartPole --json
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from ._device import Device
+from ._library import HearthError
+from ._model import Array, Model, Package
+from .env import Description, Worlds
+
+
+@dataclass
+class Evaluation:
+    """What a brain did in seeded episodes, in the order of seeds."""
+
+    environment: str
+    seeds: list[int]  #: of the episodes, one for each row of a world
+    returns: list[float]
+    lengths: list[int]
+    successes: list[bool] | None  #: whether a return reached what counts as solved; None: nothing does
+    actions: dict[str, list[int]]  #: of each part of the actions how often: choices, or numbers in ten bins
+    seconds: float
+    decisions: int
+
+    def summary(self) -> dict[str, Any]:
+        """The table's numbers."""
+        returns = np.array(self.returns)
+        worst = int(returns.argmin())
+        return {"environment": self.environment, "episodes": len(returns), "return_mean": float(returns.mean()),
+                "return_deviation": float(returns.std(ddof=1)) if len(returns) > 1 else 0.0,
+                "return_median": float(np.median(returns)), "return_best": float(returns.max()),
+                "worst_return": float(returns[worst]), "worst_seed": self.seeds[worst],
+                "worst_length": self.lengths[worst], "length_mean": float(np.mean(self.lengths)),
+                "success": None if self.successes is None else float(np.mean(self.successes)),
+                "actions": self.actions, "seconds": self.seconds,
+                "us_per_decision": self.seconds / max(1, self.decisions) * 1e6}
+
+    def table(self) -> str:
+        """The same for people."""
+        s = self.summary()
+        success = "no return is named that counts" if s["success"] is None else f"{100 * s['success']:.1f} %"
+        lines = [("episodes", f"{s['episodes']} of {self.environment}"),
+                 ("return", f"{s['return_mean']:.2f} +- {s['return_deviation']:.2f}, median {s['return_median']:.2f}, "
+                            f"best {s['return_best']:.2f}"),
+                 ("success", success),
+                 ("worst case", f"{s['worst_return']:.2f} after {s['worst_length']} decisions "
+                                f"(seed {s['worst_seed']})"),
+                 ("length", f"{s['length_mean']:.1f} decisions")]
+        for name, counts in self.actions.items():
+            total = max(1, sum(counts))
+            lines.append((f"action {name}", "  ".join(f"{100 * c / total:.1f} %" for c in counts)))
+        lines.append(("time", f"{self.seconds:.2f} s, {s['us_per_decision']:.0f} us a decision"))
+        return "\n".join(f"{name:<12}  {text}" for name, text in lines)
+
+    def to_json(self) -> str:
+        """The table's numbers and the episodes, as one object."""
+        return json.dumps({**self.summary(), "seeds": self.seeds, "returns": self.returns, "lengths": self.lengths})
+
+
+class _Actor:
+    """A brain that acts by the entry "act", without exploring."""
+
+    def __init__(self, model: Model, brain: Package, rows: int) -> None:
+        if "act" not in model.entries:
+            raise HearthError(f"the package has no entry 'act'; it has: {', '.join(model.entries)}", -2,
+                              "HEARTH_ERROR_NOT_FOUND")
+        self._model = model
+        self._takes = {t.name for t in model.inputs("act")}
+        model.load_brain(brain)
+        self._ids = np.arange(rows, dtype=np.uint32)
+        masked = [t for t in model.inputs("act") if t.name == "mask"]
+        self._fixed = {"mask": np.ones(masked[0].at(rows), np.float32)} if masked else {}
+
+    def act(self, seen: Array, is_first: Array) -> Array:
+        inputs = {"observation": seen, "explore": 0.0, "id": self._ids, "is_first": is_first, **self._fixed}
+        return self._model.run("act", {k: v for k, v in inputs.items() if k in self._takes})["action"]
+
+
+def _histogram(description: Description, taken: Sequence[Array]) -> dict[str, list[int]]:
+    actions = np.concatenate(taken)
+    found: dict[str, list[int]] = {}
+    at = 0
+    for a in description.actions:
+        width = 1 if a["kind"] == "choose" else a.get("width", 1)
+        values = actions[:, at:at + width]
+        at += width
+        if a["kind"] == "choose":
+            found[a["name"]] = np.bincount(values[:, 0].astype(int), minlength=a["count"]).tolist()
+            continue
+        for i in range(width):
+            name = a["name"] if width == 1 else f"{a['name']}[{i}]"
+            found[name] = np.histogram(values[:, i], 10, (a.get("low", -1.0), a.get("high", 1.0)))[0].tolist()
+    return found
+
+
+def evaluate(brain: Package, package: Package, environment: Description, *, episodes: int = 100, seed: int = 0,
+             worlds: int | None = None, agents: int | None = None, most_decisions: int = 100_000,
+             device: Device | None = None) -> Evaluation:
+    """Plays episodes with the seeds seed, seed + 1, ...: the likeliest actions, no learning.
+
+    worlds: at once; None: as many as the package has rows for.  agents: of each world; each has an episode of its own.
+    Equal arguments give equal episodes on one device.
+    Errors: HearthError for a brain that does not fit, and for an episode that does not end in most_decisions.
+    """
+    if episodes < 1:
+        raise HearthError(f"{episodes} episodes, expected 1 or more", -6, "HEARTH_ERROR_OUT_OF_RANGE")
+    agents = environment.agents[0] if agents is None else agents
+    with Model(package, device) as model:
+        per_round = min(worlds or max(1, model.max_rows // agents), -(-episodes // agents))
+        ground = Worlds(environment, per_round, agents)
+        actor = _Actor(model, brain, ground.rows)
+        told = Evaluation(environment.name, [], [], [], None, {}, 0.0, 0)
+        taken: list[Array] = []
+        began = time.perf_counter()
+        while len(told.returns) < episodes:
+            first = seed + len(told.returns) // agents
+            _round(ground, actor, first, min(ground.rows, episodes - len(told.returns)), most_decisions, told, taken)
+        told.seconds = time.perf_counter() - began
+    told.actions = _histogram(environment, taken)
+    if environment.solved_at is not None:
+        told.successes = [r >= environment.solved_at for r in told.returns]
+    return told
+
+
+def _round(ground: Worlds, actor: _Actor, seed: int, count: int, most: int, told: Evaluation,
+           taken: list[Array]) -> None:
+    """One episode of each of the first `count` rows; what has ended goes on unseen until the last one has."""
+    seen = ground.reset(seeds=[seed + w for w in range(ground.worlds)])
+    returns, lengths = np.zeros(ground.rows), np.zeros(ground.rows, int)
+    alive, is_first = np.arange(ground.rows) < count, np.ones(ground.rows, np.float32)
+    for _ in range(most):
+        actions = actor.act(seen, is_first)
+        taken.append(actions[alive].copy())
+        seen, rewards, ends = ground.step(actions)
+        returns[alive] += rewards[alive]
+        lengths[alive] += 1
+        told.decisions += int(alive.sum())
+        alive &= ends == 0
+        if not alive.any():
+            break
+        is_first = (ends != 0).astype(np.float32)
+        if ends.any():
+            ground.reset(ground.by_world(ends != 0))
+    else:
+        raise HearthError(f"an episode of {ground.description.name} has not ended after {most} decisions")
+    told.seeds += [seed + row // ground.agents for row in range(count)]
+    told.returns += returns[:count].tolist()
+    told.lengths += lengths[:count].tolist()
+
+
+# --- League ---
+
+
+@dataclass
+class Rating:
+    """A player of a league: Elo with the interval in which 95 % of resampled leagues have it."""
+
+    name: str
+    elo: float
+    low: float
+    high: float
+    won: float  #: of its games, a draw counts half
+    return_mean: float
+
+
+def elo_of(scores: Array, games: Array) -> Array:
+    """Elo by the Bradley-Terry model: the most likely ratings, mean 1,500 (Hunter, 2004, algorithm MM).
+
+    scores: [players, players], won by the row against the column, a draw half; games: [players, players], played.
+    A game of half a draw is added to each pair that met, so that who has won all has a finite rating.
+    """
+    met = games > 0
+    won = (scores + 0.25 * met).sum(1)
+    played = games + 0.5 * met
+    strength = np.ones(len(scores))
+    for _ in range(10_000):
+        weight = (played / (strength[:, None] + strength[None, :])).sum(1)
+        following = won / weight
+        following /= np.exp(np.log(following).mean())
+        if np.abs(np.log(following / strength)).max() < 1e-10:
+            break
+        strength = following
+    return 1500 + 400 / math.log(10) * np.log(strength)
+
+
+def league(returns: Mapping[str, Sequence[float]], *, resamples: int = 200, seed: int = 0) -> list[Rating]:
+    """Rates players who played the same seeds: on each seed, the higher return wins.  Best first.
+
+    returns: of each player, in the order of seeds.  resamples: leagues of seeds drawn with replacement, for the
+    interval.
+    """
+    names = list(returns)
+    table = np.array([returns[name] for name in names], np.float64)
+    if len(names) < 2 or table.ndim != 2 or table.shape[1] < 1:
+        raise HearthError(f"a league of {len(names)} players, expected 2 or more with as many episodes each")
+    outcomes = (np.sign(table[:, None, :] - table[None, :, :]) + 1) / 2  # [row, column, seed]
+    others = 1 - np.eye(len(names))
+
+    def rate(seeds: Array) -> Array:
+        return elo_of(outcomes[:, :, seeds].sum(2) * others, others * len(seeds))
+
+    random = np.random.default_rng(seed)
+    count = table.shape[1]
+    elo = rate(np.arange(count))
+    drawn = np.array([rate(random.integers(count, size=count)) for _ in range(resamples)])
+    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
+    won = (outcomes.mean(2) * others).sum(1) / (len(names) - 1)
+    ratings = [Rating(name, float(elo[i]), float(low[i]), float(high[i]), float(won[i]), float(table[i].mean()))
+               for i, name in enumerate(names)]
+    return sorted(ratings, key=lambda r: -r.elo)
+
+
+def league_table(ratings: Sequence[Rating]) -> str:
+    """A league for people."""
+    width = max(6, *(len(r.name) for r in ratings))
+    lines = [f"{'player':<{width}}    Elo  95 % interval    won  return"]
+    lines += [f"{r.name:<{width}}  {r.elo:5.0f}  {r.low:5.0f} to {r.high:5.0f}  {100 * r.won:4.0f} %  "
+              f"{r.return_mean:.2f}" for r in ratings]
+    return "\n".join(lines)
+
+
+def league_json(ratings: Sequence[Rating]) -> str:
+    """A league as one object."""
+    return json.dumps({"players": [asdict(r) for r in ratings]})
+
+
+# --- Pictures ---
+
+
+def _plots() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise HearthError("curves are drawn with matplotlib; expected that package to be installed") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+    return pyplot
+
+
+def draw_evaluation(told: Evaluation, path: str | os.PathLike[str]) -> None:
+    """Returns by episode, how they are spread, and the actions, as a PNG."""
+    plots = _plots()
+    figure, axes = plots.subplots(1, 2 + len(told.actions), figsize=(4 * (2 + len(told.actions)), 3.2))
+    axes[0].plot(told.returns, ".", color="tab:blue")
+    axes[0].axhline(np.mean(told.returns), color="tab:orange")
+    axes[0].set(title=told.environment, xlabel="episode", ylabel="return")
+    axes[1].plot(np.sort(told.returns), np.linspace(0, 1, len(told.returns)), color="tab:blue")
+    axes[1].set(title="distribution of returns", xlabel="at most", ylabel="part of episodes", ylim=(0, 1))
+    for axis, (name, counts) in zip(axes[2:], told.actions.items()):
+        axis.bar(range(len(counts)), np.array(counts) / max(1, sum(counts)), color="tab:green")
+        axis.set(title=name, xlabel="choice or tenth of the range", ylabel="part of decisions",
+                 xticks=range(len(counts)))
+    figure.tight_layout()
+    figure.savefig(path, format="png", dpi=100)
+    plots.close(figure)
+
+
+def draw_league(ratings: Sequence[Rating], path: str | os.PathLike[str]) -> None:
+    """Elo with intervals, as a PNG."""
+    plots = _plots()
+    figure, axis = plots.subplots(figsize=(6, 1 + 0.4 * len(ratings)))
+    for i, r in enumerate(reversed(ratings)):
+        axis.plot([r.low, r.high], [i, i], color="tab:blue")
+        axis.plot(r.elo, i, "o", color="tab:blue")
+    axis.set(yticks=range(len(ratings)), yticklabels=[r.name for r in reversed(ratings)], xlabel="Elo, 95 % interval")
+    figure.tight_layout()
+    figure.savefig(path, format="png", dpi=100)
+    plots.close(figure)

@@ -1,0 +1,85 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The whole way: Stable-Baselines3 trains a game through the bridge, its brain comes back, acts and learns on."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs the package torch")
+sb3 = pytest.importorskip("stable_baselines3", reason="needs the package stable-baselines3")
+pytest.importorskip("gymnasium", reason="needs the package gymnasium")
+from stable_baselines3.common.callbacks import BaseCallback  # noqa: E402
+from stable_baselines3.common.vec_env import DummyVecEnv, VecMonitor  # noqa: E402
+
+import hearth  # noqa: E402
+from hearth import checkpoints  # noqa: E402
+from hearth import env as henv  # noqa: E402
+
+WORLDS = 8
+
+
+class StopWhenLearned(BaseCallback):
+    """Ends training once the last 100 episodes return so much on average."""
+
+    def __init__(self, wanted):
+        super().__init__()
+        self.wanted = wanted
+
+    def _on_step(self):
+        last = [e["r"] for e in self.model.ep_info_buffer]
+        return len(last) < 20 or np.mean(last[-20:]) < self.wanted
+
+
+def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tmp_path):
+    torch.set_num_threads(1)
+    envs = VecMonitor(DummyVecEnv([lambda: henv.make("CartPole")] * WORLDS))
+    # RL Baselines3 Zoo's settings for the task.
+    model = sb3.PPO("MlpPolicy", envs, n_steps=32, batch_size=256, n_epochs=20, gamma=0.98, gae_lambda=0.8,
+                    ent_coef=0.0, learning_rate=lambda left: 1e-3 * left, clip_range=lambda left: 0.2 * left, seed=1,
+                    device="cpu")
+    model.learn(100_000, callback=StopWhenLearned(450))
+    assert np.mean([e["r"] for e in model.ep_info_buffer][-20:]) >= 450
+    model.save(tmp_path / "cart_pole.zip")
+
+    task = henv.find("CartPole")
+    checkpoint = checkpoints.load(tmp_path / "cart_pole.zip", actions=task.actions)
+    package = checkpoint.cook(agents=WORLDS, learner={"horizon": 32, "minibatches": 1, "epochs": 20, "gamma": 0.98,
+                                                      "lambda": 0.8, "entropy": 0.0, "learning_rate": 2e-4,
+                                                      "rails": {"kl_stop": 0.02}})
+    brain = checkpoint.brain(package)
+    assert checkpoint.verify(package, brain) <= 1e-5
+
+    # The same episode, decided by both: equal actions all along.
+    env = henv.make("CartPole")
+    with hearth.Model(package) as ours:
+        ours.load_brain(brain)
+        for episode in range(2):
+            seen, _ = env.reset(seed=1000 + episode)
+            over = cut_off = False
+            while not (over or cut_off):
+                action = int(ours.run("act", observation=seen[None], explore=0.0)["action"][0, 0])
+                assert action == model.predict(seen, deterministic=True)[0]
+                seen, _, over, cut_off, _ = env.step(action)
+
+    with hearth.Agents(package, WORLDS) as agents:
+        agents.load_brain(brain)
+        worlds = henv.Worlds(task, WORLDS)
+        played = henv.play(agents, worlds, 500, seed=7, explore=0.0)
+        assert np.mean(played.returns) > 400
+        before = agents.status["learn_steps"]
+        learned = henv.play(agents, worlds, 1500, seed=8, learn_us=1e6)
+        assert agents.status["learn_steps"] > before + 100
+        # Learning on breaks nothing: samples of a policy that still explores.
+        assert np.mean(learned.returns) > 200
+        back = agents.save_brain()
+    returned = checkpoint.export(package, back)
+    assert any(not np.array_equal(returned[name], value) for name, value in checkpoint.state.items())
+    checkpoint.save(tmp_path / "back.zip", returned)
+    again = sb3.PPO.load(tmp_path / "back.zip", device="cpu")
+    with hearth.Model(package) as ours:
+        ours.load_brain(back)
+        seen = np.random.default_rng(0).normal(size=(WORLDS, 4)).astype(np.float32)
+        head = ours.run("policy", observation=seen)["head"]
+        with torch.no_grad():
+            logits = again.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
+    assert np.abs(head - np.log(np.exp(head).sum(1, keepdims=True)) - logits).max() <= 1e-5

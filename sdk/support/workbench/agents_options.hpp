@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Agents described by options: schema, network and learner, traced.
+
+#pragma once
+
+#include "options.hpp"
+
+#include <hearth/agents/learners.hpp>
+
+namespace hearth::workbench {
+
+struct TracedAgents {
+    agents::Traces traces;
+    agents::AgentManifest manifest;
+};
+
+/// Takes observations, actions, stack, network, learner and seed.
+Result<TracedAgents> trace_described_agents(Options& options, int64_t max_rows);
+
+}  // namespace hearth::workbench

@@ -1,0 +1,228 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "agents_options.hpp"
+#include "core/out_of_memory.hpp"
+#include "headless.hpp"
+#include "result.hpp"
+
+#include <hearth/compile.hpp>
+#include <hearth/grad.hpp>
+#include <hearth/io.hpp>
+#include <hearth/loss.hpp>
+#include <hearth/optim.hpp>
+
+#include <programs/profiles.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+struct hearth_blob {
+    std::vector<std::byte> bytes;
+};
+
+namespace hearth::workbench {
+
+namespace {
+
+constexpr int64_t kMostRows = int64_t{1} << 24;
+
+/// What all packages can be asked for.
+Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
+    CookOptions cook;
+    cook.rows_capacity = static_cast<uint64_t>(o.whole("max_rows", 1, 1, kMostRows));
+    const std::string precision = o.text("precision", "f32", {"f32", "f16"});
+    const std::string quantize = o.text("quantize", "", {"", "f16", "int8", "int4"});
+    if (quantize == "f16") cook.quantize.format = WeightFormat::kF16;
+    if (quantize == "int8") cook.quantize.format = WeightFormat::kInt8;
+    if (quantize == "int4") cook.quantize.format = WeightFormat::kInt4;
+    const bool strip = o.flag("strip", true);
+    for (const std::string& name : o.texts("profiles", {"baseline"})) {
+        HEARTH_ASSIGN(CookProfile profile,
+                      programs::make_profile(name, host == nullptr ? nullptr : host->device.get()));
+        profile.options.keep_source = !strip;
+        if (precision == "f16") profile.options.precision = Precision::kF16;
+        cook.profiles.push_back(std::move(profile));
+    }
+    return cook;
+}
+
+Result<ImportOptions> import_options(Options& o) {
+    ImportOptions import;
+    const Json shapes = o.any("shapes");
+    for (const auto& [name, extents] : shapes.items()) {
+        NamedShape named{name, {}};
+        if (!extents.is_array() || extents.size() > kMaxRank)
+            return invalid_argument("options: shapes." + name + ": expected at most " +
+                                    std::to_string(kMaxRank) + " extents, found " + extents.dump());
+        for (const Json& extent : extents) {
+            if (extent == "rows")
+                named.shape.push_back(kRows);
+            else if (extent.is_number_integer() && extent >= 0)
+                named.shape.push_back(Dim(extent.get<int64_t>()));
+            else
+                return invalid_argument("options: shapes." + name +
+                                        ": expected whole numbers or \"rows\", found " +
+                                        extent.dump());
+        }
+        import.input_shapes.push_back(std::move(named));
+    }
+    if (const std::string folder = o.text("folder", ""); !folder.empty())
+        import.external_data = files_below(folder);
+    return import;
+}
+
+std::vector<Tensor> run_model(Trace& trace, const ImportedModel& model) {
+    std::vector<Tensor> inputs;
+    for (const ModelPort& port : model.inputs())
+        inputs.push_back(trace.input(port.name, port.shape, port.dtype));
+    return model.apply(trace, inputs);
+}
+
+Result<size_t> find_output(const ImportedModel& model, const std::string& name) {
+    std::string names;
+    for (size_t i = 0; i < model.outputs().size(); ++i) {
+        if (name.empty() || model.outputs()[i].name == name) return i;
+        names += (names.empty() ? "" : ", ") + model.outputs()[i].name;
+    }
+    return not_found("options: learn: the model has no output '" + name + "'; there are: " + names);
+}
+
+/// One step of supervised training.
+Status trace_learning(Trace& trace, const ImportedModel& model, Options o) {
+    const std::string loss_name = o.text("loss", "mse", {"mse", "mae", "huber", "cross_entropy"});
+    const std::string optimizer = o.text("optimizer", "adam", {"adam", "sgd"});
+    const double weight_decay = o.number("weight_decay", 0), momentum = o.number("momentum", 0);
+    const double clip_norm = o.number("clip_norm", 0);
+    HEARTH_ASSIGN(const size_t output, find_output(model, o.text("output", "")));
+    HEARTH_TRY(o.finish());
+    const std::vector<Tensor> outputs = run_model(trace, model);
+    HEARTH_TRY(trace.status());
+    const Tensor& said = outputs[output];
+    Shape wanted = said.shape();
+    const bool is_classes = loss_name == "cross_entropy";
+    if (is_classes) {
+        Shape labels;
+        for (int i = 0; i + 1 < wanted.rank(); ++i) labels.push_back(wanted[i]);
+        wanted = labels;
+    }
+    const Tensor target = trace.input("target", wanted, is_classes ? DType::kI32 : said.dtype());
+    const Tensor loss = is_classes             ? cross_entropy(said, target)
+                        : loss_name == "mae"   ? mae_loss(said, target)
+                        : loss_name == "huber" ? huber_loss(said, target)
+                                               : mse_loss(said, target);
+    const std::vector<Tensor> params = trace.params();
+    std::vector<Tensor> gradients = grad(loss, params);
+    if (clip_norm > 0) gradients = clip_by_global_norm(gradients, clip_norm);
+    const Tensor rate = trace.input("learning_rate", {});
+    // What is not finite is not learned: the loss tells.
+    UpdateGuard guard(trace);
+    if (optimizer == "adam")
+        adam(params, gradients, {.learning_rate = rate, .weight_decay = weight_decay});
+    else
+        sgd(params, gradients,
+            {.learning_rate = rate, .momentum = momentum, .weight_decay = weight_decay});
+    guard.apply_if(all_finite(gradients));
+    trace.output("loss", loss);
+    return trace.status();
+}
+
+Result<std::vector<std::byte>> cook_onnx(std::span<const std::byte> bytes, const char* text,
+                                         hearth_headless* host) {
+    HEARTH_ASSIGN(Options o, Options::parse(text));
+    HEARTH_ASSIGN(const CookOptions options, cook_options(o, host));
+    HEARTH_ASSIGN(const ImportOptions import, import_options(o));
+    const std::string name = o.text("name", "main");
+    HEARTH_ASSIGN(const ImportedModel model, import_onnx(bytes, import));
+    HEARTH_TRY(model.fits_device());
+    Trace act(name), learn("learn");
+    std::vector<Trace*> entries{&act};
+    const std::vector<Tensor> outputs = run_model(act, model);
+    for (size_t i = 0; i < outputs.size(); ++i) act.output(model.outputs()[i].name, outputs[i]);
+    if (o.has("learn")) {
+        HEARTH_TRY(trace_learning(learn, model, o.object("learn")));
+        entries.push_back(&learn);
+    }
+    HEARTH_TRY(o.finish());
+    HEARTH_ASSIGN(Cooked cooked, cook(entries, options));
+    return std::move(cooked.bytes);
+}
+
+Result<std::vector<std::byte>> cook_package(std::span<const std::byte> bytes, const char* text,
+                                            hearth_headless* host) {
+    HEARTH_ASSIGN(Options o, Options::parse(text));
+    HEARTH_ASSIGN(const CookOptions options, cook_options(o, host));
+    HEARTH_TRY(o.finish());
+    HEARTH_ASSIGN(Cooked cooked, recook(bytes, options));
+    return std::move(cooked.bytes);
+}
+
+Result<std::vector<std::byte>> cook_agents(const char* text, hearth_headless* host) {
+    HEARTH_ASSIGN(Options o, Options::parse(text));
+    HEARTH_ASSIGN(CookOptions options, cook_options(o, host));
+    HEARTH_ASSIGN(const TracedAgents agents,
+                  trace_described_agents(o, static_cast<int64_t>(options.rows_capacity)));
+    HEARTH_TRY(o.finish());
+    options.agents = agents.manifest.save();
+    HEARTH_ASSIGN(Cooked cooked, cook(agents::entries_of(agents.traces), options));
+    return std::move(cooked.bytes);
+}
+
+/// Gives what `work` makes to the caller.
+template <class Work>
+hearth_result deliver(hearth_blob** out, hearth_report* report, Work&& work) {
+    if (out == nullptr) return in_report(report, invalid_argument("out is NULL"));
+    Result<std::unique_ptr<hearth_blob>> blob =
+        or_out_of_memory([&]() -> Result<std::unique_ptr<hearth_blob>> {
+            auto made = std::make_unique<hearth_blob>();
+            HEARTH_ASSIGN(made->bytes, work());
+            return made;
+        });
+    if (!blob.ok()) return in_report(report, blob.status());
+    *out = blob->release();
+    return HEARTH_OK;
+}
+
+std::span<const std::byte> bytes_of(const void* bytes, uint64_t count) {
+    return {static_cast<const std::byte*>(bytes), bytes == nullptr ? 0 : size_t{count}};
+}
+
+}  // namespace
+
+}  // namespace hearth::workbench
+
+using namespace hearth::workbench;
+
+extern "C" {
+
+const void* hearth_blob_data(const hearth_blob* blob) {
+    return blob->bytes.data();
+}
+
+uint64_t hearth_blob_bytes(const hearth_blob* blob) {
+    return blob->bytes.size();
+}
+
+void hearth_blob_destroy(hearth_blob* blob) {
+    delete blob;
+}
+
+hearth_result hearth_cook_onnx(const void* bytes, uint64_t byte_count, const char* options,
+                               hearth_headless* host, hearth_blob** out, hearth_report* report) {
+    return deliver(out, report,
+                   [&] { return cook_onnx(bytes_of(bytes, byte_count), options, host); });
+}
+
+hearth_result hearth_cook_package(const void* bytes, uint64_t byte_count, const char* options,
+                                  hearth_headless* host, hearth_blob** out, hearth_report* report) {
+    return deliver(out, report,
+                   [&] { return cook_package(bytes_of(bytes, byte_count), options, host); });
+}
+
+hearth_result hearth_cook_agents(const char* options, hearth_headless* host, hearth_blob** out,
+                                 hearth_report* report) {
+    return deliver(out, report, [&] { return cook_agents(options, host); });
+}
+
+}  // extern "C"

@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "headless.hpp"
+
+#include "result.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+using hearth::Result;
+using hearth::Status;
+using hearth::workbench::in_report;
+using hearth::workbench::result_of;
+
+namespace standalone = hearth::standalone;
+
+hearth_headless::~hearth_headless() {
+    buffers.clear();
+    if (pool != VK_NULL_HANDLE) device->vk().DestroyCommandPool(device->handle(), pool, nullptr);
+    if (context != nullptr) (void)hearth_context_destroy(context);
+}
+
+namespace {
+
+std::string name_of(standalone::Instance& instance, size_t index) {
+    VkPhysicalDeviceProperties properties{};
+    instance.vk().GetPhysicalDeviceProperties(instance.physical_devices()[index], &properties);
+    return properties.deviceName;
+}
+
+/// The index of the device that `wish` means; -1: whichever is best.
+Result<int> find_device(standalone::Instance& instance, const std::string& wish) {
+    if (wish.empty()) return -1;
+    const size_t count = instance.physical_devices().size();
+    std::string names;
+    const bool is_index = wish.find_first_not_of("0123456789") == std::string::npos;
+    for (size_t i = 0; i < count; ++i) {
+        const std::string name = name_of(instance, i);
+        if (is_index ? wish == std::to_string(i) : name.find(wish) != std::string::npos)
+            return static_cast<int>(i);
+        names += (i == 0 ? "" : "; ") + std::to_string(i) + ": " + name;
+    }
+    return hearth::not_found("no device is '" + wish +
+                             "'; there are: " + (count == 0 ? "none" : names));
+}
+
+Status make_commands(hearth_headless& host) {
+    const standalone::VulkanApi& vk = host.device->vk();
+    VkCommandPoolCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO;
+    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+    info.queueFamilyIndex = host.device->queue_family();
+    HEARTH_TRY(standalone::check_vulkan(
+        vk.CreateCommandPool(host.device->handle(), &info, nullptr, &host.pool),
+        "vkCreateCommandPool"));
+    VkCommandBufferAllocateInfo allocate{};
+    allocate.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO;
+    allocate.commandPool = host.pool;
+    allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
+    allocate.commandBufferCount = 1;
+    return standalone::check_vulkan(
+        vk.AllocateCommandBuffers(host.device->handle(), &allocate, &host.commands),
+        "vkAllocateCommandBuffers");
+}
+
+Result<std::unique_ptr<hearth_headless>> make_host(const std::string& wish,
+                                                   hearth_headless_flags flags) {
+    if ((flags & ~HEARTH_HEADLESS_VALIDATION) != 0)
+        return hearth::invalid_argument("flags are " + std::to_string(flags) +
+                                        ", expected HEARTH_HEADLESS_VALIDATION or 0");
+    auto host = std::make_unique<hearth_headless>();
+    standalone::InstanceOptions options;
+    options.validation = (flags & HEARTH_HEADLESS_VALIDATION) != 0;
+    HEARTH_ASSIGN(host->instance, standalone::Instance::create(options));
+    HEARTH_ASSIGN(const int index, find_device(*host->instance, wish));
+    standalone::DeviceOptions device;
+    device.index = index;
+    HEARTH_ASSIGN(host->device, standalone::Device::create(*host->instance, device));
+    const hearth_host_info info = host->device->host_info();
+    hearth_report report{};
+    HEARTH_TRY(
+        hearth::to_status(hearth_context_create(&info, &host->context, &report), report.text));
+    HEARTH_TRY(hearth::to_status(hearth_begin_frame(host->context, host->serial, host->serial - 1),
+                                 "the first frame"));
+    HEARTH_TRY(make_commands(*host));
+    return host;
+}
+
+hearth_result tell(hearth_headless& host, hearth_result result, std::string text) {
+    if (result < 0) host.error = std::move(text);
+    return result;
+}
+
+/// A call of Vulkan's failed, or did not.
+hearth_result tell(hearth_headless& host, VkResult result, const char* call) {
+    if (result >= 0) return HEARTH_OK;
+    if (result == VK_ERROR_DEVICE_LOST) hearth_context_device_lost(host.context);
+    return tell(host,
+                result == VK_ERROR_DEVICE_LOST            ? HEARTH_ERROR_DEVICE_LOST
+                : result == VK_ERROR_OUT_OF_HOST_MEMORY   ? HEARTH_ERROR_OUT_OF_HOST_MEMORY
+                : result == VK_ERROR_OUT_OF_DEVICE_MEMORY ? HEARTH_ERROR_OUT_OF_DEVICE_MEMORY
+                                                          : HEARTH_ERROR_INTERNAL,
+                standalone::check_vulkan(result, call).message());
+}
+
+hearth_result next_frame(hearth_headless& host) {
+    const hearth_result result = hearth_begin_frame(host.context, host.serial + 1, host.serial);
+    if (result == HEARTH_OK) ++host.serial;
+    return tell(host, result, hearth_context_error(host.context));
+}
+
+}  // namespace
+
+extern "C" {
+
+hearth_result hearth_headless_devices(char (*names)[256], uint32_t* count, hearth_report* report) {
+    if (count == nullptr || (names == nullptr && *count > 0))
+        return in_report(report, hearth::invalid_argument("count, or names, is NULL"));
+    Result<std::unique_ptr<standalone::Instance>> instance = standalone::Instance::create();
+    if (!instance.ok()) return in_report(report, instance.status());
+    const auto there = static_cast<uint32_t>((*instance)->physical_devices().size());
+    for (uint32_t i = 0; i < std::min(*count, there); ++i) {
+        const std::string name = name_of(**instance, i);
+        std::strncpy(names[i], name.c_str(), sizeof names[i] - 1);
+        names[i][sizeof names[i] - 1] = '\0';
+    }
+    *count = there;
+    return HEARTH_OK;
+}
+
+hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
+                                     hearth_headless** out, hearth_report* report) {
+    if (out == nullptr) return in_report(report, hearth::invalid_argument("out is NULL"));
+    Result<std::unique_ptr<hearth_headless>> host =
+        make_host(device == nullptr ? "" : device, flags);
+    if (!host.ok()) return in_report(report, host.status());
+    *out = host->release();
+    return HEARTH_OK;
+}
+
+hearth_result hearth_headless_destroy(hearth_headless* host) {
+    if (host == nullptr) return HEARTH_OK;
+    const hearth_result result = hearth_context_destroy(host->context);
+    if (result == HEARTH_ERROR_WRONG_ORDER)
+        return tell(*host, result, hearth_context_error(host->context));
+    host->context = nullptr;
+    delete host;
+    return result;
+}
+
+hearth_context* hearth_headless_context(hearth_headless* host) {
+    return host->context;
+}
+
+const char* hearth_headless_device(const hearth_headless* host) {
+    return host->device->properties().deviceName;
+}
+
+uint32_t hearth_headless_messages(const hearth_headless* host) {
+    return host->instance->messages().count();
+}
+
+const char* hearth_headless_error(const hearth_headless* host) {
+    return host->error.c_str();
+}
+
+hearth_result hearth_headless_begin(hearth_headless* host, VkCommandBuffer* out) {
+    if (out == nullptr) return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (host->is_recording)
+        return tell(*host, HEARTH_ERROR_WRONG_ORDER,
+                    "the command buffer was begun and not submitted");
+    VkCommandBufferBeginInfo begin{};
+    begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
+    begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
+    const hearth_result result =
+        tell(*host, host->device->vk().BeginCommandBuffer(host->commands, &begin),
+             "vkBeginCommandBuffer");
+    if (result != HEARTH_OK) return result;
+    host->is_recording = true;
+    *out = host->commands;
+    return HEARTH_OK;
+}
+
+hearth_result hearth_headless_submit(hearth_headless* host) {
+    if (!host->is_recording)
+        return tell(*host, HEARTH_ERROR_WRONG_ORDER, "the command buffer was not begun");
+    host->is_recording = false;
+    const standalone::VulkanApi& vk = host->device->vk();
+    const VkQueue queue = host->device->queue();
+    VkSubmitInfo submit{};
+    submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+    submit.commandBufferCount = 1;
+    submit.pCommandBuffers = &host->commands;
+    hearth_result result = tell(*host, vk.EndCommandBuffer(host->commands), "vkEndCommandBuffer");
+    if (result == HEARTH_OK)
+        result = tell(*host, vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
+    if (result == HEARTH_OK) result = tell(*host, vk.QueueWaitIdle(queue), "vkQueueWaitIdle");
+    return result == HEARTH_OK ? next_frame(*host) : result;
+}
+
+hearth_result hearth_headless_drop(hearth_headless* host) {
+    if (!host->is_recording)
+        return tell(*host, HEARTH_ERROR_WRONG_ORDER, "the command buffer was not begun");
+    host->is_recording = false;
+    const hearth_result ended =
+        tell(*host, host->device->vk().EndCommandBuffer(host->commands), "vkEndCommandBuffer");
+    const hearth_result dropped = hearth_frame_dropped(host->context, host->serial, nullptr);
+    if (dropped < 0) return tell(*host, dropped, hearth_context_error(host->context));
+    return ended;
+}
+
+hearth_result hearth_headless_buffer_create(hearth_headless* host, uint64_t bytes,
+                                            hearth_headless_memory memory,
+                                            hearth_headless_buffer* out) {
+    if (out == nullptr) return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT, "out is NULL");
+    if (memory != HEARTH_HEADLESS_UPLOAD && memory != HEARTH_HEADLESS_READBACK)
+        return tell(*host, HEARTH_ERROR_INVALID_ARGUMENT,
+                    "memory is " + std::to_string(memory) +
+                        ", expected HEARTH_HEADLESS_UPLOAD or HEARTH_HEADLESS_READBACK");
+    Result<standalone::Buffer> buffer = standalone::Buffer::create(
+        *host->device, std::max<uint64_t>(bytes, 4),
+        memory == HEARTH_HEADLESS_UPLOAD ? standalone::MemoryKind::kUpload
+                                         : standalone::MemoryKind::kReadback);
+    if (!buffer.ok()) return tell(*host, result_of(buffer.status()), buffer.status().message());
+    *out = {buffer->handle(), buffer->data(), buffer->size_bytes(), buffer->usage(), 0};
+    host->buffers.push_back(std::move(*buffer));
+    return HEARTH_OK;
+}
+
+void hearth_headless_buffer_destroy(hearth_headless* host, const hearth_headless_buffer* buffer) {
+    std::erase_if(host->buffers,
+                  [&](const standalone::Buffer& b) { return b.handle() == buffer->buffer; });
+}
+
+}  // extern "C"

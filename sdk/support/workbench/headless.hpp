@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What hearth_workbench.h calls a headless host.
+
+#pragma once
+
+#include "hearth_workbench.h"
+
+#include <standalone/device.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+struct hearth_headless {
+    hearth_headless() = default;
+    hearth_headless(const hearth_headless&) = delete;
+    hearth_headless& operator=(const hearth_headless&) = delete;
+    ~hearth_headless();
+
+    std::unique_ptr<hearth::standalone::Instance> instance;
+    std::unique_ptr<hearth::standalone::Device> device;
+    hearth_context* context = nullptr;
+    VkCommandPool pool = VK_NULL_HANDLE;
+    VkCommandBuffer commands = VK_NULL_HANDLE;
+    std::vector<hearth::standalone::Buffer> buffers;
+    uint64_t serial = 1;
+    bool is_recording = false;
+    std::string error;
+};

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "options.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth::workbench {
+
+Result<Options> Options::parse(const char* text) {
+    if (text == nullptr || *text == '\0') return Options(Json::object(), "");
+    Json object = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (object.is_discarded())
+        return invalid_argument("options: expected a JSON object, found \"" +
+                                std::string(text).substr(0, 80) + "\"");
+    Options options(std::move(object), "");
+    HEARTH_TRY(options.status_);
+    return options;
+}
+
+void Options::fail(std::string what) {
+    if (status_.ok())
+        status_ = invalid_argument("options: " + (place_.empty() ? "" : place_ + ": ") + what);
+}
+
+const Json* Options::take(const char* key) {
+    known_.push_back(key);
+    const auto found = object_.find(key);
+    return found == object_.end() ? nullptr : &*found;
+}
+
+std::string Options::text(const char* key, std::string fallback,
+                          std::initializer_list<std::string_view> allowed) {
+    if (const Json* value = take(key)) {
+        if (value->is_string())
+            fallback = value->get<std::string>();
+        else
+            fail(std::string(key) + ": expected a string, found " + value->dump());
+    }
+    if (allowed.size() > 0 &&
+        std::find(allowed.begin(), allowed.end(), fallback) == allowed.end()) {
+        std::string names;
+        for (std::string_view name : allowed)
+            names += (names.empty() ? "" : ", ") + std::string(name);
+        fail(std::string(key) + ": expected one of " + names + ", found \"" + fallback + "\"");
+    }
+    return fallback;
+}
+
+double Options::number(const char* key, double fallback) {
+    const Json* value = take(key);
+    if (value == nullptr) return fallback;
+    if (!value->is_number() || !std::isfinite(value->get<double>())) {
+        fail(std::string(key) + ": expected a number, found " + value->dump());
+        return fallback;
+    }
+    return value->get<double>();
+}
+
+int64_t Options::whole(const char* key, int64_t fallback, int64_t least, int64_t most) {
+    const Json* value = take(key);
+    if (value == nullptr) return fallback;
+    if (!value->is_number_integer() || *value < least || *value > most) {
+        fail(std::string(key) + ": expected a whole number from " + std::to_string(least) + " to " +
+             std::to_string(most) + ", found " + value->dump());
+        return fallback;
+    }
+    return value->get<int64_t>();
+}
+
+bool Options::flag(const char* key, bool fallback) {
+    const Json* value = take(key);
+    if (value == nullptr) return fallback;
+    if (!value->is_boolean()) {
+        fail(std::string(key) + ": expected true or false, found " + value->dump());
+        return fallback;
+    }
+    return value->get<bool>();
+}
+
+std::vector<int64_t> Options::wholes(const char* key, std::vector<int64_t> fallback, int64_t least,
+                                     int64_t most) {
+    const Json* value = take(key);
+    if (value == nullptr) return fallback;
+    const auto is_right = [&](const Json& v) {
+        return v.is_number_integer() && v >= least && v <= most;
+    };
+    if (!value->is_array() || !std::all_of(value->begin(), value->end(), is_right)) {
+        fail(std::string(key) + ": expected whole numbers from " + std::to_string(least) + " to " +
+             std::to_string(most) + ", found " + value->dump());
+        return fallback;
+    }
+    return value->get<std::vector<int64_t>>();
+}
+
+std::vector<std::string> Options::texts(const char* key, std::vector<std::string> fallback) {
+    const Json* value = take(key);
+    if (value == nullptr) return fallback;
+    if (!value->is_array() ||
+        !std::all_of(value->begin(), value->end(), [](const Json& v) { return v.is_string(); })) {
+        fail(std::string(key) + ": expected a list of strings, found " + value->dump());
+        return fallback;
+    }
+    return value->get<std::vector<std::string>>();
+}
+
+Options Options::object(const char* key) {
+    const Json* value = take(key);
+    return {value == nullptr ? Json::object() : *value, at(key)};
+}
+
+std::vector<Options> Options::objects(const char* key) {
+    std::vector<Options> list;
+    const Json* value = take(key);
+    if (value == nullptr) return list;
+    if (!value->is_array()) {
+        fail(std::string(key) + ": expected a list, found " + value->dump());
+        return list;
+    }
+    for (size_t i = 0; i < value->size(); ++i)
+        list.emplace_back((*value)[i], at(key) + "[" + std::to_string(i) + "]");
+    return list;
+}
+
+Json Options::any(const char* key) {
+    const Json* value = take(key);
+    return value == nullptr ? Json() : *value;
+}
+
+Status Options::finish() {
+    HEARTH_TRY(status_);
+    for (const auto& [key, value] : object_.items()) {
+        if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+        std::string names;
+        for (const std::string& name : known_) names += (names.empty() ? "" : ", ") + name;
+        fail("there is no '" + key + "'; there are: " + names);
+        break;
+    }
+    return status_;
+}
+
+}  // namespace hearth::workbench

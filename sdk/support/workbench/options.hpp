@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// One JSON object of options: what is asked for is taken by name, and what nobody asked for is an error.
+
+#pragma once
+
+#include <hearth/status.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::workbench {
+
+using Json = nlohmann::json;
+
+class Options {
+  public:
+    /// An empty text is an empty object.  Errors: kInvalidArgument for what is no JSON object.
+    static Result<Options> parse(const char* text);
+    Options(Json object, std::string place) : object_(std::move(object)), place_(std::move(place)) {
+        if (!object_.is_object()) fail("expected an object, found " + object_.dump());
+    }
+
+    bool has(const char* key) const { return object_.contains(key); }
+    // Each returns the value, or `fallback` where there is none; the first error stays.
+    std::string text(const char* key, std::string fallback,
+                     std::initializer_list<std::string_view> allowed = {});
+    double number(const char* key, double fallback);
+    int64_t whole(const char* key, int64_t fallback, int64_t least, int64_t most);
+    bool flag(const char* key, bool fallback);
+    std::vector<int64_t> wholes(const char* key, std::vector<int64_t> fallback, int64_t least,
+                                int64_t most);
+    std::vector<std::string> texts(const char* key, std::vector<std::string> fallback);
+    /// The object at `key`, or an empty one.
+    Options object(const char* key);
+    /// The objects of the list at `key`.
+    std::vector<Options> objects(const char* key);
+    /// What is there, whatever it is; null if nothing.
+    Json any(const char* key);
+
+    void fail(std::string what);
+    /// Errors: the first one; a key that nobody asked for, naming those that were.
+    Status finish();
+    const std::string& place() const { return place_; }
+
+  private:
+    const Json* take(const char* key);
+    std::string at(const char* key) const { return place_.empty() ? key : place_ + "." + key; }
+
+    Json object_;
+    std::string place_;
+    std::vector<std::string> known_;
+    Status status_;
+};
+
+}  // namespace hearth::workbench

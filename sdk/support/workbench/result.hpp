@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A Status as the C interface tells it.
+
+#pragma once
+
+#include <hearth/hearth.h>
+#include <hearth/status.hpp>
+
+namespace hearth::workbench {
+
+hearth_result result_of(const Status& status);
+/// Puts the message into the report, if there is one; returns the result.
+hearth_result in_report(hearth_report* report, const Status& status);
+
+}  // namespace hearth::workbench
