@@ -27,15 +27,21 @@ uint32_t completed(const RaceTable::Laps& laps) {
         std::ranges::count(laps.rows, true, &RaceTable::Row::is_completed));
 }
 
-Json lap_line(const char* car, size_t index, const RaceTable::Row& row) {
+double seconds_of(uint64_t frame) {
+    return static_cast<double>(frame) / kFramesPerSecond;
+}
+
+/// Each car's numbers are metrics of their own: "ghost/seconds".
+Json lap_line(double at, const char* car, size_t index, const RaceTable::Row& row) {
     return {{"type", "lap"},
-            {"car", car},
-            {"lap", index + 1},
-            {"seconds", row.seconds},
-            {"mean_line", row.mean_offset},
-            {"line_error", row.line_error},
-            {"off_tracks", row.off_tracks},
-            {"completed", row.is_completed}};
+            {"at", at},
+            {car,
+             {{"lap", index + 1},
+              {"seconds", row.seconds},
+              {"mean_line", row.mean_offset},
+              {"line_error", row.line_error},
+              {"off_tracks", row.off_tracks},
+              {"completed", row.is_completed}}}};
 }
 
 std::string hash_text(uint64_t hash) {
@@ -68,15 +74,17 @@ bool RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
         race.player().laps().size() > player_laps_ || race.ghost().laps().size() > ghost_laps_;
     if (!is_time && !is_lap) return false;
     const RaceTable table = race.table();
+    const double at = seconds_of(race.frame());
+    if (text_.empty()) add_line({{"type", "run"}, {"program", "ghost_lap"}, {"at", "seconds"}});
     for (; player_laps_ < table.player.rows.size(); ++player_laps_) {
-        add_line(lap_line("player", player_laps_, table.player.rows[player_laps_]));
+        add_line(lap_line(at, "player", player_laps_, table.player.rows[player_laps_]));
     }
     for (; ghost_laps_ < table.ghost.rows.size(); ++ghost_laps_) {
-        add_line(lap_line("ghost", ghost_laps_, table.ghost.rows[ghost_laps_]));
+        add_line(lap_line(at, "ghost", ghost_laps_, table.ghost.rows[ghost_laps_]));
     }
     if (!is_time) return true;
     add_line({{"type", "statistics"},
-              {"seconds", race.frame() / kFramesPerSecond},
+              {"at", at},
               {"learning_steps", learning_steps},
               {"samples", race.demonstrations().size()},
               {"loss", loss},
@@ -95,6 +103,7 @@ void RunLog::finish(const RunResult& result) {
                     {"resets", laps.resets}};
     };
     add_line({{"type", "end"},
+              {"at", seconds_of(result.frames)},
               {"seed", result.seed},
               {"frames", result.frames},
               {"interrupted", result.is_interrupted},

@@ -35,6 +35,9 @@ agents::Ppo learner(uint32_t hatchlings) {
     // worse; with 1e-3 and 0.003 three stopped daring anything.
     ppo.learning_rate = 5e-4;
     ppo.entropy = 0.01;
+    // What a possessed one is shown counts as much as rewards do while there is something; the ring holds the last
+    // two minutes of it.
+    ppo.demonstrations = 2048;
     ppo.first_log_deviation = 0;  // they begin as explorers: identical hatchlings share one meal
     return ppo;
 }

@@ -227,13 +227,15 @@ class Hud {
         caught("  steps not taken", s[Counter::kSkippedNotFinite] + s[Counter::kSkippedRatio]);
         caught("  steps stopped by KL", s[Counter::kSkippedKl]);
         caught("  publications refused", s[Counter::kPublicationsRefused]);
+        caught("  praise beyond its share", state_.play->judgements_refused());
     }
 
     void draw_keys() const {
         if (!state_.has_keys) return;
-        ImGui::SetCursorPosY(height_ - px(130));
+        ImGui::SetCursorPosY(height_ - px(146));
         text(ui_.small(), kDim,
              "click a hatchling, then  + praise  - scold\n"
+             "Space: steer it, and all learn from you\n"
              "H hot night   W wind   M more frost\n"
              "P softer frost   N adapt to new rules\n"
              "F freeze   [ ] R rewind   X forget\n"
@@ -255,14 +257,31 @@ class Hud {
                            Color::hex(0x070b0c, 0.72f).packed(), px(8));
         list.AddText({left, top}, kText.packed(), words.c_str());
         ImGui::PopFont();
-        if (state_.shows_then)
-            list.AddText(ui_.small(), ui_.small()->FontSize, {px(14), height_ - px(24)},
-                         kDim.packed(), "pale: what an early brain would do here");
+        draw_legend(list);
         if (state_.play->world().rules().is_hot_night) {
             const char* const hot = "HOT NIGHT: embers burn, frost feeds";
             const float x = 0.5f * (width_ - sidebar_) - px(140);
             list.AddText(ui_.body(), ui_.body()->FontSize, {x, px(10)}, kBad.packed(), hot);
         }
+    }
+
+    /// What is shown beside the game itself, line by line in the upper left corner.
+    void draw_legend(ImDrawList& list) const {
+        float line = px(12);
+        const auto say = [&](bool is_shown, const char* words) {
+            if (!is_shown) return;
+            const ImVec2 at{px(14), line};
+            list.AddRectFilled(
+                {at.x - px(6), at.y - px(2)},
+                {at.x + px(6) + ui_.small()->CalcTextSizeA(ui_.small()->FontSize, 1e6f, 0, words).x,
+                 at.y + ui_.small()->FontSize + px(3)},
+                Color::hex(0x070b0c, 0.6f).packed(), px(4));
+            list.AddText(ui_.small(), ui_.small()->FontSize, at, kText.packed(), words);
+            line += ui_.small()->FontSize + px(7);
+        };
+        say(state_.shows_hopes, "gold: where they hope for much, blue: for little");
+        say(state_.shows_thoughts, "arrow: where one means to go, ring: how far it may stray");
+        say(state_.shows_then, "pale: what an early brain would do here");
     }
 
     const HudState& state_;

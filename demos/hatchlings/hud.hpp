@@ -14,7 +14,7 @@ struct HudState {
     const Play* play = nullptr;
     double budget_us = 0;     ///< for learning, a frame; not finite: no limit
     uint32_t rewinds_to = 0;  ///< how many snapshots before the newest
-    bool shows_then = false;
+    bool shows_thoughts = false, shows_hopes = false, shows_then = false;
     bool has_keys = false;
 };
 

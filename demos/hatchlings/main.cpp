@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 #include <glm/geometric.hpp>
+#include <imgui/agents_panel.hpp>
 #include <nlohmann/json.hpp>
 #include <programs/arguments.hpp>
 #include <programs/streams.hpp>
@@ -67,6 +68,7 @@ struct GameOptions : demo::GameOptions {
 constexpr const char* kThoughts = "thoughts";
 constexpr const char* kHopes = "hopes";
 constexpr const char* kThen = "then";
+constexpr const char* kPanel = "panel";
 constexpr uint64_t kThenFrames = uint64_t{20} * kFramesPerSecond;  ///< a replay begins anew after
 
 struct Outcome {
@@ -88,6 +90,8 @@ class Game final : public demo::Game {
     uint64_t played() const override { return play_->world().frame(); }
     Status frame() override;
     Status finish() override;
+    void make_panel();
+    void tell_panel();
     Status read_script();
     Status draw(const Frame& frame, const Input& input);
     Status handle_input(const Input& input);
@@ -116,7 +120,13 @@ class Game final : public demo::Game {
     std::unique_ptr<demo::Canvas> canvas_;
     Sparks sparks_;
     HudState hud_;
+    /// The panel that any game can take: with B.
+    std::unique_ptr<bridge::AgentsPanel> panel_;
+    bool shows_panel_ = false;
+    double mind_us_ = -1;
+    size_t marks_shown_ = 0;
     std::string log_;
+    size_t marks_logged_ = 0;
     Outcome result_;
     demo::Cost mind_ms_, frame_ms_, period_ms_;
     std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
@@ -138,8 +148,9 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
                                 .learn_us = used.budget_us,
                                 .learns = used.learn}));
     if (!used.load.empty()) {
-        HEARTH_ASSIGN(std::vector<std::byte> bytes, read_whole_file(used.load, kMostBrainBytes));
-        HEARTH_TRY(self->play_->load(std::move(bytes)).in(used.load));
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                      read_whole_file(used.load, kMostBrainBytes));
+        HEARTH_TRY(self->play_->load(bytes).in(used.load));
     }
     // What was done before the game was saved is not done again.
     while (self->script_at_ < self->script_.size() &&
@@ -153,9 +164,31 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     self->shows_thoughts_ = shows(kThoughts);
     self->shows_hopes_ = shows(kHopes);
     if (shows(kThen)) HEARTH_TRY(self->toggle_then());
+    self->shows_panel_ = shows(kPanel);
+    self->make_panel();
     self->hud_.budget_us = used.budget_us < kNoLimit ? used.budget_us : HUGE_VAL;
     self->hud_.has_keys = !self->is_headless();
     return std::unique_ptr<demo::Game>(std::move(self));
+}
+
+void Game::make_panel() {
+    bridge::BrainFiles files;
+    if (!options_.save.empty())
+        files.save = [this](std::span<const std::byte> brain) {
+            save({brain.begin(), brain.end()});
+            return true;
+        };
+    panel_ =
+        std::make_unique<bridge::AgentsPanel>(play_->mind().guest().context().handle(),
+                                              play_->mind().agents().handle(), std::move(files));
+}
+
+void Game::tell_panel() {
+    const auto& marks = play_->progress().marks();
+    for (; marks_shown_ < marks.size(); ++marks_shown_) panel_->mark(marks[marks_shown_].text);
+    panel_->add({.seconds = static_cast<double>(played()) / kFramesPerSecond,
+                 .gpu_us = mind_us_,
+                 .budget_us = hud_.budget_us});
 }
 
 Status Game::read_script() {
@@ -188,6 +221,7 @@ Status Game::frame() {
     loop.begin_span(*frame, frame->compute_cmd, kMind);
     play_->look(shows_thoughts_ || shows_hopes_);
     HEARTH_TRY(play_->record(*frame));
+    tell_panel();
     if (then_) HEARTH_TRY(play_then(*frame));
     loop.end_span(*frame, frame->compute_cmd, kMind);
     if (has_picture) HEARTH_TRY(draw(*frame, input));
@@ -200,8 +234,10 @@ Status Game::frame() {
 void Game::take_times() {
     const auto before = std::exchange(last_frame_, std::chrono::steady_clock::now());
     period_ms_.add(std::chrono::duration<double, std::milli>(last_frame_ - before).count());
-    for (const demo::SpanTime& time : host_->loop().span_times())
+    for (const demo::SpanTime& time : host_->loop().span_times()) {
         (time.span == kMind ? mind_ms_ : frame_ms_).add(time.milliseconds);
+        if (time.span == kMind) mind_us_ = 1e3 * time.milliseconds;
+    }
 }
 
 std::string Game::costs() const {
@@ -216,6 +252,12 @@ std::string Game::costs() const {
     line("GPU: deciding and learning", mind_ms_);
     line("GPU: all", frame_ms_);
     line("clock: from frame to frame", period_ms_);
+    if (std::isfinite(hud_.budget_us))
+        text += fmt::format("{:<34}{:8.3f} % of frames\n", "GPU: above the budget of learning",
+                            100 * mind_ms_.part_above(1e-3 * hud_.budget_us));
+    const demo::Guest& guest = play_->mind().guest();
+    text += fmt::format("{:<34}{:>9} CPU, {} GPU\n", "allocations while recording",
+                        guest.frame_path_cpu_allocations(), guest.frame_path_device_allocations());
     return text;
 }
 
@@ -242,8 +284,21 @@ void Game::log_bar() {
     constexpr const char* kMoods[] = {"watching", "learning", "stuck", "degraded"};
     const char* const mood = kMoods[static_cast<size_t>(play_->progress().mood())];
     const auto seconds = static_cast<unsigned>(played() / kFramesPerSecond);
+    if (log_.empty()) {
+        const Json run = {
+            {"type", "run"}, {"program", "hatchlings"}, {"at", "seconds"}, {"seed", options_.seed}};
+        log_ += run.dump() + '\n';
+    }
+    for (const auto& marks = play_->progress().marks(); marks_logged_ < marks.size();
+         ++marks_logged_) {
+        const Progress::Mark& mark = marks[marks_logged_];
+        const Json event = {{"type", "event"},
+                            {"at", static_cast<double>(mark.frame) / kFramesPerSecond},
+                            {"text", mark.text}};
+        log_ += event.dump() + '\n';
+    }
     const Json line = {{"type", "bar"},
-                       {"seconds", seconds},
+                       {"at", seconds},
                        {"embers", bar.embers},
                        {"motes", bar.motes},
                        {"score", bar.score},
@@ -301,7 +356,7 @@ Status Game::play_then(const Frame& frame) {
 }
 
 void Game::pick(const Input& input) {
-    if (!input.is_mouse_down) return;
+    if (!input.is_mouse_down || ImGui::GetIO().WantCaptureMouse) return;
     const VkExtent2D extent = host_->presenter().extent();
     const Layout layout = Layout::of(extent, host_->ui());
     const glm::vec2 middle(0.5f * static_cast<float>(extent.width),
@@ -347,6 +402,7 @@ Status Game::handle_input(const Input& input) {
         if (input.was_pressed(key.name))
             HEARTH_TRY(obey({played(), key.verb, selected_, key.value}));
     if (input.was_pressed("t")) shows_thoughts_ = !shows_thoughts_;
+    if (input.was_pressed("b")) shows_panel_ = !shows_panel_;
     if (input.was_pressed("v")) shows_hopes_ = !shows_hopes_;
     if (input.was_pressed("g")) HEARTH_TRY(toggle_then());
     const uint32_t kept = play_->mind().agents().snapshot_count();
@@ -398,8 +454,11 @@ Status Game::draw(const Frame& frame, const Input& input) {
     }
     sparks_.draw(*canvas_, world.frame());
     renderer.draw(*canvas_, layout.world);
+    hud_.shows_thoughts = shows_thoughts_;
+    hud_.shows_hopes = shows_hopes_;
     hud_.shows_then = then_ != nullptr;
     draw_hud(hud_, layout, host_->ui(), extent);
+    if (shows_panel_) panel_->draw("brain");
     host_->end_picture();
     const std::string path = picture_path(input);
     if (path.empty()) return {};
@@ -425,6 +484,7 @@ Status Game::finish() {
     result_.state_hash = play_->world().state_hash();
     const Json end = {
         {"type", "end"},
+        {"at", static_cast<double>(played()) / kFramesPerSecond},
         {"seed", options_.seed},
         {"frames", play_->world().frame()},
         {"interrupted", is_interrupted()},
@@ -463,9 +523,10 @@ int run(int argc, char** argv) {
         ->check(programs::finite_number(0, kNoLimit));
     app.add_option("--penalty", options.penalty, "Reward for touching a frost mote (-0.1)")
         ->check(programs::finite_number(-100, 0));
-    app.add_option("--show", options.show,
-                   "Show also: thoughts (T), hopes (V), then (G): how they were, beside them")
-        ->check(CLI::IsMember({kThoughts, kHopes, kThen}));
+    app.add_option(
+           "--show", options.show,
+           "Show also: thoughts (T), hopes (V), then (G): how they were, beside them; panel (B)")
+        ->check(CLI::IsMember({kThoughts, kHopes, kThen, kPanel}));
     app.add_option("--motes", options.motes, "How many frost motes there are")
         ->check(programs::whole_number(0, kMaxMotes));
     CLI11_PARSE(app, argc, argv);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <vector>
 
 namespace hearth::hatchlings {
 namespace {
@@ -301,6 +302,25 @@ void draw_thought(Canvas& canvas, const Hatchling& h, const Thought& thought) {
                     Color::hex(0xe6ccff, 0.95f));
 }
 
+/// Each place with its neighbours, weighted 1 2 1 both ways: an ember in sight or out of it makes steps, which would be
+/// seen as bars.
+std::vector<float> smoothed(std::span<const float> values, int columns, int rows) {
+    std::vector<float> out;
+    for (int row = 0; row < rows; ++row)
+        for (int column = 0; column < columns; ++column) {
+            float sum = 0;
+            for (int y = -1; y <= 1; ++y)
+                for (int x = -1; x <= 1; ++x) {
+                    const int from_row = std::clamp(row + y, 0, rows - 1);
+                    const int from_column = std::clamp(column + x, 0, columns - 1);
+                    const auto weight = static_cast<float>((2 - y * y) * (2 - x * x));
+                    sum += weight * values[static_cast<size_t>(from_row * columns + from_column)];
+                }
+            out.push_back(sum / 16);
+        }
+    return out;
+}
+
 }  // namespace
 
 void draw_clearing(Canvas& canvas) {
@@ -310,8 +330,9 @@ void draw_clearing(Canvas& canvas) {
     draw_forest(canvas);
 }
 
-void draw_hopes(Canvas& canvas, std::span<const float> values, int columns, int rows) {
-    if (values.size() < static_cast<size_t>(columns * rows) || columns < 2 || rows < 2) return;
+void draw_hopes(Canvas& canvas, std::span<const float> hopes, int columns, int rows) {
+    if (hopes.size() < static_cast<size_t>(columns * rows) || columns < 2 || rows < 2) return;
+    const std::vector<float> values = smoothed(hopes, columns, rows);
     const auto [low, high] = std::ranges::minmax(values);
     const float range = std::max(high - low, 1e-6f);
     // Soft discs that overlap: what lies between two places is lit by both.

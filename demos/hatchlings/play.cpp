@@ -3,8 +3,6 @@
 
 #include "play.hpp"
 
-#include <hearth/brain_file.hpp>
-
 #include <algorithm>
 #include <utility>
 
@@ -20,6 +18,7 @@ Result<std::unique_ptr<Play>> Play::create(standalone::Device& device, const Pla
     HEARTH_ASSIGN(self->mind_, make_mind(device, options.seed, options.hatchlings));
     HEARTH_ASSIGN(self->insight_, Insight::create(device, *self->mind_, options.hatchlings));
     self->ids_.resize(options.hatchlings);
+    self->judged_.resize(options.hatchlings);
     self->mind_->agents().freeze(!options.learns);
     HEARTH_TRY(self->add_agents());
     return self;
@@ -28,7 +27,7 @@ Result<std::unique_ptr<Play>> Play::create(standalone::Device& device, const Pla
 /// Whoever has left has gone with the last decision, so there is room.
 Status Play::add_agents() {
     for (uint32_t i = 0; i < ids_.size(); ++i) {
-        if (ids_[i] || possessed_ == i) continue;
+        if (ids_[i]) continue;
         HEARTH_ASSIGN(ids_[i], mind_->agents().add());
     }
     return {};
@@ -57,6 +56,12 @@ Status Play::record(const demo::Frame& frame) {
     const bool seals = wants_save_ && !is_sealed_ && decides && (is_frozen_ || window_is_full());
     if (decides) HEARTH_TRY(decide());
     if (seals) HEARTH_TRY(remove_agents());
+    const agents::AgentsStatus before = mind_->agents().status();
+    if (is_sealed_ && !is_learning() && !decides &&
+        before.snapshot_phase == HEARTH_AGENTS_SNAPSHOT_NONE) {
+        HEARTH_TRY(mind_->agents().keep());
+        asks_to_keep_ = true;
+    }
     HEARTH_TRY(mind_->record(frame, {.learn_us = options_.learn_us, .decide = decides}));
     const agents::AgentsStatus now = mind_->agents().status();
     if (now.windows != windows_) window_began_ = now.frames;
@@ -69,7 +74,7 @@ Status Play::record(const demo::Frame& frame) {
     insight_.poll(*mind_);
     if (looks_ && world_.frame() % kLookFrames == 0)
         HEARTH_TRY(insight_.record(frame, *mind_, world_));
-    return keep(frame);
+    return keep();
 }
 
 bool Play::window_is_full() const {
@@ -82,9 +87,11 @@ void Play::take_actions() {
         if (const auto action = mind_->agents().action(*ids_[i]); !action.empty())
             world_.set_thrust(i, {action[0], action[1]});
     }
-    if (possessed_)
-        world_.set_thrust(*possessed_,
-                          steering_ ? *steering_ : forage(world_.observe(*possessed_)));
+    if (possessed_) world_.set_thrust(*possessed_, steered());
+}
+
+glm::vec2 Play::steered() const {
+    return steering_ ? *steering_ : forage(world_.observe(*possessed_));
 }
 
 Status Play::decide() {
@@ -97,6 +104,12 @@ Status Play::decide() {
         // What is not a number is refused and counted.
         (void)mind_->agents().reward(*ids_[i], reward);
     }
+    if (possessed_ && ids_[*possessed_]) {
+        const glm::vec2 thrust = steered();
+        const float shown[] = {std::clamp(thrust.x, -1.0f, 1.0f),
+                               std::clamp(thrust.y, -1.0f, 1.0f)};
+        HEARTH_TRY(mind_->agents().demonstrate(*ids_[*possessed_], shown));
+    }
     return {};
 }
 
@@ -107,18 +120,31 @@ bool Play::step() {
 
 // --- Saving ---------------------------------------------------------------------------------------
 
-/// Records and receives the snapshot of a saved game.
-Status Play::keep(const demo::Frame& frame) {
-    if (auto arrived = mind_->take_snapshot(); arrived && saving_) {
-        HEARTH_ASSIGN(saved_, mind_->encode(*arrived, 0, encode(*saving_)));
+/// A snapshot has been recorded with this frame, or has arrived: that of a saved game.
+Status Play::keep() {
+    const agents::AgentsStatus now = mind_->agents().status();
+    if (saving_ && now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY) {
+        // One that was lost, or refused, is asked for again.
+        if (now.snapshots_taken > taken_before_) {
+            HEARTH_ASSIGN(saved_, file_with_brain(*saving_));
+        } else {
+            wants_save_ = true;
+        }
         saving_.reset();
     }
-    if (!is_sealed_ || is_learning() || world_.is_decision_frame()) return {};
-    HEARTH_ASSIGN(const bool is_recorded, mind_->record_snapshot(frame));
-    if (!is_recorded) return {};
+    if (!asks_to_keep_ || now.snapshot_phase != HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY) return {};
+    asks_to_keep_ = false;
+    if (world_.is_decision_frame())
+        return {};  // it had to wait, and is not of a moment between two
     is_sealed_ = wants_save_ = false;
-    saving_ = {world_.state(), progress_.state()};
+    saving_ = {world_.state(), progress_.state(), judged_};
+    taken_before_ = now.snapshots_taken;
     return {};
+}
+
+Result<std::vector<std::byte>> Play::file_with_brain(const SavedGame& game) const {
+    HEARTH_ASSIGN(const std::vector<std::byte> brain, mind_->agents().save(0));
+    return file_of(game, brain);
 }
 
 std::optional<std::vector<std::byte>> Play::take_saved() {
@@ -126,24 +152,23 @@ std::optional<std::vector<std::byte>> Play::take_saved() {
 }
 
 Result<std::vector<std::byte>> Play::save_now(uint64_t& serial) {
-    HEARTH_ASSIGN(const std::vector<std::byte> snapshot, mind_->snapshot_now(serial));
-    return mind_->encode(snapshot, 0, encode({world_.state(), progress_.state()}));
+    HEARTH_ASSIGN(const std::vector<std::byte> brain, mind_->save_now(serial));
+    return file_of({world_.state(), progress_.state(), judged_}, brain);
 }
 
-Status Play::load(std::vector<std::byte> file) {
-    HEARTH_ASSIGN(const hearth_brain_info info, brain_info(file));
-    if (info.host_bytes > 0) {
-        HEARTH_ASSIGN(SavedGame game,
-                      decode_saved_game({static_cast<const std::byte*>(info.host_data),
-                                         static_cast<size_t>(info.host_bytes)}));
+Status Play::load(std::span<const std::byte> bytes) {
+    HEARTH_ASSIGN(LoadedFile file, read_file(bytes));
+    if (file.game) {
+        SavedGame& game = *file.game;
         if (game.world.hatchlings.size() != ids_.size())
             return invalid_argument("the saved game has " +
                                     std::to_string(game.world.hatchlings.size()) +
                                     " hatchlings, this one " + std::to_string(ids_.size()));
         world_ = World::resume(std::move(game.world));
         progress_ = Progress(std::move(game.progress));
+        judged_ = std::move(game.judged);
     }
-    return mind_->agents().load(file);
+    return mind_->agents().load(file.brain);
 }
 
 Status Play::replay(const Play& other, uint32_t snapshot) {
@@ -153,15 +178,22 @@ Status Play::replay(const Play& other, uint32_t snapshot) {
 
 // --- What the player does -------------------------------------------------------------------------
 
+/// Whoever is judged all the time would learn to please, and nothing of foraging.
+bool Play::may_judge(Judged& judged) const {
+    constexpr uint64_t kWindowFrames = uint64_t{kHorizon} * kFramesPerDecision;
+    uint64_t& oldest = judged.frames[judged.count % Judged::kMost];
+    if (judged.count >= Judged::kMost && world_.frame() < oldest + kWindowFrames) return false;
+    oldest = world_.frame();
+    ++judged.count;
+    return true;
+}
+
 Status Play::obey(const Command& command) {
     Rules rules = world_.rules();
     const auto mark = [&](const char* text) { progress_.mark(world_.frame(), text); };
     switch (command.verb) {
         case Verb::kPossess:
-            // What it does now is not what the brain decided: nothing of it may be learned as if it were.
-            if (ids_[command.hatchling])
-                HEARTH_TRY(mind_->agents().remove(*ids_[command.hatchling]));
-            ids_[command.hatchling].reset();
+            // From its next decision on what it does is a demonstration, and not learned as its own.
             possessed_ = command.hatchling;
             mark("you");
             break;
@@ -172,8 +204,12 @@ Status Play::obey(const Command& command) {
         case Verb::kScold: {
             // A reward, which discounting spreads over what it did before.
             const float reward = command.verb == Verb::kPraise ? kJudgement : -kJudgement;
-            if (ids_[command.hatchling])
-                HEARTH_TRY(mind_->agents().reward(*ids_[command.hatchling], reward));
+            if (!ids_[command.hatchling] || command.hatchling == possessed_) break;
+            if (!may_judge(judged_[command.hatchling])) {
+                ++judgements_refused_;
+                break;
+            }
+            HEARTH_TRY(mind_->agents().reward(*ids_[command.hatchling], reward));
             break;
         }
         case Verb::kHotNight:

@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,8 @@ class Play {
     /// How the possessed one is steered; nothing: the forager of player.hpp steers it.
     void steer(std::optional<glm::vec2> thrust) { steering_ = thrust; }
     std::optional<uint32_t> possessed() const { return possessed_; }
+    /// Of each hatchling, Judged::kMost praises and scolds count in a window of learning; how many did not.
+    uint64_t judgements_refused() const { return judgements_refused_; }
     void set_tamper(Tamper tamper) { tamper_ = std::move(tamper); }
 
     /// Asks for a saved game: the brain, with the world in the same file.  It is made where a window has just
@@ -63,7 +66,7 @@ class Play {
     /// A game saved as it stands, once all frames are done; `serial` is the last one's.
     Result<std::vector<std::byte>> save_now(uint64_t& serial);
     /// Goes on from a saved game, or with the brain of a file alone.  Before the first record().
-    Status load(std::vector<std::byte> file);
+    Status load(std::span<const std::byte> file);
     /// Goes on where another game of as many hatchlings is, with a brain that it had: snapshot 0 is its newest.
     Status replay(const Play& other, uint32_t snapshot);
 
@@ -91,7 +94,12 @@ class Play {
     Status remove_agents();
     void take_actions();
     Status decide();
-    Status keep(const demo::Frame& frame);
+    /// What the player has the possessed one do.
+    glm::vec2 steered() const;
+    /// Whether one more judgement counts; remembers it if so.
+    bool may_judge(Judged& judged) const;
+    Status keep();
+    Result<std::vector<std::byte>> file_with_brain(const SavedGame& game) const;
     bool is_learning() const { return mind_->agents().status().phase == HEARTH_AGENTS_LEARNING; }
     bool window_is_full() const;
 
@@ -100,16 +108,19 @@ class Play {
     World world_;
     Progress progress_;
     std::unique_ptr<demo::Mind> mind_;
-    std::vector<std::optional<agents::AgentId>> ids_;  ///< none for the possessed one
+    std::vector<std::optional<agents::AgentId>> ids_;
     Insight insight_;
     bool looks_ = false;
     Tamper tamper_;
     std::optional<uint32_t> possessed_;
     std::optional<glm::vec2> steering_;
+    std::vector<Judged> judged_;  ///< by hatchling
+    uint64_t judgements_refused_ = 0;
     /// What goes with the snapshot under way.
     std::optional<SavedGame> saving_;
     std::optional<std::vector<std::byte>> saved_;
-    bool wants_save_ = false, is_sealed_ = false;
+    bool wants_save_ = false, is_sealed_ = false, asks_to_keep_ = false;
+    uint64_t taken_before_ = 0;  ///< snapshots, when that of saving_ was recorded
     /// Decisions recorded when the window under way was empty, and windows begun.
     uint64_t window_began_ = 1, windows_ = 0;
     uint64_t publications_ = 0, published_frame_ = 0;

@@ -3,6 +3,7 @@
 
 #include "saved_game.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <type_traits>
@@ -11,7 +12,9 @@ namespace hearth::hatchlings {
 namespace {
 
 constexpr uint64_t kMagic = 0x6c746368'74616820u;  // " hatchtl"
-constexpr uint64_t kFormat = 1;
+constexpr uint64_t kFormat = 2;                    // 2: judgements
+constexpr uint64_t kFileMagic =
+    0x65766173'74616820u;  // " hatsave": the game's bytes, counted, then the brain's
 constexpr size_t kMostHatchlings = 1024, kMostBars = 1 << 16, kMostText = 64;
 
 /// Numbers as they lie in memory, little-endian on all that Hearth runs on.
@@ -52,6 +55,7 @@ class Reader {
     void fail() { is_sound_ = false; }
     bool is_sound() const { return is_sound_; }
     bool is_at_end() const { return bytes_.empty(); }
+    std::span<const std::byte> left() const { return bytes_; }
 
   private:
     std::span<const std::byte> bytes_;
@@ -114,6 +118,11 @@ void visit(Archive& archive, Progress::Mark& mark) {
     visit_all(archive, mark.text, kMostText);
 }
 template <class Archive>
+void visit(Archive& archive, Judged& judged) {
+    for (uint64_t& frame : judged.frames) archive(frame);
+    archive(judged.count);
+}
+template <class Archive>
 void visit(Archive& archive, SavedGame& game) {
     WorldState& world = game.world;
     archive(world.seed);
@@ -129,6 +138,7 @@ void visit(Archive& archive, SavedGame& game) {
     visit_all(archive, game.progress.marks, kMostBars);
     archive(game.progress.embers);
     archive(game.progress.motes);
+    visit_all(archive, game.judged, kMostHatchlings);
 }
 
 }  // namespace
@@ -154,9 +164,39 @@ Result<SavedGame> decode_saved_game(std::span<const std::byte> bytes) {
                            std::to_string(kFormat));
     SavedGame game;
     visit(reader, game);
-    if (!reader.is_sound() || !reader.is_at_end() || game.world.hatchlings.empty())
+    if (!reader.is_sound() || !reader.is_at_end() || game.world.hatchlings.empty() ||
+        game.judged.size() != game.world.hatchlings.size())
         return corrupt_data("the saved game is damaged");
     return game;
+}
+
+std::vector<std::byte> file_of(const SavedGame& game, std::span<const std::byte> brain) {
+    const std::vector<std::byte> described = encode(game);
+    Writer writer;
+    writer(kFileMagic);
+    writer(uint64_t{described.size()});
+    const std::vector<std::byte> head = writer.take();
+    std::vector<std::byte> file(head.size() + described.size() + brain.size());
+    auto at = std::ranges::copy(head, file.begin()).out;
+    at = std::ranges::copy(described, at).out;
+    std::ranges::copy(brain, at);
+    return file;
+}
+
+Result<LoadedFile> read_file(std::span<const std::byte> bytes) {
+    Reader reader(bytes);
+    uint64_t magic = 0, described = 0;
+    reader(magic);
+    if (!reader.is_sound() || magic != kFileMagic)
+        return LoadedFile{{}, std::vector<std::byte>(bytes.begin(), bytes.end())};
+    reader(described);
+    if (!reader.is_sound() || described > reader.left().size())
+        return corrupt_data("the saved game is cut off: it is " + std::to_string(bytes.size()) +
+                            " bytes long");
+    HEARTH_ASSIGN(SavedGame game,
+                  decode_saved_game(reader.left().first(static_cast<size_t>(described))));
+    const auto brain = reader.left().subspan(static_cast<size_t>(described));
+    return LoadedFile{std::move(game), std::vector<std::byte>(brain.begin(), brain.end())};
 }
 
 }  // namespace hearth::hatchlings

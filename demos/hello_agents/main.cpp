@@ -10,6 +10,7 @@
 
 #include <hearth/agents.hpp>
 #include <hearth/agents/learners.hpp>
+#include <hearth/agents/run_log.hpp>
 #include <hearth/compile.hpp>
 
 #include <standalone/device.hpp>
@@ -22,8 +23,7 @@ using namespace hearth::agents;
 namespace {
 
 constexpr size_t kCarts = 8;
-
-Status run() {
+Status run(std::FILE* log) {
     // What an agent sees and does, and how it learns.  A game does this part with a tool and ships bytes.
     const AgentSchema schema(Fields().numbers("cart", 4), Actions().choose("push", 2));
     Ppo ppo{.agents = kCarts, .horizon = 32, .minibatches = 1, .epochs = 20};
@@ -57,6 +57,7 @@ Status run() {
         cart.task->observe(agents.observe(cart.id));
     }
 
+    std::fputs(run_log_begin("hello_agents", "frames").c_str(), log);  // hearth watch LOG
     for (uint64_t frame = 1; frame <= 12'000; ++frame) {
         HEARTH_TRY(context.begin_frame(frame, frame - 1));
         agents.poll();
@@ -78,20 +79,21 @@ Status run() {
         }));
         HEARTH_TRY(recorded);
         const AgentsStatus status = agents.status();
+        const auto length = static_cast<double>(status[Diagnostic::kEpisodeLength]);
+        if (frame % 100 == 0)
+            std::fputs(run_log_sample(status, static_cast<double>(frame)).c_str(), log);
         if (frame % 500 == 0)
-            std::printf("frame %5d  poles stay up for %5.1f steps, %d updates\n",
-                        static_cast<int>(frame),
-                        static_cast<double>(status[Diagnostic::kEpisodeLength]),
-                        static_cast<int>(status[Counter::kLearnSteps]));
-        if (status[Diagnostic::kEpisodeLength] >= 475) return {};
+            std::printf("%5d frames: up for %.0f steps\n", static_cast<int>(frame), length);
+        if (length >= 475) return {};
     }
     return internal_error("the carts did not learn to keep their poles upright");
 }
 
 }  // namespace
 
-int main() {
-    const Status status = run();
+int main(int count, char** arguments) {
+    std::FILE* const log = std::fopen(count > 1 ? arguments[1] : "/dev/null", "w");
+    const Status status = log ? run(log) : not_found("cannot write the log");
     if (!status.ok()) std::fprintf(stderr, "hello_agents: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;
 }

@@ -3,7 +3,7 @@
 
 #include "frame_loop.hpp"
 
-#include "png.hpp"
+#include <pictures/png.hpp>
 
 #include <cmath>
 #include <utility>
@@ -112,7 +112,7 @@ Status FrameLoop::finish(Slot& slot) {
     files_->write(std::exchange(slot.screenshot_path, {}),
                   [copy = std::vector<uint8_t>(pixels.begin(), pixels.end()),
                    extent = slot.screenshot_extent, is_bgra = slot.is_bgra] {
-                      return encode_png(extent.width, extent.height, copy, is_bgra);
+                      return pictures::encode_png(extent.width, extent.height, copy, is_bgra);
                   });
     return {};
 }

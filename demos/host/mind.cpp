@@ -5,7 +5,6 @@
 
 #include <hearth/compile.hpp>
 
-#include <functional>
 #include <utility>
 
 namespace hearth::demo {
@@ -49,67 +48,34 @@ Status Mind::record(const Frame& frame, const agents::AgentsFrame& how) {
     return agents_.record(frame.compute_cmd, how).status();
 }
 
-Result<bool> Mind::record_snapshot(const Frame& frame) {
-    if (copying_ != 0) return false;
-    const hearth_result result =
-        hearth_record_snapshot(agents_.session(), frame.compute_cmd, &copying_);
-    if (result == HEARTH_OK) return true;
-    copying_ = 0;
-    HEARTH_TRY(check(result));
-    return false;
-}
-
-std::optional<std::vector<std::byte>> Mind::take_snapshot() {
-    if (copying_ == 0) return std::nullopt;
-    const void* data = nullptr;
-    uint64_t size_bytes = 0, serial = 0;
-    const hearth_result result =
-        hearth_readback_poll(agents_.session(), copying_, &data, &size_bytes, &serial);
-    if (result == HEARTH_NOT_READY) return std::nullopt;
-    std::optional<std::vector<std::byte>> arrived;
-    if (result == HEARTH_OK) {
-        const auto* const begin = static_cast<const std::byte*>(data);
-        arrived.emplace(begin, begin + size_bytes);
-    }
-    hearth_readback_release(agents_.session(), std::exchange(copying_, 0));
-    return arrived;
-}
-
-Result<std::vector<std::byte>> Mind::snapshot_now(uint64_t& serial) {
-    const auto step = [&](const std::function<Status(VkCommandBuffer)>& record) -> Status {
+Result<std::vector<std::byte>> Mind::save_now(uint64_t& serial) {
+    const auto step = [&](const agents::AgentsFrame& how) -> Status {
         HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
         ++serial;
-        agents_.poll();  // what is still under way takes room in the ring
+        agents_.poll();
         Status recorded;
-        HEARTH_TRY(
-            device_.run_compute([&](VkCommandBuffer commands) { recorded = record(commands); }));
+        HEARTH_TRY(device_.run_compute(
+            [&](VkCommandBuffer commands) { recorded = agents_.record(commands, how).status(); }));
         return recorded;
     };
     // In the middle of a window there is nothing whole to keep.
     agents_.freeze(false);
     for (int i = 0; i < 64 && agents_.status().phase == HEARTH_AGENTS_LEARNING; ++i)
-        HEARTH_TRY(step([&](VkCommandBuffer commands) {
-            return agents_.record(commands, {.learn_us = 1e9, .decide = false}).status();
-        }));
-    (void)take_snapshot();  // one that was under way
-    Result<bool> recorded = false;
-    HEARTH_TRY(step([&](VkCommandBuffer commands) {
-        recorded = record_snapshot({.compute_cmd = commands});
-        return recorded.status();
-    }));
-    if (!*recorded) return internal_error("they are in the middle of a step of learning");
-    HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
-    ++serial;
-    auto snapshot = take_snapshot();
-    if (!snapshot) return internal_error("what was learned has not arrived");
-    return std::move(*snapshot);
+        HEARTH_TRY(step({.learn_us = 1e9, .decide = false}));
+    HEARTH_TRY(agents_.keep());
+    const uint64_t before = agents_.status().snapshots_taken;
+    // One that was under way comes first.
+    for (int i = 0; i < 4 && agents_.status().snapshot_phase != HEARTH_AGENTS_SNAPSHOT_NONE; ++i)
+        HEARTH_TRY(step({.learn_us = 0, .decide = false}));
+    if (agents_.status().snapshots_taken == before)
+        return internal_error("what was learned has not arrived, or is not finite");
+    return agents_.save(0);
 }
 
 Result<uint64_t> Mind::weights_hash(uint64_t& serial) {
     HEARTH_TRY(guest_->context().begin_frame(serial + 1, serial));
     ++serial;
     agents_.poll();
-    (void)take_snapshot();
     return guest_->weights_hash(program_, agents_.session(), serial);
 }
 

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The agents of one brain as a guest on the demo's device: compiled, built, recorded, and what they have
-// learned kept and taken back.
+// The agents of one brain as a guest on the demo's device: compiled, built, recorded and counted.
 
 #pragma once
 
@@ -13,7 +12,6 @@
 #include <hearth/agents/learners.hpp>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,19 +39,9 @@ class Mind {
     /// As of begin_frame().
     const agents::AgentsStatus& status() const { return status_; }
 
-    /// Records a copy of all that was learned, unless one is under way already or a step of learning is
-    /// cut in the middle; it arrives with a later frame.  False: ask again.
-    Result<bool> record_snapshot(const Frame& frame);
-    /// The copy that has arrived, once.
-    std::optional<std::vector<std::byte>> take_snapshot();
-    /// A snapshot as a file's bytes; on any thread.
-    Result<std::vector<std::byte>> encode(std::span<const std::byte> snapshot,
-                                          hearth_brain_flags flags = 0,
-                                          std::span<const std::byte> host_data = {}) const {
-        return program_.encode_brain(snapshot, flags, host_data);
-    }
-    /// A snapshot of this moment, once all frames are done; `serial` is the last one's.
-    Result<std::vector<std::byte>> snapshot_now(uint64_t& serial);
+    /// The brain of this moment as a file's bytes, once all frames are done; `serial` is the last one's.  A window
+    /// that is being learned from is finished first.
+    Result<std::vector<std::byte>> save_now(uint64_t& serial);
 
     const LoadedProgram& program() const { return program_; }
     Guest& guest() { return *guest_; }
@@ -64,9 +52,6 @@ class Mind {
 
   private:
     explicit Mind(standalone::Device& device) : device_(device) {}
-    Status check(hearth_result result) const {
-        return result >= 0 ? Status() : to_status(result, hearth_session_error(agents_.session()));
-    }
 
     standalone::Device& device_;
     std::unique_ptr<Guest> guest_;
@@ -74,7 +59,6 @@ class Mind {
     agents::Agents agents_;
     agents::AgentsStatus status_{};
     std::string summary_;
-    hearth_readback copying_ = 0;  ///< the snapshot under way; 0: none
 };
 
 }  // namespace hearth::demo

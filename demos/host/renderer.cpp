@@ -101,6 +101,12 @@ void Backdrop::reset() {
     device_ = nullptr;
 }
 
+void Effect::reset() {
+    if (!device_) return;
+    device_->vk().DestroyPipeline(device_->handle(), std::exchange(pipeline_, {}), nullptr);
+    device_ = nullptr;
+}
+
 Result<std::unique_ptr<Renderer>> Renderer::create(standalone::Device& device, VkFormat format,
                                                    const Atlas& atlas, uint32_t slots) {
     std::unique_ptr<Renderer> self(new Renderer);
@@ -258,12 +264,15 @@ Status Renderer::create_layouts() {
     pool.pPoolSizes = &size;
     HEARTH_TRY(check_vulkan(vk.CreateDescriptorPool(device, &pool, nullptr, &descriptor_pool_),
                             "vkCreateDescriptorPool"));
-    const VkPushConstantRange range{VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(PushConstants)};
+    static_assert(sizeof(PushConstants) == Effect::kFirstConstant);
+    const VkPushConstantRange ranges[] = {
+        {VK_SHADER_STAGE_VERTEX_BIT, 0, sizeof(PushConstants)},
+        {VK_SHADER_STAGE_FRAGMENT_BIT, Effect::kFirstConstant, Effect::kMostConstantBytes}};
     VkPipelineLayoutCreateInfo layout{VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO};
     layout.setLayoutCount = 1;
     layout.pSetLayouts = &set_layout_;
-    layout.pushConstantRangeCount = 1;
-    layout.pPushConstantRanges = &range;
+    layout.pushConstantRangeCount = static_cast<uint32_t>(std::size(ranges));
+    layout.pPushConstantRanges = ranges;
     return check_vulkan(vk.CreatePipelineLayout(device, &layout, nullptr, &layout_),
                         "vkCreatePipelineLayout");
 }
@@ -499,6 +508,35 @@ void Renderer::draw(const Canvas& canvas, const View& view) {
                static_cast<uint32_t>(indices.size()), static_cast<int32_t>(used_vertices_));
     used_vertices_ += static_cast<uint32_t>(vertices.size());
     used_indices_ += static_cast<uint32_t>(indices.size());
+}
+
+Status Renderer::create_effect(Effect& effect, std::span<const uint32_t> fragment_shader) {
+    effect.reset();
+    HEARTH_ASSIGN(effect.pipeline_, create_pipeline(fragment_shader));
+    effect.device_ = device_;
+    return {};
+}
+
+void Renderer::draw(const Effect& effect, glm::vec2 from, glm::vec2 to,
+                    std::span<const std::byte> constants) {
+    const Slot& slot = slots_[slot_];
+    constexpr uint32_t kOrder[] = {0, 1, 2, 0, 2, 3};
+    const glm::vec2 corners[] = {from, {to.x, from.y}, to, {from.x, to.y}};
+    constexpr glm::vec2 kUv[] = {{0.0f, 0.0f}, {1.0f, 0.0f}, {1.0f, 1.0f}, {0.0f, 1.0f}};
+    if (used_vertices_ + 4 > kVerticesPerFrame || used_indices_ + 6 > kIndicesPerFrame) return;
+    for (uint32_t i = 0; i < 4; ++i)
+        slot.vertices.as<Vertex>()[used_vertices_ + i] = {corners[i], kUv[i], ~0u};
+    std::ranges::copy(kOrder, slot.indices.as<uint32_t>().begin() + used_indices_);
+    bind(effect.pipeline_, atlas_set_);
+    set_view(View::pixels(extent_));
+    device_->vk().CmdPushConstants(cmd_, layout_, VK_SHADER_STAGE_FRAGMENT_BIT,
+                                   Effect::kFirstConstant, static_cast<uint32_t>(constants.size()),
+                                   constants.data());
+    draw_range(slot.vertices.handle(), slot.indices.handle(), used_indices_, 6,
+               static_cast<int32_t>(used_vertices_));
+    bind(shape_pipeline_, atlas_set_);
+    used_vertices_ += 4;
+    used_indices_ += 6;
 }
 
 void Renderer::draw(const Backdrop& backdrop) {

@@ -82,6 +82,23 @@ class Backdrop {
     VkDescriptorSet set_ = VK_NULL_HANDLE;
 };
 
+/// A fragment shader of the demo's own, for rectangles: `layout(location = 0) in vec2 uv`, and push
+/// constants from byte Effect::kFirstConstant on.
+class Effect {
+  public:
+    static constexpr uint32_t kFirstConstant = 32, kMostConstantBytes = 64;
+    Effect() = default;
+    ~Effect() { reset(); }
+    Effect(const Effect&) = delete;
+    Effect& operator=(const Effect&) = delete;
+    void reset();
+
+  private:
+    friend class Renderer;
+    standalone::Device* device_ = nullptr;
+    VkPipeline pipeline_ = VK_NULL_HANDLE;
+};
+
 class Renderer {
   public:
     /// `format` of the images to draw into; `slots` is the number of frames in flight.
@@ -108,6 +125,11 @@ class Renderer {
     void draw(const StaticMesh& mesh, const View& view);
     /// Fills the whole picture, which must be of the backdrop's size.
     void draw(const Backdrop& backdrop);
+    /// Makes an effect of SPIR-V.  The device must be done with the old one.
+    Status create_effect(Effect& effect, std::span<const uint32_t> fragment_shader);
+    /// Fills a rectangle of the picture, in pixels; `uv` is (0, 0) at `from` and (1, 1) at `to`.
+    void draw(const Effect& effect, glm::vec2 from, glm::vec2 to,
+              std::span<const std::byte> constants);
     void draw(const ImDrawData& ui);
     /// Ends the picture; its image is then in VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL.
     void end();

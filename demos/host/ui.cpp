@@ -3,7 +3,7 @@
 
 #include "ui.hpp"
 
-#include "font.hpp"
+#include <pictures/font.hpp>
 
 #include <cmath>
 
@@ -48,10 +48,10 @@ std::unique_ptr<Ui> Ui::create(float scale) {
     io.LogFilename = nullptr;
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     set_style(scale);
-    self->body_ = add_font(regular_font(), 16.0f * scale);
-    self->heading_ = add_font(bold_font(), 20.0f * scale);
-    self->display_ = add_font(bold_font(), 44.0f * scale);
-    self->small_ = add_font(regular_font(), 13.0f * scale);
+    self->body_ = add_font(pictures::regular_font(), 16.0f * scale);
+    self->heading_ = add_font(pictures::bold_font(), 20.0f * scale);
+    self->display_ = add_font(pictures::bold_font(), 44.0f * scale);
+    self->small_ = add_font(pictures::regular_font(), 13.0f * scale);
     io.Fonts->Build();
     return self;
 }

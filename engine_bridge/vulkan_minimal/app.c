@@ -26,7 +26,7 @@ void app_check(hearth_result result, const char* what, const char* detail) {
 }
 
 static VkInstance instance;
-VkPhysicalDevice app_physical_device;
+static VkPhysicalDevice physical_device;
 VkDevice app_device;
 static VkQueue queue;
 static VkCommandPool pool;
@@ -55,7 +55,7 @@ static void pick_device(void) {
         vkGetPhysicalDeviceQueueFamilyProperties(devices[i], &family_count, families);
         for (uint32_t f = 0; f < family_count; ++f) {
             if (!(families[f].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
-            app_physical_device = devices[i];
+            physical_device = devices[i];
             queue_family = f;
             return;
         }
@@ -90,7 +90,7 @@ void app_make_device(void) {
         .pQueueCreateInfos = &queue_info,
         .enabledExtensionCount = requirements.required_extension_count,
         .ppEnabledExtensionNames = requirements.required_extensions};
-    app_check_vk(vkCreateDevice(app_physical_device, &device_info, NULL, &app_device),
+    app_check_vk(vkCreateDevice(physical_device, &device_info, NULL, &app_device),
                  "vkCreateDevice");
     vkGetDeviceQueue(app_device, queue_family, 0, &queue);
     VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -122,6 +122,41 @@ void app_submit_and_wait(VkCommandBuffer commands) {
     vkFreeCommandBuffers(app_device, pool, 1, &commands);
 }
 
+app_buffer app_make_buffer(uint64_t bytes) {
+    const VkMemoryPropertyFlags mapped =
+        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+    app_buffer b = {.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
+                             VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
+                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+                    .bytes = bytes};
+    VkBufferCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = bytes, .usage = b.usage};
+    app_check_vk(vkCreateBuffer(app_device, &info, NULL, &b.buffer), "vkCreateBuffer");
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(app_device, b.buffer, &needs);
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(physical_device, &memory);
+    uint32_t type = 0;
+    while (!(needs.memoryTypeBits >> type & 1) ||
+           (memory.memoryTypes[type].propertyFlags & mapped) != mapped)
+        if (++type == memory.memoryTypeCount) app_fail("no mapped memory", "");
+    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
+    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+                                     .pNext = &flags,
+                                     .allocationSize = needs.size,
+                                     .memoryTypeIndex = type};
+    app_check_vk(vkAllocateMemory(app_device, &allocate, NULL, &b.memory), "vkAllocateMemory");
+    app_check_vk(vkBindBufferMemory(app_device, b.buffer, b.memory, 0), "vkBindBufferMemory");
+    app_check_vk(vkMapMemory(app_device, b.memory, 0, VK_WHOLE_SIZE, 0, &b.data), "vkMapMemory");
+    return b;
+}
+
+void app_destroy_buffer(const app_buffer* buffer) {
+    vkDestroyBuffer(app_device, buffer->buffer, NULL);
+    vkFreeMemory(app_device, buffer->memory, NULL);
+}
+
 static void* read_file(const char* path, uint64_t* size) {
     /* Without O_NONBLOCK, opening a FIFO waits until somebody writes to it. */
     const int file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -141,10 +176,10 @@ static void* read_file(const char* path, uint64_t* size) {
     return bytes;
 }
 
-hearth_context* app_adopt_device(void) {
+hearth_host_info app_host_info(void) {
     hearth_host_info info = hearth_host_info_default();
     info.instance = instance;
-    info.physical_device = app_physical_device;
+    info.physical_device = physical_device;
     info.device = app_device;
     info.get_instance_proc_addr = vkGetInstanceProcAddr;
     info.api_version = api_version;
@@ -152,6 +187,11 @@ hearth_context* app_adopt_device(void) {
     info.device_extension_count = requirements.required_extension_count;
     info.device_extensions = requirements.required_extensions;
     info.features = requirements.required_features;
+    return info;
+}
+
+hearth_context* app_adopt_device(void) {
+    const hearth_host_info info = app_host_info();
     hearth_context* context;
     static hearth_report report;
     app_check(hearth_context_create(&info, &context, &report), "hearth_context_create",

@@ -12,8 +12,20 @@
 #include <stdint.h>
 #include <vulkan/vulkan.h>
 
-extern VkPhysicalDevice app_physical_device;
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 extern VkDevice app_device;
+
+/* A buffer that both the CPU and kernels can reach. */
+typedef struct app_buffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+    uint32_t usage;
+    uint64_t bytes;
+    void* data;
+} app_buffer;
 
 void app_fail(const char* what, const char* detail);
 void app_check_vk(VkResult result, const char* what);
@@ -23,13 +35,22 @@ void app_check(hearth_result result, const char* what, const char* detail);
 /* The first device that Hearth can use, with what Hearth requires and one queue. */
 void app_make_device(void);
 void app_destroy_device(void);
-/* Hands the device to Hearth. */
+/* What Hearth is told of the device. */
+hearth_host_info app_host_info(void);
+/* Hands it to Hearth. */
 hearth_context* app_adopt_device(void);
+
+app_buffer app_make_buffer(uint64_t bytes);
+void app_destroy_buffer(const app_buffer* buffer);
 
 VkCommandBuffer app_begin_commands(void);
 void app_submit_and_wait(VkCommandBuffer commands);
 
 /* A program, or this profile of a package; NULL: the first that the device can run. */
 hearth_program* app_load(hearth_context* context, const char* path, const char* profile);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -15,46 +15,7 @@
 
 #define MAX_BINDINGS 64
 
-typedef struct mapped_buffer {
-    VkBuffer buffer;
-    VkDeviceMemory memory;
-    uint32_t usage;
-    uint64_t bytes;
-    void* data;
-} mapped_buffer;
-
-/* A buffer that both the CPU and kernels can reach. */
-static mapped_buffer make_buffer(uint64_t bytes) {
-    const VkMemoryPropertyFlags mapped =
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    mapped_buffer b = {.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                                VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                                VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-                       .bytes = bytes};
-    VkBufferCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = bytes, .usage = b.usage};
-    app_check_vk(vkCreateBuffer(app_device, &info, NULL, &b.buffer), "vkCreateBuffer");
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(app_device, b.buffer, &needs);
-    VkPhysicalDeviceMemoryProperties memory;
-    vkGetPhysicalDeviceMemoryProperties(app_physical_device, &memory);
-    uint32_t type = 0;
-    while (!(needs.memoryTypeBits >> type & 1) ||
-           (memory.memoryTypes[type].propertyFlags & mapped) != mapped)
-        if (++type == memory.memoryTypeCount) app_fail("no mapped memory", "");
-    VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-                                       .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
-    VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                     .pNext = &flags,
-                                     .allocationSize = needs.size,
-                                     .memoryTypeIndex = type};
-    app_check_vk(vkAllocateMemory(app_device, &allocate, NULL, &b.memory), "vkAllocateMemory");
-    app_check_vk(vkBindBufferMemory(app_device, b.buffer, b.memory, 0), "vkBindBufferMemory");
-    app_check_vk(vkMapMemory(app_device, b.memory, 0, VK_WHOLE_SIZE, 0, &b.data), "vkMapMemory");
-    return b;
-}
-
-static void fill_input(const hearth_binding_info* binding, mapped_buffer* buffer) {
+static void fill_input(const hearth_binding_info* binding, app_buffer* buffer) {
     for (uint64_t i = 0; i < buffer->bytes / 4; ++i) {
         if (binding->device_dtype == HEARTH_F32)
             ((float*)buffer->data)[i] = 0.01f * (float)(i + 1);
@@ -82,14 +43,14 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
     printf("%s: %u dispatches, %u barriers\n", info.name, info.dispatch_count, info.barrier_count);
 
     hearth_binding_info bindings[MAX_BINDINGS];
-    mapped_buffer buffers[MAX_BINDINGS];
+    app_buffer buffers[MAX_BINDINGS];
     hearth_bound bound[MAX_BINDINGS];
     for (uint32_t i = 0; i < info.binding_count; ++i) {
         bindings[i] = hearth_binding_info_default();
         app_check(hearth_program_get_binding(program, info.bindings[i], &bindings[i]), "binding",
                   "");
         const uint64_t bytes = bindings[i].bytes_fixed + bindings[i].bytes_per_row * rows;
-        buffers[i] = make_buffer(bytes > 16 ? bytes : 16);
+        buffers[i] = app_make_buffer(bytes > 16 ? bytes : 16);
         if (!bindings[i].is_output) fill_input(&bindings[i], &buffers[i]);
         bound[i] = hearth_bind_buffer(info.bindings[i], buffers[i].buffer, 0, buffers[i].bytes,
                                       buffers[i].usage);
@@ -130,8 +91,7 @@ static void run_entry(hearth_context* context, hearth_program* program, hearth_s
             hearth_readback_poll(session, readbacks[i], &data, &bytes, &of_serial) == HEARTH_OK)
             print_values(bindings[i].name, bindings[i].device_dtype, data, bytes);
         hearth_readback_release(session, readbacks[i]);
-        vkDestroyBuffer(app_device, buffers[i].buffer, NULL);
-        vkFreeMemory(app_device, buffers[i].memory, NULL);
+        app_destroy_buffer(&buffers[i]);
     }
 }
 

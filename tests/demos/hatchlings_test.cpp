@@ -92,6 +92,35 @@ class HatchlingsPlay : public ::testing::Test {
         EXPECT_TRUE(hash.ok()) << hash.status().message();
         return hash.ok() ? *hash : 0;
     }
+    /// How many there are in the learner's ring.
+    uint64_t demonstrations(Match& match) {
+        demo::Mind& mind = match.play->mind();
+        hearth_session* const session = mind.agents().session();
+        const auto read = [&]() -> Result<uint64_t> {
+            hearth_readback_info info = hearth_readback_info_default();
+            HEARTH_ASSIGN(info.slot, mind.program().find_slot("demonstration.size"));
+            hearth_readback id = 0;
+            HEARTH_TRY(mind.guest().context().begin_frame(match.serial + 1, match.serial));
+            ++match.serial;
+            hearth_result result = HEARTH_OK;
+            HEARTH_TRY(device().run_compute([&](VkCommandBuffer commands) {
+                info.command_buffer = commands;
+                result = hearth_record_readback(session, &info, &id);
+            }));
+            if (result != HEARTH_OK) return to_status(result, hearth_session_error(session));
+            HEARTH_TRY(mind.guest().context().begin_frame(match.serial + 1, match.serial));
+            ++match.serial;
+            const void* data = nullptr;
+            uint64_t bytes = 0, serial = 0;
+            HEARTH_TRY(
+                to_status(hearth_readback_poll(session, id, &data, &bytes, &serial), "no answer"));
+            const int32_t count = *static_cast<const int32_t*>(data);
+            hearth_readback_release(session, id);
+            return static_cast<uint64_t>(count);
+        }();
+        EXPECT_TRUE(read.ok()) << read.status().message();
+        return read.ok() ? *read : 0;
+    }
     /// What the program says of a run: its last line.
     std::string run_program(const std::string& arguments) {
         const fs::path folder = fs::read_symlink("/proc/self/exe").parent_path();
@@ -219,7 +248,8 @@ TEST_F(HatchlingsPlay, ASavedGameGoesOnInANewProcessAsIfItHadNeverStopped) {
 TEST_F(HatchlingsPlay, DamagedSavedGamesAreRefused) {
     Match match = begin({.hatchlings = 4});
     frames(match, 20);
-    const SavedGame game{match.world().state(), match.play->progress().state()};
+    const SavedGame game{match.world().state(), match.play->progress().state(),
+                         std::vector<Judged>(4)};
     const std::vector<std::byte> bytes = encode(game);
     const auto again = decode_saved_game(bytes);
     ASSERT_TRUE(again.ok()) << again.status().message();
@@ -227,7 +257,7 @@ TEST_F(HatchlingsPlay, DamagedSavedGamesAreRefused) {
     for (size_t size = 0; size < bytes.size(); ++size)
         EXPECT_FALSE(decode_saved_game(std::span(bytes).first(size)).ok()) << size;
     std::vector<std::byte> later = bytes;
-    later[8] = std::byte{2};
+    later[8] = std::byte{3};
     EXPECT_EQ(decode_saved_game(later).status().code(), StatusCode::kUnsupported);
     // A place that is not a number.
     SavedGame bad = game;
@@ -237,6 +267,8 @@ TEST_F(HatchlingsPlay, DamagedSavedGamesAreRefused) {
     // Of another number of hatchlings.
     const auto file = match.play->save_now(match.serial);
     ASSERT_TRUE(file.ok()) << file.status().message();
+    for (const size_t size : {size_t{9}, size_t{40}, file->size() - 1})
+        EXPECT_FALSE(match.play->load(std::span(*file).first(size)).ok()) << size;
     Match other = begin({.hatchlings = 5});
     const Status refused = other.play->load(*file);
     EXPECT_NE(refused.message().find("4 hatchlings, this one 5"), std::string::npos)
@@ -439,12 +471,48 @@ TEST_F(HatchlingsPlay, WhatAPossessedOneDoesIsNotLearnedAsItsOwn) {
     obey(match, Verb::kRelease);
     frames(match, 4 + demo::FrameLoop::kFramesInFlight);
     const uint64_t decisions = kSecond / kFramesPerDecision;
-    const uint64_t samples = match.play->status()[Counter::kSamples] - before;
+    const uint64_t shown = demonstrations(match);
+    EXPECT_EQ(shown, decisions) << "each of its decisions";
+    const uint64_t samples = match.play->status()[Counter::kSamples] - before - shown;
     // Of the fourth only the decision before it was possessed was stored.
     EXPECT_GE(samples, 3 * decisions);
     EXPECT_LE(samples, 3 * (decisions + 2) + 1);
-    frames(match, kSecond);
     EXPECT_NE(match.world().hatchlings()[2].thrust.x, 1.0f) << "it decides again";
+}
+
+TEST_F(HatchlingsPlay, PraiseHasAShareInWhatIsLearnedAndNoMore) {
+    Match match = begin({.seed = 6, .hatchlings = 2});
+    frames(match, 20);
+    const auto judge = [&](Verb verb, uint32_t hatchling) {
+        const Status judged = match.play->obey({.verb = verb, .hatchling = hatchling});
+        ASSERT_TRUE(judged.ok()) << judged.message();
+    };
+    for (int i = 0; i < 3; ++i) judge(Verb::kPraise, 0);
+    judge(Verb::kScold, 0);
+    EXPECT_EQ(match.play->judgements_refused(), 0u);
+    for (int i = 0; i < 10; ++i) judge(Verb::kPraise, 0);
+    EXPECT_EQ(match.play->judgements_refused(), 10u);
+    judge(Verb::kPraise, 1);  // another one has its own share
+    EXPECT_EQ(match.play->judgements_refused(), 10u);
+    frames(match, uint64_t{kHorizon} * kFramesPerDecision);
+    for (int i = 0; i < 5; ++i) judge(Verb::kScold, 0);
+    EXPECT_EQ(match.play->judgements_refused(), 11u) << "a window later it counts again";
+}
+
+TEST_F(HatchlingsPlay, AThousandOfThemStartAndRunWithoutAllocatingInAFrame) {
+    Match match = begin({.hatchlings = 1024, .learn_us = 1000});
+    ASSERT_NE(match.play, nullptr);
+    frames(match, 24);
+    const agents::AgentsStatus status = match.play->status();
+    EXPECT_EQ(status.agents, 1024u);
+    EXPECT_GE(status[Counter::kSamples], 3u * 1024);
+    EXPECT_EQ(status[Counter::kSamplesRefused], 0u);
+    EXPECT_EQ(match.play->mind().guest().frame_path_cpu_allocations(), 0u);
+    EXPECT_EQ(match.play->mind().guest().frame_path_device_allocations(), 0u);
+    size_t moving = 0;
+    for (const Hatchling& h : match.world().hatchlings())
+        moving += h.thrust.x != 0 || h.thrust.y != 0 ? 1 : 0;
+    EXPECT_EQ(moving, 1024u) << "each has decided for itself";
 }
 
 // --- Learning -------------------------------------------------------------------------------------

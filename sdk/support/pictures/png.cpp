@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "png.hpp"
+#include <pictures/png.hpp>
 
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -10,7 +10,7 @@
 #include <stb_image_write.h>
 #pragma GCC diagnostic pop
 
-namespace hearth::demo {
+namespace hearth::pictures {
 
 Result<std::vector<std::byte>> encode_png(uint32_t width, uint32_t height,
                                           std::span<const uint8_t> pixels, bool is_bgra) {
@@ -34,4 +34,4 @@ Result<std::vector<std::byte>> encode_png(uint32_t width, uint32_t height,
     return png;
 }
 
-}  // namespace hearth::demo
+}  // namespace hearth::pictures

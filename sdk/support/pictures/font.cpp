@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "font.hpp"
+#include <pictures/font.hpp>
 
 #if defined(HEARTH_FONT_REGULAR) && defined(HEARTH_FONT_BOLD)
 
@@ -21,7 +21,7 @@
 HEARTH_EMBED(hearth_font_regular, HEARTH_FONT_REGULAR);
 HEARTH_EMBED(hearth_font_bold, HEARTH_FONT_BOLD);
 
-namespace hearth::demo {
+namespace hearth::pictures {
 
 std::span<const unsigned char> regular_font() {
     return {hearth_font_regular_begin, hearth_font_regular_end};
@@ -30,11 +30,11 @@ std::span<const unsigned char> bold_font() {
     return {hearth_font_bold_begin, hearth_font_bold_end};
 }
 
-}  // namespace hearth::demo
+}  // namespace hearth::pictures
 
 #else
 
-namespace hearth::demo {
+namespace hearth::pictures {
 
 std::span<const unsigned char> regular_font() {
     return {};
@@ -43,6 +43,6 @@ std::span<const unsigned char> bold_font() {
     return {};
 }
 
-}  // namespace hearth::demo
+}  // namespace hearth::pictures
 
 #endif

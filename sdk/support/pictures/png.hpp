@@ -10,11 +10,11 @@
 #include <span>
 #include <vector>
 
-namespace hearth::demo {
+namespace hearth::pictures {
 
 /// The bytes of an opaque PNG of `height` rows of `width` pixels, four bytes each; alpha is ignored.
 /// `is_bgra`: the bytes are in the order blue, green, red.  Any thread.
 Result<std::vector<std::byte>> encode_png(uint32_t width, uint32_t height,
                                           std::span<const uint8_t> pixels, bool is_bgra);
 
-}  // namespace hearth::demo
+}  // namespace hearth::pictures

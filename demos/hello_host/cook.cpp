@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a studio does once: says what the network is and how it learns, and cooks it into a package that
+// inference.cpp and training.cpp ship.  cook_curve PACKAGE
+
+#include <hearth/compile.hpp>
+#include <hearth/file.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <cstdio>
+
+using namespace hearth;
+
+namespace {
+
+/// x [rows, 1] -> y [rows, 1].  Layers of equal names have the same weights in every entry.
+Tensor net(Trace& trace, const Tensor& x) {
+    return nn::mlp(trace, "curve", x, {32, 32, 1}, tanh, {.seed = 1});
+}
+
+Status cook_curve(const char* path) {
+    Trace predict("predict");
+    predict.output("y", net(predict, predict.input("x", {kRows, 1})));
+
+    Trace learn("learn");
+    const Tensor x = learn.input("x", {kRows, 1});
+    const Tensor loss = mse_loss(net(learn, x), learn.input("wanted", {kRows, 1}));
+    minimize(loss, learn.params(), AdamOptions{.learning_rate = 3e-3});
+    learn.output("loss", loss);
+
+    Trace* const entries[] = {&predict, &learn};
+    HEARTH_ASSIGN(const Cooked cooked, cook(entries, {.rows_capacity = 64}));
+    return write_file_atomically(path, cooked.bytes);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const Status status =
+        argc == 2 ? cook_curve(argv[1]) : invalid_argument("usage: cook_curve PACKAGE");
+    if (!status.ok()) std::fprintf(stderr, "cook_curve: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A C++17 game in which a network learns while frames are drawn: a slice of learning a frame, then what
+// was learned is used, saved and loaded again.  vulkan_minimal/app.h is the Vulkan code that a game has
+// anyway.
+
+#include "vulkan_minimal/app.h"
+
+#include <hearth/network.hpp>
+
+#include <cmath>
+#include <cstdio>
+
+using namespace hearth;
+
+namespace {
+
+constexpr uint64_t kSamples = 64, kSteps = 600;
+constexpr float kGoodLoss = 0.01f;
+
+struct Buffers {
+    app_buffer x = app_make_buffer(sizeof(float) * kSamples);
+    app_buffer wanted = app_make_buffer(sizeof(float) * kSamples);
+    app_buffer y = app_make_buffer(sizeof(float) * kSamples);
+    app_buffer loss = app_make_buffer(sizeof(float));
+
+    ~Buffers() {
+        for (const app_buffer* buffer : {&x, &wanted, &y, &loss}) app_destroy_buffer(buffer);
+    }
+};
+
+NamedBinding bind(const char* name, const app_buffer& b) {
+    const hearth_scope read =
+        hearth_make_scope(VK_PIPELINE_STAGE_HOST_BIT, VK_ACCESS_HOST_READ_BIT);
+    return in_buffer(name, b.buffer, 0, b.bytes, b.usage, {}, read);
+}
+
+/// The frames of a game; the GPU is waited for, so that each has completed when the next begins.
+class Frames {
+  public:
+    explicit Frames(Context& context) : context_(context) {}
+    template <class Record>
+    Status next(const Record& record) {
+        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+        const VkCommandBuffer commands = app_begin_commands();
+        const Status status = record(commands);
+        app_submit_and_wait(commands);
+        ++serial_;
+        return status;
+    }
+
+  private:
+    Context& context_;
+    uint64_t serial_ = 0;
+};
+
+Status run(Context& context, const Buffers& buffers) {
+    HEARTH_ASSIGN(Network curve, Network::open(context, CURVE_PACKAGE));
+    float* const x = static_cast<float*>(buffers.x.data);
+    for (uint64_t i = 0; i < kSamples; ++i) {
+        x[i] = 2.0f * static_cast<float>(i) / (kSamples - 1) - 1.0f;
+        static_cast<float*>(buffers.wanted.data)[i] = std::sin(3.0f * x[i]);
+    }
+    Frames frames(context);
+    const auto predict = [&](Network& network) {
+        return frames.next([&](VkCommandBuffer commands) {
+            return network
+                .record(commands, "predict", kSamples, {bind("x", buffers.x), bind("y", buffers.y)})
+                .status();
+        });
+    };
+    for (uint64_t step = 0; step < kSteps; ++step)
+        HEARTH_TRY(frames.next([&](VkCommandBuffer commands) {
+            return curve
+                .record(commands, "learn", kSamples,
+                        {bind("x", buffers.x), bind("wanted", buffers.wanted),
+                         bind("loss", buffers.loss)})
+                .status();
+        }));
+    const float loss = *static_cast<const float*>(buffers.loss.data);
+    HEARTH_TRY(predict(curve));
+    const float learned = static_cast<const float*>(buffers.y.data)[0];
+
+    // What was learned, as bytes that a game saves; and in another network that has learned nothing.
+    std::optional<hearth_readback> snapshot;
+    HEARTH_TRY(frames.next([&](VkCommandBuffer commands) -> Status {
+        HEARTH_ASSIGN(snapshot, curve.session().record_snapshot(commands));
+        return {};
+    }));
+    HEARTH_TRY(frames.next([](VkCommandBuffer) { return Status(); }));
+    HEARTH_ASSIGN(const auto copied, curve.session().poll(*snapshot));
+    HEARTH_ASSIGN(const auto brain, curve.program().encode_brain(copied->bytes));
+    HEARTH_ASSIGN(Network other, Network::open(context, CURVE_PACKAGE));
+    HEARTH_TRY(predict(other));  // sets it up, too
+    const float unlearned = static_cast<const float*>(buffers.y.data)[0];
+    HEARTH_TRY(frames.next(
+        [&](VkCommandBuffer commands) { return other.session().record_brain(commands, brain); }));
+    HEARTH_TRY(predict(other));
+    const float loaded = static_cast<const float*>(buffers.y.data)[0];
+    std::printf("loss %g; sin(-3): %g learned, %g loaded, %g before\n", static_cast<double>(loss),
+                static_cast<double>(learned), static_cast<double>(loaded),
+                static_cast<double>(unlearned));
+    if (!(loss < kGoodLoss)) return internal_error("it did not learn the curve");
+    return loaded == learned ? Status() : internal_error("the brain computes something else");
+}
+
+}  // namespace
+
+int main() {
+    app_make_device();
+    Status status;
+    {
+        const Buffers buffers;
+        Result<Context> context = Context::create(app_host_info());
+        status = context.ok() ? run(*context, buffers) : context.status();
+        if (!status.ok()) std::fprintf(stderr, "%s\n", status.message().c_str());
+    }
+    app_destroy_device();
+    return status.ok() ? 0 : 1;
+}

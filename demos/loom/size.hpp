@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Sizes that the network, the game and the shader agree on.
+
+#pragma once
+
+#include <cstdint>
+
+namespace hearth::loom {
+
+constexpr int64_t kPictureSize = 256;  ///< texels along each side of what is to be woven
+constexpr int64_t kTexels = kPictureSize * kPictureSize;
+constexpr int64_t kBatch = 1024;  ///< texels of one step of learning
+
+}  // namespace hearth::loom

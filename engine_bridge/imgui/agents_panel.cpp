@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "agents_panel.hpp"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <utility>
+
+namespace hearth::bridge {
+namespace {
+
+constexpr size_t kMostSamples = 512, kMostMarks = 64;
+constexpr float kWidth = 360;
+const ImVec4 kDim{0.60f, 0.64f, 0.69f, 1}, kGood{0.61f, 0.88f, 0.54f, 1}, kWarn{1, 0.83f, 0.42f, 1},
+    kBad{1, 0.48f, 0.40f, 1};
+constexpr ImU32 kLine = IM_COL32(255, 190, 92, 255), kGrid = IM_COL32(255, 255, 255, 26),
+                kMarkLine = IM_COL32(255, 255, 255, 110);
+
+/// Counters above zero which say that something was held back.
+constexpr std::array kRails = {HEARTH_AGENTS_SAMPLES_REFUSED,    HEARTH_AGENTS_OBSERVATIONS_CLAMPED,
+                               HEARTH_AGENTS_REWARDS_CLAMPED,    HEARTH_AGENTS_SAMPLES_DROPPED,
+                               HEARTH_AGENTS_SKIPPED_NOT_FINITE, HEARTH_AGENTS_SKIPPED_KL,
+                               HEARTH_AGENTS_SKIPPED_RATIO,      HEARTH_AGENTS_PUBLICATIONS_REFUSED,
+                               HEARTH_AGENTS_PUBLICATIONS_FAR};
+
+/// A name and what belongs to it, at the right edge.
+template <class... Args>
+void row(const char* name, const ImVec4& color, const char* format, Args... args) {
+    char text[64];
+    std::snprintf(text, sizeof text, format, args...);
+    ImGui::TextColored(kDim, "%s", name);
+    const float right = ImGui::GetWindowContentRegionMax().x - ImGui::CalcTextSize(text).x;
+    ImGui::SameLine(std::max(right, 0.0f));
+    ImGui::TextColored(color, "%s", text);
+}
+
+double mebibytes(uint64_t bytes) {
+    return static_cast<double>(bytes) / (1 << 20);
+}
+
+}  // namespace
+
+AgentsPanel::AgentsPanel(const hearth_context* context, hearth_agents* agents, BrainFiles files)
+    : context_(context),
+      agents_(agents),
+      files_(std::move(files)),
+      status_(hearth_agents_status_default()) {
+    samples_.reserve(kMostSamples);
+}
+
+void AgentsPanel::add(const AgentsPanelFrame& frame) {
+    frame_ = frame;
+    hearth_agents_get_status(agents_, &status_);
+    if (!samples_.empty() && frame.seconds < samples_.back().seconds + period_) return;
+    if (samples_.size() == kMostSamples) {
+        // Half as dense from now on, so that all of the game stays in view.
+        for (size_t i = 0; i < kMostSamples / 2; ++i) samples_[i] = samples_[2 * i];
+        samples_.resize(kMostSamples / 2);
+        period_ *= 2;
+    }
+    Sample sample{.seconds = frame.seconds, .values = {}};
+    std::copy_n(status_.diagnostics, HEARTH_AGENTS_DIAGNOSTICS, sample.values.begin());
+    sample.values.back() = static_cast<float>(status_.score);
+    samples_.push_back(sample);
+}
+
+void AgentsPanel::mark(std::string text) {
+    if (marks_.size() == kMostMarks) marks_.erase(marks_.begin());
+    marks_.push_back({frame_.seconds, std::move(text)});
+}
+
+const char* AgentsPanel::curve_name(size_t index) const {
+    return index < HEARTH_AGENTS_DIAGNOSTICS
+               ? hearth_agents_diagnostic_name(static_cast<uint32_t>(index))
+               : "score";
+}
+
+void AgentsPanel::draw(const char* title) {
+    // As high as what it shows, which changes.
+    ImGui::SetNextWindowSizeConstraints({kWidth, 0}, {kWidth, FLT_MAX});
+    if (ImGui::Begin(title, nullptr, ImGuiWindowFlags_AlwaysAutoResize)) {
+        draw_head();
+        draw_curve();
+        draw_cost();
+        draw_rails();
+        draw_buttons();
+    }
+    ImGui::End();
+}
+
+void AgentsPanel::draw_head() const {
+    const bool learns = status_.phase == HEARTH_AGENTS_LEARNING;
+    if (status_.frozen)
+        ImGui::TextColored(kDim, "FROZEN");
+    else if (status_.stuck)
+        ImGui::TextColored(kBad, "STUCK");
+    else if (status_.rules_changed)
+        ImGui::TextColored(kWarn, "RULES CHANGED?");
+    else
+        ImGui::TextColored(kGood, learns ? "LEARNING" : "COLLECTING");
+    ImGui::SameLine();
+    if (learns)
+        ImGui::TextColored(kDim, "%u of %u items, %u agents", status_.items_done, status_.items,
+                           status_.agents);
+    else
+        ImGui::TextColored(kDim, "%u agents", status_.agents);
+}
+
+void AgentsPanel::draw_curve() {
+    if (ImGui::BeginCombo("curve", curve_name(curve_))) {
+        for (size_t i = 0; i < kCurves; ++i)
+            if (ImGui::Selectable(curve_name(i), i == curve_)) curve_ = i;
+        ImGui::EndCombo();
+    }
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const ImVec2 size{std::max(ImGui::GetContentRegionAvail().x, 50.0f),
+                      7 * ImGui::GetTextLineHeight()};
+    ImGui::InvisibleButton("plot", size);
+    const bool is_pointed_at = ImGui::IsItemHovered();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(at, {at.x + size.x, at.y + size.y}, IM_COL32(0, 0, 0, 80), 4);
+    if (samples_.size() < 2) return;
+    const double first = samples_.front().seconds, last = samples_.back().seconds;
+    float low = samples_[0].values[curve_], high = low;
+    for (const Sample& s : samples_) {
+        low = std::min(low, s.values[curve_]);
+        high = std::max(high, s.values[curve_]);
+    }
+    if (!(high > low)) high = low + 1;
+    const auto x_of = [&](double seconds) {
+        return at.x + size.x * static_cast<float>((seconds - first) / std::max(last - first, 1e-9));
+    };
+    const auto y_of = [&](float value) {
+        return at.y + size.y - 4 - (size.y - 8) * (value - low) / (high - low);
+    };
+    for (const float part : {0.25f, 0.5f, 0.75f})
+        list.AddLine({at.x, at.y + part * size.y}, {at.x + size.x, at.y + part * size.y}, kGrid);
+    for (const Mark& mark : marks_) {
+        if (mark.seconds < first || mark.seconds > last) continue;
+        const float x = x_of(mark.seconds);
+        list.AddLine({x, at.y}, {x, at.y + size.y}, kMarkLine);
+        list.AddText({x + 3, at.y + 2}, kMarkLine, mark.text.c_str());
+    }
+    std::array<ImVec2, kMostSamples> points;
+    for (size_t i = 0; i < samples_.size(); ++i)
+        points[i] = {x_of(samples_[i].seconds), y_of(samples_[i].values[curve_])};
+    list.AddPolyline(points.data(), static_cast<int>(samples_.size()), kLine, 0, 2);
+    row("", ImGui::GetStyleColorVec4(ImGuiCol_Text), "%.4g to %.4g, now %.4g",
+        static_cast<double>(low), static_cast<double>(high),
+        static_cast<double>(samples_.back().values[curve_]));
+    if (!is_pointed_at) return;
+    const double under =
+        first + (last - first) * static_cast<double>((ImGui::GetIO().MousePos.x - at.x) / size.x);
+    const auto nearest = std::ranges::min_element(
+        samples_, {}, [&](const Sample& s) { return std::abs(s.seconds - under); });
+    ImGui::SetTooltip("%.4g at %.0f s", static_cast<double>(nearest->values[curve_]),
+                      nearest->seconds);
+}
+
+void AgentsPanel::draw_cost() const {
+    ImGui::Separator();
+    char text[64];
+    if (frame_.gpu_us < 0) {
+        row("GPU time a frame", kDim, "not measured");
+    } else {
+        const bool is_bounded = frame_.budget_us > 0 && frame_.budget_us < 1e6;
+        std::snprintf(text, sizeof text, is_bounded ? "%.0f of %.0f us" : "%.0f us", frame_.gpu_us,
+                      frame_.budget_us);
+        ImGui::TextColored(kDim, "GPU time a frame");
+        ImGui::SameLine();
+        ImGui::ProgressBar(
+            is_bounded ? static_cast<float>(std::min(frame_.gpu_us / frame_.budget_us, 1.0)) : 0,
+            {-1, 0}, text);
+    }
+    if (status_.learn_us_p95 > 0)
+        row("an item, a decision (95 %)", kDim, "%.0f, %.0f us", status_.learn_us_p95,
+            status_.decide_us_p95);
+    hearth_context_stats stats = hearth_context_stats_default();
+    if (hearth_context_get_stats(context_, &stats) == HEARTH_OK)
+        row("memory, GPU and CPU", kDim, "%.1f, %.1f MiB", mebibytes(stats.device_bytes_total),
+            mebibytes(stats.cpu_bytes));
+}
+
+void AgentsPanel::draw_rails() const {
+    ImGui::Separator();
+    const auto counter = [&](hearth_agents_counter c) {
+        return static_cast<unsigned long long>(status_.counters[c]);
+    };
+    row("samples, steps, publications", kDim, "%llu, %llu, %llu", counter(HEARTH_AGENTS_SAMPLES),
+        counter(HEARTH_AGENTS_LEARN_STEPS), counter(HEARTH_AGENTS_PUBLICATIONS));
+    bool is_quiet = status_.rewards_refused + status_.rollbacks == 0;
+    for (const hearth_agents_counter rail : kRails) {
+        const unsigned long long count = counter(rail);
+        if (count > 0) row(hearth_agents_counter_name(rail), kWarn, "%llu", count);
+        is_quiet = is_quiet && count == 0;
+    }
+    if (is_quiet) row("what the rails caught", kDim, "nothing");
+    if (status_.rewards_refused + status_.rollbacks > 0)
+        row("rewards refused, rollbacks", kWarn, "%llu, %llu",
+            static_cast<unsigned long long>(status_.rewards_refused),
+            static_cast<unsigned long long>(status_.rollbacks));
+}
+
+void AgentsPanel::check(hearth_result result, const char* done) {
+    is_error_ = result < 0;
+    message_ = is_error_ ? hearth_agents_error(agents_) : done;
+    if (!is_error_) mark(done);
+}
+
+void AgentsPanel::save() {
+    uint64_t size = 0;
+    const auto snapshot = static_cast<uint32_t>(snapshot_);
+    hearth_result result = hearth_agents_save(agents_, snapshot, nullptr, &size);
+    std::vector<std::byte> bytes(static_cast<size_t>(size));
+    if (result >= 0) result = hearth_agents_save(agents_, snapshot, bytes.data(), &size);
+    check(result, "saved");
+    if (result < 0 || files_.save(bytes)) return;
+    is_error_ = true;
+    message_ = "the game could not write the brain";
+}
+
+void AgentsPanel::load() {
+    const std::vector<std::byte> bytes = files_.load();
+    if (bytes.empty()) {
+        is_error_ = true;
+        message_ = "the game has no brain to load";
+        return;
+    }
+    hearth_report report{};
+    const hearth_result result = hearth_agents_load(agents_, bytes.data(), bytes.size(), &report);
+    check(result, "loaded");
+    if (result < 0 && report.text[0] != '\0') message_ = report.text;
+}
+
+void AgentsPanel::draw_buttons() {
+    ImGui::Separator();
+    bool is_frozen = status_.frozen != 0;
+    if (ImGui::Checkbox("freeze", &is_frozen)) {
+        hearth_agents_freeze(agents_, is_frozen ? 1u : 0u);
+        check(HEARTH_OK, is_frozen ? "frozen" : "thawed");
+    }
+    ImGui::SameLine();
+    if (ImGui::Button("keep")) check(hearth_agents_keep(agents_), "kept");
+    ImGui::SameLine();
+    if (files_.save && ImGui::Button("save")) save();
+    if (files_.save) ImGui::SameLine();
+    if (files_.load && ImGui::Button("load")) load();
+    if (files_.load) ImGui::SameLine();
+    // Gone for good, so it is asked twice.
+    if (ImGui::Button(wants_to_forget_ ? "really?###forget" : "forget###forget")) {
+        if (wants_to_forget_) {
+            hearth_agents_forget(agents_);
+            check(HEARTH_OK, "forgotten");
+        }
+        wants_to_forget_ = !wants_to_forget_;
+    } else if (ImGui::IsMouseClicked(0) && !ImGui::IsItemHovered()) {
+        wants_to_forget_ = false;
+    }
+    const int kept = static_cast<int>(status_.snapshots);
+    if (kept > 0) {
+        snapshot_ = std::clamp(snapshot_, 0, kept - 1);
+        ImGui::SetNextItemWidth(-ImGui::CalcTextSize("rewind").x -
+                                4 * ImGui::GetStyle().FramePadding.x);
+        ImGui::SliderInt("##snapshot", &snapshot_, 0, kept - 1,
+                         snapshot_ == 0 ? "newest" : "%d before");
+        ImGui::SameLine();
+        if (ImGui::Button("rewind"))
+            check(hearth_agents_rewind(agents_, static_cast<uint32_t>(snapshot_)), "rewound");
+    } else {
+        ImGui::TextColored(kDim, "nothing is kept yet to rewind to or save");
+    }
+    if (!message_.empty()) ImGui::TextColored(is_error_ ? kBad : kGood, "%s", message_.c_str());
+}
+
+}  // namespace hearth::bridge

@@ -1,0 +1,173 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The panel of engine_bridge/imgui, over agents that run: what it shows and what its buttons do.  Nothing is
+// rendered here; hatchlings.show_the_panel does that.
+
+#include <hearth/agents.hpp>
+#include <hearth/agents/learners.hpp>
+#include <hearth/compile.hpp>
+
+#include <gtest/gtest.h>
+#include <imgui.h>
+#include <imgui/agents_panel.hpp>
+#include <imgui_internal.h>
+#include <standalone/device.hpp>
+
+#include <optional>
+
+namespace hearth {
+namespace {
+
+using namespace agents;
+using bridge::AgentsPanel;
+
+class AgentsPanelTest : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        auto instance = standalone::Instance::create();
+        ASSERT_TRUE(instance.ok()) << instance.status().message();
+        instance_ = std::move(instance).value();
+        auto device = standalone::Device::create(*instance_);
+        ASSERT_TRUE(device.ok()) << device.status().message();
+        device_ = std::move(device).value();
+        const Status made = make();
+        ASSERT_TRUE(made.ok()) << made.message();
+        ImGui::CreateContext();
+        ImGuiIO& io = ImGui::GetIO();
+        io.IniFilename = nullptr;
+        io.DisplaySize = {1280, 720};
+        io.Fonts->Build();
+    }
+    void TearDown() override {
+        if (ImGui::GetCurrentContext() != nullptr) ImGui::DestroyContext();
+    }
+
+    Status make() {
+        const AgentSchema schema(Fields().numbers("x", 2), Actions().drive("y", 1));
+        const Ppo ppo{.agents = 2, .horizon = 4, .minibatches = 1, .epochs = 1};
+        const AgentManifest manifest = manifest_of(schema, ppo);
+        const Traces traces = trace_agents(schema, mlp_network({8}), ppo);
+        HEARTH_ASSIGN(context_, Context::create(device_->host_info()));
+        HEARTH_ASSIGN(const DeviceCaps caps, context_.caps());
+        HEARTH_ASSIGN(const Compiled compiled, compile(driven_entries_of(traces, manifest),
+                                                       {.caps = caps, .rows_capacity = 2}));
+        HEARTH_ASSIGN(program_, LoadedProgram::load(context_, compiled.bytes));
+        HEARTH_ASSIGN(agents_, Agents::create(context_, program_, manifest.save()));
+        HEARTH_TRY(agents_.build());
+        HEARTH_ASSIGN(agent_, agents_.add());
+        return {};
+    }
+    /// A frame of the game, and one of ImGui.
+    void play(AgentsPanel& panel, int frames = 1) {
+        for (int i = 0; i < frames; ++i) {
+            ++frame_;
+            ASSERT_TRUE(context_.begin_frame(frame_, frame_ - 1).ok());
+            agents_.poll();
+            agents_.observe(agent_)[0] = 0.5f;
+            ASSERT_TRUE(agents_.reward(agent_, 1).ok());
+            Status recorded;
+            ASSERT_TRUE(device_
+                            ->run([&](VkCommandBuffer commands) {
+                                recorded = agents_.record(commands, {.learn_us = 1e9}).status();
+                            })
+                            .ok());
+            ASSERT_TRUE(recorded.ok()) << recorded.message();
+            panel.add({.seconds = static_cast<double>(frame_), .gpu_us = 40, .budget_us = 100});
+            draw(panel);
+        }
+    }
+    void draw(AgentsPanel& panel) {
+        ImGui::NewFrame();
+        panel.draw("brain");
+        ImGui::Render();
+    }
+    /// As if it was clicked.
+    void press(AgentsPanel& panel, const char* button) {
+        ImGuiWindow* const window = ImGui::FindWindowByName("brain");
+        ASSERT_NE(window, nullptr);
+        ImGui::ActivateItem(window->GetID(button));
+        draw(panel);
+        draw(panel);
+    }
+
+    std::unique_ptr<standalone::Instance> instance_;
+    std::unique_ptr<standalone::Device> device_;
+    Context context_;
+    LoadedProgram program_;
+    Agents agents_;
+    AgentId agent_{};
+    uint64_t frame_ = 0;
+};
+
+TEST_F(AgentsPanelTest, ShowsAgentsFromTheFirstFrameOn) {
+    AgentsPanel panel(context_.handle(), agents_.handle());
+    draw(panel);  // before anything is known
+    play(panel, 12);
+    EXPECT_GT(ImGui::GetDrawData()->TotalVtxCount, 1000);
+    EXPECT_EQ(agents_.status()[Counter::kPublications], 2u) << "of two windows that were learned";
+    EXPECT_EQ(panel.message(), "");
+}
+
+TEST_F(AgentsPanelTest, KeepsAsManyPointsOfALongGameAsOfAShortOne) {
+    AgentsPanel panel(context_.handle(), agents_.handle());
+    for (int i = 0; i < 500; ++i) panel.add({.seconds = static_cast<double>(i)});
+    panel.mark("here");
+    draw(panel);  // finds its size
+    draw(panel);
+    const int vertices = ImGui::GetDrawData()->TotalVtxCount;
+    ASSERT_GT(vertices, 500);
+    for (int i = 500; i < 20000; ++i) panel.add({.seconds = static_cast<double>(i)});
+    draw(panel);
+    EXPECT_LT(ImGui::GetDrawData()->TotalVtxCount, 2 * vertices);
+}
+
+TEST_F(AgentsPanelTest, ItsButtonsDoWhatTheySay) {
+    std::optional<size_t> saved;
+    std::vector<std::byte> brain;
+    AgentsPanel panel(context_.handle(), agents_.handle(),
+                      {.save =
+                           [&](std::span<const std::byte> bytes) {
+                               brain.assign(bytes.begin(), bytes.end());
+                               saved = bytes.size();
+                               return true;
+                           },
+                       .load = [&] { return brain; }});
+    play(panel);
+    press(panel, "freeze");
+    EXPECT_EQ(panel.message(), "frozen");
+    EXPECT_TRUE(agents_.status().frozen);
+    play(panel);
+    press(panel, "freeze");
+    EXPECT_EQ(panel.message(), "thawed");
+    EXPECT_FALSE(agents_.status().frozen);
+    play(panel);
+
+    press(panel, "load");
+    EXPECT_EQ(panel.message(), "the game has no brain to load");
+    press(panel, "save");
+    EXPECT_FALSE(saved) << "nothing is kept yet";
+    EXPECT_NE(panel.message(), "saved");
+    press(panel, "keep");
+    EXPECT_EQ(panel.message(), "kept");
+    play(panel, 12);
+    ASSERT_GT(agents_.snapshot_count(), 0u);
+    press(panel, "save");
+    EXPECT_EQ(panel.message(), "saved");
+    EXPECT_GT(saved.value_or(0), 100u);
+    press(panel, "rewind");
+    EXPECT_EQ(panel.message(), "rewound");
+    press(panel, "load");
+    EXPECT_EQ(panel.message(), "loaded");
+    play(panel, 2);
+
+    press(panel, "###forget");
+    EXPECT_EQ(panel.message(), "loaded") << "it asks first";
+    press(panel, "###forget");
+    EXPECT_EQ(panel.message(), "forgotten");
+    play(panel, 2);
+    EXPECT_EQ(agents_.snapshot_count(), 0u);
+}
+
+}  // namespace
+}  // namespace hearth
