@@ -1,31 +1,127 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
-# `cmake --install`: libraries, public headers and what find_package(hearth) reads.  The static libraries
-# are whole: each folder's object library is inside.
+# `cmake --install`, in components, each of which can be installed alone with those above it:
+#
+#   runtime      libhearth_runtime.so.X.Y, licences
+#   development  what compiles and links against the runtime: headers, both libraries, CMake and pkg-config files
+#   compiler     the compiler column and `standalone`: headers and static libraries
+#   import       the ONNX importer
+#   tool         the program `hearth`
+#
+# Agents are part of runtime and compiler where HEARTH_AGENTS is on.  The static libraries are whole: each
+# folder's object library is inside.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(targets hearth_runtime_static hearth_runtime_shared)
-set_target_properties(hearth_runtime_static PROPERTIES EXPORT_NAME runtime)
-set_target_properties(hearth_runtime_shared PROPERTIES EXPORT_NAME runtime_shared)
-foreach(part compiler import standalone)
-    if(TARGET hearth_${part})
-        list(APPEND targets hearth_${part})
-        set_target_properties(hearth_${part} PROPERTIES EXPORT_NAME ${part})
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearth)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(licence_dir ${CMAKE_INSTALL_DATADIR}/doc/hearth)
+
+# hearth_install(component EXPORT set TARGETS target=exported_name...)
+function(hearth_install component export)
+    foreach(pair IN LISTS ARGN)
+        string(REPLACE "=" ";" pair ${pair})
+        list(GET pair 0 target)
+        list(GET pair 1 name)
+        set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+        install(TARGETS ${target} EXPORT hearth-${export}
+            RUNTIME COMPONENT ${component}
+            LIBRARY COMPONENT runtime NAMELINK_COMPONENT ${component}
+            ARCHIVE COMPONENT ${component}
+            INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+    endforeach()
+    install(EXPORT hearth-${export} NAMESPACE hearth:: FILE hearth-${export}.cmake
+        DESTINATION ${config_dir} COMPONENT ${component})
+endfunction()
+
+# hearth_pkgconfig(component name): fills in sdk/cmake/NAME.pc.in.  What it finds, it finds from where the file
+# itself lies, so that an installation can be moved.
+function(hearth_pkgconfig component name)
+    file(RELATIVE_PATH HEARTH_PC_PREFIX /${pkgconfig_dir} /)
+    string(REGEX REPLACE "/$" "" HEARTH_PC_PREFIX "${HEARTH_PC_PREFIX}")
+    configure_file(cmake/${name}.pc.in ${name}.pc @ONLY)
+    install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${pkgconfig_dir} COMPONENT ${component})
+endfunction()
+
+# hearth_notices(component target...): the licences of what others wrote and these targets have inside.
+function(hearth_notices component)
+    string(JOIN "\" \"" targets ${ARGN})
+    install(CODE "
+        set(folder \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${licence_dir}\")
+        file(MAKE_DIRECTORY \"\${folder}\")
+        execute_process(COMMAND \"${Python3_EXECUTABLE}\" -B \"${PROJECT_SOURCE_DIR}/sdk/support/notices.py\"
+            \"${CMAKE_BINARY_DIR}\" \"\${folder}/THIRD_PARTY_NOTICES-${component}.txt\" \"${targets}\"
+            COMMAND_ERROR_IS_FATAL ANY)
+        list(APPEND CMAKE_INSTALL_MANIFEST_FILES \"\${folder}/THIRD_PARTY_NOTICES-${component}.txt\")"
+        COMPONENT ${component})
+endfunction()
+
+# What of include/hearth belongs to the runtime; all else is the compiler's.  That these headers include no others
+# is tested by a project that has them alone (tests/consumer).
+set(runtime_headers hearth.h hearth_runtime.hpp status.hpp types.hpp host_tensor.hpp brain.hpp brain_file.hpp
+    file.hpp core/assert.hpp core/convert.hpp core/extents.hpp core/fixed_list.hpp core/hash.hpp core/os_file.hpp core/span.hpp
+    network.hpp)
+set(agents_headers hearth_agents.h agents.hpp agents/run_log.hpp agents/status.hpp agents/schema.hpp agents/manifest.hpp)
+file(GLOB_RECURSE headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth
+    ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth/*.h ${CMAKE_CURRENT_SOURCE_DIR}/include/hearth/*.hpp)
+foreach(header IN LISTS headers)
+    cmake_path(GET header PARENT_PATH folder)
+    set(component compiler)
+    if(header IN_LIST runtime_headers OR header IN_LIST agents_headers)
+        set(component development)
     endif()
+    if(NOT HEARTH_AGENTS AND header MATCHES "agents")
+        continue()
+    elseif(component STREQUAL "compiler" AND NOT HEARTH_COMPILER)
+        continue()
+    endif()
+    install(FILES include/hearth/${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hearth/${folder}
+        COMPONENT ${component})
 endforeach()
 
-install(TARGETS ${targets} EXPORT hearth INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(DIRECTORY include/hearth DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+hearth_install(development runtime hearth_runtime_static=runtime hearth_runtime_shared=runtime_shared)
+hearth_pkgconfig(development hearth)
+if(HEARTH_COMPILER)
+    hearth_install(compiler compiler hearth_compiler=compiler)
+    hearth_pkgconfig(compiler hearth-compiler)
+endif()
+if(TARGET hearth_import)
+    hearth_install(import import hearth_import=import)
+endif()
 if(TARGET hearth_standalone)
-    install(DIRECTORY support/standalone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+    hearth_install(compiler standalone hearth_standalone=standalone)
+    install(DIRECTORY support/standalone DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler
         FILES_MATCHING PATTERN "*.hpp" PATTERN "*.inl")
 endif()
+if(TARGET hearth)
+    hearth_install(tool tool hearth=tool)
+endif()
 
-set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearth)
-install(EXPORT hearth NAMESPACE hearth:: FILE hearth-targets.cmake DESTINATION ${config_dir})
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/hearth-config-version.cmake
     VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
-install(FILES cmake/hearth-config.cmake ${CMAKE_CURRENT_BINARY_DIR}/hearth-config-version.cmake
-    DESTINATION ${config_dir})
+configure_file(cmake/hearth-config.cmake.in hearth-config.cmake @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hearth-config.cmake
+    ${CMAKE_CURRENT_BINARY_DIR}/hearth-config-version.cmake
+    DESTINATION ${config_dir} COMPONENT development)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/LICENSE-MIT
+    ${PROJECT_SOURCE_DIR}/LICENSE-APACHE ${PROJECT_SOURCE_DIR}/CHANGELOG.md
+    DESTINATION ${licence_dir} COMPONENT runtime)
+
+# Notices are made from what Ninja and Debian know; elsewhere whoever ships makes them.
+find_package(Python3 COMPONENTS Interpreter)
+find_program(HEARTH_DPKG_QUERY dpkg-query)
+if(Python3_FOUND AND HEARTH_DPKG_QUERY AND CMAKE_GENERATOR STREQUAL "Ninja" AND NOT CMAKE_CROSSCOMPILING)
+    hearth_notices(runtime hearth_runtime_static hearth_runtime_shared)
+    if(HEARTH_COMPILER)
+        hearth_notices(compiler hearth_compiler)
+    endif()
+    if(TARGET hearth_import)
+        hearth_notices(import hearth_import)
+    endif()
+    if(TARGET hearth)
+        hearth_notices(tool hearth)
+    endif()
+else()
+    message(STATUS "no third-party notices: they are made with Ninja, Python and dpkg-query, for the system that builds")
+endif()

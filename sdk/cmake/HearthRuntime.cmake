@@ -6,7 +6,11 @@
 
 find_path(HEARTH_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
 
-foreach(folder core program gpu runtime capi driver)
+set(folders core program gpu runtime capi)
+if(HEARTH_AGENTS)
+    list(APPEND folders driver)
+endif()
+foreach(folder IN LISTS folders)
     hearth_folder(${folder})
     target_compile_options(hearth_${folder} PRIVATE -ffunction-sections -fdata-sections)
     list(APPEND HEARTH_RUNTIME_OBJECTS $<TARGET_OBJECTS:hearth_${folder}>)
@@ -36,10 +40,24 @@ set(HEARTH_EXPORTS ${CMAKE_CURRENT_LIST_DIR}/hearth_runtime.exports)
 add_library(hearth_runtime_shared SHARED ${HEARTH_RUNTIME_OBJECTS})
 add_library(hearth::runtime_shared ALIAS hearth_runtime_shared)
 target_include_directories(hearth_runtime_shared PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)
-target_link_options(hearth_runtime_shared PRIVATE
-    -Wl,--version-script=${HEARTH_EXPORTS} -Wl,--gc-sections -Wl,--as-needed)
-set_target_properties(hearth_runtime_shared PROPERTIES
-    OUTPUT_NAME hearth_runtime LINKER_LANGUAGE CXX LINK_DEPENDS ${HEARTH_EXPORTS})
+set_target_properties(hearth_runtime_shared PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${HEARTH_ABI}
+    OUTPUT_NAME hearth_runtime LINKER_LANGUAGE CXX)
+if(WIN32)
+    # hearth.dll needs nothing but Windows, and exports what is listed.
+    file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/hearth_runtime.def symbols REGEX "^(EXPORTS|    hearth_)")
+    if(NOT HEARTH_AGENTS)
+        list(FILTER symbols EXCLUDE REGEX "hearth_agents")
+    endif()
+    list(JOIN symbols "\n" symbols)
+    file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/hearth.def CONTENT "${symbols}\n")
+    target_sources(hearth_runtime_shared PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/hearth.def)
+    set_target_properties(hearth_runtime_shared PROPERTIES PREFIX "" RUNTIME_OUTPUT_NAME hearth)
+    target_link_options(hearth_runtime_shared PRIVATE -static)
+else()
+    target_link_options(hearth_runtime_shared PRIVATE
+        -Wl,--version-script=${HEARTH_EXPORTS} -Wl,--gc-sections -Wl,--as-needed)
+    set_target_properties(hearth_runtime_shared PROPERTIES LINK_DEPENDS ${HEARTH_EXPORTS})
+endif()
 foreach(sanitizer IN LISTS HEARTH_SANITIZE)
     target_link_options(hearth_runtime_static PUBLIC -fsanitize=${sanitizer})
     target_link_options(hearth_runtime_shared PUBLIC -fsanitize=${sanitizer})

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Checks a shared library against its headers and its budget:
-shared_library_test.py LIBRARY HEADER[,HEADER...] [MOST_BYTES]."""
+"""Checks a shared library against its headers, the list of its symbols and its budget:
+shared_library_test.py LIBRARY HEADER[,HEADER...] SYMBOLS SONAME [MOST_BYTES]."""
 
 import os
 import re
@@ -15,8 +15,12 @@ def run(*command):
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def problems(library, headers):
-    needed = re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library))
+def problems(library, headers, symbols, soname):
+    dynamic = run("readelf", "-d", library)
+    needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
+    found = re.findall(r"SONAME.*\[(.*)\]", dynamic)
+    if found != [soname]:
+        yield f"is called {found}, expected {soname}"
     allowed = ("libc.", "libm.", "libstdc++.", "libgcc_s.", "ld-linux", "libasan.", "libubsan.",
                "libtsan.", "libpthread.", "libdl.")
     for name in needed:
@@ -32,6 +36,14 @@ def problems(library, headers):
         yield f"exports {name}, which no header declares"
     for name in sorted(declared - exported):
         yield f"does not export {name}, which a header declares"
+    with open(symbols, encoding="utf-8") as file:
+        listed = re.findall(r"^    (\w+)$", file.read(), re.M)
+    for name in sorted(exported - set(listed)):
+        yield f"exports {name}, which {symbols} does not list: a new function is added there"
+    for name in sorted(set(listed) - exported):
+        yield f"does not export {name}, which {symbols} promises"
+    if listed != sorted(set(listed)):
+        yield f"{symbols} is not sorted"
     if len(declared) < 30:
         yield f"only {len(declared)} declarations found in {headers}"
 
@@ -72,9 +84,9 @@ def writable_section(library, address):
 
 
 def main():
-    found = list(problems(sys.argv[1], sys.argv[2]))
-    if len(sys.argv) > 3:
-        size, most = stripped_bytes(sys.argv[1]), int(sys.argv[3])
+    found = list(problems(*sys.argv[1:5]))
+    if len(sys.argv) > 5:
+        size, most = stripped_bytes(sys.argv[1]), int(sys.argv[5])
         print(f"{size} bytes stripped, at most {most}")
         if size > most:
             found.append(f"has {size} bytes stripped, the budget is {most}")

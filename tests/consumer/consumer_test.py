@@ -4,12 +4,14 @@
 """Configures and builds a project that uses Hearth, and runs what it built:
 consumer_test.py TEST SOURCE_DIR BINARY_DIR WORK_DIR C_COMPILER CXX_COMPILER LAUNCHER SANITIZERS."""
 
+import hashlib
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -19,12 +21,59 @@ STRICT_CXX = STRICT_C + ["-Wno-sign-conversion", "-Wold-style-cast", "-Wzero-as-
                          "-Wshadow", "-Wextra-semi", "-Wnon-virtual-dtor"]
 STRICT_GCC = ["-Wuseless-cast", "-Wno-restrict", "-Wno-missing-field-initializers"]
 
+# Every member function of the wrapper is compiled by using it, and spans of all that has data and size.
+CPP17_HOST = """
+#include <hearth/hearth_runtime.hpp>
+#include <hearth/network.hpp>
+#include <array>
+using namespace hearth;
+Status host(const hearth_host_info& info, VkCommandBuffer commands) {
+    HEARTH_ASSIGN(Context context, Context::create(info));
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file("net.hearth"));
+    HEARTH_ASSIGN(LoadedProgram program, LoadedProgram::load_package(context, bytes, true, "baseline"));
+    HEARTH_ASSIGN(Session session, Session::create(context, program));
+    HEARTH_ASSIGN(Network network, Network::load(context, bytes));
+    HEARTH_TRY(context.begin_frame(1, 0));
+    HEARTH_TRY(session.record_setup(commands));
+    const std::array<float, 2> pair{1, 2};
+    const float list[] = {1, 2, 3};
+    std::vector<int> numbers(4);
+    const hearth_bound bound[] = {bind_values(0, span<const float>(pair)),
+                                  bind_values(1, span<const float>(list)),
+                                  bind_values(2, span<const int>(numbers))};
+    HEARTH_TRY(session.record(commands, 0, 1, bound).status());
+    HEARTH_TRY(session.record_upload(commands, 0, as_bytes(span<const int>(numbers))));
+    HEARTH_ASSIGN(const hearth_readback id, session.record_readback(commands, 0));
+    HEARTH_ASSIGN(const std::optional<ReadbackData> data, session.poll(id));
+    for (const float value : data->as<float>())
+        if (value < 0) return invalid_argument("negative");
+    HEARTH_ASSIGN(const std::vector<std::byte> brain, program.encode_brain(data->bytes));
+    HEARTH_TRY(program.check_brain(brain));
+    HEARTH_TRY(network.record(commands, "act", 1, {by_value("x", list, sizeof list)}).status());
+    return write_file_atomically("net.brain", brain);
+}
+"""
 
-def run(*command):
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
+
+# What lies outside sdk/ and a game needs of the sources.
+SOURCES = ["CMakeLists.txt", "LICENSE", "LICENSE-MIT", "LICENSE-APACHE", "CHANGELOG.md", "sdk", "shaders"]
+
+
+def run(*command, **settings):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False,
+                            **settings)
     if result.returncode != 0:
         sys.exit(f"{' '.join(map(str, command))}\n{result.stdout}\n{result.stderr}")
     return result.stdout
+
+
+def expect(claim, otherwise):
+    if not claim:
+        sys.exit(otherwise)
+
+
+def headers_of(include):
+    return "".join(f"#include <{h.relative_to(include)}>\n" for h in sorted((include / "hearth").rglob("*.h*")))
 
 
 class Consumer:
@@ -51,8 +100,7 @@ class Consumer:
         run("cmake", "-G", "Ninja", "-S", HERE / project, "-B", folder, *settings, *options)
         run("cmake", "--build", folder, "--target", "game")
         said = run(folder / "game")
-        if not said.startswith("hearth "):
-            sys.exit(f"the program said {said!r}, expected Hearth's version")
+        expect(said.startswith("hearth "), f"the program said {said!r}, expected Hearth's version")
         return json.loads((folder / "compile_commands.json").read_text())
 
     def c_only_from_the_folder(self):
@@ -72,7 +120,7 @@ class Consumer:
         if "Free Software Foundation" in run(self.cxx, "--version"):  # GCC's
             cxx += STRICT_GCC
         include = self.source / "sdk/include"
-        text = "".join(f"#include <{h.relative_to(include)}>\n" for h in sorted(include.rglob("*.h*")))
+        text = headers_of(include)
         # Macros warn only where they are used.
         header = (include / "hearth/hearth.h").read_text()
         macros = re.findall(r"^#define (HEARTH_\w+) (?=[(\dU])", header, re.M)
@@ -86,11 +134,123 @@ class Consumer:
         self.build("engine", [f"-DHEARTH_FOLDER={self.source}", f"-DALL_HEADERS={self.work}",
                               f"-DHEARTH_COMPILER={whole}"], STRICT_C + ["-Werror"], cxx)
 
+    def cpp17_host(self):
+        """The runtime's headers in C++17, from code that uses all of them, with an engine's warnings."""
+        source = self.work / "host.cpp"
+        source.write_text(CPP17_HOST)
+        words = STRICT_CXX + ["-Werror", "-fsyntax-only", f"-I{self.source / 'sdk/include'}"]
+        for standard in ("c++17", "c++20"):
+            run(self.cxx, f"-std={standard}", *words, source)
+
+    def install(self, *components):
+        """Installs those components, or all; returns the folder."""
+        prefix = self.work / "prefix"
+        for component in components or [None]:
+            run("cmake", "--install", self.binary, "--prefix", prefix,
+                *(["--component", component] if component else []))
+        return prefix
+
     def c_only_installed(self):
         """A C project finds an installed Hearth and links its static library."""
-        prefix = self.work / "prefix"
-        run("cmake", "--install", self.binary, "--prefix", prefix)
+        prefix = self.install("runtime", "development")
         self.build("c_game", [f"-DCMAKE_PREFIX_PATH={prefix}"], STRICT_C + ["-Werror"])
+
+    def runtime_alone_installed(self):
+        """The runtime is installed without the compiler, its headers need nothing else, and whoever asks for
+        the compiler is told."""
+        prefix = self.install("runtime", "development")
+        shutil.move(prefix, self.work / "moved")  # an installation can be moved
+        prefix = self.work / "moved"
+        for name in ("tensor.hpp", "compile.hpp", "agents/learners.hpp", "op/op_def.hpp"):
+            expect(not (prefix / "include/hearth" / name).exists(), f"{name} was installed with the runtime")
+        for name in ("LICENSE", "LICENSE-MIT", "LICENSE-APACHE"):
+            expect((prefix / "share/doc/hearth" / name).exists(), f"{name} was not installed")
+        (self.work / "all_headers.hpp").write_text(headers_of(prefix / "include"))
+        self.build("engine", [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DALL_HEADERS={self.work}",
+                              "-DHEARTH_COMPONENTS=runtime;agents"], [], STRICT_CXX + ["-Werror"])
+        result = subprocess.run(
+            ["cmake", "-G", "Ninja", "-S", HERE / "engine", "-B", self.work / "refused",
+             f"-DCMAKE_PREFIX_PATH={prefix}", "-DHEARTH_COMPONENTS=runtime;compiler;cat"],
+            capture_output=True, text=True, check=False)
+        said = " ".join(result.stderr.split())
+        for problem in ("component compiler is not installed in", "component cat is unknown; there are runtime,"):
+            expect(result.returncode != 0 and problem in said, f"expected '{problem}', found:\n{said}")
+
+    def c_only_by_pkg_config(self):
+        """A C compiler alone, with what pkg-config says: the shared library, by its versioned name."""
+        prefix = self.install("runtime", "development")
+        libraries = prefix / "lib"
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(libraries / "pkgconfig"), LD_LIBRARY_PATH=str(libraries))
+        flags = run("pkg-config", "--cflags", "--libs", "hearth", env=environment).split()
+        game = self.work / "game"
+        sanitizers = self.flags([]).split()
+        run(self.c, *STRICT_C, *sanitizers, HERE / "c_game/main.c", "-o", game, *flags)
+        said = run(game, env=environment)
+        expect(said.startswith("hearth "), f"the program said {said!r}")
+        version = run("pkg-config", "--modversion", "hearth", env=environment).strip()
+        expect(version == said.split()[1].rstrip(","), f"pkg-config says {version}, the library {said!r}")
+        needed = re.findall(r"NEEDED.*\[(libhearth.*)\]", run("readelf", "-d", game))
+        major, minor, _ = version.split(".")
+        abi = f"0.{minor}" if major == "0" else major
+        expect(needed == [f"libhearth_runtime.so.{abi}"], f"the program needs {needed}")
+
+    def fetched_without_agents(self):
+        """A C project fetches an archive of the sources, and switches everything off but the runtime."""
+        archive = self.work / "hearth.tar.gz"
+        with tarfile.open(archive, "w:gz", compresslevel=1) as tar:
+            for name in SOURCES:
+                tar.add(self.source / name, f"hearth/{name}")
+        self.build("c_game", [f"-DHEARTH_ARCHIVE={archive}"], [], [])
+        library = next((self.work / "build").rglob("libhearth_runtime.a"))
+        names = run("nm", library)
+        expect("T hearth_context_create" in names, "the library has no hearth_context_create")
+        expect("hearth_agents_create" not in names, "HEARTH_AGENTS=OFF, and the library has agents")
+
+    def whole_from_packages(self):
+        """What cpack makes: checksums are right, and a C++ game builds with what Debian's packages hold, the
+        tool among it."""
+        made = self.work / "packages"
+        run("cpack", "--config", self.binary / "CPackConfig.cmake", "-B", made)
+        archives, packages = sorted(made.glob("*.tar.xz")), sorted(made.glob("*.deb"))
+        expect(len(archives) == 1 and len(packages) == 5, f"cpack made {sorted(made.iterdir())}")
+        for file in archives + packages:
+            told = Path(f"{file}.sha256").read_text().split()
+            expect(told == [hashlib.sha256(file.read_bytes()).hexdigest(), file.name], f"{told} is not of {file.name}")
+        root = self.work / "root"
+        for package in packages:
+            run("dpkg-deb", "-x", package, root)
+        with tarfile.open(archives[0]) as tar:
+            in_archive = {Path(*Path(m.name).parts[1:]) for m in tar.getmembers() if not m.isdir()}
+        in_packages = {p.relative_to(root / "usr") for p in root.rglob("*") if not p.is_dir()}
+        expect(in_archive == in_packages, f"only in one kind of package: {in_archive ^ in_packages}")
+        fields = {p.name.split("_")[0]: run("dpkg-deb", "-f", p) for p in packages}
+        runtime = next(name for name in fields if name.startswith("libhearth0"))
+        expect("libc6" in fields[runtime] and "libprotobuf" not in fields[runtime], fields[runtime])
+        expect("libprotobuf" in fields["hearth-tool"], fields["hearth-tool"])
+        expect(f"{runtime} (=" in fields["libhearth-dev"], fields["libhearth-dev"])
+
+        notices = {c: (root / f"usr/share/doc/hearth/THIRD_PARTY_NOTICES-{c}.txt").read_text()
+                   for c in ("runtime", "compiler", "import", "tool")}
+        inside = {c: set(re.findall(r"^  (\S+)$", text.split("=====")[0], re.M)) for c, text in notices.items()}
+        expect(inside["runtime"] == {"libvulkan-dev"}, f"the runtime's notices name {inside['runtime']}")
+        for name in ("glslang-dev", "spirv-tools", "libcli11-dev", "libfmt-dev", "libonnx-dev", "libprotobuf-dev", "nlohmann-json3-dev"):
+            expect(name in inside["tool"], f"the tool's notices name {inside['tool']}, without {name}")
+        expect("Permission is hereby granted" in notices["tool"], "the tool's notices have no licence's text")
+
+        model = self.source / "tests/data/torch/digits/digits_cnn_script.onnx"
+        # As if Debian's compiler packages were installed in a prefix of their own.
+        self.build("whole_game", [f"-DCMAKE_PREFIX_PATH={root / 'usr'}", f"-DMODEL={model}"], [],
+                   ["-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Werror"])
+
+        source = self.work / "by_pkg_config.cpp"
+        source.write_text("#include <hearth/compile.hpp>\n#include <hearth/ops.hpp>\nint main() {\n"
+                          "    hearth::Trace trace(\"act\");\n"
+                          "    trace.output(\"y\", hearth::relu(trace.input(\"x\", {4})));\n"
+                          "    return hearth::compile({&trace}, {}).ok() ? 0 : 1;\n}\n")
+        environment = dict(os.environ, PKG_CONFIG_PATH=str(root / "usr/lib/pkgconfig"))
+        flags = run("pkg-config", "--cflags", "--libs", "hearth-compiler", env=environment).split()
+        run(self.cxx, "-std=c++20", *self.flags([]).split(), source, "-o", self.work / "by_pkg_config", *flags)
+        run(self.work / "by_pkg_config")
 
 
 def main():
