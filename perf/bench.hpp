@@ -152,6 +152,7 @@ struct Scene {
 
 std::span<const Scene> mlp_scenes();
 std::span<const Scene> policy_scenes();
+std::span<const Scene> agent_scenes();
 std::span<const Scene> gemm_scenes();
 std::span<const Scene> record_scenes();
 std::span<const Scene> load_scenes();

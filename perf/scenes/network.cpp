@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace hearth::perf {
 
@@ -64,6 +65,15 @@ Status check_after(Workload& workload, const NetworkRun& network, const Referenc
     if (network.trained_steps == 0) {
         HEARTH_ASSIGN(const double e, error(workload, network, expected));
         return e <= network.tolerance ? Status() : internal_error("wrong outputs after timing");
+    }
+    if (!network.has_loss) {
+        for (const auto& [name, value] : expected.weights) {
+            HEARTH_ASSIGN(const HostTensor found, workload.read_slot(name.c_str()));
+            for (int64_t i = 0; i < found.element_count(); ++i)
+                if (!std::isfinite(found.get(i)))
+                    return internal_error("'" + name + "' is not finite after timing");
+        }
+        return {};
     }
     HEARTH_ASSIGN(const HostTensor loss, workload.read_output("loss", network.rows));
     const double before = expected.outputs.at("loss").get(0);

@@ -23,6 +23,7 @@ struct NetworkRun {
     /// Params and states are compared after this many steps, and the output "loss" must get less;
     /// 0: the network is not trained.
     int trained_steps = 0;
+    bool has_loss = true;     ///< false: params and states must stay finite instead
     double tolerance = 1e-3;  ///< relative, of each tensor's norm
     Precision precision = Precision::kF32;
     double least_norm = 0;  ///< for each element; smaller norms count as so much

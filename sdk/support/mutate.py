@@ -53,12 +53,13 @@ TESTS = {
     "ir": ["hearth_test_ir"],
     "cpu": ["hearth_test_cpu"],
     "autodiff": ["hearth_test_autodiff"],
-    "core": ["hearth_test_ir", "program_test"],
+    "core": ["core_test", "hearth_test_ir", "weights_test", "program_test", "runtime_test"],
 }
 DEFAULT = ["program", "runtime", "io", "weights", "plan"]
 
-# The environment of the tests that have a device: both binding models, if there is a choice.
-HOSTS = {"runtime_test": [{"HEARTH_TEST_BINDING": "address"}, {"HEARTH_TEST_BINDING": "descriptor"}]}
+# The environment of the tests that have a device: both binding models, and just what is required.
+HOSTS = {"runtime_test": [{"HEARTH_TEST_BINDING": "address"}, {"HEARTH_TEST_BINDING": "descriptor"},
+                          {"HEARTH_TEST_BINDING": "descriptor", "HEARTH_TEST_FEATURES": "required"}]}
 
 HEADER = """\
 // Made by sdk/support/mutate.py.

@@ -11,6 +11,8 @@
 
 #include <filesystem>
 #include <fstream>
+#include <span>
+#include <string_view>
 
 namespace hearth {
 namespace {
@@ -121,6 +123,21 @@ Result<Cooked> package() {
     return cook({&act, &learn}, {.profiles = {profile}, .rows_capacity = 8});
 }
 
+/// With and without remarks, an empty line and ends of lines of both kinds.
+std::vector<std::byte> tuning() {
+    constexpr std::string_view kText =
+        "hearth tuning 1\n"
+        "device a device\n"
+        "driver 1.2\n"
+        "version 0.1.0\n"
+        "matmul 64x64x1024 = matrix 64x64x64 of 32x32, 1 stages, 0 threads = 20.5 us\n"
+        "\n"
+        "matmul 96x64x128 = tiles 32x32x8\r\n"
+        "matmul 8x16x8 = rows 8 = 3.5 us, shipped 4.25\n";
+    const auto bytes = std::as_bytes(std::span(kText));
+    return {bytes.begin(), bytes.end()};
+}
+
 int write_all(const std::filesystem::path& corpus) {
     write(corpus / "onnx/policy.onnx", testing::small_policy().bytes());
     write(corpus / "onnx/branches.onnx", with_branches().bytes());
@@ -134,6 +151,7 @@ int write_all(const std::filesystem::path& corpus) {
         return 1;
     }
     write(corpus / "package/learner.hearth", cooked->bytes);
+    write(corpus / "tuning/three.txt", tuning());
     return 0;
 }
 

@@ -18,37 +18,40 @@ class OpProgram : public testing::TestWithParam<const OpDef*> {};
 class TypedProgram : public OpProgram {};
 class EmptyProgram : public OpProgram {};
 
+/// Compiles the variants, runs them on the CPU and compares with the interpreter.
+void expect_as_interpreted(std::span<const Variant> variants, double tolerance, bool fuse = true) {
+    std::vector<Graph> graphs;
+    CompileOptions options;
+    options.fuse = fuse;
+    for (const Variant& v : variants) {
+        graphs.push_back(v.graph);
+        options.rows_capacity = std::max(options.rows_capacity, static_cast<uint64_t>(v.rows) + 5);
+    }
+    const auto compiled = compile_graphs(std::move(graphs), options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    ProgramMemory memory(compiled->program);
+    for (size_t i = 0; i < variants.size(); ++i) {
+        const Variant& v = variants[i];
+        NamedTensors weights;
+        const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
+        ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
+        const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
+                                       v.inputs, memory, v.rows);
+        ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
+        for (const auto& [name, value] : *expected) {
+            ASSERT_TRUE(found->contains(name)) << v.text << ": no output " << name;
+            EXPECT_EQ(difference(found->at(name), value, tolerance), "")
+                << v.text << ": " << name << (fuse ? " fused" : " unfused");
+        }
+    }
+}
+
 TEST_P(OpProgram, EqualsTheInterpreterAtItsRealOffsetsFusedAndUnfused) {
     const OpDef& op = *GetParam();
     const auto variants = variants_of(op);
     ASSERT_TRUE(variants.ok()) << variants.status().message();
     if (variants->empty()) GTEST_SKIP() << op.name << " has only samples of types no GPU holds";
-    std::vector<Graph> graphs;
-    CompileOptions options;
-    for (const Variant& v : *variants) {
-        graphs.push_back(v.graph);
-        options.rows_capacity = std::max(options.rows_capacity, static_cast<uint64_t>(v.rows) + 5);
-    }
-    for (const bool fuse : {true, false}) {
-        options.fuse = fuse;
-        const auto compiled = compile_graphs(graphs, options);
-        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-        ProgramMemory memory(compiled->program);
-        for (size_t i = 0; i < variants->size(); ++i) {
-            const Variant& v = (*variants)[i];
-            NamedTensors weights;
-            const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
-            ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
-            const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
-                                           v.inputs, memory, v.rows);
-            ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
-            for (const auto& [name, value] : *expected) {
-                ASSERT_TRUE(found->contains(name)) << v.text << ": no output " << name;
-                EXPECT_EQ(difference(found->at(name), value, op.tolerance.f32), "")
-                    << v.text << ": " << name << (fuse ? " fused" : " unfused");
-            }
-        }
-    }
+    for (const bool fuse : {true, false}) expect_as_interpreted(*variants, op.tolerance.f32, fuse);
 }
 
 TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
@@ -80,32 +83,6 @@ TEST_P(OpProgram, HoldsNarrowFloatsInTwoBytesAndInFour) {
             for (const auto& [name, value] : *expected)
                 EXPECT_EQ(difference(found->at(name), value, op.tolerance.f16), "")
                     << v.text << ": " << name;
-        }
-    }
-}
-
-/// Compiles the variants, runs them on the CPU and compares with the interpreter.
-void expect_as_interpreted(std::span<const Variant> variants, double tolerance) {
-    std::vector<Graph> graphs;
-    CompileOptions options;
-    for (const Variant& v : variants) {
-        graphs.push_back(v.graph);
-        options.rows_capacity = std::max(options.rows_capacity, static_cast<uint64_t>(v.rows) + 5);
-    }
-    const auto compiled = compile_graphs(std::move(graphs), options);
-    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-    ProgramMemory memory(compiled->program);
-    for (size_t i = 0; i < variants.size(); ++i) {
-        const Variant& v = variants[i];
-        NamedTensors weights;
-        const auto expected = interpret(v.graph, v.inputs, weights, v.rows);
-        ASSERT_TRUE(expected.ok()) << v.text << ": " << expected.status().message();
-        const auto found = run_program(compiled->program, v.graph.name, compiled->graphs[i],
-                                       v.inputs, memory, v.rows);
-        ASSERT_TRUE(found.ok()) << v.text << ": " << found.status().message();
-        for (const auto& [name, value] : *expected) {
-            ASSERT_TRUE(found->contains(name)) << v.text << ": no output " << name;
-            EXPECT_EQ(difference(found->at(name), value, tolerance), "") << v.text << ": " << name;
         }
     }
 }

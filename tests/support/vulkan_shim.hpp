@@ -74,8 +74,8 @@ struct VulkanShim {
         return calls[kCmdBindPipeline] + calls[kCmdPushConstants] + calls[kCmdDispatch] +
                calls[kCmdCopyBuffer] + calls[kCmdFillBuffer] + calls[kCmdPipelineBarrier] +
                calls[kCmdPipelineBarrier2] + calls[kCmdWriteTimestamp] + calls[kCmdResetQueryPool] +
-               calls[kCmdPushDescriptorSetKHR] + calls[kCmdBeginDebugUtilsLabelEXT] +
-               calls[kCmdEndDebugUtilsLabelEXT];
+               calls[kCmdPushDescriptorSetKHR] + calls[kCmdBindDescriptorSets] +
+               calls[kCmdBeginDebugUtilsLabelEXT] + calls[kCmdEndDebugUtilsLabelEXT];
     }
     /// Calls that create or destroy something.
     uint64_t object_calls() const {
@@ -83,7 +83,8 @@ struct VulkanShim {
                calls[kCreateBuffer] + calls[kDestroyBuffer] + calls[kCreateShaderModule] +
                calls[kCreatePipelineLayout] + calls[kCreateComputePipelines] +
                calls[kDestroyPipeline] + calls[kCreateQueryPool] + calls[kDestroyQueryPool] +
-               calls[kCreateDescriptorSetLayout];
+               calls[kCreateDescriptorSetLayout] + calls[kCreateDescriptorPool] +
+               calls[kAllocateDescriptorSets];
     }
 
     /// Puts the shim in front of what the host would have passed.

@@ -167,6 +167,141 @@ TEST_F(Tool, CookMeasuresWhereThereIsADevice) {
     EXPECT_TRUE(ran.says(", measured ")) << ran.text;
 }
 
+/// x [batch, 3, height, width] -> y [batch, 4, height, width]
+testing::OnnxBuilder open_convolution() {
+    testing::OnnxBuilder b;
+    std::vector<float> w(4 * 3 * 3 * 3);
+    for (size_t i = 0; i < w.size(); ++i) w[i] = std::sin(static_cast<float>(i)) / 4;
+    b.input("x", {"batch", 3, "height", "width"}).output("y");
+    b.initializer(testing::float_tensor("w", {4, 3, 3, 3}, w));
+    testing::set_ints(b.node("Conv", {"x", "w"}, {"y"}), "pads", {1, 1, 1, 1});
+    return b;
+}
+
+TEST_F(Tool, AModelOfOpenExtentsIsAnsweredWithAShapeOptionThatWorks) {
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), open_convolution().bytes()).ok());
+    for (const char* command : {"run --device cpu", "bench", "inspect", "cook -o x.hearth"}) {
+        const Ran ran = run(std::string(command) + " '" + path("model.onnx") + "'");
+        EXPECT_EQ(ran.exit_code, 1) << command;
+        EXPECT_TRUE(ran.says("'x' is [batch, 3, height, width] in the model")) << ran.text;
+        EXPECT_TRUE(ran.says(": give --shape x=1,3,160,160\n")) << ran.text;
+    }
+    const json report = cook("--shape x=1,3,160,160");
+    ASSERT_FALSE(report.is_discarded());
+    EXPECT_EQ(report["notes"], json::array());
+}
+
+TEST_F(Tool, SeveralSizesOfAModelShareItsWeightsInOnePackage) {
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), open_convolution().bytes()).ok());
+    const json one = cook("--name net --shape x=1,3,8,10");
+    const json two = cook("--name net --shape x=1,3,8,10 --shape x=rows,3,16,12");
+    ASSERT_FALSE(two.is_discarded());
+    const json& entries = two["profiles"][0]["entries"];
+    ASSERT_EQ(entries.size(), 2u);
+    EXPECT_EQ(entries[0]["name"], "net_1x3x8x10");
+    EXPECT_EQ(entries[1]["name"], "net_rowsx3x16x12");
+    EXPECT_EQ(two["weights_bytes"], one["weights_bytes"]);
+    EXPECT_EQ(two["profiles"][0]["bytes"]["params"], one["profiles"][0]["bytes"]["params"]);
+    // Each computes what the model of its size does.
+    const struct {
+        const char *entry, *shape;
+    } kSizes[] = {{"net_1x3x8x10", "x=1,3,8,10"}, {"net_rowsx3x16x12", "x=rows,3,16,12"}};
+    for (const auto& size : kSizes) {
+        const std::string same = " --seed 3 --rows 2 -o '";
+        EXPECT_EQ(run("run '" + path("model.onnx") + "' --device cpu --shape " + size.shape + same +
+                      path("a") + "'")
+                      .exit_code,
+                  0);
+        const Ran ran = run("run '" + path("model.hearth") + "' --entry " + size.entry + same +
+                            path("b") + "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        const HostTensor a = tool::read_npy(read("a/y.npy")).value();
+        const HostTensor b = tool::read_npy(read("b/y.npy")).value();
+        ASSERT_EQ(a.shape(), b.shape());
+        for (int64_t i = 0; i < a.element_count(); ++i) ASSERT_NEAR(a.get(i), b.get(i), 1e-5);
+    }
+    const std::string cooking = "cook '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' ";
+    const Ran twice = run(cooking + "--shape x=1,3,8,8 --shape x=1,3,8,8");
+    EXPECT_TRUE(twice.says("--shape gives the size 1x3x8x8 twice")) << twice.text;
+    const Ran none = run(cooking + "--shape z=1,3,8,8");
+    EXPECT_TRUE(none.says("--shape names 'z', which is no input of the model; there are: 'x'"))
+        << none.text;
+}
+
+TEST_F(Tool, ContentsThatAModelNeedsToKnowCanBeGiven) {
+    testing::OnnxBuilder b;
+    b.input("x", {2, 3}).input("shape", {2}, onnx::TensorProto::INT64).output("y");
+    b.node("Reshape", {"x", "shape"}, {"y"});
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), b.bytes()).ok());
+    const std::string command = "run '" + path("model.onnx") + "' --device cpu ";
+    const Ran ran = run(command + "--value shape=3,-1");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says("y f32[3, 2]")) << ran.text;
+    EXPECT_TRUE(
+        run(command + "--value shape=3").says("'shape' is [2], its given contents are [1]"));
+    EXPECT_TRUE(run(command + "--value shape=3,0.5").says("is of i64, which 0.5"));
+    EXPECT_TRUE(run(command + "--value z=3").says("names 'z', which is no input of the model"));
+    EXPECT_TRUE(run(command + "--value shape=3,x").says("'shape=3,x' is no value; expected NAME="));
+}
+
+TEST_F(Tool, RowsThatCannotBeLeftOpenAreTakenAsGivenWithANote) {
+    testing::OnnxBuilder b;  // the second row: one that there must be
+    b.input("x", {"batch", 2}).output("y");
+    b.initializer(testing::int_tensor("one", {1}, {1}));
+    b.initializer(testing::int_tensor("two", {1}, {2}));
+    b.node("Slice", {"x", "one", "two"}, {"y"});
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), b.bytes()).ok());
+    const Ran ran = run("run '" + path("model.onnx") + "' --device cpu --rows 3");
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_TRUE(ran.says("note: ")) << ran.text;
+    EXPECT_TRUE(ran.says("its rows cannot be left open (")) << ran.text;
+    EXPECT_TRUE(ran.says("; taken with x [3, 2]\n")) << ran.text;
+    const Ran cooked = run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") +
+                               "' --json --no-measure --max-rows 4",
+                           "", " 2>/dev/null");
+    const json report = json::parse(cooked.text, nullptr, false);
+    ASSERT_FALSE(report.is_discarded());
+    ASSERT_EQ(report["notes"].size(), 1u);
+    EXPECT_NE(report["notes"][0].get<std::string>().find("x [4, 2]"), std::string::npos) << report;
+}
+
+TEST_F(Tool, TheHeaderOfAPackageCompilesAndAgreesWithIt) {
+    const std::string header = path("my policy-2.h");
+    cook("--name act --profiles descriptors,baseline --header '" + header + "'");
+    const std::string text =
+        "#include \"my policy-2.h\"\n"
+        "#if MY_POLICY_2_ROWS_CAPACITY != 16\n#error rows\n#endif\n"
+        "static const int64_t shape[] = MY_POLICY_2_ACT_OBS_SHAPE(5);\n"
+        "int main(void) {\n"
+        "    return !(MY_POLICY_2_ENTRY_ACT == 0 && MY_POLICY_2_ACT_OBS_RANK == "
+        "2 && shape[0] == 5 && shape[1] == 6 && MY_POLICY_2_ACT_OBS_BYTES(5) "
+        "== 120 && MY_POLICY_2_SLOT_W1_RANK == 2);\n"
+        "}\n";
+    for (const char* compiler : {"cc -std=c11", "c++ -std=c++17 -Wold-style-cast"}) {
+        const std::string source = path(compiler[1] == 'c' ? "use.c" : "use.cpp");
+        ASSERT_TRUE(write_file_atomically(source, text).ok());
+        const std::string command =
+            std::string(compiler) +
+            " -Wall -Wextra -Wpedantic -Werror -Wno-unused-function -I '" HEARTH_INCLUDE "' '" +
+            source + "' -o '" + path("use") + "' && '" + path("use") + "'";
+        EXPECT_EQ(std::system(command.c_str()), 0) << command;
+    }
+    // The names and indices are those of the package.
+    const json info = json::parse(run("inspect --json '" + path("model.hearth") + "'").text);
+    std::string found;
+    const std::vector<std::byte> bytes = read("my policy-2.h");
+    found.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    EXPECT_NE(found.find("MY_POLICY_2_GRAPH_HASH UINT64_C(0x" +
+                         info["graph_hash"].get<std::string>() + ")"),
+              std::string::npos)
+        << found;
+    for (const char* line :
+         {"#define MY_POLICY_2_ACT_ACTION_NAME \"action\"\n",
+          "/* output \"action\": f32 [rows, 2], in the buffer f32 */\n",
+          "static inline int my_policy_2_matches(const hearth_program* program)"})
+        EXPECT_NE(found.find(line), std::string::npos) << line << found;
+}
+
 TEST_F(Tool, CookSaysWhatIsWrong) {
     const Ran unknown =
         run("cook '" + path("model.onnx") + "' -o '" + path("m.hearth") + "' --profiles nonsense");

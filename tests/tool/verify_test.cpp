@@ -83,6 +83,16 @@ TEST_F(VerifyTool, CountsWhatPassedAndExitsWithZero) {
     EXPECT_EQ(ran.text, "2 passed, 0 failed, 0 skipped\n");
 }
 
+// What ONNX Runtime computes: tests/data/contrib/make_cases.py.
+TEST_F(VerifyTool, OperatorsOfQuantizationToolsComputeWhatOnnxRuntimeDoes) {
+    for (const char* device : {"cpu", "gpu"}) {
+        const Ran ran =
+            run(std::string("verify --device ") + device + " '" HEARTH_CONTRIB_DATA "'");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        EXPECT_TRUE(ran.says("23 passed, 0 failed, 0 skipped\n")) << ran.text;
+    }
+}
+
 TEST_F(VerifyTool, AFailureNamesCaseDeviceIndexAndBothValues) {
     add_unary("good", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     add_unary("wrong", "Relu", {-1, 0, 2, 3}, {0, 0, 2.5f, 7});

@@ -13,14 +13,17 @@ namespace hearth::agents {
 namespace {
 
 constexpr uint32_t kMagic = 0x314d4148;  // "HAM1"
-constexpr uint32_t kVersion = 2;         // 2: names, and the size of the ring
+constexpr uint32_t kVersion = 3;  // 2: names, and the size of the ring; 3: the name of demonstrate
 constexpr uint32_t kMost = 1u << 24;
 
-/// All names, in the order of the file.
+/// All names, in the order of the file, and how many of them a version has.
 template <class Names>
 auto list_of(Names& n) {
-    return std::array{&n.frame,   &n.store, &n.prepare,     &n.learn,
-                      &n.publish, &n.adapt, &n.last_action, &n.status};
+    return std::array{&n.frame, &n.store,       &n.prepare, &n.learn,      &n.publish,
+                      &n.adapt, &n.last_action, &n.status,  &n.demonstrate};
+}
+size_t names_in(uint32_t version) {
+    return version >= 3 ? 9 : version >= 2 ? 8 : 0;
 }
 
 }  // namespace
@@ -76,10 +79,9 @@ Result<AgentManifest> AgentManifest::load(std::span<const std::byte> bytes) {
             return corrupt_data("manifest of agents: setting " + quoted(name) + " is not finite");
     }
     const auto schema = in.take(in.number<uint32_t>());
-    if (version >= 2) {
-        m.ring = in.number<uint32_t>();
-        for (std::string* name : list_of(m.names)) *name = in.counted_text();
-    }
+    if (version >= 2) m.ring = in.number<uint32_t>();
+    const std::array all = list_of(m.names);
+    for (size_t i = 0; i < names_in(version); ++i) *all[i] = in.counted_text();
     if (in.failed() || in.left() > 0)
         return corrupt_data("manifest of agents: its bytes end " +
                             std::string(in.failed() ? "early" : "late"));

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "core/portable.hpp"
 #include "program/program.hpp"
 
 #include <cstdarg>
@@ -10,7 +11,7 @@ namespace hearth {
 
 namespace {
 
-__attribute__((format(printf, 2, 3))) void line(std::string& out, const char* format, ...) {
+HEARTH_PRINTF(2, 3) void line(std::string& out, const char* format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);

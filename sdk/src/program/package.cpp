@@ -4,6 +4,7 @@
 #include "program/package.hpp"
 
 #include "core/checksum.hpp"
+#include "core/portable.hpp"
 
 #include <algorithm>
 
@@ -30,8 +31,7 @@ bool fail(ViewError* error, StatusCode code, const char* what) {
     return false;
 }
 
-__attribute__((format(printf, 3, 4))) bool bad(ViewError* error, uint32_t index, const char* format,
-                                               ...) {
+HEARTH_PRINTF(3, 4) bool bad(ViewError* error, uint32_t index, const char* format, ...) {
     error->code = StatusCode::kCorruptData;
     error->text.set("package: ");
     va_list arguments;

@@ -3,6 +3,8 @@
 
 #include "program/spirv.hpp"
 
+#include "core/portable.hpp"
+
 #include <algorithm>
 
 namespace hearth {
@@ -146,7 +148,7 @@ class Reader {
     void set_optional_constants(uint32_t count) { optional_constants_ = count; }
 
   private:
-    __attribute__((format(printf, 2, 3))) bool bad(const char* format, ...) {
+    HEARTH_PRINTF(2, 3) bool bad(const char* format, ...) {
         error_->code = StatusCode::kCorruptData;
         error_->text.set("its SPIR-V has ");
         va_list arguments;
@@ -155,6 +157,7 @@ class Reader {
         va_end(arguments);
         return false;
     }
+    /// Null for zero, which is no id, and so for one that its instruction lacks.
     SpirvId* find(uint32_t id) { return id < ids_.size() && id > 0 ? &ids_[id] : nullptr; }
     /// A type that has a size, and was defined before.
     const SpirvId* find_sized(uint32_t id) {
@@ -276,7 +279,7 @@ class Reader {
     bool type(const Instruction& in) {
         has_types_ = true;
         SpirvId* id = find(in[1]);
-        if (!in.has(2) || id == nullptr) return bad("a type without an id");
+        if (id == nullptr) return bad("a type without an id");
         if (in.op == kOpTypeForwardPointer) {
             id->storage_class = in[2];
             if (in[2] == kPhysicalStorageBuffer) id->size = 8, id->alignment = 8;
@@ -385,7 +388,7 @@ class Reader {
         has_types_ = true;
         SpirvId* id = find(in[2]);
         const SpirvId* type = find(in[1]);
-        if (!in.has(3) || id == nullptr || type == nullptr) return bad("a constant without an id");
+        if (id == nullptr || type == nullptr) return bad("a constant without an id");
         if (id->kind != kUndefined) return bad("an id that is defined twice");
         id->kind = kOther;
         id->type = in[1];

@@ -346,7 +346,7 @@ class Checker {
                 return bad("step", "gives an operand of fewer bytes than its kernel touches");
         const auto region = static_cast<Region>(o.region);
         const bool is_placed = region == Region::kArena || region == Region::kWeights;
-        if (is_placed && o.offset % k.access_bytes != 0)
+        if (o.offset % k.access_bytes != 0)  // in other regions it is zero
             return bad("step", "gives an operand that is not aligned for its kernel");
         if (i >= k.located_count) return true;
         const uint64_t units = o.offset / kLocationUnit;
@@ -477,8 +477,6 @@ bool ProgramView::open(std::span<const std::byte> bytes, ViewError* error,
 
 Checked tensor_bytes(DType dtype, const file::ShapeRecord& shape) {
     Checked bytes = size_bytes(dtype);
-    for (uint32_t i = 0; i < shape.rank; ++i)
-        if (shape.counts[i] == 0) return 0;
     for (uint32_t i = 0; i < shape.rank; ++i) bytes *= static_cast<uint64_t>(shape.counts[i]);
     return bytes;
 }

@@ -98,7 +98,9 @@ void print_table(const BenchOptions& options, standalone::Device& device, const 
 }
 
 Status bench(const BenchOptions& options) {
-    HEARTH_ASSIGN(const Model model, load_model(options.model));
+    ModelOptions model_options = options.model;
+    model_options.fixed_rows = options.rows;
+    HEARTH_ASSIGN(const Model model, load_model(model_options));
     HEARTH_TRY(model.fits_device);
     HEARTH_ASSIGN(const size_t index, find_entry(model.graphs, options.model.entry));
     const std::string& entry = model.graphs[index].name;

@@ -14,10 +14,12 @@ void add_bench(CLI::App& app, int& exit_code);
 void add_brain(CLI::App& app, int& exit_code);
 void add_cook(CLI::App& app, int& exit_code);
 void add_diff(CLI::App& app, int& exit_code);
+void add_gates(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);
+void add_watch(CLI::App& app, int& exit_code);
 
 }  // namespace hearth::tool

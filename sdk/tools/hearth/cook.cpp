@@ -1,14 +1,16 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth cook: a model to a package.
+// hearth cook: a model to a package, or an entry of one to a GLSL function.
 
+#include "c_header.hpp"
 #include "commands.hpp"
 #include "compile/compile.hpp"
+#include "compile/export_glsl.hpp"
 #include "describe_program.hpp"
 #include "measure.hpp"
 #include "model.hpp"
-#include "profiles.hpp"
+#include "passes/quantize_weights.hpp"
 #include "progress.hpp"
 #include "tables.hpp"
 #include "tuning_file.hpp"
@@ -17,6 +19,7 @@
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
+#include <programs/profiles.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -30,9 +33,11 @@ struct CookCommand {
     ModelOptions model;
     std::string output;
     std::vector<std::string> profiles{"baseline"};
+    std::string target = "package";
+    std::string function;
     std::string name = "main";
     uint64_t max_rows = 1;
-    std::string quantize, tuning;
+    std::string quantize, tuning, header;
     std::string precision = "f32";
     bool strip = false;
     bool measure = true;
@@ -131,7 +136,7 @@ void print_report(const Json& report, const CookCommand& command) {
 Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machine& machine) {
     std::vector<CookProfile> profiles;
     for (const std::string& name : command.profiles) {
-        HEARTH_ASSIGN(CookProfile profile, make_profile(name, machine.device.get()));
+        HEARTH_ASSIGN(CookProfile profile, programs::make_profile(name, machine.device.get()));
         if (name == "device")
             HEARTH_TRY(add_tuning(profile.options, command.tuning, *machine.device));
         profile.options.keep_source = !command.strip;
@@ -141,12 +146,102 @@ Result<std::vector<CookProfile>> make_profiles(const CookCommand& command, Machi
     return profiles;
 }
 
+/// The C header of what was cooked.
+Status write_header(const CookCommand& command, const Cooked& cooked) {
+    std::vector<Program> programs;
+    for (const CookedProfile& profile : cooked.profiles) {
+        HEARTH_ASSIGN(Program program, load_program(profile.compiled.bytes));
+        programs.push_back(std::move(program));
+    }
+    const std::string package = std::filesystem::path(command.output).filename().string();
+    HEARTH_ASSIGN(const std::string text,
+                  c_header(command.header, package, cooked.graph_hash, programs));
+    return write_file_atomically(command.header, text);
+}
+
+/// The option's name; several sizes of one model have theirs behind it: "act_1x3x160x160".
+void name_entries(std::vector<Graph>& graphs, const std::string& name) {
+    for (Graph& graph : graphs) graph.name = graphs.size() == 1 ? name : name + "_" + graph.name;
+}
+
+void set_quantization(const std::string& name, QuantizeOptions& options) {
+    if (name == "f16") options.format = WeightFormat::kF16;
+    if (name == "int8") options.format = WeightFormat::kInt8;
+    if (name == "int4") options.format = WeightFormat::kInt4;
+}
+
+/// The program of the package that belongs to the profile; with one profile alone, any name does.
+Result<Program> packed_program(const Model& model, const std::string& profile) {
+    HEARTH_ASSIGN(const PackageView package, open_package(model.package));
+    int index = package.find_profile(profile);
+    if (index < 0 && package.profiles().size() == 1) index = 0;
+    if (index < 0) {
+        std::string names;
+        for (const file::ProfileRecord& p : package.profiles())
+            names += (names.empty() ? "" : ", ") + std::string(p.name);
+        return not_found("the package has no profile '" + profile +
+                         "'; --profiles names one of: " + names);
+    }
+    return load_program(package.program(static_cast<uint32_t>(index)), package.weights());
+}
+
+/// Writes an entry as a GLSL function that reads the weights of sessions of one profile's program.
+Status cook_glsl(const CookCommand& command) {
+    HEARTH_TRY(check_writable(command.output).in("the GLSL"));
+    if (command.profiles.size() != 1)
+        return invalid_argument("--target glsl takes one profile: places of weights may differ");
+    ModelOptions model_options = command.model;
+    model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
+    HEARTH_ASSIGN(Model model, load_model(model_options));
+    CompileOptions options;
+    Program program;
+    if (model.is_package()) {
+        HEARTH_ASSIGN(program, packed_program(model, command.profiles[0]));
+    } else {
+        name_entries(model.graphs, command.name);
+        Machine machine;
+        if (command.profiles[0] == "device") machine = find_machine();
+        HEARTH_ASSIGN(CookProfile profile,
+                      programs::make_profile(command.profiles[0], machine.device.get()));
+        options = std::move(profile.options);
+        options.rows_capacity = command.max_rows;
+        set_quantization(command.quantize, options.quantize);
+        HEARTH_TRY(quantize_weights(model.graphs, options.quantize).status());
+        options.quantize = {};
+    }
+    if (command.precision == "f16") options.precision = Precision::kF16;
+    if (!model.is_package()) {
+        HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(model.graphs, options));
+        program = std::move(compiled.program);
+    }
+    HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, command.model.entry));
+    Result<GlslFunction> made =
+        export_glsl_of(model.graphs[entry], program, options, command.function);
+    if (!made.ok()) return made.status().in("GLSL of entry '" + model.graphs[entry].name + "'");
+    HEARTH_TRY(write_file_atomically(command.output, made->text).in("the GLSL"));
+    if (command.json)
+        print_json({{"glsl", command.output},
+                    {"bytes", made->text.size()},
+                    {"slot", made->slot},
+                    {"profile", program.profile},
+                    {"program_hash", hash_text(program.hash)}});
+    else
+        fmt::print(
+            "{}: {}, for sessions of program {} (profile {}); wants the address of slot '{}'\n",
+            command.output, size_text(made->text.size()), hash_text(program.hash), program.profile,
+            made->slot);
+    return {};
+}
+
 Status cook_model(const CookCommand& command) {
     // Cooking takes long; what would stop its result from being kept is told before.
     HEARTH_TRY(check_writable(command.output).in("the package"));
-    HEARTH_ASSIGN(Model model, load_model(command.model));
+    if (!command.header.empty()) HEARTH_TRY(check_writable(command.header).in("the header"));
+    ModelOptions model_options = command.model;
+    model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
+    HEARTH_ASSIGN(Model model, load_model(model_options));
     HEARTH_TRY(model.fits_device);
-    if (!model.is_package()) model.graphs[0].name = command.name;
+    if (!model.is_package()) name_entries(model.graphs, command.name);
     Machine machine;
     const bool names_device = std::find(command.profiles.begin(), command.profiles.end(),
                                         "device") != command.profiles.end();
@@ -155,9 +250,7 @@ Status cook_model(const CookCommand& command) {
     CookOptions options;
     HEARTH_ASSIGN(options.profiles, make_profiles(command, machine));
     options.rows_capacity = command.max_rows;
-    if (command.quantize == "f16") options.quantize.format = WeightFormat::kF16;
-    if (command.quantize == "int8") options.quantize.format = WeightFormat::kInt8;
-    if (command.quantize == "int4") options.quantize.format = WeightFormat::kInt4;
+    set_quantization(command.quantize, options.quantize);
     const std::string file = std::filesystem::path(command.model.path).filename().string();
     options.notes =
         Json{{"cooked_from", file}, {"by", hearth_build_info()}, {"precision", command.precision}}
@@ -171,12 +264,14 @@ Status cook_model(const CookCommand& command) {
     };
     HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
     HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).in("the package"));
+    if (!command.header.empty()) HEARTH_TRY(write_header(command, cooked).in("the header"));
     Json report = {{"package", command.output},
                    {"bytes", cooked.bytes.size()},
                    {"graph_hash", hash_text(cooked.graph_hash)},
                    {"graph_bytes", cooked.graph_bytes},
                    {"weights_bytes", cooked.weights_bytes},
                    {"max_rows", command.max_rows},
+                   {"notes", model.notes},
                    {"profiles", Json::array()}};
     for (const QuantizedWeight& w : cooked.quantized)
         report["quantized"].push_back({{"name", w.name},
@@ -203,7 +298,7 @@ Status cook_model(const CookCommand& command) {
 
 std::string profile_help() {
     std::string text = "Profiles, best first; a device gets the first that it can run:";
-    for (const ProfileClass& c : profile_classes())
+    for (const programs::ProfileClass& c : programs::profile_classes())
         text += fmt::format(" {} ({});", c.name, c.summary);
     text.back() = '.';
     return text;
@@ -216,8 +311,19 @@ void add_cook(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "cook", "Compile a model for classes of devices and pack all of it into one file.");
     add_model_options(*command, options->model);
-    command->add_option("-o,--output", options->output, "The package, by custom *.hearth.")
+    command
+        ->add_option("-o,--output", options->output,
+                     "The package, by custom *.hearth; or the text, by custom *.glsl.")
         ->required();
+    command
+        ->add_option(
+            "--target", options->target,
+            "glsl: instead of a package, one entry as a GLSL function for one row, which the "
+            "game's shaders include; it reads the weights of a session.")
+        ->check(CLI::IsMember({"package", "glsl"}))
+        ->capture_default_str();
+    command->add_option("--function", options->function,
+                        "Name of the GLSL function; default: the entry's.");
     command->add_option("--profiles", options->profiles, profile_help())
         ->delimiter(',')
         ->capture_default_str();
@@ -235,6 +341,9 @@ void add_cook(CLI::App& app, int& exit_code) {
                      "What products read: f16 is half the bytes, and about three digits.")
         ->check(CLI::IsMember({"f32", "f16"}))
         ->capture_default_str();
+    command->add_option("--header", options->header,
+                        "Write a C header, too: indices, names, shapes and bytes of entries, "
+                        "bindings, params and states.");
     command->add_option("--tuning", options->tuning,
                         "For the profile 'device': what `hearth tune` measured.");
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");
@@ -243,7 +352,8 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_flag("--json", options->json, "Print the report as one JSON object.");
     command->footer("MODEL may be a package: it is then cooked again from its graph.");
     command->callback([options, &exit_code] {
-        if (Status status = cook_model(*options); !status.ok()) {
+        Status status = options->target == "glsl" ? cook_glsl(*options) : cook_model(*options);
+        if (!status.ok()) {
             print_error("cook", status, options->json);
             exit_code = kExitFailed;
         }

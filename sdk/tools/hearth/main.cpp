@@ -20,6 +20,8 @@ int run(int argc, char** argv) {
     hearth::tool::add_diff(app, exit_code);
     hearth::tool::add_brain(app, exit_code);
     hearth::tool::add_tune(app, exit_code);
+    hearth::tool::add_watch(app, exit_code);
+    hearth::tool::add_gates(app, exit_code);
     CLI11_PARSE(app, argc, argv);
     return exit_code;
 }

@@ -96,9 +96,15 @@ Result<int64_t> rows_in(const std::string& name, const Shape& declared, const Sh
 void add_model_options(CLI::App& command, ModelOptions& options) {
     command.add_option("MODEL", options.path, "An ONNX file or a package (.hearth).")->required();
     command.add_option("--shape", options.shapes,
-                       "Shape of an ONNX input, NAME=EXTENT,...; an extent may be `rows`.");
+                       "Shape of an ONNX input, as in x=1,3,160,160; an extent may be `rows`. An "
+                       "input that is named several times makes an entry for each of its sizes.");
+    command.add_option(
+        "--value", options.values,
+        "Contents of an ONNX input that the model needs to be known, as in sr=16000: "
+        "what it chooses branches, shapes or loops by.");
     command.add_option("--entry", options.entry,
-                       "Which entry of a package; default: the only one, or `main`.");
+                       "Which entry of a package, or size of a model; default: the only one, or "
+                       "`main`.");
 }
 
 void add_input_options(CLI::App& command, InputOptions& options) {
@@ -138,6 +144,62 @@ Result<NamedShape> parse_shape(const std::string& text) {
     return named;
 }
 
+Result<NamedTensor> parse_value(const std::string& text) {
+    const size_t equals = text.rfind('=');
+    std::vector<double> numbers;
+    for (size_t at = equals + 1; equals != std::string::npos && at <= text.size();) {
+        const size_t end = std::min(text.find(',', at), text.size());
+        double number = 0;
+        const auto [stop, error] = std::from_chars(text.data() + at, text.data() + end, number);
+        if (error != std::errc() || stop != text.data() + end) {
+            numbers.clear();
+            break;
+        }
+        numbers.push_back(number);
+        at = end + 1;
+    }
+    if (numbers.empty())
+        return invalid_argument("'" + text + "' is no value; expected NAME=NUMBER,NUMBER,...");
+    const Shape shape{Dim(static_cast<int64_t>(numbers.size()))};
+    return NamedTensor{text.substr(0, equals), HostTensor::of(shape, numbers, DType::kF64)};
+}
+
+Result<std::vector<std::vector<NamedShape>>> parse_sizes(const std::vector<std::string>& texts) {
+    std::vector<std::pair<std::string, std::vector<Shape>>> inputs;  // in the order of their names
+    for (const std::string& text : texts) {
+        HEARTH_ASSIGN(const NamedShape named, parse_shape(text));
+        const auto same = [&](const auto& input) { return input.first == named.name; };
+        auto at = std::find_if(inputs.begin(), inputs.end(), same);
+        if (at == inputs.end()) at = inputs.insert(at, {named.name, {}});
+        at->second.push_back(named.shape);
+    }
+    size_t count = 1;
+    for (const auto& [name, shapes] : inputs) count = std::max(count, shapes.size());
+    std::vector<std::vector<NamedShape>> sizes(count);
+    for (const auto& [name, shapes] : inputs) {
+        if (shapes.size() != 1 && shapes.size() != count)
+            return invalid_argument(
+                fmt::format("--shape has {} shapes for '{}' and {} for another input; expected one "
+                            "for all sizes, or one for each",
+                            shapes.size(), name, count));
+        for (size_t i = 0; i < count; ++i)
+            sizes[i].push_back({name, shapes[shapes.size() == 1 ? 0 : i]});
+    }
+    return sizes;
+}
+
+std::string size_name(const std::vector<NamedShape>& size) {
+    std::string text;
+    for (const NamedShape& input : size) {
+        if (!text.empty()) text += "_";
+        for (int i = 0; i < input.shape.rank(); ++i) {
+            const Dim d = input.shape[i];
+            text += (i > 0 ? "x" : "") + (d.per_row ? "rows" : std::to_string(d.count));
+        }
+    }
+    return text;
+}
+
 Result<PackageView> open_package(std::span<const std::byte> bytes) {
     PackageView view;
     ViewError error;
@@ -147,26 +209,56 @@ Result<PackageView> open_package(std::span<const std::byte> bytes) {
 
 namespace {
 
+/// The model with these shapes; where it cannot keep its rows open, with fixed_rows of them.
+Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOptions& options,
+                                std::vector<NamedShape> shapes, std::vector<std::string>& notes) {
+    ImportOptions import_options;
+    import_options.input_shapes = std::move(shapes);
+    import_options.shape_option = "--shape";
+    for (const std::string& text : options.values) {
+        HEARTH_ASSIGN(NamedTensor value, parse_value(text));
+        import_options.input_values.push_back(std::move(value));
+    }
+    import_options.external_data =
+        files_below(std::filesystem::path(options.path).parent_path().string());
+    Result<ImportedModel> open = import_onnx(bytes, import_options);
+    if (open.ok()) return open;
+    import_options.rows = options.fixed_rows;
+    for (NamedShape& named : import_options.input_shapes)
+        named.shape = named.shape.at(options.fixed_rows);
+    Result<ImportedModel> fixed = import_onnx(bytes, import_options);
+    if (!fixed.ok()) return open;
+    std::string taken;
+    for (const ModelPort& port : fixed->inputs())
+        taken += (taken.empty() ? "" : ", ") + port.name + " " + to_string(port.shape);
+    notes.push_back(fmt::format("its rows cannot be left open ({}); taken with {}",
+                                open.status().message(), taken));
+    return fixed;
+}
+
 Result<Model> read_model(std::vector<std::byte> bytes, const ModelOptions& options) {
     Model model;
     if (is_package(bytes)) {
-        if (!options.shapes.empty())
-            return invalid_argument("--shape is for ONNX files; a package's shapes are fixed");
+        if (!options.shapes.empty() || !options.values.empty())
+            return invalid_argument(
+                "--shape and --value are for ONNX files; a package's shapes are fixed");
         model.package = std::move(bytes);
         HEARTH_ASSIGN(const PackageView view, open_package(model.package));
         HEARTH_ASSIGN(model.graphs, load_graphs(view.graph(), view.weights()));
         return model;
     }
-    ImportOptions import_options;
-    for (const std::string& text : options.shapes) {
-        HEARTH_ASSIGN(NamedShape shape, parse_shape(text));
-        import_options.input_shapes.push_back(std::move(shape));
+    HEARTH_ASSIGN(std::vector<std::vector<NamedShape>> sizes, parse_sizes(options.shapes));
+    for (const std::vector<NamedShape>& size : sizes) {
+        HEARTH_ASSIGN(const ImportedModel imported, read_size(bytes, options, size, model.notes));
+        if (model.fits_device.ok()) model.fits_device = imported.fits_device();
+        model.graphs.push_back(imported.graph());
+        if (sizes.size() > 1) model.graphs.back().name = size_name(size);
     }
-    import_options.external_data =
-        files_below(std::filesystem::path(options.path).parent_path().string());
-    HEARTH_ASSIGN(const ImportedModel imported, import_onnx(bytes, import_options));
-    model.fits_device = imported.fits_device();
-    model.graphs.push_back(imported.graph());
+    for (size_t i = 0; i < sizes.size(); ++i)
+        for (size_t k = 0; k < i; ++k)
+            if (model.graphs[i].name == model.graphs[k].name)
+                return invalid_argument("--shape gives the size " + model.graphs[i].name +
+                                        " twice");
     return model;
 }
 
@@ -176,6 +268,8 @@ Result<Model> load_model(const ModelOptions& options) {
     HEARTH_ASSIGN(std::vector<std::byte> bytes, read_file(options.path));
     Result<Model> model = read_model(std::move(bytes), options);
     if (!model.ok()) return model.status().in(options.path);
+    for (const std::string& note : model->notes)
+        fmt::print(stderr, "note: {}: {}\n", options.path, note);
     return model;
 }
 

@@ -19,8 +19,13 @@ namespace hearth::tool {
 /// What a model is asked to be: options that several commands share.
 struct ModelOptions {
     std::string path;
-    std::vector<std::string> shapes;  ///< "x=1,3,96,96"; an extent may be the word rows
-    std::string entry;                ///< of a package; empty: the only one, or "main"
+    /// "x=1,3,96,96"; an extent may be the word rows.  An input that is named more than once has
+    /// several sizes, each of which becomes an entry.
+    std::vector<std::string> shapes;
+    std::vector<std::string> values;  ///< "sr=16000": contents that the model needs to know
+    std::string entry;                ///< empty: the only one, or "main"
+    /// Rows of a model whose number of rows cannot be left open.
+    int64_t fixed_rows = 1;
 };
 void add_model_options(CLI::App& command, ModelOptions& options);
 
@@ -28,15 +33,28 @@ struct Model {
     std::vector<Graph> graphs;       ///< one for each entry
     std::vector<std::byte> package;  ///< empty for an ONNX file
     Status fits_device;
+    /// What was made of the file that one might not expect.
+    std::vector<std::string> notes;
 
     bool is_package() const { return !package.empty(); }
 };
 
-/// Reads the file, whatever it is by its contents.
+/// Reads the file, whatever it is by its contents.  An ONNX model whose rows cannot be left open is
+/// read again with fixed_rows of them; its notes, also printed to stderr, say so.
 Result<Model> load_model(const ModelOptions& options);
 
 /// "x=1,3,96,96" as a shape; an extent may be the word rows.
 Result<NamedShape> parse_shape(const std::string& text);
+
+/// "sr=16000" or "shape=3,-1": an input and numbers, as f64.
+Result<NamedTensor> parse_value(const std::string& text);
+
+/// The shapes of each size of a model.  Inputs that are named once have that shape in all sizes; the
+/// others must be named equally often.
+Result<std::vector<std::vector<NamedShape>>> parse_sizes(const std::vector<std::string>& texts);
+
+/// "1x3x160x160": what tells a size from the others.
+std::string size_name(const std::vector<NamedShape>& size);
 
 /// The view of a package whose bytes are aligned, as a vector's are.
 Result<PackageView> open_package(std::span<const std::byte> bytes);

@@ -92,7 +92,9 @@ Status write_output(const RunOptions& options, const std::string& name, const Ho
 }
 
 Status run(const RunOptions& options) {
-    HEARTH_ASSIGN(const Model model, load_model(options.model));
+    ModelOptions model_options = options.model;
+    model_options.fixed_rows = options.inputs.rows;
+    HEARTH_ASSIGN(const Model model, load_model(model_options));
     HEARTH_ASSIGN(const size_t entry, find_entry(model.graphs, options.model.entry));
     const Graph& graph = model.graphs[entry];
     HEARTH_TRY(check_outputs(options, graph));

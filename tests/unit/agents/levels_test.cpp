@@ -59,11 +59,13 @@ const Item kItems[] = {
          return trace_agents(drives(), mlp_network({64, 64}), Ppo{});
      },
      5, 4},
+    {"PpoWithMemory", [] { return trace_agents(drives(), gru_network(64), Ppo{.sequence = 16}); },
+     215, 119},
     {"Sac",
      [] {
          return trace_agents(drives(), mlp_network({64, 64}, relu), Sac{});
      },
-     7, 4},
+     6, 4},
     {"Dqn",
      [] {
          return trace_agents(chooses(), mlp_network({64, 64}, relu), Dqn{});

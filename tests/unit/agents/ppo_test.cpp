@@ -260,6 +260,43 @@ TEST(PpoRails, AFullWindowDropsWhatComesLater) {
     EXPECT_EQ(learner.status()[Counter::kSamples], 64u);
 }
 
+// While a window is learned from, samples are dropped; the game goes on.
+TEST(PpoRails, EpisodesThatEndWhileTheWindowIsFullAreCountedAndNotJoined) {
+    Ppo ppo = reference_settings();
+    ppo.normalize_rewards = false;
+    InterpretedLearner learner(trace_agents(reference_schema(), mlp_network({8}), ppo));
+    const auto step = [&](double begins, double reward, double end, double seen = 0.1) {
+        HostTensor observation(DType::kF32, {1, 5});
+        for (int64_t i = 0; i < 5; ++i) observation.set(i, seen);
+        learner.run("frame", {{"id", HostTensor(DType::kU32, {1})},
+                              {"observation", observation},
+                              {"explore", HostTensor::scalar(1)},
+                              {"final_observation", observation},
+                              {"reward", HostTensor::of({1}, std::vector<double>{reward})},
+                              {"end", HostTensor::of({1}, std::vector<double>{end})},
+                              {"begins", HostTensor::of({1}, std::vector<double>{begins})}});
+    };
+    step(1, 100, 0);  // ends nothing: no step of an episode, and no reward
+    const auto episode = [&](int length, double nan_at = -1) {
+        for (int t = 1; t <= length; ++t)
+            step(0, 2, t == length ? 1 : 0, t == nan_at ? static_cast<double>(kNaN) : 0.1);
+    };
+    for (int i = 0; i < 4; ++i) episode(5);  // the window of 8 is full in the second
+    EXPECT_EQ(learner.status()[Counter::kSamplesDropped], 12u);
+    EXPECT_EQ(learner.status()[Counter::kEpisodes], 4u);
+    EXPECT_EQ(learner.status()[Diagnostic::kEpisodeLength], 5.0f);
+    EXPECT_EQ(learner.status()[Diagnostic::kReturn], 10.0f);
+
+    // A refused sample (what was seen last) that ends an episode ends it all the same; its reward is refused.
+    InterpretedLearner refusing(trace_agents(reference_schema(), mlp_network({8}), ppo));
+    std::swap(learner, refusing);
+    step(1, 0, 0);
+    for (int i = 0; i < 4; ++i) episode(5, 4);
+    EXPECT_EQ(learner.status()[Counter::kEpisodes], 4u);
+    EXPECT_EQ(learner.status()[Diagnostic::kEpisodeLength], 5.0f);
+    EXPECT_EQ(learner.status()[Diagnostic::kReturn], 6.0f);
+}
+
 NamedTensors trained(const InterpretedLearner& learner) {
     NamedTensors out;
     for (const auto& [name, value] : learner.weights)

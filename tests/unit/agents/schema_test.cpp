@@ -192,11 +192,17 @@ TEST(AgentManifest, SavesAndLoadsAndRejectsWhatIsNone) {
     }
 }
 
-TEST(AgentManifest, ReadsTheFirstVersion) {
+TEST(AgentManifest, ReadsEarlierVersions) {
     AgentManifest manifest;
     manifest.schema = AgentSchema(senses(), deeds());
     std::vector<std::byte> bytes = manifest.save();
-    size_t names = sizeof(uint32_t);  // what version 2 appends: the ring's size and eight names
+    // What version 3 appends, then what version 2 does: the ring's size and eight names.
+    bytes.resize(bytes.size() - sizeof(uint32_t) - std::strlen("demonstrate"));
+    bytes[4] = std::byte{2};
+    const auto second = AgentManifest::load(bytes);
+    ASSERT_TRUE(second.ok()) << second.status().message();
+    EXPECT_EQ(second->names, AgentNames());
+    size_t names = sizeof(uint32_t);
     for (const char* name :
          {"frame", "store", "prepare", "learn", "publish", "adapt", "last.action", "agents.status"})
         names += sizeof(uint32_t) + std::strlen(name);
@@ -206,8 +212,8 @@ TEST(AgentManifest, ReadsTheFirstVersion) {
     ASSERT_TRUE(loaded.ok()) << loaded.status().message();
     EXPECT_EQ(loaded->names, AgentNames());
     EXPECT_EQ(loaded->ring, 0u);
-    bytes[4] = std::byte{3};
-    EXPECT_NE(AgentManifest::load(bytes).status().message().find("version 3"), std::string::npos);
+    bytes[4] = std::byte{4};
+    EXPECT_NE(AgentManifest::load(bytes).status().message().find("version 4"), std::string::npos);
 }
 
 }  // namespace

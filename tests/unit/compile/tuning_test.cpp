@@ -201,6 +201,8 @@ TEST(Tuning, ATextIsWhatItWasPrintedFrom) {
     EXPECT_EQ(read->variants, tuning.variants);
     EXPECT_EQ(read->remarks, tuning.remarks);
     EXPECT_EQ(print_tuning(*read), print_tuning(tuning));
+    EXPECT_EQ(print_tuning(*parse_tuning(print_tuning(tuning) + "zero = c\r\r\n")),
+              print_tuning(tuning) + "zero = c\n");
     EXPECT_FALSE(parse_tuning("").ok());
     EXPECT_FALSE(parse_tuning(print_tuning(tuning) + "one = z\n").ok());
     EXPECT_FALSE(parse_tuning(print_tuning(tuning) + "nonsense\n").ok());

@@ -131,6 +131,18 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
 TEST(TraceError, OfAssignmentsNamesTheTarget) {
     EXPECT_EQ(error_of([](Trace& t) { t.assign(t.constant(0), t.constant(1)); }),
               "trace 't': assign: the target is no param, state or input");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  const Tensor x = t.input("x", {2});
+                  t.assign(x, neg(x));
+                  t.assign(x, x);
+              }),
+              "trace 't': assign: 'x' is assigned twice");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  const Tensor x = t.input("x", {2});
+                  t.output("x", neg(x));
+                  t.assign(x, x);
+              }),
+              "trace 't': assign: there is an output named 'x', as the input is");
     EXPECT_EQ(error_of([](Trace& t) { t.assign(t.state("s", {2}), t.constant(1)); }),
               "trace 't': assign: 's' is f32[2], the value is f32[]");
     EXPECT_EQ(error_of([](Trace& t) {

@@ -732,13 +732,23 @@ TEST(Plan, RejectsDifferentContentsUnderOneName) {
               "plan: entry 'learn': param 'w' has other contents than in entry 'act'");
 }
 
-TEST(Plan, NamesBothSidesWhereEntriesDisagreeAboutAnInput) {
-    EntryBuilder act("act"), learn("learn");
-    act.input("x", kTile);
-    learn.input("x", Shape{kRows, Dim(2)});
-    EXPECT_EQ(failure(Model({act, learn})),
-              "plan: entry 'learn': input 'x' is f32 [rows, 2], but entry 'act' has an "
-              "input of f32 [64]");
+TEST(Plan, AnInputOfAnotherShapeIsABindingOfItsOwn) {
+    std::vector<EntryBuilder> entries;
+    const Shape sizes[] = {kTile, Shape{Dim(2), Dim(64)}, kTile};
+    for (const char* name : {"small", "large", "again"}) {
+        const Shape& shape = sizes[entries.size()];
+        EntryBuilder& b = entries.emplace_back(name);
+        b.output("y", b.call({{b.input("x", shape)}}, {shape})[0]);
+    }
+    const Result<Program> planned = Model(entries).plan();
+    ASSERT_TRUE(planned.ok()) << planned.status().message();
+    const Program& program = *planned;
+    ASSERT_EQ(program.bindings.size(), 4u);
+    EXPECT_EQ(program.entries[0].bindings, (std::vector<uint32_t>{0, 1}));
+    EXPECT_EQ(program.entries[1].bindings, (std::vector<uint32_t>{2, 3}));
+    EXPECT_EQ(program.entries[2].bindings, (std::vector<uint32_t>{0, 1}));
+    EXPECT_EQ(program.bindings[2].name, "x");
+    EXPECT_EQ(program.bindings[2].shape, sizes[1]);
 }
 
 TEST(Plan, RejectsEntriesThatDoNotAddUp) {

@@ -53,6 +53,8 @@ TEST(HostileProgram, BytesOfABindingThatAreNotThoseOfItsShapeAreRefused) {
     expect_refused([](Program& p) { p.bindings[3].bytes.per_row += 4; }, expected);
     expect_refused([](Program& p) { p.bindings[3].bytes.fixed = 4; }, expected);
     expect_refused([](Program& p) { p.bindings[3].shape = {kRows, kRows}; }, expected);
+    // As many bytes for each row, but rows of rows.
+    expect_refused([](Program& p) { p.bindings[3].shape = {kRows, Dim(kWidth, true)}; }, expected);
     expect_refused([](Program& p) { p.bindings[3].shape = {Dim(kWidth)}; }, expected);
     expect_refused([](Program& p) { p.bindings[3].dtype = DType::kBool, p.storage.bits8 = true; },
                    expected);

@@ -271,6 +271,13 @@ TEST(Package, ChecksEachFieldOfItsTables) {
     EXPECT_EQ(section(2, [](auto& s) { s.offset = 0; }), order + " (2)");
     EXPECT_EQ(section(2, [](auto& s) { s.offset += 4096; }), order + " (2)");
     EXPECT_EQ(section(2, [](auto& s) { s.offset = ~uint64_t{63}; }), order + " (2)");
+    // Behind the end of the file, though not far behind the section before.
+    for (const uint64_t bytes : {0, 1})
+        EXPECT_EQ(with([=](PackageBytes& p) {
+                      p.section(4).offset = p.bytes().size() / 64 * 64 + 64;
+                      p.section(4).bytes = bytes;
+                  }),
+                  order + " (4)");
     EXPECT_EQ(section(4, [](auto& s) { s.bytes += 1; }), order + " (4)");
     EXPECT_EQ(section(4, [](auto& s) { s.bytes = ~uint64_t{0}; }), order + " (4)");
     EXPECT_EQ(section(4, [](auto& s) { s.bytes -= 1, s.checksum = checksum({}); }),

@@ -77,6 +77,16 @@ TEST(Spirv, AnIdBoundOutOfProportionIsRefused) {
     expect_refused({.push_words = 2, .bound = 4}, "id");
 }
 
+TEST(Spirv, MoreConstantsThanIdsAreRefused) {
+    const std::vector<uint32_t> words = make_module({});
+    Constants constants;
+    while (constants.size() < words[3]) constants.push_back({uint32_t(constants.size()), 1});
+    EXPECT_NE(read(words, constants).error.find("no specialization constant 0"), std::string::npos);
+    constants.push_back({uint32_t(constants.size()), 1});
+    EXPECT_NE(read(words, constants).error.find("fewer ids than the kernel sets constants"),
+              std::string::npos);
+}
+
 TEST(Spirv, AVersionOrSchemaThatIsNoneIsRefused) {
     expect_refused({.version = 0x00010700}, "version word 0x00010700, expected 1.0 to 1.6");
     expect_refused({.version = 0x00000900}, "version");
@@ -207,6 +217,10 @@ TEST(Spirv, ChecksTheHeaderAndTheLengthsOfInstructions) {
     EXPECT_EQ(spirv_bound(std::vector<uint32_t>{0x07230203, 0x00010500, 0, 1, 0, 0x10000}), 1u);
     EXPECT_EQ(spirv_bound(std::vector<uint32_t>{0x07230204, 0x00010500, 0, 1, 0, 0x10000}), 0u);
     EXPECT_EQ(spirv_bound({}), 0u);
+    for (const std::vector<uint32_t>& none :
+         {std::vector<uint32_t>(), {0x07230203, 0x00010500, 0, 1}, {1, 0x00010500, 0, 1, 0, 1}})
+        EXPECT_NE(read(none).error.find("an id bound that is out of proportion"),
+                  std::string::npos);
     EXPECT_TRUE(read(make_module({.version = 0x00010000})).ok);
     EXPECT_TRUE(read(make_module({.version = 0x00010600})).ok);
     const std::vector<uint32_t> words = make_module({});
@@ -258,6 +272,11 @@ TEST(Spirv, ChecksDecorations) {
     EXPECT_EQ(after([](Front& f) { f.m.op(72, {f.decorated, 0}); }), none);
     EXPECT_EQ(after([](Front& f) { f.m.op(72, {f.decorated, 0, 35}); }), number);
     EXPECT_EQ(after([](Front& f) { f.m.op(72, {f.decorated, 0, 24}); }), "");
+    EXPECT_EQ(after([](Front& f) { f.m.op(72, {f.decorated, 0xffff, 35, 0}); }), "");
+    EXPECT_EQ(after([](Front& f) {
+                  f.m.op(72, {f.decorated, 0x10000, 35, 0});
+              }),
+              "an offset of a member that there is not");
     EXPECT_EQ(after([](Front& f) {
                   f.types().m.op(72, {f.decorated, 0, 35, 0});
               }),
@@ -289,6 +308,13 @@ TEST(Spirv, ChecksTypes) {
         EXPECT_EQ(type(23, [=](Front& f) { return V{f.fresh, f.word, lanes}; }), vector);
     EXPECT_EQ(type(23, [](Front& f) { return V{f.fresh, f.nothing, 2}; }), vector);
     EXPECT_EQ(type(23, [](Front& f) { return V{f.fresh, 99, 2}; }), vector);
+    EXPECT_EQ(type(23,
+                   [](Front& f) {
+                       f.m.op(30, {f.decorated, f.word});
+                       return V{f.fresh, f.decorated, 2};
+                   }),
+              vector)
+        << "of structs";
     EXPECT_EQ(type(29,
                    [](Front& f) {
                        return V{f.fresh, f.nothing};
@@ -413,6 +439,9 @@ TEST(Spirv, ChecksConstants) {
                   f.types().m.op(43, {f.word, f.fresh});
               }),
               "a constant without a value");
+    // The largest number is no mark of constants that have none.
+    EXPECT_EQ(after([](Front& f) { f.types(); }, {{~0u, 1}}),
+              "no specialization constant 4294967295, which the kernel sets");
     const auto specialized = [](const std::function<uint32_t(Front&)>& type) {
         return after(
             [&](Front& f) {
@@ -559,22 +588,26 @@ TEST(Spirv, ChecksAccesses) {
 
 // --- What a module declares against the record of its kernel
 
-/// Kernel 0 of a program with this code, after a change.
-std::string checked(const ModuleParts& parts, BindingModel model = BindingModel::kDeviceAddress,
-                    const std::function<void(Kernel&)>& change = {}) {
-    Program program = make_program(model);
-    program.kernels[0].spirv = make_module(parts);
-    program.kernels[0].spec_constants.clear();
-    if (change) change(program.kernels[0]);
+/// What is wrong with the code of a kernel; nothing if it is accepted.
+std::string checked_kernel(const Program& program, size_t index) {
     const std::vector<std::byte> bytes = save_program(program);
     ProgramView view;
     ViewError error;
     EXPECT_TRUE(view.open(bytes, &error)) << error.text.c_str();
+    if (index >= view.kernels().size()) return "no such kernel";
     std::vector<SpirvId> ids(1024);
     SpirvFacts facts;
-    if (check_code(view, view.kernels()[0], ids, &facts, &error)) return "";
+    if (check_code(view, view.kernels()[index], ids, &facts, &error)) return "";
     EXPECT_EQ(error.code, StatusCode::kCorruptData);
     return error.text.c_str();
+}
+
+/// Kernel 0 of a program with this code.
+std::string checked(const ModuleParts& parts, BindingModel model = BindingModel::kDeviceAddress) {
+    Program program = make_program(model);
+    program.kernels[0].spirv = make_module(parts);
+    program.kernels[0].spec_constants.clear();
+    return checked_kernel(program, 0);
 }
 
 TEST(CheckCode, HoldsAModuleAgainstItsRecord) {
@@ -605,12 +638,16 @@ TEST(CheckCode, HoldsAModuleAgainstItsRecord) {
     EXPECT_EQ(checked({.version = 0x00010700}),
               kernel + "its SPIR-V has version word 0x00010700, expected 1.0 to 1.6");
     // Constants of located operands may be missing, all others not.
-    const auto located = [](uint32_t count) {
-        return checked({}, BindingModel::kDeviceAddress, [=](Kernel& k) {
-            k.located_count = 0;
-            k.spec_constants.assign({{count, 0}});
-        });
+    const auto located = [&](uint32_t count) {
+        Program program = make_program();
+        Kernel added = program.kernels[0];
+        added.spirv = make_module({});
+        added.located_count = count;
+        added.spec_constants = {{0, 0}};
+        program.kernels.push_back(added);
+        return checked_kernel(program, program.kernels.size() - 1);
     };
+    EXPECT_EQ(located(1), "");
     EXPECT_EQ(located(0), kernel +
                               "its SPIR-V has no specialization constant 0, which the kernel "
                               "sets");

@@ -398,6 +398,7 @@ TEST(ProgramView, BoundsShapes) {
 TEST(ProgramView, BoundsBindings) {
     expect_each({
         {binding(1, [](BindingRecord& b) { b.direction = 3; }), "binding 1: unknown direction"},
+        {binding(1, [](BindingRecord& b) { b.direction = 2; }), ""},
         {binding(1, [](BindingRecord& b) { b.dtype = kDTypeCount; }), "binding 1: unknown type"},
         {binding(1, [](BindingRecord& b) { b.bytes.fixed = ~uint64_t{0}; }),
          "binding 1: extent overflows"},
@@ -462,6 +463,8 @@ TEST(ProgramView, BoundsSlots) {
         {slot(0, [](SlotRecord& s) { s.data_offset = kHuge; }),
          "slot 0: initial contents lie outside the data"},
     });
+    // An empty name is one too, the first in order.
+    expect_accepted([](Program& p) { p.slots[0].name = ""; });
     // Nothing may lie where the data end.
     expect_accepted([](Program& p) {
         p.slots[1].shape = {Dim(0)}, p.slots[1].bytes = 0;

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Turns a clean checkout into the commit of a release: release.py VERSION [REPOSITORY].
+
+Writes the version where it stands (hearth.h, the vcpkg port, the xmake package), closes the changelog's "Unreleased", and
+commits.  `./dev release` then tests, makes the artefacts and sets the tag.  Refuses, changing nothing: a tree that is not
+clean, a version that is not newer or has a tag, a changelog with nothing new."""
+
+import datetime
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+
+def git(repository, *arguments):
+    return subprocess.run(["git", "-C", str(repository), *arguments], check=True, capture_output=True, text=True).stdout
+
+
+def fail(text):
+    sys.exit(f"release: {text}")
+
+
+def numbers(version):
+    return tuple(int(part) for part in version.split("."))
+
+
+def main():
+    version = sys.argv[1]
+    repository = Path(sys.argv[2] if len(sys.argv) > 2 else Path(__file__).resolve().parents[2])
+    if not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", version):
+        fail(f"'{version}' is no version, expected MAJOR.MINOR.PATCH")
+    dirty = git(repository, "status", "--porcelain")
+    if dirty:
+        fail(f"the tree is not clean:\n{dirty}")
+    if git(repository, "tag", "--list", f"v{version}"):
+        fail(f"there is a tag v{version} already")
+    header = repository / "sdk/include/hearth/hearth.h"
+    text = header.read_text(encoding="utf-8")
+    now = ".".join(re.search(rf"^#define HEARTH_VERSION_{part} (\d+)$", text, re.M).group(1)
+                   for part in ("MAJOR", "MINOR", "PATCH"))
+    tags = git(repository, "tag", "--list", "v*")
+    if numbers(version) < numbers(now) or (version == now and f"v{now}" in tags.split()):
+        fail(f"{version} is not newer than {now}")
+    changelog = repository / "CHANGELOG.md"
+    log = changelog.read_text(encoding="utf-8")
+    unreleased = re.search(r"^## \[Unreleased\]\n(.*?)(?=^## |\Z)", log, re.M | re.S)
+    if not unreleased or not re.search(r"^- ", unreleased.group(1), re.M):
+        fail("CHANGELOG.md has nothing under [Unreleased]")
+
+    for part, value in zip(("MAJOR", "MINOR", "PATCH"), version.split(".")):
+        text = re.sub(rf"^(#define HEARTH_VERSION_{part}) \d+$", rf"\g<1> {value}", text, flags=re.M)
+    header.write_text(text, encoding="utf-8")
+    today = datetime.date.today().isoformat()
+    changelog.write_text(log.replace("## [Unreleased]\n", f"## [Unreleased]\n\n## [{version}] - {today}\n", 1),
+                         encoding="utf-8")
+    manifest = repository / "sdk/packaging/vcpkg/hearth/vcpkg.json"
+    port = json.loads(manifest.read_text(encoding="utf-8"))
+    port["version"] = version
+    manifest.write_text(json.dumps(port, indent=2) + "\n", encoding="utf-8")
+    package = repository / "sdk/packaging/xmake/xmake.lua"
+    package.write_text(re.sub(r'set_version\("[^"]*"\)', f'set_version("{version}")', package.read_text(encoding="utf-8")),
+                       encoding="utf-8")
+    git(repository, "add", "--update")
+    if git(repository, "status", "--porcelain"):
+        git(repository, "commit", "-q", "-m", f"release: Version {version}")
+    print(f"release: committed version {version} (was {now})")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "run_log.hpp"
+
+#include "chart.hpp"
+#include "tables.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace hearth::tool {
+namespace {
+
+constexpr size_t kMostDepth = 4, kMostNameBytes = 64, kMostTextBytes = 200;
+
+/// Texts of a log are shown on terminals, which must not obey them.
+std::string shown(std::string text, size_t most_bytes) {
+    replace_control_characters(text.data(), text.size());
+    if (text.size() > most_bytes) {
+        text.resize(most_bytes);
+        // Not in the middle of a character.
+        while (!text.empty() && (static_cast<unsigned char>(text.back()) & 0xc0) == 0x80)
+            text.pop_back();
+        if (!text.empty() && static_cast<unsigned char>(text.back()) >= 0xc0) text.pop_back();
+    }
+    return text;
+}
+
+std::string text_of(const Json& object, const char* key) {
+    const auto found = object.find(key);
+    if (found == object.end() || !found->is_string()) return {};
+    return shown(found->get<std::string>(), kMostTextBytes);
+}
+
+/// Calls `number(name, value)` for each number and truth value below; null is NaN.
+template <class Number>
+void for_each_number(const Json& object, const std::string& prefix, size_t depth,
+                     const Number& number) {
+    for (const auto& [key, value] : object.items()) {
+        if (depth == 0 && (key == "at" || key == "type")) continue;
+        const std::string name = prefix + shown(key, kMostNameBytes);
+        if (value.is_number())
+            number(name, value.template get<double>());
+        else if (value.is_boolean())
+            number(name, value.template get<bool>() ? 1.0 : 0.0);
+        else if (value.is_null())
+            number(name, std::nan(""));
+        else if (value.is_object() && depth + 1 < kMostDepth)
+            for_each_number(value, name + "/", depth + 1, number);
+    }
+}
+
+}  // namespace
+
+void RunLog::read(std::string_view bytes) {
+    while (!bytes.empty()) {
+        const size_t end = bytes.find('\n');
+        const std::string_view piece = bytes.substr(0, end);
+        if (partial_.size() + piece.size() > kMostLineBytes) {
+            partial_.clear();
+            skips_line_ = true;
+        }
+        if (end == std::string_view::npos) {
+            if (!skips_line_) partial_.append(piece);
+            return;
+        }
+        bytes.remove_prefix(end + 1);
+        if (skips_line_) {
+            ++counts_.lines;
+            ++counts_.foreign;
+        } else if (partial_.empty()) {
+            read_line(piece);
+        } else {
+            partial_.append(piece);
+            read_line(partial_);
+        }
+        partial_.clear();
+        skips_line_ = false;
+    }
+}
+
+void RunLog::begin_run() {
+    metrics_.clear();
+    events_.clear();
+    has_place_ = has_ended_ = false;
+    last_at_ = 0;
+}
+
+void RunLog::read_line(std::string_view line) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty()) return;
+    ++counts_.lines;
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) {
+        ++counts_.foreign;
+        return;
+    }
+    const std::string type = text_of(json, "type");
+    if (type == "run") {
+        begin_run();
+        ++counts_.runs;
+        program_ = text_of(json, "program");
+        unit_ = text_of(json, "at");
+        if (unit_.empty()) unit_ = "at";
+        return;
+    }
+    const auto place = json.find("at");
+    const double at = place != json.end() && place->is_number() ? place->get<double>() : NAN;
+    if (!std::isfinite(at)) {
+        ++counts_.foreign;
+        return;
+    }
+    if (has_place_ && at < last_at_) {
+        ++counts_.out_of_order;
+        return;
+    }
+    last_at_ = at;
+    has_place_ = true;
+    if (type == "event") {
+        ++counts_.events;
+        if (events_.size() < kMostEvents)
+            events_.push_back({at, text_of(json, "text")});
+        else
+            ++counts_.beyond;
+        return;
+    }
+    has_ended_ = type == "end";
+    if (has_ended_) return;  // a summary of what came before
+    ++counts_.samples;
+    for_each_number(json, "", 0,
+                    [&](const std::string& name, double value) { add(name, at, value); });
+}
+
+void RunLog::add(const std::string& name, double at, double value) {
+    if (!std::isfinite(value)) {
+        ++counts_.not_finite;
+        return;
+    }
+    auto found = std::ranges::find_if(metrics_, [&](const Metric& m) { return m.name == name; });
+    if (found == metrics_.end()) {
+        if (metrics_.size() == kMostMetrics) {
+            ++counts_.beyond;
+            return;
+        }
+        found = metrics_.insert(found, {name, {}});
+    }
+    found->points.push_back({at, value});
+    if (found->points.size() > kMostPoints) {
+        const Range all{found->points.front().at, at};
+        found->points = thinned(found->points, all, kMostPoints / 4);
+    }
+}
+
+const Metric* RunLog::find(std::string_view name) const {
+    const auto found =
+        std::ranges::find_if(metrics_, [&](const Metric& m) { return m.name == name; });
+    return found == metrics_.end() ? nullptr : &*found;
+}
+
+// --- Files ----------------------------------------------------------------------------------------
+
+RunLogFile::RunLogFile(RunLogFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      log_(std::move(other.log_)),
+      file_(std::exchange(other.file_, -1)),
+      is_stale_(other.is_stale_),
+      read_bytes_(other.read_bytes_),
+      restarts_(other.restarts_) {}
+
+RunLogFile::~RunLogFile() {
+    close();
+}
+
+void RunLogFile::close() {
+    if (file_ >= 0) ::close(file_);
+    file_ = -1;
+    read_bytes_ = 0;
+}
+
+Status RunLogFile::open() {
+    // A FIFO without a writer would be waited for.
+    file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file_ < 0)
+        return not_found(fmt::format("cannot open '{}': {}", path_, std::strerror(errno)));
+    struct stat info {};
+    if (fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close();
+        return invalid_argument(
+            fmt::format("'{}' is not a regular file, expected a run log", path_));
+    }
+    return {};
+}
+
+Result<bool> RunLogFile::poll() {
+    if (file_ >= 0) {
+        struct stat opened {
+        }, named{};
+        const bool is_same = fstat(file_, &opened) == 0 && stat(path_.c_str(), &named) == 0 &&
+                             opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+        // Programs that write a log as a whole put a new file in its place each time.
+        if (!is_same || static_cast<uint64_t>(opened.st_size) < read_bytes_) {
+            restarts_ += static_cast<uint64_t>((is_same ? opened : named).st_size) < read_bytes_;
+            close();
+            is_stale_ = true;
+        }
+    }
+    const bool begins_anew = file_ < 0;
+    if (begins_anew) {
+        // What was read so far stays to be looked at while there is no file.
+        HEARTH_TRY(open());
+        if (std::exchange(is_stale_, false)) log_ = RunLog();
+    }
+    const uint64_t before = read_bytes_;
+    std::array<char, 1 << 16> bytes;
+    for (;;) {
+        const ssize_t size = ::read(file_, bytes.data(), bytes.size());
+        if (size < 0 && errno == EINTR) continue;
+        if (size < 0)
+            return not_found(fmt::format("cannot read '{}': {}", path_, std::strerror(errno)));
+        if (size == 0) break;
+        log_.read({bytes.data(), static_cast<size_t>(size)});
+        read_bytes_ += static_cast<uint64_t>(size);
+    }
+    return begins_anew || read_bytes_ != before;
+}
+
+std::string counts_text(const RunLogFile& file) {
+    const RunLog::Counts& c = file.log().counts();
+    std::string text = fmt::format("{} lines", c.lines);
+    const auto add = [&](uint64_t count, std::string_view what) {
+        if (count > 0) text += fmt::format(", {} {}", count, what);
+    };
+    add(c.events, "events");
+    if (c.runs > 1) add(c.runs, "runs (the last is shown)");
+    add(c.foreign, "foreign");
+    add(c.out_of_order, "out of order");
+    add(c.not_finite, "not finite");
+    add(c.beyond, "beyond the limits");
+    add(file.log().cut_bytes() > 0, "cut at the end");
+    add(file.restarts(), "times begun anew");
+    return text;
+}
+
+}  // namespace hearth::tool

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include "run_log.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::tool {
+
+/// Shows the logs on this terminal and follows them as they grow, until the person leaves.
+/// metrics  only these, in this order; empty: all.
+/// Returns the exit code: 0, or 128 and the number of the signal that ended it.  The terminal is as it
+/// was before in either case.
+/// Errors: a terminal that ncurses does not know (the variable TERM), files that are no logs.
+Result<int> watch_in_terminal(std::span<RunLogFile> files, const std::vector<std::string>& metrics);
+
+}  // namespace hearth::tool

@@ -1,0 +1,175 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth watch: the curves of runs that train, live on a terminal or as a picture or page.
+
+#include "chart.hpp"
+#include "chart_html.hpp"
+#include "chart_png.hpp"
+#include "commands.hpp"
+#include "run_log.hpp"
+#include "tables.hpp"
+#include "terminal.hpp"
+
+#include <hearth/file.hpp>
+
+#include <fmt/format.h>
+#include <programs/arguments.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+namespace hearth::tool {
+namespace {
+
+struct Options {
+    std::vector<std::string> files, metrics;
+    std::string png, html;
+    bool is_log = false, json = false;
+    double smoothing = 0;
+};
+
+constexpr size_t kMostFiles = 64;
+
+Json summary_of(const RunLogFile& file) {
+    const RunLog& log = file.log();
+    const RunLog::Counts& c = log.counts();
+    Json metrics = Json::object();
+    for (const Metric& m : log.metrics()) {
+        const auto [least, most] = std::ranges::minmax(m.points, {}, &Point::value);
+        metrics[m.name] = {{"count", m.points.size()},
+                           {"first", m.points.front().value},
+                           {"last", m.points.back().value},
+                           {"least", least.value},
+                           {"most", most.value}};
+    }
+    return {{"path", file.path()},
+            {"program", log.program()},
+            {"unit", log.unit()},
+            {"last_at", log.last_at()},
+            {"has_ended", log.has_ended()},
+            {"lines", c.lines},
+            {"samples", c.samples},
+            {"events", c.events},
+            {"runs", c.runs},
+            {"foreign", c.foreign},
+            {"out_of_order", c.out_of_order},
+            {"not_finite", c.not_finite},
+            {"beyond", c.beyond},
+            {"cut_bytes", log.cut_bytes()},
+            {"metrics", std::move(metrics)}};
+}
+
+/// Where output is no terminal: one table of how far each metric has come.
+void print_tables(const std::vector<RunLogFile>& files, const std::vector<std::string>& wanted) {
+    for (const RunLogFile& file : files) {
+        fmt::print("{}: {}, up to {} {}\n", file.path(), counts_text(file),
+                   number_text(file.log().last_at()), file.log().unit());
+        fmt::print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", "metric", "count", "first",
+                   "last", "least", "most");
+        for (const Metric& m : file.log().metrics()) {
+            if (!wanted.empty() && std::ranges::find(wanted, m.name) == wanted.end()) continue;
+            const auto [least, most] = std::ranges::minmax(m.points, {}, &Point::value);
+            fmt::print("  {:<40} {:>8} {:>11} {:>11} {:>11} {:>11}\n", m.name, m.points.size(),
+                       number_text(m.points.front().value), number_text(m.points.back().value),
+                       number_text(least.value), number_text(most.value));
+        }
+    }
+}
+
+/// A name that no log has is a slip of the pen.
+Status check_metrics(const std::vector<RunLogFile>& files, const std::vector<std::string>& wanted) {
+    const std::vector<std::string> names = metric_names(files);
+    for (const std::string& name : wanted) {
+        if (std::ranges::find(names, name) != names.end()) continue;
+        std::string list;
+        for (const std::string& n : names) list += (list.empty() ? "" : ", ") + n;
+        return not_found(
+            fmt::format("no metric '{}'; there are: {}", name, list.empty() ? "none" : list));
+    }
+    return {};
+}
+
+Status write_pictures(const std::vector<RunLogFile>& files, const Options& options) {
+    const std::vector<std::string> names =
+        options.metrics.empty() ? metric_names(files) : options.metrics;
+    std::string title, subtitle;
+    for (const RunLogFile& file : files) {
+        const std::string name = std::filesystem::path(file.path()).filename().string();
+        title += (title.empty() ? "" : ", ") + name;
+        subtitle += (subtitle.empty() ? "" : " | ") +
+                    (file.log().program().empty() ? "" : file.log().program() + ": ") +
+                    counts_text(file) + ", by " + file.log().unit();
+    }
+    std::vector<Chart> charts;
+    for (const std::string& name : names)
+        charts.push_back(make_chart(files, name,
+                                    {.window = {},
+                                     .is_log = options.is_log,
+                                     .smoothing = options.smoothing,
+                                     .width = kPngPanelWidth}));
+    if (!options.png.empty()) {
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, draw_png(title, subtitle, charts));
+        HEARTH_TRY(write_file_atomically(options.png, bytes));
+    }
+    if (!options.html.empty())
+        HEARTH_TRY(write_file_atomically(options.html,
+                                         std::string_view(draw_html(title, subtitle, charts))));
+    return {};
+}
+
+Result<int> run_watch(const Options& options) {
+    for (const std::string& path : {options.png, options.html})
+        if (!path.empty()) HEARTH_TRY(check_writable(path));
+    std::vector<RunLogFile> files;
+    for (const std::string& path : options.files) files.emplace_back(path);
+    const bool is_live = options.png.empty() && options.html.empty() && !options.json &&
+                         isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+    if (is_live) return watch_in_terminal(files, options.metrics);
+    for (RunLogFile& file : files) HEARTH_TRY(file.poll().status());
+    HEARTH_TRY(check_metrics(files, options.metrics));
+    HEARTH_TRY(write_pictures(files, options));
+    if (options.json) {
+        Json all = Json::array();
+        for (const RunLogFile& file : files) all.push_back(summary_of(file));
+        print_json({{"files", std::move(all)}});
+    } else if (options.png.empty() && options.html.empty()) {
+        print_tables(files, options.metrics);
+    } else {
+        for (const RunLogFile& file : files) fmt::print("{}: {}\n", file.path(), counts_text(file));
+    }
+    return static_cast<int>(kExitOk);
+}
+
+}  // namespace
+
+void add_watch(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<Options>();
+    CLI::App* command = app.add_subcommand(
+        "watch",
+        "Show the curves of run logs (docs/run_log.md): live on a terminal, or as PNG or HTML.");
+    command->add_option("files", options->files, "Run logs; several are drawn into one chart.")
+        ->required()
+        ->expected(1, static_cast<int>(kMostFiles));
+    command->add_option("-m,--metrics", options->metrics, "Only these, comma-separated.")
+        ->delimiter(',');
+    command->add_option("--png", options->png, "Write a picture of the curves, and stop.");
+    command->add_option("--html", options->html,
+                        "Write one page that needs nothing else, and stop.");
+    command
+        ->add_option("--smooth", options->smoothing,
+                     "Part of the last value that is kept, in pictures (0).")
+        ->check(programs::finite_number(0, 0.9999));
+    command->add_flag("--log", options->is_log,
+                      "Logarithmic axes where all values are above zero.");
+    command->add_flag("--json", options->json, "Print one JSON object instead of text.");
+    command->callback([options, &exit_code] {
+        const Result<int> code = run_watch(*options);
+        if (!code.ok()) print_error("watch", code.status(), options->json);
+        exit_code = code.ok() ? *code : static_cast<int>(kExitFailed);
+    });
+}
+
+}  // namespace hearth::tool
