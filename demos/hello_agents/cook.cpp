@@ -19,10 +19,11 @@ Status cook_cart_pole(const char* path) {
     const AgentSchema schema(
         Fields().numbers("place").numbers("speed").numbers("angle").numbers("turning"),
         Actions().choose("push", 2));
-    Ppo ppo{.agents = 8, .horizon = 32, .minibatches = 1, .epochs = 20};
-    ppo.gamma = 0.98;
-    ppo.lambda = 0.8;
-    ppo.entropy = 0;
+    // The settings are RL Baselines3 Zoo's for this task.
+    Ppo ppo{.agents = 8, .horizon = 32, .minibatches = 1, .epochs = 20, .value_weight = 1};
+    ppo.gamma = 0.98, ppo.lambda = 0.8;
+    ppo.entropy = ppo.rails.kl_stop = 0;
+    ppo.normalize_observations = ppo.normalize_rewards = false;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
     // GPUs get networks as one kernel; drivers that run on the CPU, which have small subgroups, would rather not.

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CARTS = 8, MOST_STEPS = 500, MOST_FRAMES = 12000 };
+enum { CARTS = 8, MOST_STEPS = 500, MOST_FRAMES = 20000 };
 typedef struct cart {
     hearth_agent id;
     double place, speed, angle, turning;

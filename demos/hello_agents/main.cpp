@@ -26,13 +26,13 @@ constexpr size_t kCarts = 8;
 Status run(std::FILE* log) {
     // What an agent sees and does, and how it learns.  A game does this part with a tool and ships bytes.
     const AgentSchema schema(Fields().numbers("cart", 4), Actions().choose("push", 2));
-    Ppo ppo{.agents = kCarts, .horizon = 32, .minibatches = 1, .epochs = 20};
-    ppo.gamma = 0.98;
-    ppo.lambda = 0.8;
-    ppo.entropy = 0;
+    // The settings are RL Baselines3 Zoo's for this task.
+    Ppo ppo{.agents = kCarts, .horizon = 32, .minibatches = 1, .epochs = 20, .value_weight = 1};
+    ppo.gamma = 0.98, ppo.lambda = 0.8;
+    ppo.entropy = ppo.rails.kl_stop = 0;
+    ppo.normalize_observations = ppo.normalize_rewards = false;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
-
     HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
     HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
     std::printf("on %s\n", device->properties().deviceName);
@@ -58,7 +58,7 @@ Status run(std::FILE* log) {
     }
 
     std::fputs(run_log_begin("hello_agents", "frames").c_str(), log);  // hearth watch LOG
-    for (uint64_t frame = 1; frame <= 12'000; ++frame) {
+    for (uint64_t frame = 1; frame <= 20'000; ++frame) {
         HEARTH_TRY(context.begin_frame(frame, frame - 1));
         agents.poll();
         for (Cart& cart : carts) {
