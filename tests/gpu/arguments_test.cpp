@@ -4,7 +4,14 @@
 // Wrong arguments: the sentence names the argument that is wrong, and no other.
 
 #include "gpu/rig.hpp"
+#include "hearth_functions.h"
 #include "support/vulkan_shim.hpp"
+
+#include <hearth/hearth_agents.h>
+
+#include <algorithm>
+#include <string_view>
+#include <type_traits>
 
 namespace hearth::test {
 namespace {
@@ -12,6 +19,37 @@ namespace {
 using Arguments = RuntimeTest;
 
 constexpr hearth_result kInvalid = HEARTH_ERROR_INVALID_ARGUMENT;
+
+template <class T>
+constexpr bool kIsHandle = std::is_same_v<T, hearth_context> || std::is_same_v<T, hearth_program> ||
+                           std::is_same_v<T, hearth_session> || std::is_same_v<T, hearth_arena> ||
+                           std::is_same_v<T, hearth_converter> || std::is_same_v<T, hearth_agents>;
+
+/// Calls a function of the C interface with this as its handle and zeros otherwise.
+template <class Result, class Handle, class... Rest>
+Result call_on(Result (*function)(Handle*, Rest...), const void* handle) {
+    return function(static_cast<Handle*>(const_cast<void*>(handle)), Rest{}...);
+}
+
+/// Whether a function says of a handle that it is none; empty for functions without a handle.
+template <class Result, class First, class... Rest>
+std::optional<bool> refuses(Result (*function)(First, Rest...), const void* handle) {
+    if constexpr (!std::is_pointer_v<First> ||
+                  !kIsHandle<std::remove_cv_t<std::remove_pointer_t<First>>>)
+        return {};
+    else if constexpr (std::is_void_v<Result>)
+        return call_on(function, handle), true;
+    else if constexpr (std::is_same_v<Result, hearth_result>)
+        return call_on(function, handle) == HEARTH_ERROR_INVALID_ARGUMENT;
+    else if constexpr (std::is_same_v<Result, const char*>)
+        return *call_on(function, handle) == '\0';
+    else
+        return call_on(function, handle) == Result{};
+}
+template <class Result>
+std::optional<bool> refuses(Result (*)(), const void*) {
+    return {};
+}
 
 /// Leaves a sentence in the session's error that none of the calls to come is to be blamed with.
 void fail_otherwise(Rig& rig) {
@@ -67,6 +105,67 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
         hearth_readback_release(session, request);
         new (&rig->session) Session();  // the handle is spent
     });
+}
+
+TEST(Handles, WhatIsNoHandleIsRefusedByEachFunction) {
+    const std::array<uint64_t, 512> zeros{};
+    int count = 0;
+    const auto expect_refusal = [&](const char* name, auto* function) {
+        const auto of_zeros = refuses(function, zeros.data());
+        if (!of_zeros) return;
+        ++count;
+        EXPECT_TRUE(*of_zeros) << name << " takes what is no handle";
+        if (std::string_view(name) == "hearth_context_destroy")
+            EXPECT_EQ(hearth_context_destroy(nullptr), HEARTH_OK);
+        else
+            EXPECT_TRUE(*refuses(function, nullptr)) << name << " takes null";
+    };
+#define EXPECT_REFUSAL(function) expect_refusal(#function, &function);
+    HEARTH_EACH_FUNCTION(EXPECT_REFUSAL)
+#undef EXPECT_REFUSAL
+    EXPECT_GE(count, 80);
+}
+
+/// Calls each function on a handle that is one, with zeros otherwise: nothing to end, and no success but these.
+template <class Handle>
+void expect_zeros_are_refused(const void* handle, std::initializer_list<std::string_view> allowed,
+                              int least_functions) {
+    int count = 0;
+    const auto expect_error = [&]<class Result, class First, class... Rest>(
+                                  const char* name, Result (*function)(First, Rest...)) {
+        if constexpr (std::is_pointer_v<First>) {
+            if constexpr (std::is_same_v<std::remove_cv_t<std::remove_pointer_t<First>>, Handle>) {
+                if (std::string_view(name).ends_with("_destroy") ||
+                    std::string_view(name).ends_with("_device_lost"))
+                    return;
+                ++count;
+                if constexpr (std::is_same_v<Result, hearth_result>) {
+                    const hearth_result result = call_on(function, handle);
+                    const bool is_allowed =
+                        std::find(allowed.begin(), allowed.end(), name) != allowed.end();
+                    EXPECT_EQ(result == HEARTH_OK, is_allowed)
+                        << name << " gives " << hearth_result_name(result);
+                } else {
+                    (void)call_on(function, handle);
+                }
+            }
+        }
+    };
+    const auto look = [&](const char* name, auto* function) {
+        if constexpr (!std::is_invocable_v<decltype(function)>) expect_error(name, function);
+    };
+#define EXPECT_ERROR(function) look(#function, &function);
+    HEARTH_EACH_FUNCTION(EXPECT_ERROR)
+#undef EXPECT_ERROR
+    EXPECT_GE(count, least_functions);
+}
+
+TEST_F(Arguments, ZerosAreRefusedByEachFunction) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    expect_zeros_are_refused<hearth_context>(rig->context.handle(), {}, 10);
+    expect_zeros_are_refused<hearth_program>(rig->program.handle(), {}, 14);
+    expect_zeros_are_refused<hearth_session>(rig->session.handle(), {"hearth_session_build"}, 16);
 }
 
 TEST_F(Arguments, ANullArgumentIsNamed) {

@@ -42,6 +42,22 @@ hearth_result result_of(const Status& status) {
 
 }  // namespace hearth::agents
 
+namespace {
+
+bool is_handle(const hearth_agents* agents) {
+    return agents != nullptr && agents->is_intact();
+}
+
+}  // namespace
+
+#define HEARTH_CHECK_AGENTS(agents) \
+    if (!is_handle(agents)) return HEARTH_ERROR_INVALID_ARGUMENT
+#define HEARTH_CHECK_POINTER(argument)                            \
+    if ((argument) == nullptr) {                                  \
+        agents->error.set("%s: %s is null", __func__, #argument); \
+        return HEARTH_ERROR_INVALID_ARGUMENT;                     \
+    }
+
 hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_create_info* info,
                                    hearth_agents** out, hearth_report* report) {
     std::string why;
@@ -88,21 +104,24 @@ hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_
 }
 
 void hearth_agents_destroy(hearth_agents* agents) {
-    if (agents == nullptr) return;
+    if (!is_handle(agents)) return;
     if (agents->is_apart()) hearth_session_destroy(agents->learner);
     hearth_session_destroy(agents->session);
     delete agents;
 }
 
 const char* hearth_agents_error(const hearth_agents* agents) {
-    return agents == nullptr ? "agents is null" : agents->error.c_str();
+    return is_handle(agents) ? agents->error.c_str() : "";
 }
 
 hearth_session* hearth_agents_get_session(hearth_agents* agents) {
+    if (!is_handle(agents)) return nullptr;
     return agents->session;
 }
 
 hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(out);
     for (uint32_t i = 0; i < agents->capacity; ++i) {
         Agent& a = agents->agents[i];
         if (a.is_alive) continue;
@@ -124,6 +143,7 @@ hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
 }
 
 hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
+    HEARTH_CHECK_AGENTS(agents);
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
     --agents->alive;
@@ -137,11 +157,16 @@ hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
 }
 
 uint32_t hearth_agents_count(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
     return agents->alive;
 }
 
 hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path, uint32_t* begin,
                                        uint32_t* width) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(path);
+    HEARTH_CHECK_POINTER(begin);
+    HEARTH_CHECK_POINTER(width);
     const auto place = agents->manifest.schema.find(path);
     if (!place.ok()) {
         agents->error.set("%s", place.status().message().c_str());
@@ -154,6 +179,10 @@ hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path, 
 
 hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name, uint32_t* begin,
                                         uint32_t* width) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(begin);
+    HEARTH_CHECK_POINTER(width);
     const std::vector<Action>& actions = agents->manifest.schema.actions();
     uint32_t at = 0;
     for (const Action& a : actions) {
@@ -172,39 +201,47 @@ hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
 }
 
 const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index) {
+    if (!is_handle(agents)) return "";
     agents->shown_name =
         index < agents->frame_seen ? agents->manifest.schema.name_of_observation(index) : "";
     return agents->shown_name.c_str();
 }
 
 const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index) {
+    if (!is_handle(agents)) return "";
     agents->shown_name = index < agents->acted ? agents->manifest.schema.name_of_action(index) : "";
     return agents->shown_name.c_str();
 }
 
 uint64_t hearth_agents_schema_hash(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
     return agents->manifest.schema.hash();
 }
 
 uint32_t hearth_agents_observation_width(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
     return static_cast<uint32_t>(agents->frame_seen);
 }
 
 uint32_t hearth_agents_action_width(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
     return static_cast<uint32_t>(agents->acted);
 }
 
 float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents)) return nullptr;
     return agents->find(agent) == nullptr ? nullptr
                                           : &agents->observations[agent.index * agents->seen];
 }
 
 float* hearth_agents_mask(hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents)) return nullptr;
     if (agents->masked == 0 || agents->find(agent) == nullptr) return nullptr;
     return &agents->masks[agent.index * agents->masked];
 }
 
 hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent, float amount) {
+    HEARTH_CHECK_AGENTS(agents);
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
     if (!std::isfinite(amount)) {
@@ -218,6 +255,7 @@ hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent, fl
 
 hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
                                 hearth_agents_ending ending, const float* final_observation) {
+    HEARTH_CHECK_AGENTS(agents);
     Agent* const a = agents->find(agent);
     if (a == nullptr) return agents->stale(agent);
     if (ending != HEARTH_AGENTS_OVER && ending != HEARTH_AGENTS_CUT_OFF) {
@@ -241,6 +279,8 @@ hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agen
 
 hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
                                            const float* action, uint32_t source) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(action);
     if (!agents->store.exists) {
         agents->error.set(
             "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demonstrations");
@@ -263,16 +303,19 @@ hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent a
 }
 
 void hearth_agents_poll(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
     agents->poll();
 }
 
 const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents)) return nullptr;
     const Agent* const a = agents->find(agent);
     if (a == nullptr || !a->has_decided || agents->actions_frame < a->first_frame) return nullptr;
     return &agents->actions[agent.index * agents->acted];
 }
 
 hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_record_info* info) {
+    HEARTH_CHECK_AGENTS(agents);
     if (info == nullptr || info->type != HEARTH_STRUCT_AGENTS_RECORD_INFO ||
         info->size != sizeof *info || !std::isfinite(info->explore) ||
         !(info->learn_us >= 0 && info->learn_us <= 1e9)) {
@@ -302,6 +345,9 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
 }
 
 hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, uint32_t* binding) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(binding);
     for (const Source& s : agents->frame.sources)
         if (s.name == name) {
             *binding = s.binding;
@@ -314,6 +360,8 @@ hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, 
 }
 
 hearth_result hearth_agents_set(hearth_agents* agents, const char* setting, double value) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(setting);
     const std::vector<LiveSetting>& known = agents->manifest.settings;
     for (size_t i = 0; i < known.size(); ++i) {
         if (known[i].name != setting) continue;
@@ -331,6 +379,7 @@ hearth_result hearth_agents_set(hearth_agents* agents, const char* setting, doub
 }
 
 hearth_result hearth_agents_adapt(hearth_agents* agents, double strength) {
+    HEARTH_CHECK_AGENTS(agents);
     if (!agents->adapt.exists || !(strength >= 0 && strength <= 1)) {
         agents->error.set(agents->adapt.exists ? "strength is not within 0 and 1"
                                                : "the program has no entry 'adapt'");
@@ -343,10 +392,12 @@ hearth_result hearth_agents_adapt(hearth_agents* agents, double strength) {
 }
 
 void hearth_agents_flush(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
     agents->wants_flush = agents->is_learning;
 }
 
 hearth_result hearth_agents_score(hearth_agents* agents, float amount) {
+    HEARTH_CHECK_AGENTS(agents);
     if (!std::isfinite(amount)) {
         agents->error.set("a score that is not finite");
         return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -359,6 +410,7 @@ hearth_result hearth_agents_score(hearth_agents* agents, float amount) {
 // --- What was learned ---
 
 hearth_result hearth_agents_keep(hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS(agents);
     if (agents->snapshots.empty()) {
         agents->error.set("the agents were made with a snapshot_count of 0");
         return HEARTH_ERROR_UNSUPPORTED;
@@ -368,19 +420,27 @@ hearth_result hearth_agents_keep(hearth_agents* agents) {
 }
 
 uint32_t hearth_agents_snapshot_count(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
     return agents->snapshot_count;
 }
 
 hearth_result hearth_agents_rewind(hearth_agents* agents, uint32_t snapshot) {
+    HEARTH_CHECK_AGENTS(agents);
     return agents->load_snapshot(*agents, snapshot);
 }
 
 hearth_result hearth_agents_load_snapshot(hearth_agents* agents, const hearth_agents* from,
                                           uint32_t snapshot) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!is_handle(from)) {
+        agents->error.set("%s: from is no handle of agents", __func__);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
     return agents->load_snapshot(*from, snapshot);
 }
 
 void hearth_agents_forget(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
     for (Brain& b : agents->snapshots) {
         std::fill(b.bytes.begin(), b.bytes.end(), std::byte{0});
         b.size = 0;
@@ -394,6 +454,7 @@ void hearth_agents_forget(hearth_agents* agents) {
 }
 
 void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
+    if (!is_handle(agents)) return;
     const bool is_frozen = frozen != 0;
     if (is_frozen == agents->is_frozen) return;
     agents->is_frozen = is_frozen;
@@ -402,6 +463,8 @@ void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
 
 hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot, void* out,
                                  uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(byte_count);
     const Brain* const brain = agents->snapshot_at(snapshot);
     if (brain == nullptr) {
         agents->error.set("no snapshot %u; there are %u", snapshot, agents->snapshot_count);
@@ -424,10 +487,12 @@ hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
 
 hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint64_t byte_count,
                                  hearth_report* report) {
+    HEARTH_CHECK_AGENTS(agents);
     return agents->load(bytes, byte_count, report);
 }
 
 hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {
+    HEARTH_CHECK_AGENTS(agents);
     if (out == nullptr || out->type != HEARTH_STRUCT_AGENTS_STATUS || out->size != sizeof *out) {
         agents->error.set("out is missing or was not made with its _default()");
         return HEARTH_ERROR_INVALID_ARGUMENT;

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/fixed_text.hpp"
+#include "core/handle_tag.hpp"
 #include "driver/cost.hpp"
 #include "driver/progress.hpp"
 
@@ -73,7 +74,8 @@ struct Brain {
 
 }  // namespace hearth::agents
 
-struct hearth_agents {
+/// The tag is the first base: hearth_agents_* recognize what is no handle.
+struct hearth_agents : hearth::HandleTag<0x48414754> {
     using AgentManifest = hearth::agents::AgentManifest;
     using Agent = hearth::agents::Agent;
     using Brain = hearth::agents::Brain;
