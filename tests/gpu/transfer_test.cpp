@@ -50,6 +50,70 @@ TEST_F(Transfer, AReadbackArrivesWithItsSerialAndNotBeforeItCompleted) {
     EXPECT_EQ(rig->session.poll(id).status().code(), StatusCode::kNotFound);
 }
 
+TEST_F(Transfer, PartsOfOneReadbackLieOneAfterTheOther) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> x = test_values(2 * kWidth, 1);
+    const float rate = 0.5f;
+    rig->set_x(x);
+    const std::vector<float> y = reference.learn(x, rate);
+    const hearth_scope written =
+        hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT);
+    // Single numbers of two slots and of an output, and more of them than go into one copy command.
+    std::vector<hearth_readback_part> parts = {
+        hearth_part_of_slot(kStateSlot, 4 * 5, 4),
+        hearth_part_of_buffer(rig->y().handle(), 4 * 100, 8, written),
+        hearth_part_of_slot(kZeroSlot, 4 * 15, 0)};
+    std::vector<float> expected = {reference.state[5], y[100], y[101], 0};
+    for (uint64_t i = 0; i < 40; ++i) {
+        parts.push_back(hearth_part_of_slot(kStateSlot, 4 * (90 - i), 4));
+        expected.push_back(reference.state[90 - i]);
+    }
+    hearth_readback id = 0;
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        ASSERT_TRUE(rig->session.record(rig->learn_info(commands, 2, rate, bounds)).ok());
+        const auto recorded = rig->session.record_readback(commands, parts);
+        ASSERT_TRUE(recorded.ok()) << recorded.status().message();
+        id = *recorded;
+        EXPECT_EQ(rig->session.status().readbacks_in_flight, 1u);
+    });
+    rig->advance();
+    const auto data = rig->session.poll(id);
+    ASSERT_TRUE(data.ok() && data.value().has_value());
+    const std::span<const float> found = data.value()->as<float>();
+    EXPECT_EQ(std::vector<float>(found.begin(), found.end()), expected);
+}
+
+TEST_F(Transfer, AWrongPartOfAReadbackIsNamedAndNothingIsRecorded) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->frame([&](VkCommandBuffer commands) {
+        const auto refused = [&](hearth_readback_part second) {
+            const hearth_readback_part parts[] = {hearth_part_of_slot(kStateSlot, 0, 0), second};
+            EXPECT_FALSE(rig->session.record_readback(commands, parts).ok());
+            return std::string(rig->session.error());
+        };
+        EXPECT_EQ(refused(hearth_part_of_slot(7, 0, 0)), "readback, part 1: slot 7 of 2");
+        EXPECT_EQ(refused(hearth_part_of_slot(kStateSlot, 380, 8)),
+                  "readback, part 1 of state: [380, +8) of 384 bytes");
+        EXPECT_EQ(refused(hearth_part_of_slot(kStateSlot, 384, 0)), "readback, part 1: no bytes");
+        EXPECT_EQ(refused(hearth_part_of_buffer(rig->y().handle(), 0, 0, {})),
+                  "readback, part 1: no bytes");
+        EXPECT_EQ(refused(hearth_part_of_buffer(rig->y().handle(), 0, UINT64_MAX, {})),
+                  "readback: the parts' bytes exceed 64 bits");
+        hearth_readback_info info = hearth_readback_info_default();
+        info.command_buffer = commands;
+        info.part_count = 2;
+        hearth_readback id = 0;
+        EXPECT_EQ(hearth_record_readback(rig->session.handle(), &info, &id),
+                  HEARTH_ERROR_INVALID_ARGUMENT);
+        EXPECT_EQ(rig->session.error(), "readback: 2 parts, but parts is null");
+        EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
+    });
+}
+
 TEST_F(Transfer, ReadbacksMayBeCancelledAtAnyPoint) {
     RigOptions options;
     options.session = [](hearth_session_create_info& info) {

@@ -130,7 +130,8 @@ class RecordInfo(_Tagged):
 class ReadbackInfo(_Tagged):
     TYPE = 14
     _fields_ = _HEAD + [("command_buffer", c_void_p), ("buffer", c_void_p), ("slot", c_uint32), ("reserved", c_uint32),
-                        ("offset", c_uint64), ("byte_count", c_uint64), ("before", Scope)]
+                        ("offset", c_uint64), ("byte_count", c_uint64), ("before", Scope), ("parts", c_void_p),
+                        ("part_count", c_uint32), ("reserved2", c_uint32)]
 
 
 class BrainInfo(_Tagged):

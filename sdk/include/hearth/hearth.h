@@ -1053,18 +1053,37 @@ HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* 
 /* A request; never 0.  Stale ids are recognized. */
 typedef uint64_t hearth_readback;
 
-typedef struct hearth_readback_info {
-    hearth_struct_type type;
-    uint32_t size;
-    VkCommandBuffer command_buffer;
+/* A range to read back.  Make it with hearth_part_of_slot or hearth_part_of_buffer. */
+typedef struct hearth_readback_part {
     VkBuffer buffer; /* a buffer of the host's with TRANSFER_SRC usage, or null: a slot */
     uint32_t slot;
     uint32_t reserved;
     uint64_t offset;     /* within buffer or slot */
     uint64_t byte_count; /* 0 with a slot: to its end */
     hearth_scope before; /* buffer only: how it was written.  stages 0: already visible to copies */
+} hearth_readback_part;
+
+typedef struct hearth_readback_info {
+    hearth_struct_type type;
+    uint32_t size;
+    VkCommandBuffer command_buffer;
+    /* One range; ignored if there are parts.  The fields are those of hearth_readback_part. */
+    VkBuffer buffer;
+    uint32_t slot;
+    uint32_t reserved;
+    uint64_t offset;
+    uint64_t byte_count;
+    hearth_scope before;
+    /* Optional: several ranges, of slots and buffers, read at one point and as one request.  Their bytes lie
+     * one after the other, in the order given, without gaps: several scalars are an array. */
+    const hearth_readback_part* parts;
+    uint32_t part_count;
+    uint32_t reserved2;
 } hearth_readback_info;
 
+/* Records the copy of one range, or of all parts behind one barrier.
+ * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE and HEARTH_ERROR_INVALID_ARGUMENT name the part;
+ * HEARTH_ERROR_RING_FULL; HEARTH_ERROR_WRONG_ORDER before begin_frame, or setup for slots. */
 HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
                                                 const hearth_readback_info* info,
                                                 hearth_readback* out);
@@ -1388,6 +1407,29 @@ HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
     hearth_bound bound = hearth_bind_buffer(binding, HEARTH_NO_BUFFER, 0, byte_count, 0);
     bound.data = data;
     return bound;
+}
+
+/* Bytes [offset, offset + byte_count) of a buffer of the host's with TRANSFER_SRC usage, as part of a readback.
+ * before  how it was written; {0, 0}: already visible to copies. */
+HEARTH_INLINE hearth_readback_part hearth_part_of_buffer(VkBuffer buffer, uint64_t offset,
+                                                         uint64_t byte_count, hearth_scope before) {
+    hearth_readback_part part;
+    part.buffer = buffer;
+    part.slot = 0;
+    part.reserved = 0;
+    part.offset = offset;
+    part.byte_count = byte_count;
+    part.before = before;
+    return part;
+}
+
+/* Bytes [offset, offset + byte_count) of a slot, as part of a readback; byte_count 0: to its end. */
+HEARTH_INLINE hearth_readback_part hearth_part_of_slot(uint32_t slot, uint64_t offset,
+                                                       uint64_t byte_count) {
+    hearth_readback_part part =
+        hearth_part_of_buffer(HEARTH_NO_BUFFER, offset, byte_count, hearth_make_scope(0, 0));
+    part.slot = slot;
+    return part;
 }
 
 #undef HEARTH_NO_BUFFER

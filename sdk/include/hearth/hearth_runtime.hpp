@@ -462,6 +462,15 @@ class Session {
         info.slot = slot;
         return record_readback(info);
     }
+    /// Several ranges at one point, packed in this order; see hearth_part_of_slot, hearth_part_of_buffer.
+    Result<hearth_readback> record_readback(VkCommandBuffer command_buffer,
+                                            span<const hearth_readback_part> parts) {
+        hearth_readback_info info = hearth_readback_info_default();
+        info.command_buffer = command_buffer;
+        info.parts = parts.data();
+        info.part_count = static_cast<uint32_t>(parts.size());
+        return record_readback(info);
+    }
     /// The bytes, or nothing yet.
     Result<std::optional<ReadbackData>> poll(hearth_readback id) {
         const void* data = nullptr;

@@ -223,6 +223,12 @@ class Session : public HandleTag<0x48534553> {
     bool is_set_up() const { return setup_serial_ != 0; }
     /// Why a call that needs setup is refused.
     hearth_result fail_without_setup(const char* what);
+    struct CopySource {
+        VkBuffer buffer = VK_NULL_HANDLE;
+        uint64_t offset = 0, bytes = 0;
+    };
+    hearth_result resolve_part(const hearth_readback_part& part, const char* what, CopySource& out,
+                               gpu::Scope& before);
     hearth_result begin_readback(uint64_t bytes, Readback** readback);
     void clear_gaps(std::byte* snapshot) const;
     uint64_t record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,

@@ -117,34 +117,78 @@ hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, ui
     return HEARTH_OK;
 }
 
+/// The range of memory that a part of a readback names; what it has to wait for is added to `before`.
+hearth_result Session::resolve_part(const hearth_readback_part& part, const char* what,
+                                    CopySource& out, gpu::Scope& before) {
+    if (part.buffer != VK_NULL_HANDLE) {
+        if (part.byte_count == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
+        out = {part.buffer, part.offset, part.byte_count};
+        before |= {part.before.stages, part.before.access};
+        return HEARTH_OK;
+    }
+    if (!is_set_up()) return fail_without_setup(what);
+    if (part.slot >= view().slots().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "%s: slot %u of %zu", what, part.slot,
+                    view().slots().size());
+    const file::SlotRecord& record = view().slots()[part.slot];
+    uint64_t bytes = part.byte_count;
+    if (part.offset <= record.bytes && bytes == 0) bytes = record.bytes - part.offset;
+    if (part.offset > record.bytes || bytes > record.bytes - part.offset)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s of %s: [%llu, +%llu) of %llu bytes", what,
+                    view().text(record.name), wide(part.offset), wide(bytes), wide(record.bytes));
+    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
+    out = {buffers_[kWeightsBuffer].handle, record.offset + part.offset, bytes};
+    return HEARTH_OK;
+}
+
 hearth_result Session::record_readback(const hearth_readback_info& info, hearth_readback* out) {
     if (const hearth_result r = check_transfer(info.command_buffer, "readback"); r != HEARTH_OK)
         return r;
-    VkBuffer from = info.buffer;
-    uint64_t offset = info.offset, bytes = info.byte_count;
+    const hearth_readback_part only{info.buffer, info.slot,       0,
+                                    info.offset, info.byte_count, info.before};
+    const bool has_parts = info.part_count > 0;
+    if (has_parts && info.parts == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: %u parts, but parts is null",
+                    info.part_count);
+    const std::span<const hearth_readback_part> parts(has_parts ? info.parts : &only,
+                                                      has_parts ? info.part_count : 1);
+    // Found twice, once to count and once to copy, so that no list of them has to be kept.
     gpu::Scope before;
-    if (from == VK_NULL_HANDLE) {
-        if (!is_set_up()) return fail_without_setup("readback");
-        if (info.slot >= view().slots().size())
-            return fail(HEARTH_ERROR_NOT_FOUND, "readback: slot %u of %zu", info.slot,
-                        view().slots().size());
-        const file::SlotRecord& record = view().slots()[info.slot];
-        if (offset <= record.bytes && bytes == 0) bytes = record.bytes - offset;
-        if (offset > record.bytes || bytes > record.bytes - offset)
-            return fail(HEARTH_ERROR_OUT_OF_RANGE, "readback of %s: [%llu, +%llu) of %llu bytes",
-                        view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
-        from = buffers_[kWeightsBuffer].handle;
-        offset += record.offset;
-    } else {
-        before = {info.before.stages, info.before.access};
+    CopySource source;
+    Checked bytes = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        FixedText<40> what;
+        what.set("readback");
+        if (has_parts) what.append(", part %zu", i);
+        if (const hearth_result r = resolve_part(parts[i], what.c_str(), source, before);
+            r != HEARTH_OK)
+            return r;
+        bytes += source.bytes;
     }
-    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: no bytes");
+    if (!bytes.fits())
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "readback: the parts' bytes exceed 64 bits");
     Readback* readback = nullptr;
-    if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
+    if (const hearth_result r = begin_readback(bytes.value(), &readback); r != HEARTH_OK) return r;
     transfer_barrier(info.command_buffer, before);
-    const VkBufferCopy region{offset, readback_ring_.segment(readback->segment).offset, bytes};
-    context_->device().vk().CmdCopyBuffer(info.command_buffer, from,
-                                          buffers_[kReadbackBuffer].handle, 1, &region);
+    uint64_t to = readback_ring_.segment(readback->segment).offset;
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    VkBufferCopy regions[kCopiesAtOnce];
+    VkBuffer from = VK_NULL_HANDLE;
+    uint32_t count = 0;
+    const auto flush = [&] {
+        if (count > 0)
+            vk.CmdCopyBuffer(info.command_buffer, from, buffers_[kReadbackBuffer].handle, count,
+                             regions);
+        count = 0;
+    };
+    for (const hearth_readback_part& part : parts) {
+        (void)resolve_part(part, "readback", source, before);
+        if (source.buffer != from || count == kCopiesAtOnce) flush();
+        from = source.buffer;
+        regions[count++] = {source.offset, to, source.bytes};
+        to += source.bytes;
+    }
+    flush();
     *out = finish_readback(info.command_buffer, *readback);
     return HEARTH_OK;
 }
