@@ -174,6 +174,13 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              return hearth_record_queue_transfer(session, commands, HEARTH_QUEUE_FAMILY_SAME,
                                                  HEARTH_QUEUE_FAMILY_SAME);
          }},
+        {"hearth_record_dump",
+         [&] {
+             std::array<hearth_bound, 2> bounds;
+             const hearth_record_info info = rig->act_info(commands, 1, bounds);
+             hearth_readback out = 0;
+             return hearth_record_dump(session, &info, HEARTH_NO_STEP, &out);
+         }},
         {"hearth_record_forget",
          [&] { return hearth_record_forget(session, commands, nullptr, nullptr); }},
         {"hearth_profile_next",
@@ -288,6 +295,18 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         {"hearth_program_snapshot_bytes",
          [&] {
              return hearth_program_snapshot_bytes(program) > 0 ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+         }},
+        {"hearth_program_dump_bytes",
+         [&] {
+             return hearth_program_dump_bytes(program, kAct, 1, HEARTH_NO_STEP) > 0
+                        ? HEARTH_OK
+                        : HEARTH_ERROR_INTERNAL;
+         }},
+        {"hearth_dump_encode",
+         [&] {
+             const hearth_dump_info info = hearth_dump_info_default();
+             uint64_t bytes = 0;
+             return hearth_dump_encode(session, &info, nullptr, &bytes);
          }},
         {"hearth_converter_error", [&] { return said(hearth_converter_error(converter)); }},
         {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},

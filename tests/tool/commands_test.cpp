@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth cook, run, bench, diff, brain, verify --cooked; and what keeps a crash to its case.
+// hearth cook, run, replay, bench, diff, brain, verify --cooked; and what keeps a crash to its case.
 
 #include "../../sdk/tools/hearth/isolate.hpp"
 #include "../../sdk/tools/hearth/npy.hpp"
@@ -11,6 +11,7 @@
 #include <hearth/brain.hpp>
 #include <hearth/brain_file.hpp>
 #include <hearth/io.hpp>
+#include <hearth/weights.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -157,6 +158,74 @@ TEST_F(Tool, CookLetsProductsReadF16) {
         largest = std::max(largest, std::abs(mixed.get(i) - exact.get(i)));
     EXPECT_GT(largest, 0);
     EXPECT_LT(largest, 4e-3);  // f16 has 11 bits
+}
+
+TEST_F(Tool, ReplayOfADumpFindsTheSameBits) {
+    const std::string dump = path("run.safetensors");
+    EXPECT_FALSE(cook("--profiles baseline").is_discarded());
+    for (const char* model : {"model.onnx", "model.hearth"}) {
+        const Ran ran =
+            run("run '" + path(model) + "' --rows 3 --dump '" + dump + "' --dump-step 0 --json");
+        EXPECT_EQ(ran.exit_code, 0) << ran.text;
+        const Ran text = run("replay '" + dump + "'");
+        EXPECT_EQ(text.exit_code, 0) << text.text;
+        EXPECT_TRUE(text.says("rows: 3")) << text.text;
+        EXPECT_TRUE(text.says("steps:\n0 dispatch ")) << text.text;
+        const Ran again = run("replay '" + dump + "' --json");
+        const json report = json::parse(again.text, nullptr, false);
+        ASSERT_FALSE(report.is_discarded()) << again.text;
+        EXPECT_TRUE(report["agree"]);
+        EXPECT_GE(report["outputs"].size(), 2u) << "an output and what step 0 wrote";
+        for (const json& output : report["outputs"]) EXPECT_TRUE(output["equal_bits"]) << output;
+    }
+    // Without the program in it: the package gives it, and no other one does.
+    Metadata texts;
+    NamedTensors tensors = read_safetensors(read("run.safetensors"), &texts).value();
+    ASSERT_EQ(tensors.erase("program"), 1u);
+    ASSERT_TRUE(write_file_atomically(dump, write_safetensors(tensors, texts)).ok());
+    EXPECT_TRUE(run("replay '" + dump + "'").says("--program FILE gives the package"));
+    const std::string with_program =
+        "replay '" + dump + "' --program '" + path("model.hearth") + "'";
+    EXPECT_EQ(run(with_program).exit_code, 0);
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), wide_layer().bytes()).ok());
+    EXPECT_FALSE(cook("--profiles baseline").is_discarded());
+    const Ran other = run(with_program);
+    EXPECT_EQ(other.exit_code, 1);
+    EXPECT_TRUE(other.says("the dump is of program ")) << other.text;
+}
+
+TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
+    const std::string dump = path("run.safetensors");
+    EXPECT_EQ(run("run '" + path("model.onnx") + "' --dump '" + dump + "'").exit_code, 0);
+    const std::vector<std::byte> whole = read("run.safetensors");
+    Metadata texts;
+    NamedTensors tensors = read_safetensors(whole, &texts).value();
+    const auto output = std::find_if(tensors.begin(), tensors.end(),
+                                     [](const auto& t) { return t.first.starts_with("output/"); });
+    ASSERT_NE(output, tensors.end());
+    output->second.set(0, output->second.get(0) + 1);
+    const auto write = [&] {
+        ASSERT_TRUE(write_file_atomically(dump, write_safetensors(tensors, texts)).ok());
+    };
+    write();
+    const Ran differs = run("replay '" + dump + "'");
+    EXPECT_EQ(differs.exit_code, 1);
+    EXPECT_TRUE(differs.says(output->first + ": ")) << differs.text;
+    EXPECT_EQ(run("replay --print '" + dump + "'").exit_code, 0);
+    // Of a lost device: texts alone, with nothing to run.
+    tensors.clear();
+    write();
+    EXPECT_EQ(run("replay '" + dump + "'").exit_code, 0);
+    texts["hearth_dump"] = "2";
+    write();
+    EXPECT_TRUE(run("replay '" + dump + "'").says("its hearth_dump is '2', expected 1"));
+    for (const size_t size : {size_t{0}, size_t{7}, size_t{100}, whole.size() - 1}) {
+        ASSERT_TRUE(write_file_atomically(dump, std::span(whole).first(size)).ok());
+        EXPECT_EQ(run("replay '" + dump + "'").exit_code, 1) << size;
+    }
+    const std::string model = "run '" + path("model.onnx") + "' --dump '" + dump + "' ";
+    EXPECT_TRUE(run(model + "--device cpu").says("a dump is of a run on a GPU; --device is cpu"));
+    EXPECT_TRUE(run(model + "--dump-step 99").says("step 99 is none"));
 }
 
 TEST_F(Tool, CookMeasuresWhereThereIsADevice) {

@@ -159,6 +159,7 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_STEP_INFO = 22,
     HEARTH_STRUCT_CONVERTER_CREATE_INFO = 23,
     HEARTH_STRUCT_CONVERSION_INFO = 24,
+    HEARTH_STRUCT_DUMP_INFO = 25,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -1100,6 +1101,71 @@ HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_re
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
 
 /* ------------------------------------------------------------------------------------------------
+ * Dumps: one recording with all that it was given and all that came of it, for a bug report
+ *
+ * A dump is a .safetensors file's worth of bytes, which `hearth replay` reads, runs again and compares; so
+ * does whatever else reads that format.  Its tensors are
+ *
+ *   slot/NAME         every slot before the entry; input/NAME, every input
+ *   step/STEP/OPERAND what a chosen step wrote, as bytes
+ *   output/NAME       what is written of the bindings; slot_after/NAME, each slot that the entry writes
+ *   program           with HEARTH_DUMP_PROGRAM: the program, so that it can be run without its package
+ *
+ * in the types that they have in memory, and its texts (__metadata__) name the build, the device, the
+ * program's hashes and profile, entry, rows, step, serial, the entry's steps, and the last errors of session
+ * and context.  There is no address and no handle in it, no path, nothing of the host's other memory, no
+ * name of the application, the machine or its user, and nothing of earlier recordings but what slots hold.
+ * Inputs and weights are there, though: what players did, and what was learned of it.  A game asks them
+ * before it sends a dump to anybody.
+ * --------------------------------------------------------------------------------------------- */
+
+#define HEARTH_NO_STEP UINT32_MAX
+
+/* Records an entry as hearth_record does without a cursor, and copies what a dump holds into one readback:
+ * finish with hearth_readback_poll, hearth_dump_encode and hearth_readback_release.  What is computed is to
+ * the bit the same; it takes a few barriers more.
+ *
+ * step  HEARTH_NO_STEP, or a step of the entry (hearth_program_get_step), but no barrier.
+ *
+ * Takes hearth_program_dump_bytes of readback_bytes.  The buffers that are bound need TRANSFER_SRC usage,
+ * and with HEARTH_BARRIERS_HOST the host's barriers include TRANSFER reads of them, before and after.
+ * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for the step, for
+ * a limit, and for a buffer without TRANSFER_SRC, which it names. */
+HEARTH_API hearth_result hearth_record_dump(hearth_session* session, const hearth_record_info* info,
+                                            uint32_t step, hearth_readback* out);
+
+/* Bytes of the readback of hearth_record_dump; 0 if there is no such entry or step, or for rows beyond the
+ * program's.  Any thread. */
+HEARTH_API uint64_t hearth_program_dump_bytes(const hearth_program* program, uint32_t entry,
+                                              uint64_t rows, uint32_t step);
+
+typedef uint32_t hearth_dump_flags;
+/* With the program's bytes: kernels, names and first contents, unless these are in a package. */
+#define HEARTH_DUMP_PROGRAM 0x1u
+
+typedef struct hearth_dump_info {
+    hearth_struct_type type;
+    uint32_t size;
+    uint32_t entry; /* as recorded */
+    uint32_t step;
+    uint64_t rows;
+    /* What hearth_readback_poll gave.  NULL: texts alone, after the device was lost, say. */
+    const void* data;
+    uint64_t data_bytes;
+    uint64_t serial;
+    hearth_dump_flags flags;
+    uint32_t reserved;
+    const char* note; /* optional: the host's own words */
+} hearth_dump_info;
+
+/* Makes a dump's bytes.  *byte_count is the capacity of `out` before and the size afterwards; with `out`
+ * NULL it is set to what is needed.  Allocates nothing.
+ * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_INVALID_ARGUMENT;
+ * hearth_session_error tells more.  Threads: externally synchronized on `session`. */
+HEARTH_API hearth_result hearth_dump_encode(hearth_session* session, const hearth_dump_info* info,
+                                            void* out, uint64_t* byte_count);
+
+/* ------------------------------------------------------------------------------------------------
  * Images: texels to a tensor in a buffer, and back, as recorded kernels
  *
  * A converter is one direction for one format.  Its conversions are recorded beside those of sessions:
@@ -1488,6 +1554,10 @@ HEARTH_DEFAULT_FUNCTION(hearth_record_info, HEARTH_STRUCT_RECORD_INFO)
 HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO)
     value.before.queue_family = HEARTH_QUEUE_FAMILY_SAME;
+HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_dump_info, HEARTH_STRUCT_DUMP_INFO)
+    value.step = HEARTH_NO_STEP;
+    value.rows = 1;
 HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_info, HEARTH_STRUCT_BRAIN_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_save_info, HEARTH_STRUCT_BRAIN_SAVE_INFO) HEARTH_DEFAULT_END

@@ -9,6 +9,7 @@
 #include "program/package.hpp"
 #include "runtime/brain.hpp"
 #include "runtime/converter.hpp"
+#include "runtime/dump.hpp"
 #include "runtime/session.hpp"
 
 using namespace hearth;
@@ -899,6 +900,33 @@ hearth_result hearth_readback_poll(hearth_session* session, hearth_readback read
 
 void hearth_readback_release(hearth_session* session, hearth_readback readback) {
     if (is_handle(session)) unwrap(session)->release(readback);
+}
+
+hearth_result hearth_record_dump(hearth_session* session, const hearth_record_info* info,
+                                 uint32_t step, hearth_readback* out) {
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_record_info, info);
+    HEARTH_CHECK_POINTER(*unwrap(session), out);
+    return unwrap(session)->record_dump(read_struct(info, hearth_record_info_default()), step, out);
+}
+
+uint64_t hearth_program_dump_bytes(const hearth_program* program, uint32_t entry, uint64_t rows,
+                                   uint32_t step) {
+    if (!is_handle(program)) return 0;
+    const ProgramView& view = unwrap(program)->view();
+    if (entry >= view.entries().size() || rows == 0 || rows > view.header().rows_capacity ||
+        !runtime::is_dump_step(view, view.entries()[entry], step))
+        return 0;
+    return runtime::for_each_dumped(view, entry, rows, step, [](const runtime::DumpItem&) {});
+}
+
+hearth_result hearth_dump_encode(hearth_session* session, const hearth_dump_info* info, void* out,
+                                 uint64_t* byte_count) {
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_dump_info, info);
+    HEARTH_CHECK_POINTER(*unwrap(session), byte_count);
+    return runtime::encode_dump(*unwrap(session), read_struct(info, hearth_dump_info_default()),
+                                static_cast<std::byte*>(out), byte_count);
 }
 
 hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hearth_brain_info* out,

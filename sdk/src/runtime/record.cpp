@@ -13,6 +13,7 @@
 // The leading barrier takes the place of the program's barrier at which the slice before stopped.
 
 #include "core/checked.hpp"
+#include "runtime/dump.hpp"
 #include "runtime/session.hpp"
 
 #include <hearth/core/hash.hpp>
@@ -42,13 +43,15 @@ gpu::Scope to_scope(const hearth_scope& scope) {
 /// Records one slice of a prepared recording.
 class Recorder {
   public:
-    Recorder(Session& session, const hearth_record_info& info)
+    /// dump  where to copy what it is given and what comes of it, or null.
+    Recorder(Session& session, const hearth_record_info& info, const Session::DumpTarget* dump)
         : session_(session),
           view_(session.view()),
           device_(session.context_->device()),
           info_(info),
           commands_(info.command_buffer),
-          entry_(view_.entries()[info.entry]) {}
+          entry_(view_.entries()[info.entry]),
+          dump_(dump) {}
 
     /// Records from `first_step`; returns the step to go on with, or 0 if the entry is finished.
     uint32_t record(uint32_t first_step) {
@@ -56,8 +59,10 @@ class Recorder {
         gpu::begin_label(device_, commands_, view_.text(entry_.name));
         leading_barrier();
         if (first_step == 0) copy_shadows(/*in=*/true);
+        copy_dump({DumpPart::kSlotBefore, DumpPart::kInput});
         profile_ = session_.begin_profile(commands_, info_, first_step);
         const uint32_t next_step = record_steps(first_step);
+        copy_dump({DumpPart::kOutput, DumpPart::kSlotAfter});
         if (next_step == 0) copy_shadows(/*in=*/false);
         if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
         closing_barrier();
@@ -80,7 +85,7 @@ class Recorder {
     /// Everything that this recording does.
     gpu::Scope work_scope() const {
         gpu::Scope scope = session_.entries_[info_.entry].scope;
-        if (has_shadows()) scope |= gpu::kTransferScope;
+        if (has_shadows() || dump_ != nullptr) scope |= gpu::kTransferScope;
         // An entry without steps still orders what it was given.
         return scope.stages != 0 ? scope : gpu::kComputeScope;
     }
@@ -161,6 +166,26 @@ class Recorder {
         }
     }
 
+    /// Copies these parts of a dump, behind what was recorded so far and before what follows.
+    void copy_dump(std::initializer_list<DumpPart> parts) {
+        if (dump_ == nullptr) return;
+        const gpu::Buffer& readbacks = session_.buffers_[kReadbackBuffer];
+        gpu::record_barrier(device_, commands_, work_scope(), gpu::kTransferScope);
+        for_each_dumped(view_, info_.entry, info_.rows, dump_->step, [&](const DumpItem& item) {
+            if (std::find(parts.begin(), parts.end(), item.part) == parts.end()) return;
+            const uint64_t to = dump_->offset + item.offset;
+            if (item.part == DumpPart::kInput && session_.resolved_[item.index].is_value()) {
+                std::memcpy(readbacks.mapped + to, session_.resolved_[item.index].bound->data,
+                            static_cast<size_t>(item.bytes));
+                return;
+            }
+            const Place from = place_of(item);
+            const VkBufferCopy region{from.offset, to, item.bytes};
+            device_.vk().CmdCopyBuffer(commands_, from.buffer, readbacks.handle, 1, &region);
+        });
+        gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
+    }
+
     uint32_t record_steps(uint32_t first_step) {
         const std::span<const file::StepRecord> steps = view_.steps_of(entry_);
         const bool is_limited =
@@ -172,6 +197,7 @@ class Recorder {
             const file::StepRecord& step = steps[i];
             if (step.kind != static_cast<uint32_t>(StepKind::kBarrier)) {
                 record_step(step);
+                if (dump_ != nullptr && dump_->step == i) copy_dump({DumpPart::kStep});
                 spent = plus(spent, cost_of(step));
                 needs_barrier = true;
                 continue;
@@ -324,6 +350,19 @@ class Recorder {
         }
         return place_of(session_.run_block_);
     }
+    Place place_of(const DumpItem& item) const {
+        switch (item.part) {
+            case DumpPart::kInput:
+            case DumpPart::kOutput:
+                return place_of(session_.resolved_[item.index]);
+            case DumpPart::kStep:
+                return place_of(view_.operands_of(view_.steps_of(entry_)[dump_->step])[item.index]);
+            case DumpPart::kSlotBefore:
+            case DumpPart::kSlotAfter:
+                break;
+        }
+        return place_in(session_.buffers_[kWeightsBuffer], view_.slots()[item.index].offset);
+    }
     static Place place_in(const gpu::Buffer& buffer, uint64_t offset) {
         return {buffer.handle, offset, buffer.address + offset};
     }
@@ -335,14 +374,57 @@ class Recorder {
     const hearth_record_info& info_;
     VkCommandBuffer commands_;
     const file::EntryRecord& entry_;
+    const Session::DumpTarget* dump_;
     const gpu::Pipeline* bound_ = nullptr;
     int64_t profile_ = -1;
 };
 
 hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cursor) {
     if (const hearth_result r = prepare(info, cursor); r != HEARTH_OK) return r;
+    const EntryFacts& entry = entries_[info.entry];
+    const uint32_t next_step = record_prepared(info, first_step_of(entry, cursor), nullptr);
+    if (cursor == nullptr) return HEARTH_OK;
+    *cursor = {};
+    if (next_step == 0) return HEARTH_OK;
+    *cursor = {info.entry, next_step, entry.epoch, fingerprint(info)};
+    return HEARTH_INCOMPLETE;
+}
+
+hearth_result Session::record_dump(const hearth_record_info& info, uint32_t step,
+                                   hearth_readback* out) {
+    if (const hearth_result r = prepare(info, nullptr); r != HEARTH_OK) return r;
+    const file::EntryRecord& entry = view().entries()[info.entry];
+    const char* name = view().text(entry.name);
+    if (!is_dump_step(view(), entry, step))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "dump of entry %s: step %u is %s, expected HEARTH_NO_STEP or another of its %u",
+                    name, step, step < entry.steps.count ? "a barrier" : "none", entry.steps.count);
+    for (const uint32_t binding : view().bindings_of(entry)) {
+        const Resolved& r = resolved_[binding];
+        if (r.is_value() || r.is_shadow || r.bytes == 0 ||
+            (r.bound->usage & VK_BUFFER_USAGE_TRANSFER_SRC_BIT) != 0)
+            continue;
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "dump of entry %s: binding %s is a buffer of usage 0x%x, a dump needs "
+                    "TRANSFER_SRC",
+                    name, view().text(view().bindings()[binding].name), r.bound->usage);
+    }
+    const uint64_t bytes =
+        for_each_dumped(view(), info.entry, info.rows, step, [](const DumpItem&) {});
+    if (bytes == 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump of entry %s: it has nothing to dump",
+                    name);
+    Readback* readback = nullptr;
+    if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
+    const DumpTarget target{step, readback_ring_.segment(readback->segment).offset};
+    (void)record_prepared(info, 0, &target);
+    *out = finish_readback(info.command_buffer, *readback);
+    return HEARTH_OK;
+}
+
+uint32_t Session::record_prepared(const hearth_record_info& info, uint32_t first_step,
+                                  const DumpTarget* dump) {
     EntryFacts& entry = entries_[info.entry];
-    const uint32_t first_step = first_step_of(entry, cursor);
     if (first_step == 0) {
         ++entry.epoch;
         entry.first_serial = context_->serial();
@@ -354,15 +436,11 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
         run_slots_[next_run_slot_] = {context_->serial(), true};
         next_run_slot_ = (next_run_slot_ + 1) % static_cast<uint32_t>(run_slots_.size());
     }
-    const uint32_t next_step = Recorder(*this, info).record(first_step);
+    const uint32_t next_step = Recorder(*this, info, dump).record(first_step);
     has_recorded_ = true;
     if (arena_ != nullptr) arena_->set_user(*this);
     entry.open_step = next_step;
-    if (cursor == nullptr) return HEARTH_OK;
-    *cursor = {};
-    if (next_step == 0) return HEARTH_OK;
-    *cursor = {info.entry, next_step, entry.epoch, fingerprint(info)};
-    return HEARTH_INCOMPLETE;
+    return next_step;
 }
 
 /// Where the recording begins: at the start, where the cursor stands, or where what was dropped of

@@ -68,6 +68,8 @@ class Session : public HandleTag<0x48534553> {
 
     // record.cpp
     hearth_result record(const hearth_record_info& info, hearth_cursor* cursor);
+    /// An entry whole, with what a dump holds of it (dump.hpp) in a readback.
+    hearth_result record_dump(const hearth_record_info& info, uint32_t step, hearth_readback* out);
     hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
                                 hearth_scope& out);
 
@@ -103,6 +105,7 @@ class Session : public HandleTag<0x48534553> {
     hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
     void fill_status(hearth_session_status& out) const;
     const char* error() const { return error_.c_str(); }
+    const char* name() const { return name_.c_str(); }
     Context& context() const { return *context_; }
     const ProgramView& view() const { return program_->view(); }
 
@@ -196,6 +199,13 @@ class Session : public HandleTag<0x48534553> {
 
     // record.cpp
     hearth_result prepare(const hearth_record_info& info, const hearth_cursor* cursor);
+    struct DumpTarget {
+        uint32_t step;
+        uint64_t offset;  ///< in the readback buffer
+    };
+    /// Records from `first_step` what was prepared; the step to go on with, or 0.
+    uint32_t record_prepared(const hearth_record_info& info, uint32_t first_step,
+                             const DumpTarget* dump);
     hearth_result check_ready(uint32_t entry);
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
     void use_shadow(Resolved& out, uint32_t list_index) const;

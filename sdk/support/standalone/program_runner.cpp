@@ -3,6 +3,7 @@
 
 #include "program_runner.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace hearth::standalone {
@@ -133,17 +134,29 @@ Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
     return b;
 }
 
+Result<std::vector<ProgramRunner::Bound>> ProgramRunner::bind_all(const hearth_entry_info& entry,
+                                                                  int64_t rows,
+                                                                  const NamedTensors& inputs) {
+    std::vector<Bound> bindings;
+    for (uint32_t i = 0; i < entry.binding_count; ++i) {
+        HEARTH_ASSIGN(Bound b, bind(entry.bindings[i], rows, inputs));
+        bindings.push_back(b);
+    }
+    return bindings;
+}
+
+std::vector<hearth_bound> ProgramRunner::bounds_of(const std::vector<Bound>& bindings) {
+    std::vector<hearth_bound> bound;
+    for (const Bound& b : bindings) bound.push_back(b.bound);
+    return bound;
+}
+
 Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const NamedTensors& inputs,
                                         uint32_t max_dispatches) {
     HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
     HEARTH_ASSIGN(const hearth_entry_info info, program_.entry(index));
-    std::vector<Bound> bindings;
-    std::vector<hearth_bound> bound;
-    for (uint32_t i = 0; i < info.binding_count; ++i) {
-        HEARTH_ASSIGN(Bound b, bind(info.bindings[i], rows, inputs));
-        bound.push_back(b.bound);
-        bindings.push_back(b);
-    }
+    HEARTH_ASSIGN(const std::vector<Bound> bindings, bind_all(info, rows, inputs));
+    const std::vector<hearth_bound> bound = bounds_of(bindings);
     hearth_record_info record = hearth_record_info_default();
     record.entry = index;
     record.rows = static_cast<uint64_t>(rows);
@@ -166,6 +179,73 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
             outputs[b.info.name] = from_device(
                 dtype_of(b.info.dtype), dtype_of(b.info.device_dtype), b.shape, b.buffer->data());
     return outputs;
+}
+
+Result<std::vector<std::byte>> ProgramRunner::dump(const char* entry, int64_t rows,
+                                                   const NamedTensors& inputs, uint32_t step) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
+    HEARTH_ASSIGN(const hearth_entry_info info, program_.entry(index));
+    HEARTH_ASSIGN(const std::vector<Bound> bindings, bind_all(info, rows, inputs));
+    const std::vector<hearth_bound> bound = bounds_of(bindings);
+    const hearth_program_info program = program_.info();
+    // Another session, whose ring has the room and whose slots may change.
+    hearth_session_create_info create = hearth_session_create_info_default();
+    create.name = "dump";
+    create.readback_bytes = program_.dump_bytes(index, static_cast<uint64_t>(rows), step);
+    HEARTH_ASSIGN(Session session, Session::create(context_, program_, create));
+    HEARTH_TRY(session.build());
+    std::vector<uint32_t> slots(program.slot_count);
+    for (uint32_t i = 0; i < program.slot_count; ++i) slots[i] = i;
+    hearth_record_info record = hearth_record_info_default();
+    record.entry = index;
+    record.rows = static_cast<uint64_t>(rows);
+    record.bound = bound.data();
+    record.bound_count = static_cast<uint32_t>(bound.size());
+    hearth_readback id{};
+    const Status submitted = submit([&](VkCommandBuffer commands) -> Status {
+        HEARTH_TRY(session.record_setup(commands));
+        HEARTH_TRY(
+            to_status(hearth_record_copy_slots(session.handle(), session_.handle(), commands,
+                                               slots.data(), static_cast<uint32_t>(slots.size())),
+                      session.error()));
+        record.command_buffer = commands;
+        HEARTH_ASSIGN(const std::optional<hearth_readback> recorded,
+                      session.record_dump(record, step));
+        if (!recorded) return internal_error("pipelines are not ready");
+        id = *recorded;
+        return {};
+    });
+    HEARTH_TRY(submitted);
+    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+    ++serial_;
+    HEARTH_ASSIGN(const std::optional<ReadbackData> data, session.poll(id));
+    if (!data) return internal_error("the dump of a finished submission is not there");
+    hearth_dump_info dump = hearth_dump_info_default();
+    dump.entry = index;
+    dump.step = step;
+    dump.rows = record.rows;
+    dump.data = data->bytes.data();
+    dump.data_bytes = data->bytes.size();
+    dump.serial = data->serial;
+    dump.flags = HEARTH_DUMP_PROGRAM;
+    return session.encode_dump(dump);
+}
+
+Status ProgramRunner::write_slot(const char* name, std::span<const std::byte> bytes) {
+    HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
+    HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
+    if (bytes.size() != info.bytes)
+        return invalid_argument("slot '" + std::string(name) + "' has " +
+                                std::to_string(info.bytes) + " bytes, found " +
+                                std::to_string(bytes.size()));
+    constexpr size_t kAtOnce = 8192;  // within the smallest ring that is sized automatically
+    for (size_t at = 0; at < bytes.size(); at += kAtOnce) {
+        const auto part = bytes.subspan(at, std::min(kAtOnce, bytes.size() - at));
+        HEARTH_TRY(submit([&](VkCommandBuffer commands) {
+            return session_.record_upload(commands, index, part, at);
+        }));
+    }
+    return {};
 }
 
 Result<HostTensor> ProgramRunner::read_slot(const char* name) {

@@ -11,6 +11,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace hearth::standalone {
 
@@ -35,6 +36,14 @@ class ProgramRunner {
     Result<NamedTensors> run(const char* entry, int64_t rows, const NamedTensors& inputs,
                              uint32_t max_dispatches = 0);
 
+    /// Runs the entry once on a copy of all slots, which stay as they are, and returns a dump of it ("Dumps"
+    /// in hearth.h), with the program.  step: HEARTH_NO_STEP, or one whose results it is to hold.
+    Result<std::vector<std::byte>> dump(const char* entry, int64_t rows, const NamedTensors& inputs,
+                                        uint32_t step);
+
+    /// Puts `bytes` into a slot, all of it.
+    Status write_slot(const char* name, std::span<const std::byte> bytes);
+
     /// Records with `record` in a frame of its own, submits and waits.
     Status submit(const std::function<Status(VkCommandBuffer)>& record);
 
@@ -52,6 +61,10 @@ class ProgramRunner {
     explicit ProgramRunner(Device& device) : device_(device) {}
     Status make_commands();
     Status set_up(Result<LoadedProgram> program);
+    /// All bindings of an entry, with the inputs in their buffers.
+    Result<std::vector<Bound>> bind_all(const hearth_entry_info& entry, int64_t rows,
+                                        const NamedTensors& inputs);
+    static std::vector<hearth_bound> bounds_of(const std::vector<Bound>& bindings);
     Result<Bound> bind(uint32_t binding, int64_t rows, const NamedTensors& inputs);
 
     Device& device_;

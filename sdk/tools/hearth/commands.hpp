@@ -17,6 +17,7 @@ void add_diff(CLI::App& app, int& exit_code);
 void add_gates(CLI::App& app, int& exit_code);
 void add_info(CLI::App& app, int& exit_code);
 void add_inspect(CLI::App& app, int& exit_code);
+void add_replay(CLI::App& app, int& exit_code);
 void add_run(CLI::App& app, int& exit_code);
 void add_tune(CLI::App& app, int& exit_code);
 void add_verify(CLI::App& app, int& exit_code);

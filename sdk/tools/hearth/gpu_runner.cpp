@@ -51,14 +51,19 @@ class GpuRunner final : public Runner {
         const std::vector<std::byte> bytes = save_program(compiled.program);
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
                       standalone::ProgramRunner::create(*device_, bytes));
-        return program->run(graph.name.c_str(), rows, inputs);
+        return run(*program, graph.name, inputs, rows);
     }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t rows,
                                      const char* profile) override {
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
                       standalone::ProgramRunner::create_from_package(*device_, package, profile));
-        return program->run(entry.c_str(), rows, inputs);
+        return run(*program, entry, inputs, rows);
+    }
+    Status keep_dump(uint32_t step, std::vector<std::byte>* bytes) override {
+        dump_step_ = step;
+        dump_ = bytes;
+        return {};
     }
     CompileOptions compile_options() const override {
         CompileOptions options;
@@ -72,9 +77,19 @@ class GpuRunner final : public Runner {
     }
 
   private:
+    Result<NamedTensors> run(standalone::ProgramRunner& program, const std::string& entry,
+                             const NamedTensors& inputs, int64_t rows) {
+        if (dump_ != nullptr) {
+            HEARTH_ASSIGN(*dump_, program.dump(entry.c_str(), rows, inputs, dump_step_));
+        }
+        return program.run(entry.c_str(), rows, inputs);
+    }
+
     std::unique_ptr<standalone::Instance> instance_;
     std::unique_ptr<standalone::Device> device_;
     DeviceCaps caps_;
+    uint32_t dump_step_ = HEARTH_NO_STEP;
+    std::vector<std::byte>* dump_ = nullptr;
 };
 
 }  // namespace

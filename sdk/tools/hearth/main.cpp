@@ -17,6 +17,7 @@ int run(int argc, char** argv) {
     hearth::tool::add_cook(app, exit_code);
     hearth::tool::add_run(app, exit_code);
     hearth::tool::add_bench(app, exit_code);
+    hearth::tool::add_replay(app, exit_code);
     hearth::tool::add_diff(app, exit_code);
     hearth::tool::add_brain(app, exit_code);
     hearth::tool::add_tune(app, exit_code);

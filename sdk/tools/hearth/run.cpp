@@ -9,6 +9,7 @@
 #include "tables.hpp"
 
 #include <hearth/file.hpp>
+#include <hearth/hearth.h>
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
@@ -31,6 +32,8 @@ struct RunOptions {
     std::string profile;
     std::string output;
     std::string format = "npy";
+    std::string dump;
+    uint32_t dump_step = HEARTH_NO_STEP;
     bool json = false;
 };
 
@@ -101,9 +104,15 @@ Status run(const RunOptions& options) {
     HEARTH_ASSIGN(const Inputs inputs, make_inputs(graph, options.inputs));
     const Runners runners = make_runners(options.device, options.device_index);
     if (runners.list.empty()) return runners.no_gpu.in("no device");
+    std::vector<std::byte> dump;
+    if (!options.dump.empty()) {
+        HEARTH_TRY(check_writable(options.dump).in("--dump"));
+        HEARTH_TRY(runners.list[0]->keep_dump(options.dump_step, &dump));
+    }
     HEARTH_ASSIGN(const NamedTensors outputs,
                   run_model(*runners.list[0], model, entry, inputs.tensors, inputs.rows,
                             options.profile.empty() ? nullptr : options.profile.c_str()));
+    if (!options.dump.empty()) HEARTH_TRY(write_file_atomically(options.dump, dump).in("--dump"));
     Json list = Json::array();
     for (const GraphOutput& output : graph.outputs) {
         const auto found = outputs.find(output.name);
@@ -151,6 +160,14 @@ void add_run(CLI::App& app, int& exit_code) {
         ->check(programs::device_index());
     command->add_option("--profile", options->profile,
                         "Of a package; default: the first that the device can run.");
+    command->add_option("--dump", options->dump,
+                        "File (.safetensors) for inputs, weights, outputs and the program, which "
+                        "`hearth replay` runs again.");
+    command
+        ->add_option("--dump-step", options->dump_step,
+                     "A step of the entry (`hearth inspect` lists them) whose results the dump is "
+                     "to hold as well.")
+        ->needs("--dump");
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->callback([options, &exit_code] {
         if (Status status = run(*options); !status.ok()) {

@@ -47,6 +47,10 @@ Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs,
     return run_graph(graph, inputs, rows);
 }
 
+Status Runner::keep_dump(uint32_t, std::vector<std::byte>*) {
+    return unsupported("a dump is of a run on a GPU; --device is " + std::string(name()));
+}
+
 Runners make_runners(std::string_view device, int device_index, bool cooked) {
     Runners runners;
     const auto add = [&](std::unique_ptr<Runner> runner) {

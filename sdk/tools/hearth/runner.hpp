@@ -37,6 +37,9 @@ class Runner {
     virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
                                              const std::string& entry, const NamedTensors& inputs,
                                              int64_t rows, const char* profile = nullptr) = 0;
+    /// A dump of each run to come ("Dumps" in hearth.h) goes into `bytes`.
+    /// step  of the entry, whose results it is to hold, or HEARTH_NO_STEP.
+    virtual Status keep_dump(uint32_t step, std::vector<std::byte>* bytes);
     /// What run_graph compiles for.
     virtual CompileOptions compile_options() const { return {}; }
     /// Whether a model can be run at all; then whether it can on such inputs.

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A dump as a .safetensors file (format of safetensors 0.4): u64 length of the header, the header in
+// JSON, the data.  The header is written twice, first to count its bytes, so that nothing is allocated.
+
+#include "runtime/dump.hpp"
+
+#include "runtime/session.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+
+namespace hearth::runtime {
+
+namespace {
+
+// By DType.
+constexpr const char* kTypeNames[kDTypeCount] = {"F32", "F16", "BF16", "F64", "I8",  "U8",  "I16",
+                                                 "U16", "I32", "U32",  "I64", "U64", "BOOL"};
+constexpr uint64_t kHeaderAlignment = 8;
+
+/// JSON into bytes, or into nothing but a count of them.
+class JsonSink {
+  public:
+    explicit JsonSink(std::byte* out) : out_(out) {}
+
+    void raw(std::string_view text) {
+        if (out_ != nullptr && !text.empty()) std::memcpy(out_ + size_, text.data(), text.size());
+        size_ += text.size();
+    }
+    /// A string with its quotation marks, of several pieces.
+    void text(std::initializer_list<std::string_view> pieces) {
+        raw("\"");
+        for (const std::string_view piece : pieces)
+            for (const char c : piece) escaped(c);
+        raw("\"");
+    }
+    void number(uint64_t value) {
+        char digits[24];
+        const int size = std::snprintf(digits, sizeof digits, "%" PRIu64, value);
+        raw({digits, static_cast<size_t>(size)});
+    }
+    uint64_t size() const { return size_; }
+
+    /// Inside a string.
+    void escaped(char c) {
+        char code[8];
+        if (c == '"' || c == '\\') raw("\\");
+        if (static_cast<unsigned char>(c) >= 0x20) return raw({&c, 1});
+        const int size = std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
+        raw({code, static_cast<size_t>(size)});
+    }
+
+  private:
+    std::byte* out_;
+    uint64_t size_ = 0;
+};
+
+/// Digits of a number, for texts.
+struct Digits {
+    char text[24];
+    explicit Digits(uint64_t value, const char* format = "%" PRIu64) {
+        (void)std::snprintf(text, sizeof text, format, value);
+    }
+    operator std::string_view() const { return text; }
+};
+
+const char* kind_of(const file::StepRecord& step) {
+    switch (static_cast<StepKind>(step.kind)) {
+        case StepKind::kDispatch:
+            return "dispatch";
+        case StepKind::kCopy:
+            return "copy";
+        case StepKind::kFill:
+            return "fill";
+        case StepKind::kBarrier:
+            break;
+    }
+    return "barrier";
+}
+
+/// "3 dispatch mix: t2", one line for each step.
+void write_steps(JsonSink& json, const ProgramView& view, const file::EntryRecord& entry) {
+    const auto put = [&](std::string_view text) {
+        for (const char c : text) json.escaped(c);
+    };
+    json.raw("\"");
+    uint32_t index = 0;
+    for (const file::StepRecord& step : view.steps_of(entry)) {
+        if (index > 0) put("\n");
+        put(Digits(index++));
+        put(" ");
+        put(kind_of(step));
+        if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
+            put(" ");
+            put(view.text_view(view.kernels()[step.kernel].name));
+        }
+        if (step.label.size > 0) put(": ");
+        put(view.text_view(step.label));
+    }
+    json.raw("\"");
+}
+
+void write_metadata(JsonSink& json, Session& session, const hearth_dump_info& info) {
+    const ProgramView& view = session.view();
+    const file::EntryRecord& entry = view.entries()[info.entry];
+    bool is_first = true;
+    const auto key = [&](std::string_view name) {
+        json.raw(is_first ? "" : ",");
+        is_first = false;
+        json.text({name});
+        json.raw(":");
+    };
+    const auto put = [&](std::string_view name, std::string_view value) {
+        key(name);
+        json.text({value});
+    };
+    json.raw("\"__metadata__\":{");
+    put("hearth_dump", "1");
+    put("build", hearth_build_info());
+    put("device", session.context().device().caps().name);
+    put("program", Digits(view.header().content_hash, "%016" PRIx64));
+    put("graph", Digits(view.header().graph_hash, "%016" PRIx64));
+    put("profile", view.text_view(view.header().profile));
+    put("session", session.name());
+    put("entry", view.text_view(entry.name));
+    put("rows", Digits(info.rows));
+    if (info.step != HEARTH_NO_STEP) put("step", Digits(info.step));
+    put("serial", Digits(info.serial));
+    put("session_error", session.error());
+    put("context_error", session.context().error());
+    if (info.note != nullptr) put("note", info.note);
+    key("steps");
+    write_steps(json, view, entry);
+    json.raw("}");
+}
+
+void write_tensor(JsonSink& json, std::initializer_list<std::string_view> name, DType dtype,
+                  uint64_t begin, uint64_t end) {
+    json.raw(",");
+    json.text(name);
+    json.raw(":{\"dtype\":\"");
+    json.raw(kTypeNames[static_cast<size_t>(dtype)]);
+    json.raw("\",\"data_offsets\":[");
+    json.number(begin);
+    json.raw(",");
+    json.number(end);
+    json.raw("],\"shape\":[");
+}
+
+void write_item(JsonSink& json, const ProgramView& view, const hearth_dump_info& info,
+                const DumpItem& item, uint64_t begin) {
+    const auto shaped = [&](std::string_view prefix, file::TextRef name, uint32_t dtype,
+                            const file::ShapeRecord& shape) {
+        const DType held = device_dtype(static_cast<DType>(dtype), view.storage());
+        write_tensor(json, {prefix, view.text_view(name)}, held, begin, begin + item.bytes);
+        for (uint32_t i = 0; i < shape.rank; ++i) {
+            if (i > 0) json.raw(",");
+            const bool per_row = (shape.per_row_mask >> i & 1) != 0;
+            json.number(static_cast<uint64_t>(shape.counts[i]) * (per_row ? info.rows : 1));
+        }
+        json.raw("]}");
+    };
+    switch (item.part) {
+        case DumpPart::kSlotBefore:
+        case DumpPart::kSlotAfter: {
+            const file::SlotRecord& slot = view.slots()[item.index];
+            return shaped(item.part == DumpPart::kSlotBefore ? "slot/" : "slot_after/", slot.name,
+                          slot.dtype, slot.shape);
+        }
+        case DumpPart::kInput:
+        case DumpPart::kOutput: {
+            const file::BindingRecord& binding = view.bindings()[item.index];
+            return shaped(item.part == DumpPart::kInput ? "input/" : "output/", binding.name,
+                          binding.dtype, binding.shape);
+        }
+        case DumpPart::kStep:
+            break;
+    }
+    // A program knows the bytes of what kernels hand each other, and not their type.
+    write_tensor(json, {"step/", Digits(info.step), "/", Digits(item.index)}, DType::kU8, begin,
+                 begin + item.bytes);
+    json.number(item.bytes);
+    json.raw("]}");
+}
+
+}  // namespace
+
+bool writes_slot(const ProgramView& view, const file::EntryRecord& entry,
+                 const file::SlotRecord& slot) {
+    for (const file::StepRecord& step : view.steps_of(entry))
+        for (const file::OperandRecord& operand : view.operands_of(step))
+            if (operand.region == static_cast<uint32_t>(Region::kWeights) &&
+                (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0 &&
+                operand.offset < slot.offset + slot.bytes &&
+                slot.offset < operand.offset + operand.bytes.fixed)
+                return true;
+    return false;
+}
+
+bool writes_binding(const ProgramView& view, const file::EntryRecord& entry, uint32_t binding) {
+    if (view.bindings()[binding].direction == static_cast<uint32_t>(Direction::kOutput))
+        return true;
+    for (const file::StepRecord& step : view.steps_of(entry))
+        for (const file::OperandRecord& operand : view.operands_of(step))
+            if (operand.region == static_cast<uint32_t>(Region::kExternal) &&
+                operand.binding == binding &&
+                (operand.access & static_cast<uint32_t>(Access::kWrite)) != 0)
+                return true;
+    return false;
+}
+
+hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::byte* out,
+                          uint64_t* byte_count) {
+    const ProgramView& view = session.view();
+    if (info.entry >= view.entries().size())
+        return session.fail(HEARTH_ERROR_NOT_FOUND, "dump: entry %u of %zu", info.entry,
+                            view.entries().size());
+    const file::EntryRecord& entry = view.entries()[info.entry];
+    if (info.rows == 0 || info.rows > view.header().rows_capacity)
+        return session.fail(HEARTH_ERROR_OUT_OF_RANGE,
+                            "dump: %" PRIu64 " rows, expected 1..%" PRIu64, info.rows,
+                            view.header().rows_capacity);
+    if (!is_dump_step(view, entry, info.step))
+        return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                            "dump: step %u of %u is none, or a barrier", info.step,
+                            entry.steps.count);
+    if ((info.flags & ~HEARTH_DUMP_PROGRAM) != 0)
+        return session.fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump: flags 0x%x are unknown",
+                            info.flags & ~HEARTH_DUMP_PROGRAM);
+    const uint64_t expected =
+        for_each_dumped(view, info.entry, info.rows, info.step, [](const DumpItem&) {});
+    const auto* const data = static_cast<const std::byte*>(info.data);
+    if (data != nullptr && info.data_bytes != expected)
+        return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                            "dump: %" PRIu64 " bytes of data, expected the %" PRIu64
+                            " of hearth_record_dump with this entry, rows and step",
+                            info.data_bytes, expected);
+
+    const auto for_each = [&](auto visit) {
+        if (data == nullptr) return;
+        for_each_dumped(view, info.entry, info.rows, info.step, visit);
+    };
+    const bool has_program = (info.flags & HEARTH_DUMP_PROGRAM) != 0;
+    uint64_t data_size = 0;
+    const auto write_header = [&](std::byte* to) {
+        JsonSink json(to);
+        json.raw("{");
+        write_metadata(json, session, info);
+        data_size = 0;
+        for_each([&](const DumpItem& item) {
+            write_item(json, view, info, item, data_size);
+            data_size += item.bytes;
+        });
+        if (has_program) {
+            write_tensor(json, {"program"}, DType::kU8, data_size, data_size + view.bytes().size());
+            json.number(view.bytes().size());
+            json.raw("]}");
+            data_size += view.bytes().size();
+        }
+        json.raw("}");
+        return json.size();
+    };
+    const uint64_t header_size = write_header(nullptr);
+    const uint64_t padded =
+        (header_size + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment;
+    const uint64_t total = 8 + padded + data_size, capacity = *byte_count;
+    *byte_count = total;
+    if (out == nullptr) return HEARTH_OK;
+    if (capacity < total)
+        return session.fail(HEARTH_ERROR_OUT_OF_RANGE,
+                            "dump: %" PRIu64 " bytes do not fit into %" PRIu64, total, capacity);
+    for (size_t i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(padded >> 8 * i & 0xff);
+    out += 8;
+    (void)write_header(out);
+    std::memset(out + header_size, ' ', static_cast<size_t>(padded - header_size));
+    out += padded;
+    for_each([&](const DumpItem& item) {
+        std::memcpy(out, data + item.offset, static_cast<size_t>(item.bytes));
+        out += item.bytes;
+    });
+    if (has_program) std::memcpy(out, view.bytes().data(), view.bytes().size());
+    return HEARTH_OK;
+}
+
+}  // namespace hearth::runtime

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a dump of one recording holds, in the order in which it lies in the readback and in the file.
+// record.cpp copies it there, dump.cpp makes a .safetensors file of it.
+
+#pragma once
+
+#include "program/view.hpp"
+
+#include <hearth/hearth.h>
+
+namespace hearth::runtime {
+
+class Session;
+
+/// When and from where a part of a dump is copied.
+enum class DumpPart {
+    kSlotBefore,  ///< each slot, before the first step
+    kInput,       ///< each input, before the first step
+    kStep,        ///< each operand that the chosen step writes, right after it
+    kOutput,      ///< each binding that is written, after the last step
+    kSlotAfter,   ///< each slot that the entry writes, after the last step
+};
+
+struct DumpItem {
+    DumpPart part = DumpPart::kSlotBefore;
+    uint32_t index = 0;   ///< of the slot, the binding or the step's operand
+    uint64_t offset = 0;  ///< in the readback, a multiple of 16
+    uint64_t bytes = 0;
+};
+
+/// Whether `step` is one whose results a dump can hold: none, or a step of the entry but a barrier.
+inline bool is_dump_step(const ProgramView& view, const file::EntryRecord& entry, uint32_t step) {
+    return step == HEARTH_NO_STEP ||
+           (step < entry.steps.count &&
+            view.steps_of(entry)[step].kind != static_cast<uint32_t>(StepKind::kBarrier));
+}
+
+/// Whether a step of the entry writes bytes of the slot.
+bool writes_slot(const ProgramView& view, const file::EntryRecord& entry,
+                 const file::SlotRecord& slot);
+/// Whether a step of the entry writes the binding, or it is an output.
+bool writes_binding(const ProgramView& view, const file::EntryRecord& entry, uint32_t binding);
+
+/// Calls visit(DumpItem) for all that a dump of the entry at `rows` rows holds; returns its bytes.
+/// step  HEARTH_NO_STEP, or one that is_dump_step() allows.
+template <class Visit>
+uint64_t for_each_dumped(const ProgramView& view, uint32_t entry_index, uint64_t rows,
+                         uint32_t step, Visit visit) {
+    const file::EntryRecord& entry = view.entries()[entry_index];
+    uint64_t at = 0;
+    const auto add = [&](DumpPart part, uint32_t index, uint64_t bytes) {
+        if (bytes == 0) return;
+        visit(DumpItem{part, index, at, bytes});
+        at += (bytes + 15) / 16 * 16;
+    };
+    const std::span<const file::SlotRecord> slots = view.slots();
+    const std::span<const uint32_t> bindings = view.bindings_of(entry);
+    for (uint32_t s = 0; s < slots.size(); ++s) add(DumpPart::kSlotBefore, s, slots[s].bytes);
+    for (const uint32_t b : bindings)
+        if (view.bindings()[b].direction != static_cast<uint32_t>(Direction::kOutput))
+            add(DumpPart::kInput, b, extent_at(view.bindings()[b].bytes, rows));
+    if (step != HEARTH_NO_STEP) {
+        const auto operands = view.operands_of(view.steps_of(entry)[step]);
+        for (uint32_t i = 0; i < operands.size(); ++i)
+            if ((operands[i].access & static_cast<uint32_t>(Access::kWrite)) != 0)
+                add(DumpPart::kStep, i, extent_at(operands[i].bytes, rows));
+    }
+    for (const uint32_t b : bindings)
+        if (writes_binding(view, entry, b))
+            add(DumpPart::kOutput, b, extent_at(view.bindings()[b].bytes, rows));
+    for (uint32_t s = 0; s < slots.size(); ++s)
+        if (writes_slot(view, entry, slots[s])) add(DumpPart::kSlotAfter, s, slots[s].bytes);
+    return at;
+}
+
+/// hearth_dump_encode.
+hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::byte* out,
+                          uint64_t* byte_count);
+
+}  // namespace hearth::runtime

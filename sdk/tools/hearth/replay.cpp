@@ -1,0 +1,277 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth replay: a dump ("Dumps" in hearth.h) told, run again on a device and compared.
+
+#include "cases.hpp"
+#include "commands.hpp"
+#include "compare.hpp"
+#include "model.hpp"
+#include "program/program.hpp"
+#include "tables.hpp"
+
+#include <hearth/weights.hpp>
+
+#include <fmt/format.h>
+#include <programs/arguments.hpp>
+#include <standalone/device.hpp>
+#include <standalone/instance.hpp>
+#include <standalone/program_runner.hpp>
+
+#include <charconv>
+#include <cstring>
+#include <optional>
+
+namespace hearth::tool {
+
+namespace {
+
+struct ReplayOptions {
+    std::string path;
+    std::string program;
+    std::string profile;
+    int device_index = -1;
+    bool only_print = false;
+    Tolerance tolerance;
+    bool json = false;
+};
+
+struct Dump {
+    NamedTensors tensors;
+    Metadata texts;
+
+    const std::string& text(std::string_view key) const {
+        static const std::string kNone;
+        const auto at = texts.find(key);
+        return at == texts.end() ? kNone : at->second;
+    }
+    Result<uint64_t> number(std::string_view key) const {
+        const std::string& digits = text(key);
+        uint64_t value = 0;
+        const auto [stop, error] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value);
+        if (error == std::errc() && stop == digits.data() + digits.size() && !digits.empty())
+            return value;
+        return corrupt_data(fmt::format("its {} is '{}', expected a number", key, digits));
+    }
+    /// The tensors whose names begin with `group`, by the rest of their names.
+    NamedTensors group(std::string_view group) const {
+        NamedTensors found;
+        for (const auto& [name, tensor] : tensors)
+            if (name.starts_with(group)) found.emplace(name.substr(group.size()), tensor);
+        return found;
+    }
+};
+
+Result<Dump> read_dump(std::span<const std::byte> bytes) {
+    Dump dump;
+    HEARTH_ASSIGN(dump.tensors, read_safetensors(bytes, &dump.texts));
+    if (dump.text("hearth_dump") != "1")
+        return unsupported(
+            fmt::format("its hearth_dump is '{}', expected 1: no dump, or one of another version",
+                        dump.text("hearth_dump")));
+    return dump;
+}
+
+/// A program by itself, of the bytes in a dump: first contents that lie in a package are put in as zeros,
+/// for the dump has the slots.
+Result<std::vector<std::byte>> alone(std::span<const std::byte> bytes) {
+    constexpr uint64_t kMostOutside = uint64_t{1} << 31;
+    file::FileHeader header;
+    if (bytes.size() < sizeof header) return corrupt_data("its program is cut off");
+    std::memcpy(&header, bytes.data(), sizeof header);
+    const bool is_outside = (header.flags & file::kDataIsOutside) != 0;
+    if (is_outside && header.outside_bytes > kMostOutside)
+        return out_of_range(fmt::format("its program refers to {} bytes of weights, at most {}",
+                                        header.outside_bytes, kMostOutside));
+    const std::vector<std::byte> zeros(is_outside ? static_cast<size_t>(header.outside_bytes)
+                                                  : size_t{0});
+    HEARTH_ASSIGN(const Program program, load_program(bytes, zeros));
+    return save_program(program);
+}
+
+/// A device, and on it the program that the dump is of.
+struct Replayer {
+    std::unique_ptr<standalone::Instance> instance;
+    std::unique_ptr<standalone::Device> device;
+    std::unique_ptr<standalone::ProgramRunner> runner;
+};
+
+Result<Replayer> make_replayer(const Dump& dump, const ReplayOptions& options) {
+    Replayer r;
+    std::vector<std::byte> bytes;
+    const bool is_given = !options.program.empty();
+    if (is_given) {
+        HEARTH_ASSIGN(bytes, read_file(options.program));
+    } else {
+        const auto inside = dump.tensors.find("program");
+        if (inside == dump.tensors.end())
+            return not_found("the dump has no program in it; --program FILE gives the package");
+        HEARTH_ASSIGN(bytes, alone(inside->second.bytes()));
+    }
+    const bool has_package = is_package(bytes);
+    standalone::DeviceOptions device_options;
+    device_options.index = options.device_index;
+    if (!has_package) {
+        HEARTH_ASSIGN(const Program program, load_program(bytes));
+        if (program.binding_model == BindingModel::kDescriptor)
+            device_options.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    }
+    HEARTH_ASSIGN(r.instance, standalone::Instance::create());
+    HEARTH_ASSIGN(r.device, standalone::Device::create(*r.instance, device_options));
+    if (has_package) {
+        const std::string& profile =
+            options.profile.empty() ? dump.text("profile") : options.profile;
+        HEARTH_ASSIGN(r.runner, standalone::ProgramRunner::create_from_package(*r.device, bytes,
+                                                                               profile.c_str()));
+    } else {
+        HEARTH_ASSIGN(r.runner, standalone::ProgramRunner::create(*r.device, bytes));
+    }
+    const hearth_program_info info = r.runner->program().info();
+    const bool same_program = hash_text(info.hash) == dump.text("program");
+    // Another profile of the same graph is worth comparing with, if one asks for it.
+    if (!same_program &&
+        (options.profile.empty() || hash_text(info.graph_hash) != dump.text("graph")))
+        return invalid_argument(fmt::format(
+            "the dump is of program {}, graph {}; found program {}, graph {}", dump.text("program"),
+            dump.text("graph"), hash_text(info.hash), hash_text(info.graph_hash)));
+    return r;
+}
+
+/// The dump's inputs as the entry takes them: memory may hold another type than the graph says.
+Result<NamedTensors> inputs_of(const Dump& dump, LoadedProgram& program, uint32_t entry) {
+    NamedTensors inputs;
+    for (const auto& [name, tensor] : dump.group("input/")) {
+        HEARTH_ASSIGN(const uint32_t index, program.find_binding(entry, name.c_str()));
+        HEARTH_ASSIGN(const hearth_binding_info binding, program.binding(index));
+        inputs.emplace(name, tensor.cast(static_cast<DType>(binding.dtype)));
+    }
+    return inputs;
+}
+
+Result<Dump> run_again(const Dump& dump, const ReplayOptions& options) {
+    HEARTH_ASSIGN(const Replayer r, make_replayer(dump, options));
+    LoadedProgram& program = r.runner->program();
+    HEARTH_ASSIGN(const uint32_t entry, program.find_entry(dump.text("entry").c_str()));
+    HEARTH_ASSIGN(const uint64_t rows, dump.number("rows"));
+    uint64_t step = HEARTH_NO_STEP;
+    if (dump.texts.contains("step")) {
+        HEARTH_ASSIGN(step, dump.number("step"));
+    }
+    if (rows == 0 || rows > program.info().rows_capacity || step > HEARTH_NO_STEP)
+        return corrupt_data(fmt::format("rows {} or step {} are not the program's", rows, step));
+    for (const auto& [name, tensor] : dump.group("slot/"))
+        HEARTH_TRY(r.runner->write_slot(name.c_str(), tensor.bytes()));
+    HEARTH_ASSIGN(const NamedTensors inputs, inputs_of(dump, program, entry));
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes,
+                  r.runner->dump(dump.text("entry").c_str(), static_cast<int64_t>(rows), inputs,
+                                 static_cast<uint32_t>(step)));
+    return read_dump(bytes);
+}
+
+bool is_result(std::string_view name) {
+    return name.starts_with("output/") || name.starts_with("slot_after/") ||
+           name.starts_with("step/");
+}
+
+Json texts_of(const Dump& dump) {
+    Json json = Json::object();
+    for (const auto& [key, text] : dump.texts) json[key] = text;
+    return json;
+}
+
+/// Whether what came out is what came out then.
+Result<bool> replay(const ReplayOptions& options) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(options.path));
+    Result<Dump> read = read_dump(bytes);
+    if (!read.ok()) return read.status().in(options.path);
+    const Dump& dump = *read;
+    Json report = {{"dump", texts_of(dump)}, {"tensors", Json::array()}};
+    for (const auto& [name, tensor] : dump.tensors)
+        report["tensors"].push_back({{"name", name},
+                                     {"dtype", name_of(tensor.dtype())},
+                                     {"shape", to_string(tensor.shape())}});
+    if (!options.json) {
+        for (const auto& [key, text] : dump.texts)
+            if (key != "steps" && key != "hearth_dump" && !text.empty())
+                fmt::print("{}: {}\n", key, text);
+        fmt::print("steps:\n{}\n", dump.text("steps"));
+        for (const Json& t : report["tensors"])
+            fmt::print("{} {}{}\n", t["name"].get<std::string>(), t["dtype"].get<std::string>(),
+                       t["shape"].get<std::string>());
+    }
+    const bool has_results = std::any_of(dump.tensors.begin(), dump.tensors.end(),
+                                         [](const auto& t) { return is_result(t.first); });
+    if (options.only_print || !has_results) {
+        if (options.json) print_json(report);
+        return true;
+    }
+    Result<Dump> again = run_again(dump, options);
+    if (!again.ok()) return again.status().in("replaying");
+    bool agree = true;
+    report["device"] = again->text("device");
+    report["outputs"] = Json::array();
+    if (!options.json) fmt::print("replayed on {}\n", again->text("device"));
+    for (const auto& [name, then] : dump.tensors) {
+        if (!is_result(name)) continue;
+        const auto now = again->tensors.find(name);
+        if (now == again->tensors.end()) {
+            // Steps differ between profiles; everything else is the graph's.
+            if (name.starts_with("step/") && !options.profile.empty()) continue;
+            return corrupt_data("the program has no '" + name + "'");
+        }
+        const std::optional<std::string> difference =
+            first_difference(now->second, then, options.tolerance);
+        agree = agree && !difference;
+        const bool is_equal = now->second == then;
+        report["outputs"].push_back(
+            {{"name", name}, {"equal_bits", is_equal}, {"agree", !difference}});
+        if (difference) report["outputs"].back()["difference"] = *difference;
+        if (!options.json)
+            fmt::print("{}: {}\n", name,
+                       is_equal     ? "equal bits"
+                       : difference ? *difference
+                                    : "within the tolerance");
+    }
+    report["agree"] = agree;
+    if (options.json) print_json(report);
+    return agree;
+}
+
+}  // namespace
+
+void add_replay(CLI::App& app, int& exit_code) {
+    auto options = std::make_shared<ReplayOptions>();
+    CLI::App* command = app.add_subcommand(
+        "replay", "Print a dump, run it again on this machine's GPU and compare what comes out.");
+    command
+        ->add_option("DUMP", options->path, "A file of hearth_dump_encode or `hearth run --dump`.")
+        ->required();
+    command->add_option("--program", options->program,
+                        "The package or program that the dump is of, if it has none in it.");
+    command->add_option("--profile", options->profile,
+                        "Of a package: another one to compare with; default: the dump's.");
+    command
+        ->add_option("--device-index", options->device_index,
+                     "Which GPU of `hearth info`; default: the first discrete one.")
+        ->check(programs::device_index());
+    command->add_flag("--print", options->only_print, "Only print what is in it.");
+    command->add_option("--rtol", options->tolerance.relative, "Relative tolerance.")
+        ->check(programs::finite_number(0, 1e30))
+        ->capture_default_str();
+    command->add_option("--atol", options->tolerance.absolute, "Absolute tolerance.")
+        ->check(programs::finite_number(0, 1e30))
+        ->capture_default_str();
+    command->add_flag("--json", options->json, "Print one JSON object instead of text.");
+    command->footer(
+        "Exit code 0 if everything agrees, 1 if not or if something went wrong.  A dump with a "
+        "program in it "
+        "is code that runs on the GPU: replay those of people you would run a program of.");
+    command->callback([options, &exit_code] {
+        const Result<bool> agree = replay(*options);
+        if (!agree.ok()) print_error("replay", agree.status(), options->json);
+        exit_code = agree.ok() && *agree ? kExitOk : kExitFailed;
+    });
+}
+
+}  // namespace hearth::tool
