@@ -149,6 +149,28 @@ TEST_F(SharedArena, ASlicedRunThatAnotherSessionCameBetweenIsRefused) {
     });
 }
 
+// What the session itself records afterwards does not bring back what was overwritten.
+TEST_F(SharedArena, ASlicedRunStaysRefusedWhenItsOwnSessionIsTheLastOneAgain) {
+    make(4 * kRowsCapacity * kWidth * 4);
+    rig_->set_x(test_values(kWidth, 1));
+    const float rate = 0.5f;
+    rig_->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        std::array<hearth_bound, 2> act_bounds;
+        hearth_record_info info = rig_->learn_info(commands, 1, rate, bounds);
+        hearth_cursor cursor{};
+        info.max_dispatches = 1;
+        EXPECT_EQ(*rig_->session.record(info, &cursor), hearth::Progress::kIncomplete);
+        info.max_dispatches = 0;
+        EXPECT_TRUE(other_.record(info).ok());
+        EXPECT_TRUE(rig_->session.record(rig_->act_info(commands, 1, act_bounds)).ok());
+        const auto refused = rig_->session.record(info, &cursor);
+        EXPECT_NE(refused.status().message().find("another session has used the shared arena"),
+                  std::string::npos)
+            << refused.status().message();
+    });
+}
+
 TEST_F(SharedArena, OneThatIsTooSmallOrGoneIsRefused) {
     make(4 * kRowsCapacity * kWidth * 4);
     hearth_arena* small = nullptr;

@@ -35,9 +35,14 @@ class Arena : public HandleTag<0x4841524e> {
         free_if_unused();
     }
 
-    /// Whether its contents are those that `session` left.
-    bool holds(const Session& session) const { return last_ == &session; }
-    void set_user(const Session& session) { last_ = &session; }
+    /// `session` records; which turn this is.  A turn ends when another session records.
+    uint64_t take_turn(const Session& session) {
+        if (last_ != &session) ++turn_;
+        last_ = &session;
+        return turn_;
+    }
+    /// Whether it still is that turn: whether its contents are those that were left in it.
+    bool is_turn(uint64_t turn) const { return turn_ == turn; }
 
   private:
     void forget(const Session& session) {
@@ -50,6 +55,7 @@ class Arena : public HandleTag<0x4841524e> {
     uint32_t users_ = 0;
     bool is_closed_ = false;
     const Session* last_ = nullptr;  ///< that recorded
+    uint64_t turn_ = 0;
 };
 
 }  // namespace hearth::runtime

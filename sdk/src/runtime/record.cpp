@@ -438,7 +438,7 @@ uint32_t Session::record_prepared(const hearth_record_info& info, uint32_t first
     }
     const uint32_t next_step = Recorder(*this, info, dump).record(first_step);
     has_recorded_ = true;
-    if (arena_ != nullptr) arena_->set_user(*this);
+    if (arena_ != nullptr) entry.arena_turn = arena_->take_turn(*this);
     entry.open_step = next_step;
     return next_step;
 }
@@ -469,7 +469,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_WRONG_ORDER,
                     "entry %s: it was started anew after the slice that the cursor continues",
                     name);
-    if (resumes && arena_ != nullptr && !arena_->holds(*this))
+    if (resumes && arena_ != nullptr && !arena_->is_turn(entries_[info.entry].arena_turn))
         return fail(HEARTH_ERROR_WRONG_ORDER,
                     "entry %s: another session has used the shared arena after the slice that the "
                     "cursor continues",

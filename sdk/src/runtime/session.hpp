@@ -138,6 +138,7 @@ class Session : public HandleTag<0x48534553> {
         // The run of `epoch`: its first serial, its last one, and its first step of the last one.
         uint64_t first_serial = 0, last_serial = 0;
         uint32_t last_start = 0;
+        uint64_t arena_turn = 0;     ///< of the last slice; see Arena
         bool is_taken_back = false;  ///< from open_step on; a cursor beyond it goes on from there
     };
     /// How entries touch a binding, over all their steps.
