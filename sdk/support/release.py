@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Turns a clean checkout into the commit of a release: release.py VERSION [REPOSITORY].
 
-Writes the version where it stands (hearth.h, the vcpkg port, the xmake package), closes the changelog's "Unreleased", and
+Writes the version where it stands (hearth.h, the vcpkg port, the xmake package, the Python package), closes the changelog's "Unreleased", and
 commits.  `./dev release` then tests, makes the artefacts and sets the tag.  Refuses, changing nothing: a tree that is not
 clean, a version that is not newer or has a tag, a changelog with nothing new."""
 
@@ -63,6 +63,18 @@ def main():
     package = repository / "sdk/packaging/xmake/xmake.lua"
     package.write_text(re.sub(r'set_version\("[^"]*"\)', f'set_version("{version}")', package.read_text(encoding="utf-8")),
                        encoding="utf-8")
+    # The Python package checks the library against the version that its structs were written for.
+    major, minor, patch = version.split(".")
+    for name, pattern, now_there in (
+            ("pyproject.toml", r'^version = "[^"]*"$', f'version = "{version}"'),
+            ("hearth/__init__.py", r'^__version__ = "[^"]*"$', f'__version__ = "{version}"'),
+            ("hearth/_library.py", r"^VERSION = \(\d+ << 22\) \| \(\d+ << 12\)(?: \| \d+)?",
+             f"VERSION = ({major} << 22) | ({minor} << 12)" + (f" | {patch}" if patch != "0" else ""))):
+        path = repository / "engine_bridge/python" / name
+        changed, count = re.subn(pattern, now_there, path.read_text(encoding="utf-8"), flags=re.M)
+        if count != 1:
+            fail(f"{path} has {count} lines like {pattern}, expected one")
+        path.write_text(changed, encoding="utf-8")
     git(repository, "add", "--update")
     if git(repository, "status", "--porcelain"):
         git(repository, "commit", "-q", "-m", f"release: Version {version}")

@@ -12,7 +12,9 @@ import tempfile
 from pathlib import Path
 
 PORT = "sdk/packaging/vcpkg/hearth"
-VERSIONED = ["sdk/include/hearth/hearth.h", "CHANGELOG.md", f"{PORT}/vcpkg.json", "sdk/packaging/xmake/xmake.lua"]
+PYTHON = "engine_bridge/python"
+VERSIONED = ["sdk/include/hearth/hearth.h", "CHANGELOG.md", f"{PORT}/vcpkg.json", "sdk/packaging/xmake/xmake.lua",
+             f"{PYTHON}/pyproject.toml", f"{PYTHON}/hearth/__init__.py", f"{PYTHON}/hearth/_library.py"]
 # What vcpkg gives a port, as far as this one uses it.
 STAND_INS = r"""
 function(vcpkg_check_features)
@@ -77,11 +79,22 @@ def version_of(repository):
     return ".".join(re.search(rf"VERSION_{part} (\d+)", text).group(1) for part in ("MAJOR", "MINOR", "PATCH"))
 
 
+def expect_python_version(repository, version):
+    """What the Python package says it is, and which headers it was written for."""
+    for name, line in ((VERSIONED[4], f'version = "{version}"'), (VERSIONED[5], f'__version__ = "{version}"')):
+        expect(f"\n{line}\n" in (repository / name).read_text(encoding="utf-8"), f"{name} has no line {line}")
+    text = (repository / VERSIONED[6]).read_text(encoding="utf-8")
+    packed = re.search(r"^VERSION = ([\d()<| ]+)", text, re.M).group(1)
+    numbers = [int(n) for n in version.split(".")]
+    expect(eval(packed) == numbers[0] << 22 | numbers[1] << 12 | numbers[2], f"_library.py has the version {packed}")
+
+
 def versions(repository, _):
     """One version, in all places."""
     version = version_of(repository)
     expect(json.loads((repository / VERSIONED[2]).read_text())["version"] == version, "vcpkg.json has another version")
     expect(f'set_version("{version}")' in (repository / VERSIONED[3]).read_text(), "xmake.lua has another version")
+    expect_python_version(repository, version)
     cmake = (repository / "CMakeLists.txt").read_text()
     switches = set(re.findall(r"^option\((HEARTH_\w+)", cmake, re.M))
     for file in (repository / VERSIONED[3], repository / PORT / "portfile.cmake"):
@@ -97,6 +110,10 @@ def release(repository, folder):
     for name in VERSIONED:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(repository / name, folder / name)
+    # Right after a release, when `./dev release` runs this, nothing is unreleased yet.
+    log = folder / "CHANGELOG.md"
+    log.write_text(log.read_text(encoding="utf-8").replace("## [Unreleased]\n", "## [Unreleased]\n\n- News.\n", 1),
+                   encoding="utf-8")
     identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com"]
     run("git", "init", "-q", cwd=folder)
     run("git", "config", "user.name", "Test", cwd=folder)
@@ -124,6 +141,7 @@ def release(repository, folder):
     expect(version_of(folder) == "7.8.9", f"the header says {version_of(folder)}")
     expect(json.loads((folder / VERSIONED[2]).read_text())["version"] == "7.8.9", "vcpkg.json was not changed")
     expect('set_version("7.8.9")' in (folder / VERSIONED[3]).read_text(), "xmake.lua was not changed")
+    expect_python_version(folder, "7.8.9")
     expect(re.search(r"^## \[Unreleased\]\n\n## \[7\.8\.9\] - \d{4}-\d\d-\d\d$", (folder / "CHANGELOG.md").read_text(), re.M),
            "the changelog has no such version")
     expect(run("git", "log", "-1", "--format=%s", cwd=folder).strip() == "release: Version 7.8.9", "not committed")
