@@ -279,7 +279,8 @@ def lib() -> ctypes.CDLL:
             function = getattr(library, name)
             function.restype, function.argtypes = result, arguments
         if library.hearth_check_version(VERSION) != 0:
-            raise HearthError(f"{path} is {library.hearth_build_info().decode()}, expected version 0.1", -5,
+            expected = f"{VERSION >> 22}.{VERSION >> 12 & 0x3FF}"
+            raise HearthError(f"{path} is {library.hearth_build_info().decode()}, expected version {expected}", -5,
                               "HEARTH_ERROR_VERSION_MISMATCH")
         _loaded = library
     return _loaded
