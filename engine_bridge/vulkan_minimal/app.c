@@ -1,6 +1,10 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
+#if defined(APP_USES_VOLK)
+#define VOLK_IMPLEMENTATION
+#endif
+
 #include "vulkan_minimal/app.h"
 
 #include <fcntl.h>
@@ -9,6 +13,28 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Where its Vulkan functions come from: the loader that it links, or volk (engine_bridge/volk), which opens
+ * the loader itself and leaves pointers of the same names. */
+#if defined(APP_USES_VOLK)
+static void load_functions(void) {
+    if (volkInitialize() != VK_SUCCESS) app_fail("volkInitialize", "no Vulkan loader");
+}
+static void load_instance_functions(VkInstance of) {
+    volkLoadInstance(of);
+}
+static void load_device_functions(VkDevice of) {
+    volkLoadDevice(of);
+}
+#else
+static void load_functions(void) {}
+static void load_instance_functions(VkInstance of) {
+    (void)of;
+}
+static void load_device_functions(VkDevice of) {
+    (void)of;
+}
+#endif
 
 void app_fail(const char* what, const char* detail) {
     fprintf(stderr, "%s: %s\n", what, detail);
@@ -33,6 +59,34 @@ static VkCommandPool pool;
 static uint32_t queue_family;
 static const uint32_t api_version = VK_API_VERSION_1_2;
 static hearth_requirements requirements;
+
+/* Where Hearth's memory comes from: of its own accord, or from VMA (engine_bridge/vma). */
+#if defined(APP_USES_VMA)
+static VmaAllocator allocator;
+static hearth_memory_hooks memory_hooks;
+
+static void make_allocator(void) {
+    VmaAllocatorCreateInfo info;
+    memset(&info, 0, sizeof info);
+    info.flags = VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT;
+    info.instance = instance;
+    info.physicalDevice = physical_device;
+    info.device = app_device;
+    info.vulkanApiVersion = api_version;
+    app_check_vk(vmaCreateAllocator(&info, &allocator), "vmaCreateAllocator");
+    memory_hooks = hearth_vma_hooks(allocator);
+}
+
+static void destroy_allocator(void) {
+    VmaTotalStatistics now;
+    vmaCalculateStatistics(allocator, &now);
+    if (now.total.statistics.allocationCount != 0) app_fail("VMA", "Hearth gave memory not back");
+    vmaDestroyAllocator(allocator);
+}
+#else
+static void make_allocator(void) {}
+static void destroy_allocator(void) {}
+#endif
 
 /* A queue family that computes, on the first device that Hearth can use. */
 static void pick_device(void) {
@@ -68,7 +122,9 @@ void app_make_device(void) {
                                      .apiVersion = api_version};
     VkInstanceCreateInfo instance_info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
                                           .pApplicationInfo = &application};
+    load_functions();
     app_check_vk(vkCreateInstance(&instance_info, NULL, &instance), "vkCreateInstance");
+    load_instance_functions(instance);
     pick_device();
 
     /* Hearth sets its booleans in the application's own feature chain. */
@@ -92,6 +148,8 @@ void app_make_device(void) {
         .ppEnabledExtensionNames = requirements.required_extensions};
     app_check_vk(vkCreateDevice(physical_device, &device_info, NULL, &app_device),
                  "vkCreateDevice");
+    load_device_functions(app_device);
+    make_allocator();
     vkGetDeviceQueue(app_device, queue_family, 0, &queue);
     VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
                                          .queueFamilyIndex = queue_family};
@@ -187,6 +245,9 @@ hearth_host_info app_host_info(void) {
     info.device_extension_count = requirements.required_extension_count;
     info.device_extensions = requirements.required_extensions;
     info.features = requirements.required_features;
+#if defined(APP_USES_VMA)
+    info.memory_hooks = &memory_hooks;
+#endif
     return info;
 }
 
@@ -222,6 +283,7 @@ hearth_program* app_load(hearth_context* context, const char* path, const char* 
 }
 
 void app_destroy_device(void) {
+    destroy_allocator();
     vkDestroyCommandPool(app_device, pool, NULL);
     vkDestroyDevice(app_device, NULL);
     vkDestroyInstance(instance, NULL);

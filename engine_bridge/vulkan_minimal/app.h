@@ -10,7 +10,14 @@
 #include <hearth/hearth.h>
 
 #include <stdint.h>
+#if defined(APP_USES_VOLK)
+#include <volk.h>
+#else
 #include <vulkan/vulkan.h>
+#endif
+#if defined(APP_USES_VMA)
+#include "vma/hearth_vma.h"
+#endif
 
 #ifdef __cplusplus
 extern "C" {

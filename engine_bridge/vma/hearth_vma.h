@@ -1,0 +1,78 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* Hearth's device memory from the game's Vulkan Memory Allocator (VMA 3.0 and later).  C and C++; compiled in
+ * the game, against its own vk_mem_alloc.h:
+ *
+ *     hearth_memory_hooks hooks = hearth_vma_hooks(allocator);
+ *     info.memory_hooks = &hooks;                       // of hearth_host_info; copied
+ *
+ * The allocator outlives the context.  It was made with VMA_ALLOCATOR_CREATE_BUFFER_DEVICE_ADDRESS_BIT if the
+ * context's programs use addresses (HEARTH_BINDING_DEVICE_ADDRESS), and without
+ * VMA_ALLOCATOR_CREATE_EXTERNALLY_SYNCHRONIZED_BIT unless contexts and the game take turns.  Each of Hearth's
+ * buffers is one allocation, named as Hearth names it, in VMA's own blocks or one of its own, as VMA decides. */
+
+#ifndef HEARTH_VMA_H_
+#define HEARTH_VMA_H_
+
+#include <hearth/hearth.h>
+
+#include <string.h>
+#include <vk_mem_alloc.h>
+
+#if defined(__cplusplus)
+#define HEARTH_VMA_INLINE inline
+#define HEARTH_VMA_CAST(type, value) reinterpret_cast<type>(value)
+#else
+#define HEARTH_VMA_INLINE static inline
+#define HEARTH_VMA_CAST(type, value) ((type)(value))
+#endif
+
+/* hearth_memory_hooks::allocate; user_data is the VmaAllocator. */
+HEARTH_VMA_INLINE hearth_result hearth_vma_allocate(void* user_data,
+                                                    const hearth_memory_request* request,
+                                                    hearth_memory_block* out) {
+    VmaAllocator allocator = HEARTH_VMA_CAST(VmaAllocator, user_data);
+    VkMemoryRequirements needs;
+    VmaAllocationCreateInfo create;
+    VmaAllocation allocation;
+    VmaAllocationInfo info;
+    VkResult result;
+    memset(&create, 0, sizeof create);
+    needs.size = request->size_bytes;
+    needs.alignment = request->alignment;
+    needs.memoryTypeBits = request->memory_type_bits;
+    create.requiredFlags = request->required_properties;
+    create.preferredFlags = request->preferred_properties;
+    if ((request->required_properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0)
+        create.flags = VMA_ALLOCATION_CREATE_MAPPED_BIT;
+    result = vmaAllocateMemory(allocator, &needs, &create, &allocation, &info);
+    if (result == VK_ERROR_DEVICE_LOST) return HEARTH_ERROR_DEVICE_LOST;
+    if (result == VK_ERROR_OUT_OF_HOST_MEMORY) return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    if (result != VK_SUCCESS) return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+    vmaSetAllocationName(allocator, allocation, request->name);
+    out->memory = info.deviceMemory;
+    out->offset = info.offset;
+    out->mapped = info.pMappedData;
+    out->token = HEARTH_VMA_CAST(uintptr_t, allocation);
+    return HEARTH_OK;
+}
+
+/* hearth_memory_hooks::free. */
+HEARTH_VMA_INLINE void hearth_vma_free(void* user_data, const hearth_memory_block* block) {
+    vmaFreeMemory(HEARTH_VMA_CAST(VmaAllocator, user_data),
+                  HEARTH_VMA_CAST(VmaAllocation, block->token));
+}
+
+HEARTH_VMA_INLINE hearth_memory_hooks hearth_vma_hooks(VmaAllocator allocator) {
+    hearth_memory_hooks hooks;
+    hooks.user_data = allocator;
+    hooks.allocate = hearth_vma_allocate;
+    hooks.free = hearth_vma_free;
+    return hooks;
+}
+
+#undef HEARTH_VMA_CAST
+#undef HEARTH_VMA_INLINE
+
+#endif
