@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -48,7 +49,7 @@ class Host {
 
     /// One frame: what the game does with what has arrived, then the recording.
     Status frame(const agents::AgentsFrame& how, const std::function<void()>& play = {}) {
-        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+        HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_ - std::min(lag, serial_)));
         ++serial_;
         agents.poll();
         if (play) play();
@@ -105,6 +106,8 @@ class Host {
     }
     const LoadedProgram& program() const { return program_; }
     const Context& context() const { return context_; }
+    /// How many frames are taken for not completed when frame() begins one.
+    uint64_t lag = 0;
 
   private:
     explicit Host(standalone::Device& device) : device_(device) {}

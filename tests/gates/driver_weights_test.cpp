@@ -49,6 +49,32 @@ void keep(Host& host) {
     ASSERT_GE(host.agents.snapshot_count(), std::min(before + 1, 3u));
 }
 
+// A snapshot takes most of the room for what comes back, wherever in it that is.
+TEST_F(DriverWeightsTest, ActionsOfEachFrameArriveWhileSnapshotsAreTaken) {
+    for (const uint32_t in_flight : {2u, 3u}) {
+        constexpr uint32_t kPeriod = 41;  // meets the ring anywhere
+        const auto host = Host::create(
+            device(), trace_agents(small_schema(), mlp_network({32, 32}), small_ppo(), 1),
+            manifest_of(small_schema(), small_ppo()),
+            {.frames_in_flight = in_flight, .snapshot_period = kPeriod});
+        ASSERT_NE(host, nullptr);
+        host->lag = in_flight - 1;
+        const auto ids = add_all(*host);
+        constexpr uint64_t kFrames = 400;
+        for (uint64_t frame = 0; frame < kFrames; ++frame)
+            ASSERT_TRUE(host->frame({.learn_us = 1e9},
+                                    [&] {
+                                        live(host->agents, ids, static_cast<int>(frame));
+                                        if (frame < in_flight) return;
+                                        EXPECT_EQ(host->agents.status().serial,
+                                                  frame + 1 - in_flight);
+                                    })
+                            .ok());
+        EXPECT_GE(host->agents.status().snapshots_taken, kFrames / kPeriod - 1)
+            << "each was taken when it was due";
+    }
+}
+
 TEST_F(DriverWeightsTest, RewindsToASnapshotAndToTheFactorys) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);

@@ -221,8 +221,10 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
         create.upload_bytes += snapshot_bytes + in_flight * staged_a_frame;
         create.upload_count += 2 * in_flight;
     }
-    create.readback_bytes =
-        snapshot_bytes + in_flight * (capacity * acted * 4 + 4 * kStatusWords + 1024);
+    // Wherever in the ring the actions in flight lie, a snapshot has room on one side of them, and those that
+    // follow it have room behind it.
+    const uint64_t frame_bytes = capacity * acted * 4 + 4 * kStatusWords + 1024;
+    create.readback_bytes = 2 * snapshot_bytes + 3 * in_flight * frame_bytes;
     create.readback_count = 2 * in_flight + 4;
     create.profile_recordings = in_flight * kMostRecordings;
     if (const auto r = hearth_session_create(used_context, &create, &session); r != HEARTH_OK) {
