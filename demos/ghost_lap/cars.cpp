@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hearth::ghost_lap {
 namespace {
@@ -90,13 +91,34 @@ void Marks::draw(Canvas& canvas, uint64_t frame) const {
     }
 }
 
+void Corrections::add(const Race& race) {
+    constexpr size_t kMostStrokes = 4;
+    const bool is_held = race.seat() == Seat::kGhost;
+    if (is_held && !std::exchange(is_open_, true)) strokes_.emplace_back();
+    is_open_ = is_held;
+    if (strokes_.size() > kMostStrokes) strokes_.pop_front();
+    if (is_held) strokes_.back().push_back(race.ghost().car().position);
+}
+
+void Corrections::draw(Canvas& canvas) const {
+    for (const std::vector<vec2>& stroke : strokes_)
+        if (stroke.size() > 1) canvas.stroke(stroke, 0.6f, kTaughtColor.with_alpha(0.8f));
+}
+
+void draw_taken(Canvas& canvas, const Car& car, uint64_t frame) {
+    // Beats by the frame, so that pictures repeat.
+    const float beat = 0.5f + 0.5f * std::sin(static_cast<float>(frame % 30) * 0.20944f);
+    canvas.ring(car.position, 3.4f + 0.5f * beat, 0.5f, kTaughtColor.with_alpha(0.95f), 40);
+}
+
 void draw_car(Canvas& canvas, const Car& car, Action action, Color color, bool is_ghost) {
     const Body body{car.position, car.heading};
     const float alpha = is_ghost ? 0.72f : 1.0f;
     const Color paint = color.with_alpha(alpha);
     const Color dark = color.mix(Color::hex(0x101418), 0.55f).with_alpha(alpha);
     const Color tyre = Color::hex(0x15171b, alpha);
-    const Color glass = Color::hex(is_ghost ? 0x0d3c4d : 0x1b2a38, 0.9f * alpha);
+    const Color glass = (is_ghost ? color.mix(Color::hex(0x06151c), 0.8f) : Color::hex(0x1b2a38))
+                            .with_alpha(0.9f * alpha);
 
     if (is_ghost) {
         canvas.disc(car.position, 4.6f, color.with_alpha(0.34f), color.with_alpha(0.0f), 32);

@@ -9,11 +9,14 @@
 #include "host/canvas.hpp"
 
 #include <deque>
+#include <vector>
 
 namespace hearth::ghost_lap {
 
 constexpr demo::Color kPlayerColor = demo::Color::hex(0xff8a2a);
 constexpr demo::Color kGhostColor = demo::Color::hex(0x57d8ff);
+constexpr demo::Color kRivalColor = demo::Color::hex(0xe58cff);
+constexpr demo::Color kTaughtColor = demo::Color::hex(0xffe45c);  ///< of corrections
 
 /// Rubber on the road and dust off it, kept for a while.
 class Marks {
@@ -44,9 +47,23 @@ class Marks {
     std::vector<Last> last_;
 };
 
-/// A car as seen from above; the ghost is translucent and glows.
+/// Where the person lately held the ghost's wheel.
+class Corrections {
+  public:
+    /// Call once a frame.
+    void add(const Race& race);
+    void draw(demo::Canvas& canvas) const;
+
+  private:
+    std::deque<std::vector<glm::vec2>> strokes_;
+    bool is_open_ = false;
+};
+
+/// A car as seen from above; a ghost is translucent and glows.
 void draw_car(demo::Canvas& canvas, const Car& car, Action action, demo::Color color,
               bool is_ghost);
+/// Around the car whose wheel the person has taken.
+void draw_taken(demo::Canvas& canvas, const Car& car, uint64_t frame);
 
 /// The lines of both drivers' last laps, and the gap between them shaded.
 void draw_lines(demo::Canvas& canvas, const Track& track, const Line* player, const Line* ghost);

@@ -39,8 +39,9 @@ class Hud {
   public:
     Hud(const HudState& state, const Layout& layout, const demo::Ui& ui, VkExtent2D extent)
         : state_(state),
-          race_(*state.race),
-          table_(state.race->table()),
+          play_(*state.play),
+          race_(play_.race()),
+          table_(race_.table()),
           ui_(ui),
           scale_(layout.scale),
           sidebar_(layout.sidebar),
@@ -48,6 +49,7 @@ class Hud {
           height_(static_cast<float>(extent.height)) {}
 
     void draw() {
+        draw_names();
         draw_message();
         draw_sidebar();
     }
@@ -109,6 +111,12 @@ class Hud {
             table_.player.rows.empty() ? "-" : lap_time_text(table_.player.rows.back().seconds);
         text(ui_.small(), kDim,
              "last " + last + "    best " + (best > 0.0f ? lap_time_text(best) : "-"));
+        if (race_.rival()) {
+            const float lead = race_.lead_seconds();
+            text(ui_.body(), lead < 0.0f ? kBad : kGood,
+                 format("%.2f s ", static_cast<double>(std::abs(lead))) +
+                     (lead < 0.0f ? "behind yesterday's you" : "ahead of yesterday's you"));
+        }
         const float speed = race_.player().car().speed;
         const ImVec2 at = ImGui::GetCursorScreenPos();
         bar({at.x, at.y + px(4)}, {at.x + ImGui::GetContentRegionAvail().x, at.y + px(10)},
@@ -116,12 +124,41 @@ class Hud {
         ImGui::Dummy({0.0f, px(18)});
     }
 
+    /// Who is who, beside the cars.
+    void draw_names() const {
+        const auto name = [&](const Racer& racer, Color color, const char* words) {
+            const glm::vec2 off =
+                (racer.car().position - state_.view.center) / state_.view.units_per_pixel;
+            const ImVec2 at{0.5f * width_ + off.x + px(14), 0.5f * height_ - off.y - px(20)};
+            ImFont* const font = ui_.small();
+            const ImVec2 size = font->CalcTextSizeA(font->FontSize, 1e9f, 0.0f, words);
+            if (at.x + size.x > width_ - sidebar_) return;
+            ImDrawList& list = *ImGui::GetBackgroundDrawList();
+            list.AddRectFilled({at.x - px(4), at.y - px(1)},
+                               {at.x + size.x + px(4), at.y + size.y + px(1)},
+                               packed(Color::hex(0x0d1014, 0.6f)), px(4));
+            list.AddText(font, font->FontSize, at, packed(color), words);
+        };
+        if (race_.rival()) name(*race_.rival(), kRivalColor, "yesterday");
+        const bool is_held = race_.seat() == Seat::kGhost;
+        if (race_.ghost_is_driving())
+            name(race_.ghost(), is_held ? kTaughtColor : kGhostColor,
+                 is_held ? "ghost: you have the wheel" : "ghost");
+        name(race_.player(), kPlayerColor,
+             race_.seat() == Seat::kOwnCar ? state_.driver.c_str() : "waits");
+    }
+
     /// One sentence of what is going on, at the bottom of the track.
     void draw_message() const {
         std::string words;
         Color color = kText;
-        if (!race_.ghost_is_driving()) {
-            words = race_.demonstrations().is_ready()
+        if (race_.seat() == Seat::kGhost) {
+            words = "You have your ghost's wheel. It learns what you do here.";
+            color = kTaughtColor;
+        } else if (race_.seat() == Seat::kNone) {
+            words = "Your car waits while you watch your ghost.";
+        } else if (!race_.ghost_is_driving()) {
+            words = play_.learning_steps() > 0
                         ? "Your ghost is learning from every metre. Finish the lap."
                         : "Drive one lap. Somebody is watching how you do it.";
         } else if (race_.ghost().laps().empty()) {
@@ -146,8 +183,9 @@ class Hud {
         ImGui::PopFont();
         if (!state_.has_keys) return;
         const char* const keys =
-            "arrows or WASD: drive    F: freeze learning    R: reset the ghost    "
-            "1-5: let a script drive    0: drive yourself    C: camera";
+            "arrows or WASD: drive    hold H: take the ghost's wheel    P: park    F: freeze "
+            "learning    "
+            "R: reset the ghost    1-5: let a script drive    0: drive yourself    C: camera";
         ImGui::PushFont(ui_.small());
         const ImVec2 extent = ImGui::CalcTextSize(keys);
         const float x = 0.5f * (width_ - sidebar_ - extent.x);
@@ -177,18 +215,21 @@ class Hud {
         ImDrawList& list = *ImGui::GetWindowDrawList();
         const ImVec2 at = ImGui::GetCursorScreenPos();
         const float right = at.x + ImGui::GetContentRegionAvail().x;
-        const Color color = !state_.is_learning_wanted ? kDim
-                            : state_.is_learning       ? kGhostColor
-                                                       : Color::hex(0xd7b95a);
-        const char* const words = !state_.is_learning_wanted ? "FROZEN"
-                                  : state_.is_learning       ? "LEARNING"
-                                                             : "WATCHING";
+        const bool is_corrected = race_.seat() == Seat::kGhost;
+        const Color color = play_.is_frozen()     ? kDim
+                            : is_corrected        ? kTaughtColor
+                            : play_.is_learning() ? kGhostColor
+                                                  : Color::hex(0xd7b95a);
+        const char* const words = play_.is_frozen()     ? "FROZEN"
+                                  : is_corrected        ? "CORRECTED"
+                                  : play_.is_learning() ? "LEARNING"
+                                                        : "WATCHING";
         list.AddRectFilled(at, {right, at.y + px(146)}, packed(Color::hex(0xffffff, 0.05f)), px(8));
         // The dot beats while steps are taken; by the frame, so that pictures repeat.
         const float beat =
             0.5f + 0.5f * std::sin(static_cast<float>(race_.frame() % 60) * 0.10472f);
         const ImVec2 dot{at.x + px(18), at.y + px(20)};
-        if (state_.is_learning) {
+        if (play_.is_learning()) {
             list.AddCircleFilled(dot, px(6.0f + 5.0f * beat),
                                  packed(color.with_alpha(0.25f * (1.0f - beat) + 0.1f)), 24);
         }
@@ -196,35 +237,40 @@ class Hud {
         list.AddText(ui_.heading(), ui_.heading()->FontSize, {at.x + px(34), at.y + px(9)},
                      packed(color), words);
         char numbers[96];
-        std::snprintf(numbers, sizeof(numbers), "%llu steps   %u samples",
-                      static_cast<unsigned long long>(state_.learning_steps),
-                      race_.demonstrations().size());
+        std::snprintf(numbers, sizeof(numbers), "%llu steps   %llu samples",
+                      static_cast<unsigned long long>(play_.learning_steps()),
+                      static_cast<unsigned long long>(play_.samples()));
         list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(12), at.y + px(38)},
                      packed(kDim), numbers);
         const ImVec2 min{at.x + px(12), at.y + px(62)};
         const ImVec2 max{right - px(12), at.y + px(122)};
         list.AddRectFilled(min, max, packed(Color::hex(0x000000, 0.30f)), px(4));
-        draw_curve(list, min, max, state_.losses, packed(kGhostColor), 0.0f, true);
-        const std::string loss = state_.losses.empty()
+        draw_curve(list, min, max, play_.losses(), packed(kGhostColor), 0.0f, true);
+        const std::string loss = play_.losses().empty()
                                      ? std::string("loss: waiting for data")
-                                     : "loss " + format("%.5f", state_.losses.back());
+                                     : "loss " + format("%.5f", play_.losses().back());
         list.AddText(ui_.small(), ui_.small()->FontSize, {at.x + px(12), at.y + px(125)},
                      packed(kDim), loss.c_str());
         ImGui::Dummy({0.0f, px(146)});
     }
 
     void draw_ladder() const {
-        constexpr float kColumns[] = {28.0f, 98.0f, 168.0f, 176.0f};
+        // A rival takes a column, and room of the bars.
+        const bool has_rival = table_.rival.has_value();
+        const float kColumns[] = {28.0f, has_rival ? 76.0f : 98.0f, has_rival ? 126.0f : 168.0f,
+                                  has_rival ? 204.0f : 176.0f, 196.0f};
         ImGui::PushFont(ui_.small());
         ImGui::Dummy({0.0f, 0.0f});
         cell(0.0f, kDim, "lap");
         cell(kColumns[1], kPlayerColor, state_.driver, true);
         cell(kColumns[2], kGhostColor, "ghost", true);
-        cell(kColumns[3], kDim, "line error");
+        if (has_rival) cell(kColumns[4], kRivalColor, "yesterday", true);
+        cell(kColumns[3], kDim, has_rival ? "error" : "line error");
         ImGui::PopFont();
         ImGui::PushFont(ui_.body());
         constexpr size_t kRows = 5;
-        const size_t count = std::max(table_.player.rows.size(), table_.ghost.rows.size());
+        size_t count = std::max(table_.player.rows.size(), table_.ghost.rows.size());
+        if (has_rival) count = std::max(count, table_.rival->rows.size());
         const size_t first = count > kRows ? count - kRows : 0;
         float worst = 0.05f;
         for (const RaceTable::Row& row : table_.ghost.rows) {
@@ -237,13 +283,19 @@ class Hud {
             if (i < table_.player.rows.size()) {
                 cell(kColumns[1], kText, format("%.2f", table_.player.rows[i].seconds), true);
             }
+            if (has_rival && i < table_.rival->rows.size()) {
+                const RaceTable::Row& rival = table_.rival->rows[i];
+                cell(kColumns[4], rival.is_completed ? kText : kBad,
+                     rival.is_completed ? format("%.2f", rival.seconds) : "lost", true);
+            }
             if (i >= table_.ghost.rows.size()) continue;
             const RaceTable::Row& ghost = table_.ghost.rows[i];
             cell(kColumns[2], ghost.is_completed ? kText : kBad,
                  ghost.is_completed ? format("%.2f", ghost.seconds) : "lost", true);
             const float left = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMin().x +
                                px(kColumns[3] + 2.0f);
-            bar({left, top + px(4)}, {left + px(84), top + px(13)}, ghost.line_error / worst,
+            const float width = px(260.0f - kColumns[3]);
+            bar({left, top + px(4)}, {left + width, top + px(13)}, ghost.line_error / worst,
                 kGood.mix(kBad, std::min(ghost.line_error / 0.3f, 1.0f)), false);
         }
         if (count == 0) text(ui_.small(), kDim, "no lap yet");
@@ -263,8 +315,12 @@ class Hud {
             bar({middle + px(5), at.y + px(y)}, {right, at.y + px(y + 9)}, action.throttle,
                 action.throttle < 0.0f ? kBad : color, true);
         };
-        row(2, state_.player_action, kPlayerColor);
-        row(16, race_.ghost_is_driving() ? state_.ghost_action : Action{}, kGhostColor);
+        // Whose hands are on which wheel.
+        const bool is_held = race_.seat() == Seat::kGhost;
+        const bool is_own = race_.seat() == Seat::kOwnCar;
+        const Action ghost = is_held ? state_.player_action : play_.ghost_action();
+        row(2, is_own ? state_.player_action : Action{}, kPlayerColor);
+        row(16, race_.ghost_is_driving() ? ghost : Action{}, is_held ? kTaughtColor : kGhostColor);
         ImGui::Dummy({0.0f, px(32)});
     }
 
@@ -302,12 +358,13 @@ class Hud {
         ImGui::SetCursorPosY(height_ - px(62));
         text(ui_.small(), kDim, "GPU time of a frame");
         char words[96];
-        std::snprintf(words, sizeof(words), "draw %.2f   act %.3f   learn %.3f ms",
-                      state_.render_ms, state_.act_ms, state_.learn_ms);
+        std::snprintf(words, sizeof(words), "draw %.2f   decide and learn %.3f ms",
+                      state_.render_ms, state_.brain_ms);
         text(ui_.small(), kText, words);
     }
 
     const HudState& state_;
+    const Play& play_;
     const Race& race_;
     RaceTable table_;
     const demo::Ui& ui_;

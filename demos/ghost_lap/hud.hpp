@@ -5,27 +5,22 @@
 
 #pragma once
 
-#include "ghost_lap/race.hpp"
 #include "host/ui.hpp"
+#include "play.hpp"
 
 #include <string>
 #include <vector>
 
 namespace hearth::ghost_lap {
 
-/// What the panels show besides the race itself.
+/// What the panels show besides the game itself.
 struct HudState {
-    const Race* race = nullptr;
-    std::string driver;              ///< "you", or the scripted style
-    bool is_learning = false;        ///< a step was taken this frame
-    bool is_learning_wanted = true;  ///< not switched off
-    uint64_t learning_steps = 0;
-    std::vector<float> losses;  ///< one a step, oldest first; smoothed
+    const Play* play = nullptr;
+    std::string driver;  ///< "you", or the scripted style
     Action player_action{};
-    Action ghost_action{};
+    demo::View view;         ///< of the track in this frame
     double render_ms = 0.0;  ///< GPU time, averaged
-    double act_ms = 0.0;
-    double learn_ms = 0.0;
+    double brain_ms = 0.0;
     bool has_gpu_times = false;
     bool has_keys = false;  ///< a person can press them
 };

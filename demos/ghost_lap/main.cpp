@@ -3,18 +3,16 @@
 
 // Ghost Lap: drive a lap, and a rival learns your driving while you do it.
 //
-// One device, one command buffer a frame: the game records its picture, the ghost's decision
-// ("act") and one step of its learning ("learn") into it; or, with --async-compute, the latter two
-// into one for a compute queue.  The decision comes back two frames later, by polling; nothing in
-// the frame waits for it.
+// One device, one command buffer a frame: the game records its picture, and the ghost's decision and one
+// step of its learning, into it; or, with --async-compute, the latter two into one for a compute
+// queue.  The decision comes back two frames later, by polling; nothing in the frame waits for it.
 
-#include "brain.hpp"
 #include "cars.hpp"
-#include "ghost_lap/driver.hpp"
 #include "ghost_lap/input_script.hpp"
 #include "host/game.hpp"
 #include "hud.hpp"
 #include "person.hpp"
+#include "play.hpp"
 #include "report.hpp"
 #include "scenery.hpp"
 
@@ -25,6 +23,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <utility>
 
@@ -36,19 +35,24 @@ using demo::FrameLoop;
 using demo::Input;
 
 const char* const kCurvePicture = "learning_curve.png";
+const char* const kHandOverPicture = "hand_over.png";
+const char* const kOtherPictures[] = {kCurvePicture, kHandOverPicture};
 constexpr demo::Shot kShots[] = {{2, "1_watching.png"},
                                  {6, "2_first_ghost_lap.png"},
                                  {12, "3_learning.png"},
                                  {demo::Shot::kEnd, "4_end.png"}};
+constexpr uint64_t kHandOverFrames = 10'400;  // a lap of the player's, eight of the ghost's
 constexpr uint64_t kMostInputBytes = uint64_t{64} << 20;  // of a brain or a drive: kilobytes do
 
 struct GameOptions : demo::GameOptions {
-    std::string driver;  ///< a scripted style; empty: a person where there is a window
-    std::string record;  ///< where to write the drive
+    std::string driver;      ///< a scripted style; empty: a person where there is a window
+    std::string record;      ///< where to write the drive
+    std::string rival;       ///< a brain that drives, too
+    uint64_t hand_over = 0;  ///< the corner in which a script corrects the ghost, from 1; 0: none
 };
 
 /// kFrame: all that the queue that draws does for a frame.
-enum Span : uint32_t { kRender, kAct, kLearn, kFrame, kSpanCount };
+enum Span : uint32_t { kRender, kBrain, kFrame, kSpanCount };
 
 const demo::GameInfo kInfo = {
     .name = "ghost_lap",
@@ -57,7 +61,7 @@ const demo::GameInfo kInfo = {
     .headless_frames = 6000,  // a lap to learn from, three and more to show it
     .picture_folder = "ghost_lap_pictures",
     .shots = kShots,
-    .other_pictures = std::span(&kCurvePicture, 1),
+    .other_pictures = kOtherPictures,
 };
 
 class Game final : public demo::Game {
@@ -67,42 +71,39 @@ class Game final : public demo::Game {
     bool has_passed() const override { return result_.has_passed(); }
 
   private:
-    explicit Game(const GameOptions& options)
-        : demo::Game(kInfo),
-          options_(options),
-          track_(Track::circuit()),
-          race_(track_, {.seed = options.seed,
-                         .action_latency_frames = FrameLoop::kFramesInFlight,
-                         .reaction_frames = FrameLoop::kFramesInFlight}) {}
+    explicit Game(const GameOptions& options) : demo::Game(kInfo), options_(options) {}
 
     const demo::GameOptions& options() const override { return options_; }
-    uint64_t played() const override { return race_.frame(); }
+    uint64_t played() const override { return play_ ? race().frame() : 0; }
+    const Race& race() const { return play_->race(); }
     Status frame() override;
     Status finish() override;
     Status choose_driver();
     Status think(const Frame& frame);
     Status draw(const Frame& frame, const Input& input);
     void drive(const Input& input);
-    void handle_keys(const Input& input);
+    Status handle_keys(const Input& input);
     void select_style(std::string_view name);
     void tell_laps();
     void take_times();
     Status finish_on_device();
-    Status load_brain();
-    void keep_brain(const Frame& frame);
-    void save_brain(Brain::Snapshot snapshot);
+    Status load_brains();
+    Status keep_brain();
+    void save_brain(std::vector<std::byte> brain);
+    bool shows_hand_over() const;
+    Corner coached_corner() const { return track_.corners()[options_.hand_over - 1]; }
     double since_last_frame_ms();
 
     GameOptions options_;
-    Track track_;
-    Race race_;
-    std::unique_ptr<Brain> brain_;
+    Track track_ = Track::circuit();
+    std::unique_ptr<Play> play_;
     std::unique_ptr<Driver> driver_;
     Person* person_ = nullptr;  // driver_, if a person drives
     demo::StaticMesh scenery_;
     demo::Backdrop backdrop_;
     std::unique_ptr<demo::Canvas> canvas_;
     Marks marks_;
+    Corrections corrections_;
     HudState hud_;
     RunLog log_;
     InputScript recording_;
@@ -111,39 +112,48 @@ class Game final : public demo::Game {
     std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
     uint64_t submitted_frames_ = 0;
     size_t saved_laps_ = 0;
-    uint64_t failed_snapshots_ = 0;
+    double record_seconds_ = 0.0;
     size_t told_player_laps_ = 0;
     size_t told_ghost_laps_ = 0;
+    size_t told_rival_laps_ = 0;
     bool is_close_up_ = false;
-    bool is_reset_wanted_ = false;
-    bool has_learned_ = false;  // in this frame
+    uint64_t held_frames_ = 0;  // since the person took the ghost's wheel
 };
 
 Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     std::unique_ptr<Game> self(new Game(options));
     GameOptions& used = self->options_;
+    const bool has_end = used.frames > 0;
     HEARTH_TRY(self->open(
         used, {{"--save", &used.save}, {"--record", &used.record}, {"--out", &used.out}}));
+    if (self->is_headless() && !has_end && used.hand_over > 0) used.frames = kHandOverFrames;
     HEARTH_TRY(self->choose_driver());
     if (!used.out.empty()) HEARTH_TRY(write_file_atomically(used.out, std::string_view()));
-    HEARTH_ASSIGN(self->brain_, Brain::create(self->host_->device(), options.seed));
-    HEARTH_TRY(self->load_brain());
+    HEARTH_ASSIGN(self->play_, Play::create(self->host_->device(), options.seed));
+    HEARTH_TRY(self->load_brains());
+    self->play_->freeze(!options.learn);
 
     self->canvas_ = std::make_unique<demo::Canvas>(self->host_->ui().white_uv());
     draw_scenery(*self->canvas_, self->track_);
     HEARTH_ASSIGN(self->scenery_, self->host_->renderer().upload(*self->canvas_));
 
-    self->hud_.race = &self->race_;
-    self->hud_.is_learning_wanted = options.learn;
+    self->hud_.play = self->play_.get();
     self->hud_.has_gpu_times = self->host_->device().timestamp_valid_bits() > 0;
     self->hud_.has_keys = !self->host_->is_headless();
     self->result_.device = self->host_->device().properties().deviceName;
     self->result_.presenter = self->host_->presenter().name();
-    self->result_.program = self->brain_->summary();
+    self->result_.program = self->play_->mind().summary();
     return std::unique_ptr<demo::Game>(std::move(self));
 }
 
 Status Game::choose_driver() {
+    const size_t corners = track_.corners().size();
+    if (options_.hand_over > corners)
+        return invalid_argument("--hand-over: expected a corner from 1 to " +
+                                std::to_string(corners) + ", found " +
+                                std::to_string(options_.hand_over));
+    if (options_.hand_over > 0 && !options_.input.empty())
+        return invalid_argument("--hand-over: expected a scripted driver, found --input");
     if (!options_.input.empty()) {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes,
                       read_whole_file(options_.input, kMostInputBytes));
@@ -156,7 +166,7 @@ Status Game::choose_driver() {
         hud_.driver = "replay";
         return {};
     }
-    if (options_.driver.empty() && !host_->is_headless()) {
+    if (options_.driver.empty() && !host_->is_headless() && options_.hand_over == 0) {
         select_style("");
         return {};
     }
@@ -176,7 +186,10 @@ Status Game::choose_driver() {
 void Game::select_style(std::string_view name) {
     person_ = nullptr;
     if (const DrivingStyle* style = find_driving_style(name)) {
-        driver_ = std::make_unique<ScriptedDriver>(track_, *style, options_.seed);
+        if (options_.hand_over > 0)
+            driver_ = std::make_unique<Coach>(track_, *style, coached_corner(), options_.seed);
+        else
+            driver_ = std::make_unique<ScriptedDriver>(track_, *style, options_.seed);
         hud_.driver = style->name;
         return;
     }
@@ -188,9 +201,9 @@ void Game::select_style(std::string_view name) {
 
 Status Game::frame() {
     const Input input = host_->poll();
-    handle_keys(input);
+    HEARTH_TRY(handle_keys(input));
     if (is_over_) return {};
-    const bool has_picture = this->has_picture();
+    const bool has_picture = this->has_picture() || shows_hand_over();
     HEARTH_ASSIGN(const auto frame, host_->begin_frame(has_picture));
     if (!frame) return {};  // minimized
     last_serial_ = frame->serial;
@@ -206,61 +219,52 @@ Status Game::frame() {
     return {};
 }
 
-/// Everything the ghost does on the GPU.
+/// Everything the nets do on the GPU.
 Status Game::think(const Frame& frame) {
     FrameLoop& loop = host_->loop();
-    HEARTH_TRY(brain_->begin_frame(frame));
-    if (const auto& decision = brain_->decision()) {
-        race_.set_ghost_action(decision->race_frame, decision->action);
-        hud_.ghost_action = clamp_action({decision->action[0], decision->action[1]});
-    }
-    if (const auto loss = brain_->loss()) hud_.losses.push_back(*loss);
-    if (is_reset_wanted_) {
-        HEARTH_TRY(brain_->record_reset(frame));
-        hud_.losses.clear();
-        is_reset_wanted_ = false;
-    }
+    const auto start = std::chrono::steady_clock::now();
+    loop.begin_span(frame, frame.compute_cmd, kBrain);
+    HEARTH_TRY(play_->record(frame));
+    loop.end_span(frame, frame.compute_cmd, kBrain);
+    record_seconds_ +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return keep_brain();
+}
 
-    loop.begin_span(frame, frame.compute_cmd, kAct);
-    HEARTH_TRY(brain_->record_act(frame, race_.frame(), race_.ghost().observation()));
-    loop.end_span(frame, frame.compute_cmd, kAct);
-
-    has_learned_ = hud_.is_learning_wanted && race_.demonstrations().is_ready();
-    if (has_learned_) {
-        loop.begin_span(frame, frame.compute_cmd, kLearn);
-        HEARTH_TRY(brain_->record_learn(frame, race_.demonstrations()));
-        loop.end_span(frame, frame.compute_cmd, kLearn);
-    }
-    keep_brain(frame);
-    hud_.is_learning = has_learned_;
-    hud_.learning_steps = brain_->learning_steps();
+Status Game::load_brains() {
+    const auto load = [&](const std::string& path,
+                          Status (Play::*take)(std::span<const std::byte>)) -> Status {
+        if (path.empty()) return {};
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path, kMostInputBytes));
+        return ((*play_).*take)(bytes).in(path);
+    };
+    HEARTH_TRY(load(options_.load, &Play::load));
+    HEARTH_TRY(load(options_.rival, &Play::add_rival));
+    result_.rival = std::filesystem::path(options_.rival).filename().string();
     return {};
 }
 
-Status Game::load_brain() {
-    if (options_.load.empty()) return {};
-    HEARTH_ASSIGN(std::vector<std::byte> bytes, read_whole_file(options_.load, kMostInputBytes));
-    return brain_->load(std::move(bytes)).in(options_.load);
-}
-
 /// Saves what the ghost has learned whenever the player ends a lap: the GPU copies it, two frames
-/// later it is here, and another thread writes the file.  No frame waits for any of it, and the race
-/// goes on if it fails.
-void Game::keep_brain(const Frame& frame) {
-    if (options_.save.empty()) return;
-    if (const auto& snapshot = brain_->snapshot()) save_brain(*snapshot);
-    if (race_.player().laps().size() == saved_laps_) return;
-    saved_laps_ = race_.player().laps().size();
-    if (const Status status = brain_->record_snapshot(frame); !status.ok()) {
-        ++failed_snapshots_;
-        std::fprintf(stderr, "ghost_lap: not saved after this lap: %s\n", status.message().c_str());
-    }
+/// later it is here, and another thread writes the file.  No frame waits for any of it.
+Status Game::keep_brain() {
+    if (options_.save.empty()) return {};
+    HEARTH_ASSIGN(auto kept, play_->take_kept());
+    if (kept) save_brain(std::move(*kept));
+    const size_t laps = race().player().laps().size();
+    return std::exchange(saved_laps_, laps) == laps ? Status() : play_->keep();
 }
 
-void Game::save_brain(Brain::Snapshot snapshot) {
-    // Shared, because a function object must be copyable and the snapshot need not be copied.
-    const auto kept = std::make_shared<const Brain::Snapshot>(std::move(snapshot));
-    host_->files().write(options_.save, [this, kept] { return brain_->encode(*kept); });
+void Game::save_brain(std::vector<std::byte> brain) {
+    host_->files().write(
+        options_.save,
+        [brain = std::move(brain)]() -> Result<std::vector<std::byte>> { return brain; });
+}
+
+/// Whether to keep a picture of the frame: once, in the middle of a coach's second correction.
+bool Game::shows_hand_over() const {
+    constexpr uint64_t kFramesIntoIt = 30;
+    return options_.hand_over > 0 && !options_.screenshots.empty() &&
+           race().ghost().laps().size() == Coach::kWatchedLaps + 1 && held_frames_ == kFramesIntoIt;
 }
 
 Status Game::draw(const Frame& frame, const Input& input) {
@@ -270,7 +274,7 @@ Status Game::draw(const Frame& frame, const Input& input) {
     demo::View world = layout.world;
     if (is_close_up_) {
         world.units_per_pixel *= 0.4f;
-        world.center = race_.player().car().position +
+        world.center = race().driven(race().seat()).car().position +
                        glm::vec2(0.5f * layout.sidebar * world.units_per_pixel, 0.0f);
     }
     const bool fits =
@@ -292,37 +296,53 @@ Status Game::draw(const Frame& frame, const Input& input) {
         return racer.laps().empty() ? nullptr : &racer.laps().back().line;
     };
     canvas_->clear();
-    marks_.draw(*canvas_, race_.frame());
-    draw_lines(*canvas_, track_, last_line(race_.player()), last_line(race_.ghost()));
-    if (race_.ghost_is_driving()) {
-        draw_car(*canvas_, race_.ghost().car(), hud_.ghost_action, kGhostColor, true);
+    marks_.draw(*canvas_, race().frame());
+    draw_lines(*canvas_, track_, last_line(race().player()), last_line(race().ghost()));
+    corrections_.draw(*canvas_);
+    if (const Racer* rival = race().rival())
+        draw_car(*canvas_, rival->car(), play_->rival_action(), kRivalColor, true);
+    if (race().ghost_is_driving()) {
+        draw_car(*canvas_, race().ghost().car(), play_->ghost_action(), kGhostColor, true);
+        if (race().seat() == Seat::kGhost)
+            draw_taken(*canvas_, race().ghost().car(), race().frame());
     }
-    draw_car(*canvas_, race_.player().car(), hud_.player_action, kPlayerColor, false);
+    const bool is_driven = race().seat() == Seat::kOwnCar;
+    draw_car(*canvas_, race().player().car(), is_driven ? hud_.player_action : Action{},
+             kPlayerColor, false);
     renderer.draw(*canvas_, world);
+    hud_.view = world;
     draw_hud(hud_, layout, host_->ui(), extent);
     host_->end_picture();
     loop.end_span(frame, frame.cmd, kRender);
 
-    const std::string path = picture_path(input);
+    std::string path = picture_path(input);
+    if (path.empty() && shows_hand_over()) path = options_.screenshots + "/" + kHandOverPicture;
     if (path.empty()) return {};
     return loop.record_screenshot(frame, host_->presenter(), path);
 }
 
 void Game::drive(const Input& input) {
     if (person_) person_->set_input(input);
-    const Action action = driver_->drive(race_.player(), race_.frame());
-    const auto& entries = recording_.entries;
+    const uint64_t frame = race().frame();
+    const Action action = play_->step(*driver_);
+    const Seat seat = race().seat();
+    auto& entries = recording_.entries;
     if (!options_.record.empty() &&
         (entries.empty() || entries.back().action.steer != action.steer ||
-         entries.back().action.throttle != action.throttle)) {
-        recording_.entries.push_back({race_.frame(), action});
-    }
+         entries.back().action.throttle != action.throttle || entries.back().seat != seat))
+        entries.push_back({frame, action, seat});
     hud_.player_action = action;
-    race_.step(action);
-    marks_.add(race_.player(), action, race_.frame());
-    if (race_.ghost_is_driving()) marks_.add(race_.ghost(), hud_.ghost_action, race_.frame());
-    if (log_.add(race_, brain_->learning_steps(), hud_.losses.empty() ? 0.0f : hud_.losses.back()))
-        keep_text(options_.out, log_.text());
+    held_frames_ = seat == Seat::kGhost ? held_frames_ + 1 : 0;
+    if (seat == Seat::kOwnCar) {
+        marks_.add(race().player(), action, race().frame());
+        if (const Racer* rival = race().rival())
+            marks_.add(*rival, play_->rival_action(), race().frame());
+    }
+    if (race().ghost_is_driving())
+        marks_.add(race().ghost(), seat == Seat::kGhost ? action : play_->ghost_action(),
+                   race().frame());
+    corrections_.add(race());
+    if (log_.add(*play_)) keep_text(options_.out, log_.text());
     tell_laps();
 }
 
@@ -333,25 +353,27 @@ void Game::tell_laps() {
         for (; told < racer.laps().size(); ++told) {
             const Lap& lap = racer.laps()[told];
             std::fprintf(stderr, "%6.1f s  %-6s lap %zu  %s%s\n",
-                         static_cast<double>(race_.frame()) * static_cast<double>(kFrameSeconds),
+                         static_cast<double>(race().frame()) * static_cast<double>(kFrameSeconds),
                          who, told + 1, lap_time_text(lap.seconds).c_str(),
                          lap.is_completed() ? "" : "  failed: put back on the track");
         }
     };
-    tell("player", race_.player(), told_player_laps_);
-    tell("ghost", race_.ghost(), told_ghost_laps_);
+    tell("player", race().player(), told_player_laps_);
+    tell("ghost", race().ghost(), told_ghost_laps_);
+    if (const Racer* rival = race().rival()) tell("rival", *rival, told_rival_laps_);
 }
 
-void Game::handle_keys(const Input& input) {
+Status Game::handle_keys(const Input& input) {
     is_over_ = input.wants_to_quit || input.was_pressed("escape");
-    if (input.was_pressed("f")) hud_.is_learning_wanted = !hud_.is_learning_wanted;
-    if (input.was_pressed("r")) is_reset_wanted_ = true;
+    if (input.was_pressed("f")) play_->freeze(!play_->is_frozen());
+    if (input.was_pressed("r")) HEARTH_TRY(play_->reset());
     if (input.was_pressed("c")) is_close_up_ = !is_close_up_;
     if (input.was_pressed("0")) select_style("");
     const auto styles = driving_styles();
     for (size_t i = 0; i < std::min<size_t>(styles.size(), 9); ++i) {
         if (input.was_pressed(std::to_string(i + 1).c_str())) select_style(styles[i].name);
     }
+    return {};
 }
 
 double Game::since_last_frame_ms() {
@@ -362,9 +384,8 @@ double Game::since_last_frame_ms() {
 void Game::take_times() {
     constexpr double kKeep = 0.95;  // of a shown figure from frame to frame
     for (const demo::SpanTime& time : host_->loop().span_times()) {
-        Cost* const costs[] = {&result_.render_ms, &result_.act_ms, &result_.learn_ms,
-                               &result_.frame_ms};
-        double* const shown[] = {&hud_.render_ms, &hud_.act_ms, &hud_.learn_ms, nullptr};
+        Cost* const costs[] = {&result_.render_ms, &result_.brain_ms, &result_.frame_ms};
+        double* const shown[] = {&hud_.render_ms, &hud_.brain_ms, nullptr};
         Cost& cost = *costs[time.span];
         cost.add(time.milliseconds);
         if (shown[time.span] == nullptr) continue;
@@ -379,21 +400,29 @@ Status Game::finish() {
     RunResult& r = result_;
     r.driver = hud_.driver;
     r.seed = options_.seed;
-    r.frames = race_.frame();
+    r.frames = race().frame();
     r.is_headless = is_headless();
     r.is_interrupted = is_interrupted();
     r.has_async_compute = host_->device().has_async_compute();
     r.is_learning_on = options_.learn;
-    r.table = race_.table();
-    r.learning_steps = brain_->learning_steps();
-    r.missed_actions = race_.missed_actions();
-    r.state_hash = race_.state_hash();
-    r.losses = hud_.losses;
+    r.table = race().table();
+    r.lead_seconds = race().lead_seconds();
+    r.corrected_frames = race().corrected_frames();
+    if (options_.hand_over > 0) {
+        ScriptedDriver right(track_, *find_driving_style(options_.driver), options_.seed + 1);
+        r.hand_over = HandOver::of(race(), options_.hand_over - 1, driven_line(track_, right));
+    }
+    r.missed_actions = race().missed_actions();
+    r.state_hash = race().state_hash();
+    r.losses = play_->losses();
     r.has_gpu_times = hud_.has_gpu_times;
-    r.record_us = brain_->mean_record_us();
+    if (submitted_frames_ > 0)
+        r.record_us = 1e6 * record_seconds_ / static_cast<double>(submitted_frames_);
     Status status = submitted_frames_ > 0 ? finish_on_device() : Status();
-    r.cpu_allocations = brain_->guest().frame_path_cpu_allocations();
-    r.device_allocations = brain_->guest().frame_path_device_allocations();
+    r.learning_steps = play_->learning_steps();
+    const demo::Guest& guest = play_->mind().guest();
+    r.cpu_allocations = guest.frame_path_cpu_allocations();
+    r.device_allocations = guest.frame_path_device_allocations();
 
     log_.finish(r);
     keep_text(options_.out, log_.text());
@@ -404,7 +433,7 @@ Status Game::finish() {
 
 std::string Game::report() const {
     RunResult r = result_;
-    r.failed_writes = host_->files().failure_count() + failed_snapshots_;
+    r.failed_writes = host_->files().failure_count();
     r.validation_messages = host_->instance().messages().count();
     return report_text(r);
 }
@@ -414,10 +443,10 @@ Status Game::finish_on_device() {
     HEARTH_TRY(host_->loop().wait());
     take_times();
     if (!options_.save.empty()) {
-        HEARTH_ASSIGN(Brain::Snapshot snapshot, brain_->snapshot_now(last_serial_));
-        save_brain(std::move(snapshot));
+        HEARTH_ASSIGN(std::vector<std::byte> brain, play_->mind().save_now(last_serial_));
+        save_brain(std::move(brain));
     }
-    HEARTH_ASSIGN(result_.weights_hash, brain_->weights_hash(last_serial_));
+    HEARTH_ASSIGN(result_.weights_hash, play_->mind().weights_hash(last_serial_));
     if (options_.screenshots.empty()) return {};
     return host_->write_picture({1080, 540}, options_.screenshots + "/" + kCurvePicture,
                                 [&] { draw_learning_curve(result_, host_->ui()); });
@@ -429,6 +458,14 @@ int run(int argc, char** argv) {
     demo::add_options(app, options, "Let the ghost go on from this brain",
                       "Keep the ghost's brain in this file, after each lap and at the end");
     app.add_option("--driver", options.driver, "Let this scripted driver drive");
+    app.add_option("--rival", options.rival,
+                   "Race yesterday's you: a ghost with this brain, which learns nothing more")
+        ->check(CLI::ExistingFile);
+    app.add_option(
+           "--hand-over", options.hand_over,
+           "Let the scripted driver take this corner (from 1) too wide, park when the ghost "
+           "starts, and correct it there by taking its wheel")
+        ->check(programs::whole_number(1));
     app.add_option("--record", options.record, "Write the drive into this file, for --input");
     CLI11_PARSE(app, argc, argv);
     return demo::play(kInfo.name, [&] { return Game::create(options); });

@@ -14,7 +14,16 @@ namespace hearth::ghost_lap {
 /// The person at the keyboard or the game controller.
 class Person final : public Driver {
   public:
-    void set_input(const demo::Input& input) { input_ = input; }
+    void set_input(const demo::Input& input) {
+        input_ = input;
+        if (input.was_pressed("p")) is_parked_ = !is_parked_;
+    }
+
+    Seat seat(const Race& race) override {
+        if (!race.ghost_is_driving()) return Seat::kOwnCar;
+        if (input_.is_held("h")) return Seat::kGhost;
+        return is_parked_ ? Seat::kNone : Seat::kOwnCar;
+    }
 
     Action drive(const Racer& racer, uint64_t) override {
         // Keys are on or off; hands are not.  The wheel turns less at speed.
@@ -36,6 +45,7 @@ class Person final : public Driver {
 
   private:
     demo::Input input_;
+    bool is_parked_ = false;
     Action action_;
 };
 

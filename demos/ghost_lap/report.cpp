@@ -44,6 +44,19 @@ Json lap_line(double at, const char* car, size_t index, const RaceTable::Row& ro
               {"completed", row.is_completed}}}};
 }
 
+/// Who was ahead: the player, who started with the rival; and whose laps are faster, the ghost's or its.
+std::string duel_text(const RunResult& r) {
+    const RaceTable::Laps& ghost = r.table.ghost;
+    const RaceTable::Laps& rival = *r.table.rival;
+    std::string text = fmt::format("the player was {:.2f} s {} it", std::abs(r.lead_seconds),
+                                   r.lead_seconds < 0.0f ? "behind" : "ahead of");
+    if (completed(ghost) > 0 && completed(rival) > 0)
+        text += fmt::format("; today's ghost is {:.3f} s a lap {}",
+                            std::abs(rival.seconds - ghost.seconds),
+                            rival.seconds < ghost.seconds ? "slower" : "faster");
+    return text;
+}
+
 std::string hash_text(uint64_t hash) {
     return fmt::format("{:016x}", hash);
 }
@@ -68,30 +81,49 @@ void RunLog::add_line(const Json& line) {
     text_ += line.dump() + '\n';
 }
 
-bool RunLog::add(const Race& race, uint64_t learning_steps, float loss) {
+bool RunLog::add(const Play& play) {
+    const Race& race = play.race();
+    const auto laps_of = [](const Racer* racer) { return racer ? racer->laps().size() : 0; };
     const bool is_time = race.frame() > 0 && race.frame() % kStatisticsFrames == 0;
-    const bool is_lap =
-        race.player().laps().size() > player_laps_ || race.ghost().laps().size() > ghost_laps_;
+    const bool is_lap = laps_of(&race.player()) > player_laps_ ||
+                        laps_of(&race.ghost()) > ghost_laps_ || laps_of(race.rival()) > rival_laps_;
     if (!is_time && !is_lap) return false;
     const RaceTable table = race.table();
     const double at = seconds_of(race.frame());
     if (text_.empty()) add_line({{"type", "run"}, {"program", "ghost_lap"}, {"at", "seconds"}});
-    for (; player_laps_ < table.player.rows.size(); ++player_laps_) {
-        add_line(lap_line(at, "player", player_laps_, table.player.rows[player_laps_]));
-    }
-    for (; ghost_laps_ < table.ghost.rows.size(); ++ghost_laps_) {
-        add_line(lap_line(at, "ghost", ghost_laps_, table.ghost.rows[ghost_laps_]));
-    }
+    const auto tell = [&](const char* car, const RaceTable::Laps& laps, size_t& told) {
+        for (; told < laps.rows.size(); ++told) add_line(lap_line(at, car, told, laps.rows[told]));
+    };
+    tell("player", table.player, player_laps_);
+    tell("ghost", table.ghost, ghost_laps_);
+    if (table.rival) tell("rival", *table.rival, rival_laps_);
     if (!is_time) return true;
-    add_line({{"type", "statistics"},
-              {"at", at},
-              {"learning_steps", learning_steps},
-              {"samples", race.demonstrations().size()},
-              {"loss", loss},
-              {"player_laps", completed(table.player)},
-              {"ghost_laps", completed(table.ghost)},
-              {"ghost_off_tracks", table.ghost.off_tracks}});
+    Json line = {{"type", "statistics"},
+                 {"at", at},
+                 {"learning_steps", play.learning_steps()},
+                 {"samples", play.samples()},
+                 {"loss", play.losses().empty() ? 0.0f : play.losses().back()},
+                 {"player_laps", completed(table.player)},
+                 {"ghost_laps", completed(table.ghost)},
+                 {"ghost_off_tracks", table.ghost.off_tracks}};
+    if (table.rival) line["lead_seconds"] = race.lead_seconds();
+    add_line(line);
     return true;
+}
+
+HandOver HandOver::of(const Race& race, size_t corner, const Line& right) {
+    constexpr size_t kTaughtEnd = Coach::kWatchedLaps + Coach::kTaughtLaps;
+    const size_t laps = race.ghost().laps().size();
+    HandOver result{.corner = corner, .is_complete = laps > kTaughtEnd};
+    const auto take = [&](size_t first, size_t end, float& in_it, float& in_others) {
+        const std::vector<float> errors = corner_errors(race, right, first, end);
+        in_it = errors.at(corner);
+        in_others = (std::accumulate(errors.begin(), errors.end(), 0.0f) - in_it) /
+                    static_cast<float>(errors.size() - 1);
+    };
+    take(Coach::kWatchedLaps - 1, Coach::kWatchedLaps, result.before, result.others_before);
+    take(kTaughtEnd, laps, result.after, result.others_after);
+    return result;
 }
 
 void RunLog::finish(const RunResult& result) {
@@ -102,21 +134,33 @@ void RunLog::finish(const RunResult& result) {
                     {"off_tracks", laps.off_tracks},
                     {"resets", laps.resets}};
     };
-    add_line({{"type", "end"},
-              {"at", seconds_of(result.frames)},
-              {"seed", result.seed},
-              {"frames", result.frames},
-              {"interrupted", result.is_interrupted},
-              {"driver", result.driver},
-              {"learning", result.is_learning_on},
-              {"learning_steps", result.learning_steps},
-              {"missed_actions", result.missed_actions},
-              {"player", car(result.table.player)},
-              {"ghost", car(result.table.ghost)},
-              {"sdk_allocations", result.cpu_allocations + result.device_allocations},
-              {"passed", result.has_passed()},
-              {"race_hash", hash_text(result.state_hash)},
-              {"weights_hash", hash_text(result.weights_hash)}});
+    Json line = {{"type", "end"},
+                 {"at", seconds_of(result.frames)},
+                 {"seed", result.seed},
+                 {"frames", result.frames},
+                 {"interrupted", result.is_interrupted},
+                 {"driver", result.driver},
+                 {"learning", result.is_learning_on},
+                 {"learning_steps", result.learning_steps},
+                 {"missed_actions", result.missed_actions},
+                 {"player", car(result.table.player)},
+                 {"ghost", car(result.table.ghost)}};
+    if (result.table.rival) {
+        line["rival"] = car(*result.table.rival);
+        line["lead_seconds"] = result.lead_seconds;
+    }
+    if (const auto& h = result.hand_over)
+        line["hand_over"] = {{"corner", h->corner + 1},
+                             {"before", h->before},
+                             {"after", h->after},
+                             {"others_before", h->others_before},
+                             {"others_after", h->others_after}};
+    line.update({{"corrected_seconds", seconds_of(result.corrected_frames)},
+                 {"sdk_allocations", result.cpu_allocations + result.device_allocations},
+                 {"passed", result.has_passed()},
+                 {"race_hash", hash_text(result.state_hash)},
+                 {"weights_hash", hash_text(result.weights_hash)}});
+    add_line(line);
 }
 
 std::string report_text(const RunResult& r) {
@@ -152,13 +196,27 @@ std::string report_text(const RunResult& r) {
              has_ghost && !ghost.rows[i].is_completed ? "  failed: put back on the track" : "");
     }
     line("");
-    line("{:<28} {:>10} {:>10}", "", "player", "ghost");
-    line("{:<28} {:>10} {:>10}", "laps completed", completed(player), completed(ghost));
-    line("{:<28} {:>10.3f} {:>10.3f}", "mean lap time, s", player.seconds, ghost.seconds);
-    line("{:<28} {:>10.3f} {:>10.3f}", "mean line, half-widths", player.mean_offset,
-         ghost.mean_offset);
-    line("{:<28} {:>10} {:>10}", "off-tracks", player.off_tracks, ghost.off_tracks);
-    line("{:<28} {:>10} {:>10}", "put back on the track", player.resets, ghost.resets);
+    const auto row = [&](const char* name, auto value) {
+        line("{:<28} {:>10} {:>10}{}", name, value(player), value(ghost),
+             r.table.rival ? fmt::format(" {:>10}", value(*r.table.rival)) : "");
+    };
+    using Laps = RaceTable::Laps;
+    line("{:<28} {:>10} {:>10}{}", "", "player", "ghost",
+         r.table.rival ? fmt::format(" {:>10}", "rival") : "");
+    row("laps completed", [](const Laps& l) { return fmt::format("{}", completed(l)); });
+    row("mean lap time, s", [](const Laps& l) { return fmt::format("{:.3f}", l.seconds); });
+    row("mean line, half-widths",
+        [](const Laps& l) { return fmt::format("{:.3f}", l.mean_offset); });
+    row("off-tracks", [](const Laps& l) { return fmt::format("{}", l.off_tracks); });
+    row("put back on the track", [](const Laps& l) { return fmt::format("{}", l.resets); });
+    if (r.table.rival) line("{:<28} {}", "the rival, " + r.rival, duel_text(r));
+    if (const auto& h = r.hand_over)
+        line("{:<28} line error {:.3f} before, {:.3f} after; in the others {:.3f}, {:.3f}{}",
+             fmt::format("corrected in corner {}", h->corner + 1), h->before, h->after,
+             h->others_before, h->others_after,
+             h->is_complete ? "" : "  (no lap after the corrections)");
+    if (r.corrected_frames > 0)
+        line("{:<28} {:>10.1f}", "corrected, s", seconds_of(r.corrected_frames));
     line("");
     if (r.has_gpu_times) {
         line("{:<28} {:>10} {:>10} {:>10} {:>10} {:>10}   the first of each left out",
@@ -168,8 +226,7 @@ std::string report_text(const RunResult& r) {
                  c.quantile(0.5), c.quantile(0.99), c.quantile(0.999), c.quantile(1));
         };
         cost("  render", r.render_ms);
-        cost("  act", r.act_ms);
-        cost("  learn", r.learn_ms);
+        cost("  decide and learn", r.brain_ms);
         cost(r.has_async_compute ? "  frame (queue that draws)" : "  frame", r.frame_ms);
         cost("  the clock, frame to frame", r.frame_period_ms);
         line("{:<28} {:>10}", "networks run on",
@@ -208,12 +265,12 @@ void draw_learning_curve(const RunResult& r, const demo::Ui& ui) {
     text(ui.heading(), 24, 16, bright, "How the ghost learnt");
     text(ui.small(), 24, 44, dim,
          fmt::format("driver {}, seed {}, {} steps of Adam on minibatches of {}", r.driver, r.seed,
-                     r.learning_steps, kBatchSize));
+                     r.learning_steps, learner().batch));
 
     // Left: the loss, by decades.
     const ImVec2 min{80, 92};
     const ImVec2 max{size.x * 0.58f, size.y - 56};
-    text(ui.body(), min.x, 68, bright, "mean squared error of the actions");
+    text(ui.body(), min.x, 68, bright, "squared error of the actions");
     list.AddRectFilled(min, max, Color::hex(0xffffff, 0.03f).packed(), 6.0f);
     if (r.losses.size() > 1) {
         const auto [least, most] = std::ranges::minmax(r.losses);

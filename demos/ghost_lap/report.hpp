@@ -5,12 +5,13 @@
 
 #pragma once
 
-#include "ghost_lap/race.hpp"
 #include "host/cost.hpp"
 #include "host/ui.hpp"
+#include "play.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,26 +19,42 @@ namespace hearth::ghost_lap {
 
 using demo::Cost;
 
+/// What a coach achieved: how far the ghost's line was from the right one, in half-widths, in the last
+/// lap before it was corrected and in those afterwards.
+struct HandOver {
+    size_t corner = 0;  ///< from 0
+    float before = 0.0f, after = 0.0f;
+    float others_before = 0.0f, others_after = 0.0f;  ///< the mean of all other corners
+    bool is_complete = false;  ///< a lap has been driven after the last correction
+
+    /// right: the line of who drives that corner as it should be.
+    static HandOver of(const Race& race, size_t corner, const Line& right);
+};
+
 /// All that a run is judged by.
 struct RunResult {
     std::string device;
     std::string presenter;
     std::string driver;
     std::string program;  ///< how the net was compiled
+    std::string rival;    ///< the file of its brain; empty: there is none
     uint64_t seed = 0;
     uint64_t frames = 0;
     bool is_headless = false;
     bool is_interrupted = false;  ///< a signal ended it
     bool is_learning_on = true;
     RaceTable table;
+    float lead_seconds = 0.0f;  ///< Race::lead_seconds()
+    std::optional<HandOver> hand_over;
+    uint64_t corrected_frames = 0;
     uint64_t learning_steps = 0;
     uint64_t missed_actions = 0;
     uint64_t state_hash = 0;
     uint64_t weights_hash = 0;
     std::vector<float> losses;
-    Cost render_ms, act_ms, learn_ms;  ///< GPU time
-    Cost frame_ms;                     ///< of all that the queue that draws does for a frame
-    Cost frame_period_ms;              ///< the clock's, from frame to frame
+    Cost render_ms, brain_ms;  ///< GPU time
+    Cost frame_ms;             ///< of all that the queue that draws does for a frame
+    Cost frame_period_ms;      ///< the clock's, from frame to frame
     bool has_async_compute = false;
     bool has_gpu_times = false;
     double record_us = 0.0;  ///< CPU time of recording, per frame
@@ -47,8 +64,12 @@ struct RunResult {
     uint32_t validation_messages = 0;
     bool is_validated = false;
 
-    /// The ghost drove three laps in a row within 10 % of the player's time.
-    bool has_passed() const { return table.has_ghost_lapped(3, 0.1f); }
+    /// The ghost drove three laps in a row within 10 % of the player's time; and a coach's corrections
+    /// brought it nearer to the right line where it was corrected.
+    bool has_passed() const {
+        return table.has_ghost_lapped(3, 0.1f) &&
+               (!hand_over || (hand_over->is_complete && hand_over->after < hand_over->before));
+    }
 };
 
 /// One JSON object a line; of values that repeat with the seed, so no times of this machine.
@@ -56,7 +77,7 @@ class RunLog {
   public:
     /// Call once a frame: reports new laps, and every 15 simulated seconds how far it is.  Whether
     /// there is anything new.
-    bool add(const Race& race, uint64_t learning_steps, float loss);
+    bool add(const Play& play);
     void finish(const RunResult& result);
     /// All lines so far.
     const std::string& text() const { return text_; }
@@ -67,6 +88,7 @@ class RunLog {
     std::string text_;
     size_t player_laps_ = 0;
     size_t ghost_laps_ = 0;
+    size_t rival_laps_ = 0;
 };
 
 /// The table at the end.

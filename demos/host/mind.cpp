@@ -24,15 +24,26 @@ Result<std::unique_ptr<Mind>> Mind::create(standalone::Device& device, const age
                      std::to_string(compiled.barrier_count) + " barriers, " +
                      std::to_string(compiled.weights_bytes) + " bytes of weights";
     HEARTH_ASSIGN(self->program_, LoadedProgram::load(context, compiled.bytes));
-    const std::vector<std::byte> saved_manifest = manifest.save();
+    self->manifest_ = manifest.save();
     HEARTH_ASSIGN(self->agents_,
                   agents::Agents::create(context, self->program_,
-                                         {.manifest = saved_manifest,
+                                         {.manifest = self->manifest_,
                                           .frames_in_flight = FrameLoop::kFramesInFlight,
                                           .snapshot_count = kSnapshots,
                                           .snapshot_period = kSnapshotFrames}));
     HEARTH_TRY(self->agents_.build());
     return self;
+}
+
+Result<agents::Agents> Mind::create_agents(const char* name) {
+    HEARTH_ASSIGN(agents::Agents made,
+                  agents::Agents::create(guest_->context(), program_,
+                                         {.manifest = manifest_,
+                                          .name = name,
+                                          .frames_in_flight = FrameLoop::kFramesInFlight,
+                                          .snapshot_count = 0}));
+    HEARTH_TRY(made.build());
+    return made;
 }
 
 Status Mind::begin_frame(const Frame& frame) {

@@ -29,6 +29,10 @@ class Mind {
     Mind(const Mind&) = delete;
     Mind& operator=(const Mind&) = delete;
 
+    /// More agents of the same program with a brain of their own, built: opponents.  The caller polls them
+    /// after begin_frame(), records them, and destroys them before this.  They take no snapshots.
+    Result<agents::Agents> create_agents(const char* name);
+
     agents::Agents& agents() { return agents_; }
     const agents::Agents& agents() const { return agents_; }
 
@@ -56,6 +60,7 @@ class Mind {
     standalone::Device& device_;
     std::unique_ptr<Guest> guest_;
     LoadedProgram program_;
+    std::vector<std::byte> manifest_;
     agents::Agents agents_;
     agents::AgentsStatus status_{};
     std::string summary_;

@@ -152,6 +152,7 @@ TEST_F(DemoCare, NumbersThatAreNoneAreWrongUsage) {
         {"ghost_lap", {"--draw-every", "-1"}}, {"ghost_lap", {"--draw-every", "nan"}},
         {"ghost_lap", {"--width", "-1"}},      {"ghost_lap", {"--height", "1e9"}},
         {"ghost_lap", {"--device", "-2"}},     {"ghost_lap", {"--device", "9999999999"}},
+        {"ghost_lap", {"--hand-over", "0"}},   {"ghost_lap", {"--hand-over", "nan"}},
         {"digits", {"--rate", "nan"}},         {"digits", {"--rate", "-1"}},
         {"digits", {"--rate", "inf"}},         {"digits", {"--seed", "-1"}},
         {"digits", {"--epochs", "-1"}},        {"digits", {"--batch", "0"}},
@@ -201,7 +202,7 @@ TEST_F(DemoCare, EndlessAndHugeFilesAreRefused) {
     ASSERT_TRUE(write_file_atomically(sparse, std::string_view()).ok());
     ASSERT_EQ(truncate(sparse.c_str(), off_t{1} << 40), 0);
     for (const std::string& file : {std::string("/dev/zero"), path("fifo"), sparse, path("run")}) {
-        for (const char* option : {"--load", "--input"}) {
+        for (const char* option : {"--load", "--rival", "--input"}) {
             Process process("ghost_lap", race({option, file}, "10"), here());
             const int exit_code = process.wait(60s);
             EXPECT_GT(exit_code, 1) << option << " " << file << "\n" << process.text();
@@ -211,6 +212,49 @@ TEST_F(DemoCare, EndlessAndHugeFilesAreRefused) {
         EXPECT_EQ(digits.wait(20s), 1) << digits.text();
         EXPECT_TRUE(digits.says("digits: '" + file + "' is ")) << digits.text();
     }
+}
+
+/// What the program says behind these words, to the end of the line.
+std::string said(const Process& process, const std::string& words) {
+    const std::string text = process.text();
+    const size_t at = text.find(words);
+    if (at == std::string::npos) return {};
+    return text.substr(at + words.size(), text.find('\n', at) - at - words.size());
+}
+
+TEST_F(DemoCare, WhatOneRaceLearnedTheNextOneGoesOnWithOrRacesAgainst) {
+    const std::string brain = path("run/ghost.brain"), again = path("run/again.brain");
+    // So short a race has no winner, which its exit code says.
+    Process first("ghost_lap", race({"--driver", "smooth", "--save", brain}, "420"), here());
+    ASSERT_EQ(first.wait(300s), 1) << first.text();
+    const std::string learned = said(first, "weights hash: ");
+    ASSERT_EQ(learned.size(), 16u) << first.text();
+    Process next("ghost_lap",
+                 race({"--seed", "9", "--learn", "off", "--load", brain, "--save", again}, "30"),
+                 here());
+    ASSERT_EQ(next.wait(300s), 1) << next.text();
+    EXPECT_EQ(said(next, "weights hash: "), learned);
+    // Counters go on; what was learned is in the file as it was.
+    const auto saved = load_brain(read_whole_file(brain).value());
+    const auto kept = load_brain(read_whole_file(again).value());
+    ASSERT_TRUE(saved.ok() && kept.ok());
+    size_t compared = 0;
+    for (const BrainTensor& tensor : saved->tensors) {
+        if (tensor.is_state) continue;
+        const BrainTensor* const other = kept->find(tensor.name);
+        ASSERT_NE(other, nullptr) << tensor.name;
+        ++compared;
+        for (int64_t i = 0; i < tensor.value.element_count(); ++i)
+            ASSERT_EQ(tensor.value.get(i), other->value.get(i)) << tensor.name;
+    }
+    EXPECT_GE(compared, 6u) << "weights and biases of three layers";
+
+    Process duel("ghost_lap", race({"--rival", brain}, "120"), here());
+    EXPECT_EQ(duel.wait(300s), 1) << duel.text();
+    EXPECT_TRUE(duel.says("the rival, ghost.brain")) << duel.text();
+    Process lost("ghost_lap", race({"--hand-over", "99"}, "10"), here());
+    EXPECT_EQ(lost.wait(60s), 2);
+    EXPECT_TRUE(lost.says("--hand-over: expected a corner from 1 to 11, found 99")) << lost.text();
 }
 
 TEST_F(DemoCare, ASignalSavesWhatWasLearnedAndEndsTheLog) {

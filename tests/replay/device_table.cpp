@@ -4,9 +4,9 @@
 // Programs for devices that players have: what is compiled for each of them keeps to its limits.
 // docs/devices.md shows the table; HEARTH_DEVICES=write writes it.
 
+#include "brain.hpp"
 #include "compile/compile.hpp"
 #include "digits.hpp"
-#include "net.hpp"
 #include "program/spirv.hpp"
 #include "support/cases.hpp"
 
@@ -101,6 +101,13 @@ Result<Compiled> compile_digits(const DeviceCaps& caps) {
     return compile({&read}, options);
 }
 
+Result<Compiled> compile_ghost(const DeviceCaps& caps) {
+    const auto traces = ghost_lap::trace_brain(1);
+    const auto manifest = ghost_lap::manifest();
+    return compile(agents::driven_entries_of(traces, manifest),
+                   {.caps = caps, .rows_capacity = manifest.agents});
+}
+
 Result<Compiled> compile_model(const ImportedModel& model, const DeviceCaps& caps) {
     Trace act("act");
     std::vector<Tensor> inputs;
@@ -144,7 +151,7 @@ TEST(DeviceTable, WhatIsCompiledKeepsToEachDevicesLimitsAndIsDocumented) {
     for (const Device& device : kDevices) {
         const DeviceCaps caps = caps_of(device);
         Needs policy, digits, image;
-        expect_to_fit(ghost_lap::compile_net(caps, BindingModel::kDeviceAddress, 1), caps, policy);
+        expect_to_fit(compile_ghost(caps), caps, policy);
         expect_to_fit(compile_digits(caps), caps, digits);
         expect_to_fit(compile_model(*unet, caps), caps, image);
         const MatrixShape m = device.matrix;

@@ -63,6 +63,13 @@ constexpr float kPursuitSeconds = 0.22f;  // and what each m/s adds to it
 constexpr float kPedalSeconds = 0.1f;     // how far ahead the pedals look
 constexpr float kPedalGain = 0.5f;        // throttle per m/s of missing speed
 
+DrivingStyle too_wide(DrivingStyle style, const Corner& corner) {
+    constexpr float kMostLine = 0.7f;  // still on the track
+    const float outside = std::copysign(Coach::kTooWide, -corner.turn);
+    style.line = std::clamp(style.line + outside, -kMostLine, kMostLine);
+    return style;
+}
+
 }  // namespace
 
 std::span<const DrivingStyle> driving_styles() {
@@ -118,6 +125,37 @@ Action ScriptedDriver::drive(const Racer& racer, uint64_t frame) {
     const float wobble = style_.wobble * scenes::random_signed(seed_, scenes::Stream::kDriver,
                                                                frame / kWobbleFrames);
     return clamp_action({steer_for_curvature(curvature, car.speed) + wobble, kPedalGain * missing});
+}
+
+Coach::Coach(const Track& track, const DrivingStyle& style, const Corner& corner, uint64_t seed)
+    : corner_(corner), right_(track, style, seed), wrong_(track, too_wide(style, corner), seed) {}
+
+bool Coach::is_in_corner(const Racer& racer) const {
+    const float into = racer.track().wrap(racer.where().progress - corner_.begin + kTurnInMetres);
+    return into <= kTurnInMetres + corner_.length;
+}
+
+Seat Coach::seat(const Race& race) {
+    const size_t lap = race.ghost().laps().size();
+    const bool teaches = race.ghost_is_driving() && lap >= kWatchedLaps &&
+                         lap < kWatchedLaps + kTaughtLaps && is_in_corner(race.ghost());
+    is_at_ghosts_wheel_ = teaches;
+    if (teaches) return Seat::kGhost;
+    return race.ghost_is_driving() ? Seat::kNone : Seat::kOwnCar;
+}
+
+Action Coach::drive(const Racer& racer, uint64_t frame) {
+    const bool is_wrong = !is_at_ghosts_wheel_ && is_in_corner(racer);
+    return (is_wrong ? wrong_ : right_).drive(racer, frame);
+}
+
+Line driven_line(const Track& track, Driver& driver) {
+    Racer racer(track, 0.0f, false);
+    std::vector<Line> lines;
+    for (uint64_t frame = 0; racer.laps().size() < 3; ++frame)
+        racer.step(driver.drive(racer, frame));
+    for (const Lap& lap : racer.laps()) lines.push_back(lap.line);
+    return mean_line(lines);
 }
 
 }  // namespace hearth::ghost_lap

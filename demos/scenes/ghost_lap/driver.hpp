@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "ghost_lap/racer.hpp"
+#include "ghost_lap/race.hpp"
 
 #include <cstdint>
 #include <span>
@@ -12,10 +12,12 @@
 
 namespace hearth::ghost_lap {
 
-/// Whoever holds the wheel of the player's car: a person, a script, a recording.
+/// Whoever takes part in a race: a person, a script, a recording.
 class Driver {
   public:
     virtual ~Driver() = default;
+    /// Where the driver sits in the frame that comes.
+    virtual Seat seat(const Race&) { return Seat::kOwnCar; }
     /// What the driver does in `frame`, seeing `racer` as it stands before that frame.
     virtual Action drive(const Racer& racer, uint64_t frame) = 0;
 };
@@ -61,5 +63,32 @@ class ScriptedDriver final : public Driver {
     std::vector<float> line_;   // aimed-for offset at equal steps of progress
     std::vector<float> speed_;  // m/s, at the same steps
 };
+
+/// A scripted driver who takes one corner too wide in their own car, so that the ghost learns that, too;
+/// parks when the ghost starts, watches kWatchedLaps of its laps, takes its wheel in that corner of each
+/// of the next kTaughtLaps and shows how it is done, and only watches from then on.  Corrections of a
+/// learner by whoever takes over are HG-DAgger (Kelly et al., 2019).
+class Coach final : public Driver {
+  public:
+    static constexpr size_t kWatchedLaps = 3, kTaughtLaps = 3;
+    static constexpr float kTurnInMetres = 8.0f;  ///< before the corner; until its end
+    static constexpr float kTooWide = 0.5f;       ///< half-widths
+
+    /// track  must outlive the coach.
+    Coach(const Track& track, const DrivingStyle& style, const Corner& corner, uint64_t seed);
+
+    Seat seat(const Race& race) override;
+    Action drive(const Racer& racer, uint64_t frame) override;
+
+  private:
+    bool is_in_corner(const Racer& racer) const;
+
+    Corner corner_;
+    ScriptedDriver right_, wrong_;
+    bool is_at_ghosts_wheel_ = false;
+};
+
+/// The mean line of the first three laps that the driver drives alone.
+Line driven_line(const Track& track, Driver& driver);
 
 }  // namespace hearth::ghost_lap

@@ -35,6 +35,12 @@ std::optional<float> parse_control(std::string_view word) {
     return value && *value >= -1.0f && *value <= 1.0f ? value : std::nullopt;  // refuses NaN too
 }
 
+std::optional<Seat> parse_seat(std::string_view word) {
+    if (word.empty()) return Seat::kOwnCar;
+    if (word == "ghost") return Seat::kGhost;
+    return word == "none" ? std::optional(Seat::kNone) : std::nullopt;
+}
+
 InputScriptError error_at(size_t line, std::string_view expected, std::string_view found) {
     std::string message =
         "line " + std::to_string(line) + ": " + std::string(expected) + ", found ";
@@ -44,11 +50,11 @@ InputScriptError error_at(size_t line, std::string_view expected, std::string_vi
 
 }  // namespace
 
-Action InputScript::at(uint64_t frame) const {
+InputScript::Entry InputScript::at(uint64_t frame) const {
     const auto after =
         std::upper_bound(entries.begin(), entries.end(), frame,
                          [](uint64_t wanted, const Entry& entry) { return wanted < entry.frame; });
-    return after == entries.begin() ? Action{} : std::prev(after)->action;
+    return after == entries.begin() ? Entry{} : *std::prev(after);
 }
 
 std::variant<InputScript, InputScriptError> parse_input_script(std::string_view text) {
@@ -74,15 +80,18 @@ std::variant<InputScript, InputScriptError> parse_input_script(std::string_view 
         const auto throttle = parse_control(throttle_word);
         if (!throttle)
             return error_at(number, "throttle must be a number in [-1, 1]", throttle_word);
+        const std::string_view seat_word = take_word(line);
+        const auto seat = parse_seat(seat_word);
+        if (!seat) return error_at(number, "seat must be ghost, none or left out", seat_word);
         if (const std::string_view extra = take_word(line); !extra.empty())
-            return error_at(number, "expected only frame, steer and throttle", extra);
-        script.entries.push_back({*frame, {*steer, *throttle}});
+            return error_at(number, "expected only frame, steer, throttle and seat", extra);
+        script.entries.push_back({*frame, {*steer, *throttle}, *seat});
     }
     return script;
 }
 
 std::string write_input_script(const InputScript& script) {
-    std::string text = "# frame steer throttle\n";
+    std::string text = "# frame steer throttle seat\n";
     const auto append = [&text](auto value, char after) {
         char digits[32];
         const auto end = std::to_chars(std::begin(digits), std::end(digits), value).ptr;
@@ -91,7 +100,9 @@ std::string write_input_script(const InputScript& script) {
     for (const InputScript::Entry& entry : script.entries) {
         append(entry.frame, ' ');
         append(entry.action.steer, ' ');
-        append(entry.action.throttle, '\n');
+        append(entry.action.throttle, entry.seat == Seat::kOwnCar ? '\n' : ' ');
+        if (entry.seat != Seat::kOwnCar)
+            text.append(entry.seat == Seat::kGhost ? "ghost\n" : "none\n");
     }
     return text;
 }

@@ -3,12 +3,14 @@
 
 // The format of a recorded or hand-written drive: one line per change of the controls,
 //
-//     # frame steer throttle
+//     # frame steer throttle seat
 //     0       0     1
 //     95      -0.4  0.2
+//     1200    0.1   0.5  ghost
 //
 // frames strictly increasing, steer and throttle in [-1, 1], each held until the next line's frame;
-// before the first line both are 0.  Blank lines and text after # are skipped.
+// before the first line both are 0.  seat: "ghost" at the ghost's wheel, "none" to watch, nothing in
+// one's own car.  Blank lines and text after # are skipped.
 
 #pragma once
 
@@ -21,13 +23,14 @@ namespace hearth::ghost_lap {
 
 struct InputScript {
     struct Entry {
-        uint64_t frame;
+        uint64_t frame = 0;
         Action action;
+        Seat seat = Seat::kOwnCar;
     };
     std::vector<Entry> entries;
 
-    /// What the script holds in `frame`.
-    Action at(uint64_t frame) const;
+    /// What the script holds in `frame`, and since when.
+    Entry at(uint64_t frame) const;
 };
 
 /// Why a script was refused, as in `line 3: steer must be a number in [-1, 1], found "left"`.
@@ -45,7 +48,8 @@ std::string write_input_script(const InputScript& script);
 class ReplayDriver final : public Driver {
   public:
     explicit ReplayDriver(InputScript script) : script_(std::move(script)) {}
-    Action drive(const Racer&, uint64_t frame) override { return script_.at(frame); }
+    Seat seat(const Race& race) override { return script_.at(race.frame()).seat; }
+    Action drive(const Racer&, uint64_t frame) override { return script_.at(frame).action; }
 
   private:
     InputScript script_;

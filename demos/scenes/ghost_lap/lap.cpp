@@ -20,6 +20,14 @@ float line_error(const Line& a, const Line& b) {
     return sum / kLineBins;
 }
 
+float line_error(const Line& a, const Line& b, float begin, float end) {
+    const int first = static_cast<int>(std::ceil(begin * kLineBins - 0.5f));
+    const int last = static_cast<int>(std::floor(end * kLineBins - 0.5f));
+    float sum = 0.0f;
+    for (int i = first; i <= last; ++i) sum += std::abs(a[i % kLineBins] - b[i % kLineBins]);
+    return last >= first ? sum / static_cast<float>(last - first + 1) : 0.0f;
+}
+
 Line mean_line(std::span<const Line> lines) {
     Line mean{};
     for (const Line& line : lines)

@@ -21,6 +21,10 @@ float mean_offset(const Line& line);
 /// Mean absolute distance between two lines, in half-widths.
 float line_error(const Line& a, const Line& b);
 
+/// The same from `begin` to `end`, as parts of the lap: begin in [0, 1), end in (begin, begin + 1].
+/// Bins count whose middle lies there; 0 if there is none.
+float line_error(const Line& a, const Line& b, float begin, float end);
+
 /// The bin-wise mean of `lines`; all zero if there are none.
 Line mean_line(std::span<const Line> lines);
 

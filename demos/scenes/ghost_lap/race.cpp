@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kGridSpread = 0.3f;  // half-widths; how far to the side a car may stand on the grid
 
-enum WorldDraw : uint64_t { kPlayerGrid, kGhostGrid };
+enum WorldDraw : uint64_t { kPlayerGrid, kGhostGrid, kRivalGrid };
 
 float grid_lateral(uint64_t seed, WorldDraw draw) {
     return kGridSpread * scenes::random_signed(seed, scenes::Stream::kWorld, draw);
@@ -67,48 +67,105 @@ bool RaceTable::has_ghost_lapped(int lap_count, float tolerance) const {
     return false;
 }
 
+Autopilot::Autopilot(uint32_t latency_frames) : latency_(std::min(latency_frames, kMaxLatency)) {}
+
+void Autopilot::post(uint64_t now, uint64_t observed, const ActionVector& action) {
+    if (observed > now || observed + latency_ < now) return;
+    posted_[observed % posted_.size()] = {observed, action};
+}
+
+Action Autopilot::take(uint64_t now) {
+    const uint64_t observed = now - latency_;
+    const auto& posted = posted_[observed % posted_.size()];
+    const bool has_arrived = posted && posted->frame == observed;
+    if (has_arrived)
+        last_ = clamp_action({posted->action[0], posted->action[1]});
+    else if (has_begun_)
+        ++missed_;
+    has_begun_ = has_begun_ || has_arrived;
+    return last_;
+}
+
 Race::Race(const Track& track, const RaceOptions& options)
     : options_(options),
       player_(track, grid_lateral(options.seed, kPlayerGrid), false),
       ghost_(track, grid_lateral(options.seed, kGhostGrid), true),
-      demonstrations_(options.seed) {
-    options_.action_latency_frames = std::min(options.action_latency_frames, kMaxLatency);
+      ghost_pilot_(options.action_latency_frames),
+      rival_pilot_(options.action_latency_frames) {
     options_.reaction_frames = std::min(options.reaction_frames, kMaxReaction);
 }
 
-void Race::set_ghost_action(uint64_t observed, const ActionVector& action) {
-    if (observed > frame_ || observed + options_.action_latency_frames < frame_) return;
-    posted_[observed % posted_.size()] = {observed, action};
+void Race::add_rival() {
+    rival_.emplace(track(), grid_lateral(options_.seed, kRivalGrid), true);
 }
 
-void Race::step(Action player_action) {
-    player_action = clamp_action(player_action);
-    seen_[frame_ % seen_.size()] = player_.observation();
-    if (frame_ % kFramesPerSample == 0 && frame_ >= options_.reaction_frames)
-        demonstrations_.add(seen_[(frame_ - options_.reaction_frames) % seen_.size()],
-                            player_action);
-    player_.step(player_action);
-    if (ghost_is_driving_) ghost_.step(next_ghost_action());
+void Race::step(Action action, Seat seat) {
+    action = clamp_action(action);
+    if (seat == Seat::kGhost && !ghost_is_driving_) seat = Seat::kOwnCar;
+    demonstrate(driven(seat).observation(), action, seat);
+    if (seat == Seat::kOwnCar) {
+        player_.step(action);
+        if (rival_) rival_->step(rival_pilot_.take(frame_));
+        ++duel_frame_;
+    }
+    if (ghost_is_driving_) {
+        const Action own = ghost_pilot_.take(frame_);
+        ghost_.step(seat == Seat::kGhost ? action : own);
+        if (seat == Seat::kGhost) ++corrected_frames_;
+    }
     ghost_is_driving_ = std::ranges::count_if(player_.laps(), &Lap::is_completed) >=
                         options_.ghost_starts_after_laps;
     ++frame_;
     state_hash_ = scenes::mix64(scenes::mix64(state_hash_ ^ hash_car(player_.car())) ^
                                 hash_car(ghost_.car()));
+    if (!rival_) return;
+    state_hash_ = scenes::mix64(state_hash_ ^ hash_car(rival_->car()));
+    for (size_t car = 0; car < reached_.size(); ++car) {
+        const float distance = (car == 0 ? player_ : *rival_).distance() + Racer::kGridMetres;
+        while (static_cast<float>(reached_[car].size()) <= distance)
+            reached_[car].push_back(duel_frame_);
+    }
 }
 
-Action Race::next_ghost_action() {
-    const uint64_t observed = frame_ - options_.action_latency_frames;
-    const auto& posted = posted_[observed % posted_.size()];
-    if (posted && posted->frame == observed)
-        ghost_action_ = clamp_action({posted->action[0], posted->action[1]});
-    else
-        ++missed_actions_;
-    return ghost_action_;
+/// What was seen from one seat is not answered from another.
+void Race::demonstrate(const Observation& seen, Action action, Seat seat) {
+    demonstration_.reset();
+    if (seat != seat_) seated_since_ = frame_;
+    seat_ = seat;
+    seen_[frame_ % seen_.size()] = seen;
+    const uint64_t reaction = options_.reaction_frames;
+    if (seat == Seat::kNone || frame_ % kFramesPerSample != 0 || frame_ < seated_since_ + reaction)
+        return;
+    demonstration_ = {seen_[(frame_ - reaction) % seen_.size()], {action.steer, action.throttle}};
+}
+
+float Race::lead_seconds() const {
+    const size_t common = std::min(reached_[0].size(), reached_[1].size());
+    if (common == 0) return 0.0f;
+    return kFrameSeconds * (static_cast<float>(reached_[1][common - 1]) -
+                            static_cast<float>(reached_[0][common - 1]));
 }
 
 RaceTable Race::table() const {
-    const Line player_line = mean_line(completed_lines(player_));
-    return {.player = summarize(player_, player_line), .ghost = summarize(ghost_, player_line)};
+    const Line line = mean_line(completed_lines(player_));
+    RaceTable table{.player = summarize(player_, line), .ghost = summarize(ghost_, line)};
+    if (rival_) table.rival = summarize(*rival_, line);
+    return table;
+}
+
+std::vector<float> corner_errors(const Race& race, const Line& line, size_t first, size_t end) {
+    const std::vector<Lap>& laps = race.ghost().laps();
+    const float length = race.track().length();
+    end = std::min(end, laps.size());
+    std::vector<float> errors;
+    for (const Corner& corner : race.track().corners()) {
+        const float begin = corner.begin / length;
+        float sum = 0.0f;
+        for (size_t i = first; i < end; ++i)
+            sum += line_error(laps[i].line, line, begin, begin + corner.length / length);
+        errors.push_back(end > first ? sum / static_cast<float>(end - first) : 0.0f);
+    }
+    return errors;
 }
 
 }  // namespace hearth::ghost_lap

@@ -34,6 +34,10 @@ class Racer {
     const Car& car() const { return car_; }
     /// Where the car is; its progress lies in [0, track().length()).
     TrackPoint where() const { return {track_->wrap(progress_), lateral_}; }
+    /// Metres driven since the line was crossed first; negative on the grid.
+    float distance() const {
+        return static_cast<float>(laps_.size()) * track_->length() + progress_;
+    }
     Observation observation() const { return observe(car_, *track_, where()); }
     bool is_on_track() const { return lateral_ >= -1.0f && lateral_ <= 1.0f; }
 

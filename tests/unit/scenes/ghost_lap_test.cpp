@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "ghost_lap/car.hpp"
-#include "ghost_lap/demonstrations.hpp"
 #include "ghost_lap/driver.hpp"
 #include "ghost_lap/input_script.hpp"
 #include "ghost_lap/race.hpp"
@@ -54,7 +53,7 @@ Race driven_race(const RaceOptions& options, const DrivingStyle& player, int fra
     return race;
 }
 
-Line driven_line(const DrivingStyle& habits, uint64_t seed) {
+Line first_line(const DrivingStyle& habits, uint64_t seed) {
     const Race race = driven_race({.seed = seed}, habits, 1400);
     return race.player().laps().at(0).line;
 }
@@ -311,6 +310,19 @@ TEST(Line, ErrorIsTheMeanAbsoluteDifference) {
     EXPECT_EQ(line_error(b, mean_line(std::vector<Line>{b, b})), 0.0f);
 }
 
+TEST(Line, ErrorOfAStretchIsThatOfItsBinsAndMayPassTheLine) {
+    Line a{};
+    Line b{};
+    b[0] = 0.5f;
+    b[kLineBins - 1] = 0.25f;
+    constexpr float kBin = 1.0f / kLineBins;
+    EXPECT_EQ(line_error(a, b, 0.0f, kBin), 0.5f);
+    EXPECT_EQ(line_error(a, b, 0.0f, 2 * kBin), 0.25f);
+    EXPECT_EQ(line_error(a, b, kBin, 2 * kBin), 0.0f);
+    EXPECT_EQ(line_error(a, b, 1.0f - kBin, 1.0f + kBin), 0.375f);
+    EXPECT_EQ(line_error(a, b, 0.0f, 0.1f * kBin), 0.0f) << "no bin's middle";
+}
+
 // --- Drivers -------------------------------------------------------------------------------------
 
 TEST(ScriptedDriver, EveryStyleLapsInFifteenToTwentySecondsOnTheTrack) {
@@ -330,15 +342,15 @@ TEST(ScriptedDriver, EveryStyleLapsInFifteenToTwentySecondsOnTheTrack) {
 
 TEST(ScriptedDriver, AnyTwoStylesAreToldApartByTheNearestLine) {
     std::vector<Line> known;
-    for (const DrivingStyle& habits : driving_styles()) known.push_back(driven_line(habits, 100));
+    for (const DrivingStyle& habits : driving_styles()) known.push_back(first_line(habits, 100));
     for (size_t i = 0; i < known.size(); ++i)
         for (uint64_t seed = 1; seed <= 10; ++seed)
-            EXPECT_EQ(nearest_line(driven_line(driving_styles()[i], seed), known), i);
+            EXPECT_EQ(nearest_line(first_line(driving_styles()[i], seed), known), i);
 }
 
 TEST(ScriptedDriver, SmoothAndLateDriveLinesHalfAHalfWidthApart) {
-    const float smooth = mean_offset(driven_line(style("smooth"), 1));
-    const float late = mean_offset(driven_line(style("late"), 1));
+    const float smooth = mean_offset(first_line(style("smooth"), 1));
+    const float late = mean_offset(first_line(style("late"), 1));
     EXPECT_GT(std::abs(smooth - late), 0.5f);
 }
 
@@ -366,15 +378,26 @@ InputScript parsed(std::string_view text) {
 TEST(InputScript, HoldsEachLineUntilTheNext) {
     const InputScript script =
         parsed("# frame steer throttle\n10 0.5 1 # hard\r\n\n  20\t-1 -0.25");
-    EXPECT_EQ(script.at(9).throttle, 0.0f);
-    EXPECT_EQ(script.at(10).steer, 0.5f);
-    EXPECT_EQ(script.at(19).throttle, 1.0f);
-    EXPECT_EQ(script.at(20).steer, -1.0f);
-    EXPECT_EQ(script.at(1'000'000).throttle, -0.25f);
+    EXPECT_EQ(script.at(9).action.throttle, 0.0f);
+    EXPECT_EQ(script.at(10).action.steer, 0.5f);
+    EXPECT_EQ(script.at(19).action.throttle, 1.0f);
+    EXPECT_EQ(script.at(20).action.steer, -1.0f);
+    EXPECT_EQ(script.at(1'000'000).action.throttle, -0.25f);
+}
+
+TEST(InputScript, SeatsAreHeldAndWritten) {
+    const char* const text =
+        "# frame steer throttle seat\n1 0 1\n5 0.5 0 ghost\n9 0 0 none\n12 0 1\n";
+    const InputScript script = parsed(text);
+    EXPECT_EQ(script.at(4).seat, Seat::kOwnCar);
+    EXPECT_EQ(script.at(8).seat, Seat::kGhost);
+    EXPECT_EQ(script.at(9).seat, Seat::kNone);
+    EXPECT_EQ(script.at(12).seat, Seat::kOwnCar);
+    EXPECT_EQ(write_input_script(script), text);
 }
 
 TEST(InputScript, AnEmptyScriptDoesNothing) {
-    EXPECT_EQ(parsed("").at(5).throttle, 0.0f);
+    EXPECT_EQ(parsed("").at(5).action.throttle, 0.0f);
 }
 
 TEST(InputScript, BadLinesAreRefusedByNumberExpectationAndFact) {
@@ -392,7 +415,7 @@ TEST(InputScript, BadLinesAreRefusedByNumberExpectationAndFact) {
     EXPECT_EQ(message("0 1.01 0"), "line 1: steer must be a number in [-1, 1], found \"1.01\"");
     EXPECT_EQ(message("0 1"), "line 1: throttle must be a number in [-1, 1], found nothing");
     EXPECT_EQ(message("0 1 0x1"), "line 1: throttle must be a number in [-1, 1], found \"0x1\"");
-    EXPECT_EQ(message("0 1 0 9"), "line 1: expected only frame, steer and throttle, found \"9\"");
+    EXPECT_EQ(message("0 1 0 9"), "line 1: seat must be ghost, none or left out, found \"9\"");
 }
 
 TEST(InputScript, ARecordedDriveReplaysToTheSameRace) {
@@ -412,75 +435,7 @@ TEST(InputScript, ARecordedDriveReplaysToTheSameRace) {
     EXPECT_EQ(replayed.player().laps().size(), 1u);
 }
 
-// --- Demonstrations ------------------------------------------------------------------------------
-
-struct Batch {
-    std::array<float, kBatchSize * kObservationSize> observations;
-    std::array<float, kBatchSize * kActionSize> actions;
-    bool operator==(const Batch&) const = default;
-};
-
-Batch drawn(const Demonstrations& demonstrations, uint64_t step) {
-    Batch batch{};
-    demonstrations.fill_minibatch(step, batch.observations, batch.actions);
-    return batch;
-}
-
-Demonstrations numbered(uint64_t seed, uint32_t count) {
-    Demonstrations demonstrations(seed);
-    for (uint32_t i = 0; i < count; ++i) {
-        const auto value = static_cast<float>(i);
-        demonstrations.add({value, value + 0.5f}, {value, -value});
-    }
-    return demonstrations;
-}
-
-TEST(Demonstrations, AMinibatchIsAFunctionOfSeedStepAndContents) {
-    const Demonstrations a = numbered(1, 300);
-    EXPECT_EQ(drawn(a, 7), drawn(numbered(1, 300), 7));
-    EXPECT_NE(drawn(a, 7), drawn(a, 8));
-    EXPECT_NE(drawn(a, 7), drawn(numbered(2, 300), 7));
-}
-
-TEST(Demonstrations, RowsKeepObservationAndActionTogether) {
-    const Batch batch = drawn(numbered(1, 300), 0);
-    for (int row = 0; row < kBatchSize; ++row) {
-        const float value = batch.actions[row * kActionSize];
-        EXPECT_EQ(batch.actions[row * kActionSize + 1], -value);
-        EXPECT_EQ(batch.observations[row * kObservationSize], value);
-        EXPECT_EQ(batch.observations[row * kObservationSize + 1], value + 0.5f);
-    }
-}
-
-TEST(Demonstrations, EveryPairIsDrawnAboutEquallyOften) {
-    constexpr int kPairs = 200;
-    constexpr int kSteps = 500;
-    const Demonstrations demonstrations = numbered(1, kPairs);
-    std::array<int, kPairs> counts{};
-    for (int step = 0; step < kSteps; ++step) {
-        const Batch batch = drawn(demonstrations, step);
-        for (int row = 0; row < kBatchSize; ++row)
-            ++counts[static_cast<size_t>(batch.actions[row * kActionSize])];
-    }
-    // 320 expected, standard deviation 18: six of them on either side.
-    for (const int count : counts) EXPECT_NEAR(count, 320, 108);
-}
-
-TEST(Demonstrations, WhenFullTheOldestGoFirst) {
-    constexpr uint32_t kExtra = 100;
-    const Demonstrations demonstrations = numbered(1, Demonstrations::kCapacity + kExtra);
-    EXPECT_EQ(demonstrations.size(), Demonstrations::kCapacity);
-    float least = 1e9f;
-    for (int step = 0; step < 400; ++step)
-        for (int row = 0; row < kBatchSize; ++row)
-            least = std::min(least, drawn(demonstrations, step).actions[row * kActionSize]);
-    EXPECT_EQ(least, static_cast<float>(kExtra));
-}
-
-TEST(Demonstrations, AreReadyWithOneBatch) {
-    EXPECT_FALSE(numbered(1, kBatchSize - 1).is_ready());
-    EXPECT_TRUE(numbered(1, kBatchSize).is_ready());
-}
+// --- Random ---------------------------------------------------------------------------------------
 
 TEST(Random, StreamsOfOneSeedDiffer) {
     std::set<uint64_t> seen;
@@ -614,25 +569,178 @@ TEST(Race, NotANumberFromTheNetDoesNotReachTheCar) {
 
 TEST(Race, DemonstrationsAreTwentyAHertzAndPairTheActionWithWhatWasSeenBefore) {
     Race race(circuit(), {.seed = 1, .reaction_frames = 3});
-    std::vector<Observation> seen;
     ScriptedDriver driver(circuit(), style("late"), 1);
-    std::vector<Action> done;
-    for (int i = 0; i < 600; ++i) {
+    std::vector<Observation> seen;
+    size_t count = 0;
+    for (size_t i = 0; i < 600; ++i) {
         seen.push_back(race.player().observation());
-        done.push_back(driver.drive(race.player(), race.frame()));
-        race.step(done.back());
+        const Action done = driver.drive(race.player(), race.frame());
+        race.step(done);
+        const auto& shown = race.demonstration();
+        ASSERT_EQ(shown.has_value(), i % Race::kFramesPerSample == 0 && i >= 3) << "frame " << i;
+        if (!shown) continue;
+        ++count;
+        EXPECT_EQ(shown->observation, seen[i - 3]);
+        EXPECT_EQ(shown->action, (ActionVector{done.steer, done.throttle}));
     }
-    EXPECT_EQ(race.demonstrations().total(), 600u / Race::kFramesPerSample - 1u);
-    const Batch batch = drawn(race.demonstrations(), 0);
-    for (int row = 0; row < kBatchSize; ++row) {
-        const float* action = &batch.actions[row * kActionSize];
-        const float* observation = &batch.observations[row * kObservationSize];
-        bool is_found = false;
-        for (size_t frame = 3; frame < done.size(); frame += Race::kFramesPerSample)
-            is_found |= done[frame].steer == action[0] && done[frame].throttle == action[1] &&
-                        std::equal(seen[frame - 3].begin(), seen[frame - 3].end(), observation);
-        EXPECT_TRUE(is_found) << "row " << row;
+    EXPECT_EQ(count, 600u / Race::kFramesPerSample - 1u);
+}
+
+/// A race whose ghost, driven as by a net that learned perfectly, has been on its way for a while.
+struct HandOver {
+    Race race{circuit(), {.seed = 1}};
+    ScriptedDriver driver{circuit(), style("late"), 1};
+    PerfectGhost ghost{style("late"), 2};
+
+    HandOver() {
+        race.add_rival();
+        while (!race.ghost_is_driving()) step(Seat::kOwnCar);
+        for (int i = 0; i < 101; ++i) step(Seat::kOwnCar);
     }
+    Action step(Seat seat) {
+        race.set_ghost_action(race.frame(), ghost.act(race));
+        race.set_rival_action(race.frame(), {0.0f, 0.3f});
+        const Action action = driver.drive(race.driven(seat), race.frame());
+        race.step(action, seat);
+        return action;
+    }
+};
+
+TEST(Race, WhoTakesTheGhostsWheelMovesItAndAllOthersWait) {
+    HandOver h;
+    for (int i = 0; i < 30; ++i) {
+        const Car before = h.race.ghost().car(), own = h.race.player().car();
+        const Car rival = h.race.rival()->car();
+        const float lap = h.race.player().lap_seconds();
+        const Action action = h.step(Seat::kGhost);
+        EXPECT_EQ(h.race.ghost().car().heading, step_car(before, action, true).heading);
+        EXPECT_EQ(h.race.player().car().position, own.position);
+        EXPECT_EQ(h.race.rival()->car().position, rival.position);
+        EXPECT_EQ(h.race.player().lap_seconds(), lap);
+    }
+    EXPECT_EQ(h.race.corrected_frames(), 30u);
+    const Car own = h.race.player().car(), ghost = h.race.ghost().car();
+    h.step(Seat::kNone);
+    EXPECT_EQ(h.race.player().car().position, own.position);
+    EXPECT_NE(h.race.ghost().car().position, ghost.position) << "its net drives again";
+    EXPECT_EQ(h.race.corrected_frames(), 30u);
+    h.step(Seat::kOwnCar);
+    EXPECT_NE(h.race.player().car().position, own.position);
+    EXPECT_EQ(h.race.missed_actions(), 0u);
+}
+
+TEST(Race, OnlyWhatIsDoneAtAWheelIsShownAndNothingAcrossAChangeOfSeats) {
+    HandOver h;
+    std::vector<Observation> seen;
+    const auto count = [&](Seat seat, int frames) {
+        int shown = 0;
+        seen.clear();
+        for (int i = 0; i < frames; ++i) {
+            seen.push_back(h.race.driven(seat).observation());
+            h.step(seat);
+            if (!h.race.demonstration()) continue;
+            ++shown;
+            EXPECT_GE(i, 2) << "it would answer what was seen from the other seat";
+            if (i >= 2) {
+                EXPECT_EQ(h.race.demonstration()->observation, seen[static_cast<size_t>(i) - 2]);
+            }
+        }
+        return shown;
+    };
+    EXPECT_NEAR(count(Seat::kGhost, 60), 20, 1);
+    EXPECT_EQ(count(Seat::kNone, 60), 0);
+    EXPECT_NEAR(count(Seat::kOwnCar, 60), 20, 1);
+}
+
+TEST(Race, BeforeTheGhostDrivesItsWheelIsOnesOwn) {
+    Race race(circuit(), {.seed = 1});
+    const Car ghost = race.ghost().car(), own = race.player().car();
+    EXPECT_EQ(&race.driven(Seat::kGhost), &race.player());
+    race.step({0.0f, 1.0f}, Seat::kGhost);
+    EXPECT_EQ(race.ghost().car().position, ghost.position);
+    EXPECT_NE(race.player().car().position, own.position);
+    EXPECT_EQ(race.seat(), Seat::kOwnCar);
+}
+
+TEST(Race, TheLeadIsTheTimeBetweenTwoCarsAtTheSamePlace) {
+    Race race(circuit(), {.seed = 1, .action_latency_frames = 0});
+    race.add_rival();
+    EXPECT_EQ(race.lead_seconds(), 0.0f);
+    // Two drivers of one line and speed, of whom the second one waits for a second after a lap.
+    ScriptedDriver driver(circuit(), style("tidy"), 1);
+    bool has_waited = false;
+    const auto drive = [&](int frames) {
+        for (int i = 0; i < frames; ++i) {
+            const Action rival = driver.drive(*race.rival(), race.frame());
+            race.set_rival_action(race.frame(), {rival.steer, rival.throttle});
+            race.step(driver.drive(race.player(), race.frame()));
+        }
+    };
+    drive(900);
+    EXPECT_NEAR(race.lead_seconds(), 0.0f, 0.1f);
+    while (race.rival()->car().speed > 2.0f) {
+        race.set_rival_action(race.frame(), {0.0f, -1.0f});
+        race.step(driver.drive(race.player(), race.frame()));
+        has_waited = true;
+    }
+    drive(900);
+    EXPECT_TRUE(has_waited);
+    const float behind = race.lead_seconds();
+    EXPECT_GT(behind, 0.5f);
+    EXPECT_LT(behind, 5.0f);
+    EXPECT_GT(race.player().distance(), race.rival()->distance());
+    ASSERT_TRUE(race.table().rival);
+    EXPECT_GT(race.table().rival->rows.front().seconds, race.table().player.rows.front().seconds);
+}
+
+TEST(Race, WithoutARivalItsHashIsThatOfTheTwoCars) {
+    Race alone(circuit(), {.seed = 1}), both(circuit(), {.seed = 1});
+    both.add_rival();
+    for (Race* race : {&alone, &both}) race->step({0.0f, 1.0f});
+    EXPECT_EQ(alone.player().car().position, both.player().car().position);
+    EXPECT_NE(alone.state_hash(), both.state_hash());
+    EXPECT_EQ(alone.rival(), nullptr);
+    EXPECT_FALSE(alone.table().rival);
+}
+
+TEST(Coach, TakesACornerTooWideParksAndShowsTheGhostHowItIsDone) {
+    const Corner corner = circuit().corners().at(3);
+    const float begin = corner.begin / circuit().length();
+    const float end = begin + corner.length / circuit().length();
+    Race race(circuit(), {.seed = 1});
+    Coach coach(circuit(), style("tidy"), corner, 1);
+    PerfectGhost ghost(style("tidy"), 2);
+    ScriptedDriver driver(circuit(), style("tidy"), 1);
+    const Line right = driven_line(circuit(), driver);
+    constexpr size_t kTaughtEnd = Coach::kWatchedLaps + Coach::kTaughtLaps;
+    std::vector<size_t> taught_frames(kTaughtEnd + 2);
+    while (race.ghost().laps().size() < taught_frames.size()) {
+        ASSERT_LT(race.frame(), 20000u);
+        race.set_ghost_action(race.frame(), ghost.act(race));
+        const Seat seat = coach.seat(race);
+        ASSERT_EQ(seat == Seat::kOwnCar, !race.ghost_is_driving());
+        const float here = race.ghost().where().progress;
+        if (seat == Seat::kGhost) {
+            ++taught_frames[race.ghost().laps().size()];
+            EXPECT_GE(here, corner.begin - Coach::kTurnInMetres);
+            EXPECT_LE(here, corner.begin + corner.length);
+        }
+        race.step(coach.drive(race.driven(seat), race.frame()), seat);
+    }
+    for (size_t lap = 0; lap < taught_frames.size(); ++lap) {
+        const bool teaches = lap >= Coach::kWatchedLaps && lap < kTaughtEnd;
+        EXPECT_EQ(taught_frames[lap] > 20, teaches) << "lap " << lap;
+        EXPECT_EQ(taught_frames[lap] > 0, teaches) << "lap " << lap;
+    }
+    ASSERT_EQ(race.player().laps().size(), 1u);
+    const Line& own = race.player().laps().front().line;
+    EXPECT_EQ(race.player().off_tracks(), 0u);
+    EXPECT_GT(line_error(own, right, begin, end), 0.25f);
+    EXPECT_LT(line_error(own, right, 0.0f, begin - 0.05f), 0.05f) << "elsewhere they drive well";
+    const std::vector<float> errors = corner_errors(race, right, 0, 99);
+    ASSERT_EQ(errors.size(), circuit().corners().size());
+    for (const float error : errors) EXPECT_LT(error, 0.1f);
+    for (const float error : corner_errors(race, right, 50, 99)) EXPECT_EQ(error, 0.0f);
 }
 
 TEST(Race, ALapWithAResetIsNeverCompleted) {
