@@ -94,5 +94,24 @@ TEST(OnnxBatchNorm, WhatOthersReadIsNotFolded) {
     EXPECT_EQ(run(kept), run(import(shared, BatchNormImport::kTrainable)));
 }
 
+// What is known only when it runs cannot be multiplied at import.
+TEST(OnnxBatchNorm, WhatIsNoInitializerIsNotFolded) {
+    for (const int which : {0, 2, 3}) {  // w, scale, bias
+        OnnxBuilder b = normalized(true);
+        onnx::TensorProto given = b.graph().initializer(which);
+        b.graph().mutable_initializer()->DeleteSubrange(which, 1);
+        given.set_name("first_" + given.name());
+        b.initializer(given);
+        const std::string name = given.name().substr(6);
+        onnx::NodeProto& copy = b.node("Neg", {given.name()}, {name});
+        copy.set_name("copy");
+        for (int i = b.graph().node_size() - 1; i > 0; --i)
+            b.graph().mutable_node()->SwapElements(i, i - 1);
+        EXPECT_EQ(run(import(b, BatchNormImport::kFolded)),
+                  run(import(b, BatchNormImport::kTrainable)))
+            << name;
+    }
+}
+
 }  // namespace
 }  // namespace hearth

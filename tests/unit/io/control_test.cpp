@@ -13,6 +13,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 namespace hearth {
 namespace {
 
@@ -239,6 +241,153 @@ TEST(OnnxControl, ScansOfVersion8TreatEachSequenceOfABatchAlone) {
     EXPECT_EQ(y[0], floats({2, 2}, {4, 106, 12, 14}));
     EXPECT_EQ(y[1], floats({2, 2, 2}, {3, 104, 4, 106, 7, 8, 12, 14}));
     EXPECT_NE(message_of(uneven).find("several lengths"), std::string::npos) << message_of(uneven);
+}
+
+// What a file says of branches and loops is checked before they are followed.
+
+TEST(OnnxControl, AnIfNeedsOneConditionAndBothBranches) {
+    const auto with = [](const std::function<void(onnx::NodeProto&)>& damage) {
+        OnnxBuilder b = conditional("Neg", "Abs");
+        b.input("flag", {}, onnx::TensorProto::BOOL);
+        damage(*b.graph().mutable_node(0));
+        return message_of(b);
+    };
+    const std::string expected = "needs a condition and two branches";
+    EXPECT_EQ(with([](onnx::NodeProto&) {}), "(no error)");
+    EXPECT_NE(with([](auto& n) { n.clear_input(); }).find(expected), std::string::npos);
+    EXPECT_NE(with([](auto& n) { n.add_input("flag"); }).find(expected), std::string::npos);
+    EXPECT_NE(with([](auto& n) { n.set_input(0, ""); }).find(expected), std::string::npos);
+    for (const int branch : {0, 1})
+        EXPECT_NE(with([branch](auto& n) {
+                      n.mutable_attribute()->DeleteSubrange(branch, 1);
+                  }).find(expected),
+                  std::string::npos)
+            << branch;
+}
+
+TEST(OnnxControl, AConditionIsOneBool) {
+    const auto with_flag = [](const std::vector<testing::PortDim>& dims, int32_t type) {
+        OnnxBuilder b = conditional("Neg", "Abs");
+        b.input("flag", dims, type);
+        return message_of(b);
+    };
+    EXPECT_EQ(with_flag({1, 1}, onnx::TensorProto::BOOL), "(no error)");
+    EXPECT_NE(
+        with_flag({2}, onnx::TensorProto::BOOL).find("its condition is bool[2], expected one bool"),
+        std::string::npos);
+    EXPECT_NE(with_flag({"n"}, onnx::TensorProto::BOOL)
+                  .find("its condition is bool[rows], expected one bool"),
+              std::string::npos);
+    EXPECT_NE(
+        with_flag({}, onnx::TensorProto::INT32).find("its condition is i32[], expected one bool"),
+        std::string::npos);
+}
+
+TEST(OnnxControl, BranchesGiveAsManyOutputs) {
+    OnnxBuilder b = conditional("Neg", "Abs");
+    b.input("flag", {}, onnx::TensorProto::BOOL);
+    b.graph().mutable_node(0)->mutable_attribute(1)->mutable_g()->add_output()->set_name("x");
+    EXPECT_NE(message_of(b).find("If"), std::string::npos) << message_of(b);
+}
+
+TEST(OnnxControl, ALoopsBodyTakesAndGivesWhatIsCarried) {
+    const auto with = [](const std::function<void(onnx::NodeProto&)>& damage) {
+        OnnxBuilder b = counting_loop(false);
+        damage(*b.graph().mutable_node(0));
+        return message_of(b);
+    };
+    EXPECT_NE(with([](auto& n) { n.clear_attribute(); }).find("needs two inputs and a body"),
+              std::string::npos);
+    EXPECT_NE(with([](auto& n) {
+                  n.mutable_input()->DeleteSubrange(1, 2);
+              }).find("needs two inputs and a body"),
+              std::string::npos);
+    const auto body = [](onnx::NodeProto& n) { return n.mutable_attribute(0)->mutable_g(); };
+    EXPECT_NE(
+        with([&](auto& n) { body(n)->mutable_input()->DeleteSubrange(2, 1); }).find("its body"),
+        std::string::npos)
+        << with([&](auto& n) { body(n)->mutable_input()->DeleteSubrange(2, 1); });
+    EXPECT_NE(
+        with([&](auto& n) { body(n)->mutable_output()->DeleteSubrange(1, 2); }).find("its body"),
+        std::string::npos);
+}
+
+/// Reads `read` inputs slice by slice, carries the others, gives the last one's slices.
+OnnxBuilder scan_of(const std::vector<std::string>& inputs, int64_t read, int opset = 17) {
+    OnnxBuilder body(opset), b(opset);
+    const size_t first = opset < 9 ? 1 : 0;
+    for (size_t i = first; i < inputs.size(); ++i) body.input("in" + std::to_string(i), {2});
+    const size_t carried = inputs.size() - std::min(inputs.size(), static_cast<size_t>(read));
+    for (size_t i = first; i < carried; ++i) body.output("in" + std::to_string(i));
+    body.node("Neg", {"in" + std::to_string(inputs.size() - 1)}, {"seen"});
+    body.output("seen");
+    std::vector<std::string> outputs;
+    for (size_t i = first; i < carried; ++i) outputs.push_back("end" + std::to_string(i));
+    outputs.emplace_back("all");
+    onnx::NodeProto& scan = b.node("Scan", inputs, outputs);
+    set_graph(scan, "body", body.graph());
+    set_int(scan, "num_scan_inputs", read);
+    b.output("all");
+    return b;
+}
+
+TEST(OnnxControl, AScanMayCarryNothing) {
+    OnnxBuilder b = scan_of({"x"}, 1);
+    b.input("x", {3, 2});
+    EXPECT_EQ(run(b, {floats({3, 2}, {1, 2, 3, 4, 5, 6})})[0],
+              floats({3, 2}, {-1, -2, -3, -4, -5, -6}));
+}
+
+TEST(OnnxControl, AScanReadsAtLeastOneAndNoMoreThanItsInputs) {
+    for (const int64_t read : {-1, 0, 3}) {
+        OnnxBuilder b = scan_of({"start", "x"}, read);
+        b.input("start", {2}).input("x", {3, 2});
+        EXPECT_NE(message_of(b).find("needs a body and num_scan_inputs"), std::string::npos)
+            << read << ": " << message_of(b);
+    }
+    // The first input of version 8 is none that is read.
+    OnnxBuilder old = scan_of({"", "x"}, 2, 8);
+    old.input("x", {1, 3, 2});
+    EXPECT_NE(message_of(old).find("has too few inputs"), std::string::npos) << message_of(old);
+}
+
+TEST(OnnxControl, AScansSlicesAreAsManyAndNoRows) {
+    OnnxBuilder uneven = scan_of({"x", "y"}, 2);
+    uneven.input("x", {3, 2}).input("y", {4, 2});
+    EXPECT_NE(message_of(uneven).find("reads 3 and 4 slices"), std::string::npos)
+        << message_of(uneven);
+    OnnxBuilder along_rows = scan_of({"x"}, 1);
+    along_rows.input("x", {"n", 2});
+    EXPECT_NE(message_of(along_rows).find("runs along the rows"), std::string::npos)
+        << message_of(along_rows);
+    OnnxBuilder of_rows = scan_of({"size"}, 1);
+    of_rows.input("x", {"n", 2}).node("Shape", {"x"}, {"size"});
+    of_rows.graph().mutable_node()->SwapElements(0, 1);
+    EXPECT_NE(message_of(of_rows).find("reads what depends on the rows"), std::string::npos)
+        << message_of(of_rows);
+}
+
+TEST(OnnxControl, AScanRunsNoMoreTurnsThanALoop) {
+    OnnxBuilder fits = scan_of({"x"}, 1), longer = scan_of({"x"}, 1);
+    fits.input("x", {1024, 2});
+    longer.input("x", {1025, 2});
+    EXPECT_EQ(message_of(fits), "(no error)");
+    EXPECT_NE(message_of(longer).find("runs more than 1024 turns"), std::string::npos)
+        << message_of(longer);
+}
+
+TEST(OnnxControl, SequencesOfVersion8AreAFixedNumber) {
+    const auto with_input = [](const std::vector<testing::PortDim>& dims) {
+        OnnxBuilder b = scan_of({"", "x"}, 1, 8);
+        b.input("x", dims);
+        return message_of(b);
+    };
+    EXPECT_EQ(with_input({2, 3, 2}), "(no error)");
+    EXPECT_NE(with_input({"n", 3, 2}).find("where a fixed number of sequences is expected"),
+              std::string::npos);
+    EXPECT_NE(with_input({}).find("where a fixed number of sequences is expected"),
+              std::string::npos);
+    EXPECT_NE(with_input({0, 3, 2}).find("no sequences"), std::string::npos);
 }
 
 TEST(OnnxControl, GradientsFlowThroughLoops) {

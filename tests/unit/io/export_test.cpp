@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 #include <map>
 
 namespace hearth {
@@ -237,6 +238,68 @@ TEST(ExportOnnx, AllThatOnnxLacksIsNamedInOneMessage) {
         bytes.status().message().find("operator atan2 (1 node), operator random_uniform (2 nodes)"),
         std::string::npos)
         << bytes.status().message();
+}
+
+/// The operators of the file that `build` becomes, after a check that it computes the same.
+std::map<std::string, int> written(const std::function<Tensor(Trace&)>& build,
+                                   const std::vector<HostTensor>& inputs, int64_t rows = 1) {
+    Trace trace("t");
+    trace.output("y", build(trace));
+    const Graph graph = trace.finish().value();
+    const auto bytes = export_onnx(graph);
+    EXPECT_TRUE(bytes.ok()) << bytes.status().message();
+    if (!bytes.ok()) return {};
+    const Result<ImportedModel> model = import_onnx(*bytes);
+    EXPECT_TRUE(model.ok()) << model.status().message();
+    if (!model.ok()) return {};
+    const auto expected = evaluate(graph, inputs, rows);
+    const auto found = evaluate(model->graph(), inputs, rows);
+    EXPECT_TRUE(expected.ok()) << expected.status().message();
+    EXPECT_TRUE(found.ok()) << found.status().message();
+    if (!expected.ok() || !found.ok()) return {};
+    EXPECT_EQ(*found, *expected) << print(model->graph());
+    return operators_in(*bytes);
+}
+
+// Groups that look like an operator, and are none.
+
+TEST(ExportOnnx, AMeanKeepsItsShape) {
+    const HostTensor x = ramp({2, 4, 3});
+    const auto mean_of = [&](const Shape& shape, double count) {
+        return written(
+            [&](Trace& t) {
+                const Tensor total = sum(t.input("x", {2, 4, 3}), {1}, true);
+                return reshape(total, shape) / count;
+            },
+            {x});
+    };
+    EXPECT_EQ(mean_of({2, 3}, 4).count("ReduceMean"), 1u);
+    EXPECT_EQ(mean_of({3, 2}, 4).count("ReduceMean"), 0u);
+    EXPECT_EQ(mean_of({2, 3}, 5).count("ReduceMean"), 0u);
+}
+
+TEST(ExportOnnx, AMeanOverRowsIsDividedByTheirNumber) {
+    const auto divided = written(
+        [](Trace& t) {
+            const Tensor x = t.input("x", {kRows, 3}), scale = t.input("scale", {});
+            return sum(x, {0}) / exp(scale);
+        },
+        {ramp({4, 3}), HostTensor::scalar(0.5)}, 4);
+    EXPECT_EQ(divided.count("ReduceMean"), 0u);
+    const auto mean_of_rows = written(
+        [](Trace& t) {
+            return mean(t.input("x", {kRows, 3}), {0});
+        },
+        {ramp({4, 3})}, 4);
+    EXPECT_EQ(mean_of_rows.count("ReduceMean"), 1u);
+}
+
+TEST(ExportOnnx, NumbersOfRowsAreNoData) {
+    Trace trace("t");
+    trace.output("y", iota(trace, {kRows}));
+    EXPECT_NE(export_onnx(trace).status().message().find("operator iota (1 node)"),
+              std::string::npos)
+        << export_onnx(trace).status().message();
 }
 
 TEST(ExportOnnx, EntriesThatLearnAreRefused) {

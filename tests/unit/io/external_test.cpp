@@ -152,5 +152,17 @@ TEST_F(OnnxFile, FilesBesideTheModelAreReadAndLinksOutOfItsFolderAreNot) {
               StatusCode::kNotFound);
 }
 
+TEST_F(OnnxFile, RangesOutsideAFileAreRejectedBeforeItIsRead) {
+    EXPECT_TRUE(import_model(model_with("inside.data", "16", "16")).ok());
+    for (const char* offset : {"17", "32", "33", "1000"}) {
+        const std::string text = import_model(model_with("inside.data", offset, "16")).message();
+        EXPECT_NE(text.find(std::string("its data is at the bytes ") + offset + " to " +
+                            std::to_string(std::atoi(offset) + 16) +
+                            " of the file 'inside.data', which has 32"),
+                  std::string::npos)
+            << text;
+    }
+}
+
 }  // namespace
 }  // namespace hearth

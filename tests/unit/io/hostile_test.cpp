@@ -12,6 +12,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstring>
+
 namespace hearth {
 namespace {
 
@@ -246,6 +249,133 @@ TEST(HostileOnnx, DeepNestingEndsInAMessage) {
     b.graph().MergeFrom(inner);
     b.output("y");
     EXPECT_EQ(code_of(b), StatusCode::kCorruptData);
+}
+
+// Far deeper than the stack: what is counted before protobuf reads must stop, too.
+TEST(HostileOnnx, NestingWithoutEndEndsInAMessage) {
+    const auto varint = [](uint64_t value) {
+        std::string text;
+        for (; value >= 0x80; value >>= 7) text += static_cast<char>(value | 0x80);
+        return text + static_cast<char>(value);
+    };
+    // From the inside: an attribute's graph (6) has a node (1), which has an attribute (5).
+    constexpr int kDepth = 100'000;
+    std::vector<std::string> heads;
+    uint64_t size = 0;
+    for (int depth = 0; depth < kDepth; ++depth)
+        for (const int field : {5, 1, depth + 1 == kDepth ? 7 : 6}) {  // 7: a model's graph
+            heads.push_back(static_cast<char>(field << 3 | 2) + varint(size));
+            size += heads.back().size();
+        }
+    std::string text;
+    for (size_t i = heads.size(); i > 0; --i) text += heads[i - 1];
+    std::vector<std::byte> bytes(text.size());
+    std::memcpy(bytes.data(), text.data(), text.size());
+    EXPECT_EQ(import_onnx(bytes).status().code(), StatusCode::kCorruptData);
+}
+
+TEST(HostileOnnx, RangesAreOfScalarsOfOneType) {
+    const onnx::TensorProto zero = int_tensor("", {}, {0}), one = int_tensor("", {}, {1}),
+                            two = int_tensor("", {2}, {1, 2}), none = int_tensor("", {0}, {}),
+                            real = float_tensor("", {}, {3});
+    const auto range = [](std::array<onnx::TensorProto, 3> tensors) {
+        OnnxBuilder b;
+        b.output("y");
+        for (size_t i = 0; i < 3; ++i) {
+            tensors[i].set_name(std::to_string(i));
+            b.initializer(tensors[i]);
+        }
+        b.node("Range", {"0", "1", "2"}, {"y"});
+        return import_onnx(b.bytes()).status().message();
+    };
+    EXPECT_EQ(range({zero, one, one}), "");
+    for (const onnx::TensorProto& bad : {two, none, real})
+        for (size_t i = 0; i < 3; ++i) {
+            std::array<onnx::TensorProto, 3> tensors{zero, one, one};
+            tensors[i] = bad;
+            EXPECT_NE(range(tensors).find("start, limit and delta must be scalars of one type"),
+                      std::string::npos)
+                << i << ": " << range(tensors);
+        }
+}
+
+TEST(HostileOnnx, RandomShapesAreBounded) {
+    for (const char* op : {"RandomUniform", "RandomNormal"})
+        for (const std::vector<int64_t>& shape :
+             {std::vector<int64_t>{-1}, {kHuge, kHuge}, {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}}) {
+            OnnxBuilder b;
+            b.output("y");
+            set_ints(b.node(op, {}, {"y"}), "shape", shape);
+            EXPECT_FALSE(code_of(b) == StatusCode::kOk) << op;
+        }
+}
+
+TEST(HostileOnnx, PoolsOfGramsHoldWhatTheyCount) {
+    const auto grams = [](const std::vector<int64_t>& starts, const std::vector<int64_t>& outputs,
+                          const std::vector<int64_t>& pool) {
+        OnnxBuilder b;
+        b.input("x", {1, 4}, onnx::TensorProto::INT64).output("y");
+        onnx::NodeProto& node = b.node("TfIdfVectorizer", {"x"}, {"y"});
+        onnx::AttributeProto& mode = testing::attribute(node, "mode", onnx::AttributeProto::STRING);
+        mode.set_s("TF");
+        set_int(node, "min_gram_length", 1);
+        set_int(node, "max_gram_length", static_cast<int64_t>(starts.size()));
+        set_int(node, "max_skip_count", 0);
+        set_ints(node, "ngram_counts", starts);
+        set_ints(node, "ngram_indexes", outputs);
+        set_ints(node, "pool_int64s", pool);
+        return import_onnx(b.bytes()).status().message();
+    };
+    EXPECT_EQ(grams({0}, {0, 1}, {5, 6}), "");
+    EXPECT_NE(grams({0}, {0}, {5, 6}).find("has more n-grams than outputs"), std::string::npos);
+    EXPECT_NE(grams({0, 2}, {0, 1}, {5, 6, 7, 8}).find("has more n-grams than outputs"),
+              std::string::npos);
+    EXPECT_NE(grams({2, 0}, {0, 1}, {5, 6}).find("has more n-grams than outputs"),
+              std::string::npos);
+    const std::string no_pool = "its attributes do not describe a pool of n-grams";
+    EXPECT_NE(grams({3}, {0, 1}, {5, 6}).find(no_pool), std::string::npos);
+    EXPECT_NE(grams({-1}, {0, 1}, {5, 6}).find(no_pool), std::string::npos);
+    EXPECT_NE(grams({0}, {0, -1}, {5, 6}).find(no_pool), std::string::npos);
+    EXPECT_NE(grams({0}, {}, {5, 6}).find(no_pool), std::string::npos);
+}
+
+TEST(HostileOnnx, BlocksOfBitsThatCannotBeAreRefused) {
+    const auto product = [](int64_t k, int64_t n, int64_t bits, int64_t block) {
+        OnnxBuilder b;
+        onnx::TensorProto packed;
+        packed.set_name("w");
+        packed.set_data_type(onnx::TensorProto::UINT8);
+        for (const int64_t d : {2, 1, 8}) packed.add_dims(d);
+        packed.set_raw_data(std::string(16, '\x5a'));
+        b.input("x", {1, 16}).output("y").initializer(packed);
+        b.initializer(float_tensor("scales", {2}, {1, 2}));
+        onnx::NodeProto& node = b.node("MatMulNBits", {"x", "w", "scales"}, {"y"});
+        node.set_domain("com.microsoft");
+        set_int(node, "K", k);
+        set_int(node, "N", n);
+        set_int(node, "bits", bits);
+        set_int(node, "block_size", block);
+        return import_onnx(b.bytes()).status().message();
+    };
+    EXPECT_EQ(product(16, 2, 4, 16), "");
+    for (const auto& [k, n, bits, block] : std::vector<std::array<int64_t, 4>>{{0, 2, 4, 16},
+                                                                               {-16, 2, 4, 16},
+                                                                               {kHuge, 2, 4, 16},
+                                                                               {16, 0, 4, 16},
+                                                                               {16, -2, 4, 16},
+                                                                               {16, kHuge, 4, 16},
+                                                                               {16, 2, 0, 16},
+                                                                               {16, 2, 3, 16},
+                                                                               {16, 2, 4, 0},
+                                                                               {16, 2, 4, 8},
+                                                                               {16, 2, 4, kHuge}})
+        EXPECT_NE(product(k, n, bits, block)
+                      .find("K " + std::to_string(k) + ", N " + std::to_string(n) + ", " +
+                            std::to_string(bits) + " bits in blocks of " + std::to_string(block)),
+                  std::string::npos)
+            << product(k, n, bits, block);
+    EXPECT_NE(product(16, 1, 4, 16).find("do not hold"), std::string::npos);
+    EXPECT_NE(product(32, 2, 4, 16).find("do not hold"), std::string::npos);
 }
 
 TEST(HostileOnnx, LongChainsNeitherOverflowTheStackNorTakeForever) {

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <functional>
 
 namespace hearth {
 namespace {
@@ -250,6 +251,192 @@ TEST(ImportOnnx, OperatorSetsOutsideTheKnownAreRefused) {
         EXPECT_EQ(code_of(b), StatusCode::kUnsupported);
         EXPECT_NE(message_of(b).find("operator set " + std::to_string(opset)), std::string::npos);
     }
+}
+
+TEST(ImportOnnx, TheOldestAndTheNewestOperatorSetAreKnown) {
+    for (int64_t opset : {1, 28}) {
+        OnnxBuilder b(opset);
+        b.input("x", {2}).output("y");
+        b.node("Identity", {"x"}, {"y"});
+        EXPECT_EQ(message_of(b), "(no error)");
+    }
+}
+
+TEST(ImportOnnx, ConstantsOfEachAttributeAreRead) {
+    const auto constant = [](const std::function<void(onnx::NodeProto&)>& set) {
+        OnnxBuilder b;
+        b.output("y");
+        set(b.node("Constant", {}, {"y"}));
+        return b;
+    };
+    EXPECT_EQ(run(constant([](auto& n) { set_int(n, "value_int", 7); }), {}),
+              HostTensor::scalar(7, DType::kI64));
+    EXPECT_EQ(run(constant([](auto& n) { set_float(n, "value_float", 0.5f); }), {}),
+              HostTensor::scalar(0.5));
+    EXPECT_EQ(run(constant([](auto& n) {
+                      set_ints(n, "value_ints", {3, -4});
+                  }),
+                  {}),
+              HostTensor::of({2}, std::vector<double>{3, -4}, DType::kI64));
+    const OnnxBuilder floats = constant([](auto& n) {
+        onnx::AttributeProto& a =
+            testing::attribute(n, "value_floats", onnx::AttributeProto::FLOATS);
+        a.add_floats(0.5f);
+        a.add_floats(2);
+    });
+    EXPECT_EQ(run(floats, {}), HostTensor::of({2}, std::vector<float>{0.5f, 2}));
+    for (const OnnxBuilder& other :
+         {constant([](auto& n) { set_int(n, "other", 7); }),
+          constant([](auto& n) { set_float(n, "other", 7); }),
+          constant([](auto& n) { set_ints(n, "other", {7}); }), constant([](auto&) {})})
+        EXPECT_NE(message_of(other).find("a constant of this kind"), std::string::npos)
+            << message_of(other);
+}
+
+TEST(ImportOnnx, ElementTypesThatAreNoneAreRefused) {
+    for (const int64_t type : {-1, 8, 27, 1000}) {  // 8 is string
+        OnnxBuilder b(26);
+        b.input("x", {2}).output("y");
+        set_int(b.node("BitCast", {"x"}, {"y"}), "to", type);
+        EXPECT_NE(message_of(b).find("element type "), std::string::npos)
+            << type << ": " << message_of(b);
+    }
+}
+
+// What is computed from the number of rows is followed as far as it is whole numbers of shapes.
+
+/// x [rows, 6] in the shape that `nodes` make of "shape", the list [rows, 6], and call "target".
+OnnxBuilder reshaped(const std::function<void(OnnxBuilder&)>& nodes, int64_t opset = 17) {
+    OnnxBuilder b(opset);
+    b.input("x", {"n", 6}).output("y");
+    for (const int64_t n : {-3, -1, 0, 1, 2, 4, 6}) {
+        b.initializer(int_tensor("#" + std::to_string(n), {1}, {n}));
+        b.initializer(int_tensor("@" + std::to_string(n), {}, {n}));
+    }
+    b.node("Shape", {"x"}, {"shape"});
+    b.node("Gather", {"shape", "#0"}, {"rows"});
+    nodes(b);
+    b.node("Reshape", {"x", "target"}, {"y"});
+    return b;
+}
+
+/// The shape of the result, or the error.
+std::string shape_of(const std::function<void(OnnxBuilder&)>& nodes, int64_t opset = 17) {
+    const Result<ImportedModel> model = import_onnx(reshaped(nodes, opset).bytes());
+    return model.ok() ? to_string(model->outputs()[0].shape) : model.status().message();
+}
+
+TEST(ImportExtents, ArithmeticOfRowsIsExact) {
+    const auto of_two = [](const char* op, const char* a, const char* b) {
+        return shape_of([=](OnnxBuilder& m) { m.node(op, {a, b}, {"target"}); });
+    };
+    EXPECT_EQ(of_two("Mul", "rows", "#6"), "[6*rows]");
+    EXPECT_EQ(of_two("Mul", "#6", "rows"), "[6*rows]");
+    EXPECT_EQ(shape_of([](OnnxBuilder& m) {
+                  m.node("Mul", {"shape", "#2"}, {"twice"});
+                  m.node("Div", {"twice", "#2"}, {"target"});
+              }),
+              "[rows, 6]");
+    EXPECT_EQ(shape_of([](OnnxBuilder& m) {
+                  m.node("Mul", {"rows", "#4"}, {"four"});
+                  m.node("Add", {"four", "rows"}, {"five"});
+                  m.node("Add", {"five", "rows"}, {"target"});
+              }),
+              "[6*rows]");
+    EXPECT_EQ(shape_of([](OnnxBuilder& m) {
+                  m.node("Mul", {"shape", "#6"}, {"more"});
+                  m.node("Sub", {"more", "shape"}, {"five"});
+                  m.node("Sub", {"more", "five"}, {"target"});
+              }),
+              "[rows, 6]");
+}
+
+TEST(ImportExtents, RowsOfRowsCancel) {
+    // (4 rows) / rows = 4, so x [rows, 6] is read as [4 / 2 * rows, 3].
+    EXPECT_EQ(shape_of([](OnnxBuilder& m) {
+                  m.node("Mul", {"rows", "#4"}, {"four"});
+                  m.node("Div", {"four", "rows"}, {"four_alone"});
+                  m.node("Div", {"four_alone", "#2"}, {"two"});
+                  m.node("Mul", {"rows", "two"}, {"more_rows"});
+                  set_int(m.node("Concat", {"more_rows", "#-1"}, {"target"}), "axis", 0);
+              }),
+              "[2*rows, 3]");
+}
+
+TEST(ImportExtents, WhatIsNoWholeNumberOfRowsIsRefused) {
+    const auto refused = [](const char* op, const char* a, const char* b) {
+        const std::string text = shape_of([=](OnnxBuilder& m) { m.node(op, {a, b}, {"target"}); });
+        EXPECT_NE(text.find("is computed from the number of rows"), std::string::npos)
+            << op << " " << a << " " << b << ": " << text;
+    };
+    refused("Mul", "rows", "rows");
+    refused("Add", "rows", "#1");
+    refused("Sub", "#1", "rows");
+    refused("Div", "rows", "#2");
+    refused("Div", "rows", "#0");
+    refused("Div", "rows", "#-1");
+    refused("Div", "#6", "rows");
+}
+
+TEST(ImportExtents, ListsOfDifferentLengthsDoNotMeet) {
+    for (const char* op : {"Add", "Mul"})
+        for (const bool swapped : {false, true}) {
+            const std::string text = shape_of([&](OnnxBuilder& m) {
+                set_int(m.node("Concat", {"shape", "rows"}, {"three"}), "axis", 0);
+                const std::vector<std::string> operands =
+                    swapped ? std::vector<std::string>{"three", "shape"}
+                            : std::vector<std::string>{"shape", "three"};
+                m.node(op, operands, {"target"});
+            });
+            EXPECT_NE(text.find("is computed from the number of rows"), std::string::npos) << text;
+        }
+}
+
+TEST(ImportExtents, IndicesCountFromBothEndsAndStayInside) {
+    const auto gathered = [](const std::string& index) {
+        return shape_of([&](OnnxBuilder& m) {
+            m.node("Gather", {"shape", index}, {"one"});
+            set_int(m.node("Concat", {"one", "#-1"}, {"target"}), "axis", 0);
+        });
+    };
+    EXPECT_EQ(gathered("#0"), "[rows, 6]");
+    EXPECT_EQ(gathered("#1"), "[6, rows]");
+    EXPECT_EQ(gathered("#-1"), "[6, rows]");
+    for (const char* outside : {"#2", "#-3"})
+        EXPECT_NE(gathered(outside).find("Gather"), std::string::npos) << gathered(outside);
+}
+
+TEST(ImportExtents, SlicesOfOldOperatorSetsHaveOneStartAndOneEnd) {
+    const auto sliced = [](const std::vector<int64_t>& starts, const std::vector<int64_t>& ends) {
+        return shape_of(
+            [&](OnnxBuilder& m) {
+                onnx::NodeProto& slice = m.node("Slice", {"shape"}, {"target"});
+                set_ints(slice, "starts", starts);
+                set_ints(slice, "ends", ends);
+            },
+            9);
+    };
+    EXPECT_EQ(sliced({0}, {2}), "[rows, 6]");
+    EXPECT_EQ(sliced({-2}, {INT64_MAX}), "[rows, 6]");
+    for (const std::vector<int64_t>& list : {std::vector<int64_t>{}, {0, 1}}) {
+        EXPECT_NE(sliced(list, {2}).find("Slice"), std::string::npos) << sliced(list, {2});
+        EXPECT_NE(sliced({0}, list).find("Slice"), std::string::npos) << sliced({0}, list);
+    }
+}
+
+TEST(ImportExtents, OnlyASingleNumberOfRowsBecomesAFloat) {
+    const auto cast = [](const char* from, const char* to_what) {
+        OnnxBuilder b;
+        b.input("x", {"n", 6}).output("y").initializer(int_tensor("0", {}, {0}));
+        b.node("Shape", {"x"}, {"shape"});
+        b.node("Gather", {"shape", "0"}, {"rows"});
+        set_int(b.node("Cast", {from}, {"number"}), "to", onnx::TensorProto::FLOAT);
+        b.node("Mul", {"x", "number"}, {to_what});
+        return b;
+    };
+    EXPECT_EQ(run(cast("rows", "y"), {ramp({2, 6}, 1, 0)}, 2), ramp({2, 6}, 2, 0));
+    const std::string text = message_of(cast("shape", "y"));
+    EXPECT_NE(text.find("is computed from the number of rows"), std::string::npos) << text;
 }
 
 TEST(ImportOnnx, InputShapesMustFitTheModel) {
