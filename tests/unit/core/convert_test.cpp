@@ -67,5 +67,17 @@ TEST(HostTensor, FloatsThatAnIntegerTypeDoesNotHoldBecomeItsNearest) {
     }
 }
 
+TEST(HostTensor, NarrowFloatsHoldInfinityAndNaN) {
+    for (const DType dtype : {DType::kF16, DType::kBF16}) {
+        HostTensor t(dtype, {3});
+        t.set(0, HUGE_VAL);
+        t.set(1, -HUGE_VAL);
+        t.set(2, std::nan(""));
+        EXPECT_EQ(t.get(0), HUGE_VAL) << name_of(dtype);
+        EXPECT_EQ(t.get(1), -HUGE_VAL) << name_of(dtype);
+        EXPECT_TRUE(std::isnan(t.get(2))) << name_of(dtype);
+    }
+}
+
 }  // namespace
 }  // namespace hearth

@@ -7,14 +7,17 @@
 #include "cpu/run_program.hpp"
 
 #include "compile/compile.hpp"
+#include "cpu/gradcheck.hpp"
 #include "ops/op_cases.hpp"
 
+#include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 
@@ -106,6 +109,11 @@ TEST(RunProgramError, ErrorsNameWhatIsMissing) {
     EXPECT_EQ(run("nothing", {}, 1), "entry 'nothing'");
     EXPECT_EQ(run("act", {}, 1), "input 'x' is missing");
     EXPECT_EQ(run("act", {}, 5), "5 rows, the program's capacity is 4");
+    EXPECT_EQ(run("act", {}, -1), "-1 rows, the program's capacity is 4");
+    EXPECT_EQ(run("act", {{"x", HostTensor(DType::kF32, {0, 5})}}, 0), "");
+    EXPECT_EQ(run("act", {{"x", HostTensor(DType::kF32, {4, 5})}}, 4), "");
+    EXPECT_EQ(run("act", {{"x", HostTensor(DType::kI32, {2, 5})}}, 2),
+              "input 'x' must be f32[2, 5], found i32[2, 5]");
     EXPECT_EQ(run("act", {{"x", HostTensor(DType::kF32, {2, 4})}}, 2),
               "input 'x' must be f32[2, 5], found f32[2, 4]");
 }
@@ -148,6 +156,93 @@ TEST(RunProgramError, OperandsOutOfBoundsAreErrors) {
     ASSERT_FALSE(result.ok());
     EXPECT_NE(result.status().message().find("leaves its region"), std::string::npos)
         << result.status().message();
+}
+
+/// What running `act` says after this damage to its first kernel, or to one of its operands.
+template <class Damage>
+std::string after(const Damage& damage) {
+    CompiledProgram act = compiled({act_graph()}, {.rows_capacity = 4});
+    ProgramMemory memory(act.program);
+    for (Step& step : act.program.steps)
+        if (step.kind == StepKind::kDispatch) {
+            damage(act, step);
+            break;
+        }
+    return run_program(act.program, "act", act.graphs[0], {{"x", HostTensor(DType::kF32, {2, 5})}},
+                       memory, 2)
+        .status()
+        .message();
+}
+
+/// Changes the first operand of the step with this access.
+template <class Change>
+auto operand(Access access, const Change& change) {
+    return [=](CompiledProgram& act, Step& step) {
+        const auto operands = act.program.operands_of(step);
+        for (size_t i = 0; i < operands.size(); ++i)
+            if (operands[i].access == access) {
+                const auto at = static_cast<size_t>(&operands[i] - act.program.operands.data());
+                change(act.program.operands[at], step.operand_values[i], act.graphs[0]);
+                return;
+            }
+        ADD_FAILURE() << "no such operand";
+    };
+}
+
+// The reference must not compute what the program does not say: a step that does not fit its graph is an error.
+TEST(RunProgramError, StepsThatDoNotFitTheirGraphAreErrors) {
+    const auto expect = [](const std::string& text, const char* part) {
+        EXPECT_NE(text.find(part), std::string::npos) << text;
+    };
+    const char* const leaves = "leaves its region";
+    const char* const unlike = "does not fit its operand";
+    EXPECT_EQ(after([](CompiledProgram&, Step&) {}), "");
+    expect(after(operand(Access::kRead,
+                         [](Operand& o, ValueId&, const Graph&) {
+                             o.region = Region::kExternal;
+                             o.binding = 99;
+                         })),
+           leaves);
+    for (const uint64_t beyond : {uint64_t{1} << 20, UINT64_MAX - 3})
+        expect(after(operand(Access::kRead,
+                             [=](Operand& o, ValueId&, const Graph&) { o.offset = beyond; })),
+               leaves);
+    for (const Access access : {Access::kRead, Access::kWrite})
+        expect(after(operand(access,
+                             [](Operand& o, ValueId&, const Graph&) {
+                                 o.bytes = Extent{4, 0};
+                             })),
+               unlike);
+    expect(after(operand(Access::kRead,
+                         [](Operand&, ValueId& v, const Graph& g) {
+                             v = static_cast<ValueId>(g.values.size());
+                         })),
+           unlike);
+    expect(after([](CompiledProgram&, Step& step) { step.computes.clear(); }),
+           "which it does not compute");
+    expect(
+        after([](CompiledProgram& act, Step& step) { step.computes = {act.graphs[0].inputs[0]}; }),
+        "which no operator does");
+    expect(after([](CompiledProgram&, Step& step) {
+               std::reverse(step.computes.begin(), step.computes.end());
+           }),
+           "which no operand holds and which is not computed before");
+    expect(after([](CompiledProgram&, Step& step) { step.kind = StepKind::kCopy; }),
+           "a copy between unequal sizes");
+}
+
+TEST(Gradcheck, FindsAGradientThatIsNotTheSlope) {
+    const std::vector<TensorType> types{{DType::kF32, {2}}};
+    const std::vector<HostTensor> x{HostTensor::of({2}, std::vector<double>{3, -1})};
+    const auto check = [&](const auto& f, double tolerance) {
+        return gradcheck([&](Trace&, std::span<const Tensor> in) { return std::vector{f(in[0])}; },
+                         types, x, {.tolerance = tolerance});
+    };
+    EXPECT_TRUE(check([](const Tensor& t) { return square(t); }, 1e-6).ok());
+    // Equal is near enough, however small the bound.
+    EXPECT_TRUE(check([](const Tensor& t) { return t * 0.0; }, 0).ok());
+    const Status wrong = check([](const Tensor& t) { return t * stop_gradient(t); }, 1e-6);
+    EXPECT_TRUE(wrong.message().starts_with("input 0 element 0: gradient ")) << wrong.message();
 }
 
 }  // namespace

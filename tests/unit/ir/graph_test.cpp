@@ -169,6 +169,29 @@ constexpr Damage kDamages[] = {
      },
      "negative extent"},
     {"AnOutputThatIsNotThere", [](Graph& g) { g.outputs[0].value = 99; }, "names a missing value"},
+    {"AnOutputBehindTheLastValue",
+     [](Graph& g) { g.outputs[0].value = static_cast<ValueId>(g.values.size()); },
+     "names a missing value"},
+    {"MoreNamesThanElements",
+     [](Graph& g) {
+         g.outputs[0].elements = {"a", "b"};
+     },
+     "has 2 names for [rows]"},
+    {"AnUpdateByAValueBehindTheLast",
+     [](Graph& g) { g.updates[0].value = static_cast<ValueId>(g.values.size()); },
+     "an update names a missing value"},
+    {"AnUpdateOfAValueBehindTheLast",
+     [](Graph& g) { g.updates[0].target = static_cast<ValueId>(g.values.size()); },
+     "an update names a missing value"},
+    {"AnUpdateOfAnotherType",
+     [](Graph& g) {
+         Value v = g.values[7];
+         v.dtype = DType::kI32;
+         v.data = std::make_shared<const HostTensor>(DType::kI32, Shape{});
+         g.updates[0].value = static_cast<ValueId>(g.values.size());
+         g.values.push_back(v);
+     },
+     "is i32[], the target is f32[]"},
     {"AnUpdateOfAConstant", [](Graph& g) { g.updates[0].target = 7; },
      "is no param, state or input"},
     {"AnUpdateOfAnotherShape", [](Graph& g) { g.updates[0].value = 3; }, "the target is f32[]"},
@@ -180,6 +203,13 @@ constexpr Damage kDamages[] = {
 
 INSTANTIATE_TEST_SUITE_P(Each, VerifyGraph, testing::ValuesIn(kDamages),
                          [](const auto& damage) { return std::string(damage.param.name); });
+
+TEST(FindValue, IsByNameOfLeavesAlone) {
+    Graph graph = graph_of([](Trace& t) { t.output("y", exp(t.input("x", {2}))); });
+    EXPECT_EQ(graph.find("x"), graph.inputs[0]);
+    EXPECT_EQ(graph.find("y"), kNone);
+    EXPECT_EQ(graph.find(""), kNone);
+}
 
 TEST(OpTable, FindsRecordsByNameOnly) {
     ASSERT_NE(find_op("relu"), nullptr);

@@ -5,6 +5,7 @@
 #include "ir/graph.hpp"
 #include "ir/rewrite.hpp"
 
+#include <hearth/op/onnx_call.hpp>
 #include <hearth/op/op_def.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
@@ -112,6 +113,10 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
               "trace 't': input 'x' is declared twice");
     EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.param("w", {3}); }),
               "trace 't': param 'w' f32[3] is already declared with f32[2]");
+    EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.param("w", {2}, {}, DType::kF16); }),
+              "trace 't': param 'w' f16[2] is already declared with f32[2]");
+    EXPECT_EQ(error_of([](Trace& t) { t.param("w", {2}), t.state("w", {2}); }),
+              "trace 't': state 'w' f32[2] is already declared with f32[2], as param");
     EXPECT_EQ(error_of([](Trace& t) { t.state("s", {kRows}); }),
               "trace 't': state 's' has [rows]: what persists has a fixed shape");
     EXPECT_EQ(error_of([](Trace& t) {
@@ -126,6 +131,59 @@ TEST(TraceError, OfDeclarationsNamesTheTensor) {
                   t.output("y", t.constant(1));
               }),
               "trace 't': output 'y' is named twice");
+}
+
+TEST(TraceError, OfMirrorsNamesThePrefixes) {
+    EXPECT_EQ(error_of([](Trace& t) { t.mirror("", "net"); }),
+              "trace 't': mirror: '' of 'net': expected two prefixes");
+    EXPECT_EQ(error_of([](Trace& t) { t.mirror("target", ""); }),
+              "trace 't': mirror: 'target' of '': expected two prefixes");
+    EXPECT_EQ(error_of([](Trace& t) { t.mirror("net", "net"); }),
+              "trace 't': mirror: 'net' of 'net': expected two prefixes");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.param("target.w", {2});
+                  t.mirror("target", "net");
+              }),
+              "trace 't': mirror: param 'target.w' is already declared; call it before");
+    EXPECT_EQ(error_of([](Trace& t) {
+                  t.mirror("target", "net");
+                  t.mirror("target", "net");
+                  t.mirror("target", "other");
+              }),
+              "trace 't': mirror: 'target' already mirrors 'net'");
+}
+
+TEST(TraceError, AfterItNothingIsDeclared) {
+    Trace trace("t");
+    trace.fail(invalid_argument("stop"));
+    EXPECT_FALSE(trace.input("x", {2}).ok());
+    EXPECT_FALSE(trace.param("w", {2}).ok());
+    EXPECT_FALSE(trace.constant(HostTensor(DType::kF32, {2})).ok());
+    EXPECT_TRUE(trace.graph().inputs.empty());
+    EXPECT_TRUE(trace.graph().values.empty());
+    EXPECT_EQ(trace.finish().status().message(), "trace 't': stop");
+}
+
+TEST(Trace, AMirrorIsAStateThatBeginsAsItsOriginal) {
+    Trace trace("t");
+    trace.mirror("target", "net");
+    const Tensor w = trace.param("net.w", {4}, Init::normal(0, 1));
+    const Tensor mirror = trace.param("target.w", {4}, Init::normal(0, 1));
+    const Tensor other = trace.param("targets.w", {4}, Init::normal(0, 1));
+    const std::vector<Value>& values = trace.graph().values;
+    EXPECT_EQ(values[mirror.value()].kind, ValueKind::kState);
+    EXPECT_EQ(*values[mirror.value()].data, *values[w.value()].data);
+    EXPECT_EQ(values[other.value()].kind, ValueKind::kParam);
+    EXPECT_NE(*values[other.value()].data, *values[w.value()].data);
+}
+
+TEST(OnnxTypes, EndWithTheLastOfTheTable) {
+    EXPECT_EQ(dtype_from_onnx(1), DType::kF32);
+    EXPECT_EQ(onnx_type_name(26), "int2");
+    for (const int64_t number : {int64_t{-1}, int64_t{27}, INT64_MAX, INT64_MIN}) {
+        EXPECT_FALSE(dtype_from_onnx(number)) << number;
+        EXPECT_EQ(onnx_type_name(number), "element type " + std::to_string(number));
+    }
 }
 
 TEST(TraceError, OfAssignmentsNamesTheTarget) {
