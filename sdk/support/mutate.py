@@ -38,7 +38,8 @@ OUT = ROOT / "out" / "mutate"
 TREE = OUT / "tree"
 BUILD = TREE / "build" / "release"  # as in the checkout, so that ccache knows what has no mutants
 
-# For each folder of sdk/src the test programs that are nearest to it.
+# For each folder of sdk/src the test programs that are nearest to it.  hearth_test_replay notices a decision about
+# speed: the kernels are others then.
 TESTS = {
     "program": ["program_test", "hearth_test_agent_schema", "runtime_test"],
     "runtime": ["runtime_test"],
@@ -47,10 +48,10 @@ TESTS = {
     "io": ["io_test"],
     "weights": ["weights_test"],
     "plan": ["plan_test"],
-    "codegen": ["hearth_test_compile"],
+    "codegen": ["hearth_test_compile", "hearth_test_replay"],
     "compile": ["hearth_test_compile"],
-    "passes": ["hearth_test_compile", "hearth_test_cpu"],
-    "ir": ["hearth_test_ir"],
+    "passes": ["hearth_test_compile", "hearth_test_cpu", "hearth_test_replay"],
+    "ir": ["hearth_test_ir", "hearth_test_replay"],
     "cpu": ["hearth_test_cpu"],
     "autodiff": ["hearth_test_autodiff"],
     "core": ["core_test", "hearth_test_ir", "weights_test", "program_test", "runtime_test"],
