@@ -8,6 +8,7 @@
 #include "gpu/rig.hpp"
 #include "support/vulkan_shim.hpp"
 
+#include <functional>
 #include <thread>
 
 namespace hearth::test {
@@ -248,6 +249,68 @@ TEST_F(Adopt, DeviceMemoryComesFromTheHostsHooksAndGoesBack) {
     }
     EXPECT_GE(host.total, 6u);
     EXPECT_EQ(host.live, 0u);
+}
+
+// The hooks below hand out no memory at all, which shows only where it is used.
+TEST_F(Adopt, MemoryThatIsNotWhatWasAskedForIsRefusedAndGivenBack) {
+    struct Host {
+        std::function<hearth_result(const hearth_memory_request&, hearth_memory_block&)> fill;
+        int live = 0;
+    } host;
+    hearth_memory_hooks hooks{};
+    hooks.user_data = &host;
+    hooks.allocate = [](void* user, const hearth_memory_request* request,
+                        hearth_memory_block* out) {
+        Host& h = *static_cast<Host*>(user);
+        out->memory = reinterpret_cast<VkDeviceMemory>(uintptr_t{64});
+        out->mapped = &h;
+        const hearth_result result = h.fill(*request, *out);
+        h.live += result == HEARTH_OK;
+        return result;
+    };
+    hooks.free = [](void* user, const hearth_memory_block*) { --static_cast<Host*>(user)->live; };
+    const BindingModel model = binding_model(device());
+    const std::vector<std::byte> bytes =
+        save_program(TestProgramBuilder(test_shaders(model), model).build());
+    const auto error_with = [&](const auto& fill) {
+        host.fill = fill;
+        hearth_host_info info = device().host_info();
+        info.memory_hooks = &hooks;
+        Context context = Context::create(info).value();
+        const LoadedProgram program = LoadedProgram::load(context, bytes).value();
+        const auto session = Session::create(context, program);
+        EXPECT_EQ(host.live, 0);
+        EXPECT_EQ(context.stats().device_bytes_total, 0u);
+        return session.ok() ? std::string("ok") : std::string(session.status().message());
+    };
+    const auto starts_with = [](const std::string& text, const char* start) {
+        EXPECT_TRUE(text.starts_with(start)) << text;
+    };
+    using Request = const hearth_memory_request&;
+    using Block = hearth_memory_block&;
+    starts_with(error_with([](Request, Block out) {
+                    out.memory = VK_NULL_HANDLE;
+                    return HEARTH_OK;
+                }),
+                "HEARTH_ERROR_INVALID_ARGUMENT: ");
+    starts_with(error_with([](Request request, Block out) {
+                    EXPECT_GT(request.alignment, 1u);
+                    out.offset = request.alignment / 2;
+                    return HEARTH_OK;
+                }),
+                "HEARTH_ERROR_INVALID_ARGUMENT: ");
+    starts_with(error_with([](Request request, Block out) {
+                    out.mapped = nullptr;
+                    // Only memory for the host's eyes must be mapped: the rest fails otherwise.
+                    const bool is_visible =
+                        (request.required_properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0;
+                    return is_visible ? HEARTH_OK : HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+                }),
+                "HEARTH_ERROR_");
+    starts_with(error_with([](Request, Block) { return HEARTH_NOT_READY; }),
+                "HEARTH_ERROR_INTERNAL: ");
+    starts_with(error_with([](Request, Block) { return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY; }),
+                "HEARTH_ERROR_OUT_OF_DEVICE_MEMORY: ");
 }
 
 TEST_F(Adopt, ABudgetIsKeptBeforeTheDriverIsAsked) {

@@ -311,6 +311,109 @@ TEST_F(Arguments, AStructOfAnotherTypeOrANewerHeaderIsRefused) {
         << report.text;
 }
 
+TEST(Handles, AStructThatWasNotMadeIsRefused) {
+    hearth_requirements requirements{};
+    EXPECT_EQ(hearth_query_instance(nullptr), kInvalid);
+    EXPECT_EQ(hearth_query_instance(&requirements), kInvalid);
+    EXPECT_EQ(requirements.min_api_version, 0u);
+    const hearth_device_query zero_query{}, no_device = hearth_device_query_default();
+    hearth_device_caps caps = hearth_device_caps_default(), zero_caps{};
+    EXPECT_EQ(hearth_query_caps(nullptr, 0, &caps), kInvalid);
+    EXPECT_EQ(hearth_query_caps(&zero_query, 0, &caps), kInvalid);
+    EXPECT_EQ(hearth_query_caps(&no_device, 0, &caps), kInvalid);
+    EXPECT_EQ(hearth_query_caps(&no_device, 0, nullptr), kInvalid);
+    EXPECT_EQ(hearth_query_caps(&no_device, 0, &zero_caps), kInvalid);
+    VkPhysicalDeviceFeatures2 chain{};
+    size_t bytes = 0;
+    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, nullptr, nullptr, &bytes), kInvalid);
+    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), kInvalid);
+    chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, nullptr), kInvalid);
+    EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), HEARTH_OK);
+}
+
+TEST(Handles, AHashOfWhatIsNotThereIsNotWritten) {
+    const std::array<uint8_t, 32> before{1, 2, 3};
+    std::array<uint8_t, 32> hash = before;
+    hearth_sha256(nullptr, 4, hash.data());
+    EXPECT_EQ(hash, before);
+    hearth_sha256(&before, uint64_t{SIZE_MAX / 2} + 1, hash.data());
+    EXPECT_EQ(hash, before);
+    hearth_sha256(&before, 4, nullptr);
+    hearth_sha256(nullptr, 0, hash.data());  // of nothing
+    EXPECT_EQ(hash[0], 0xe3);
+}
+
+TEST_F(Arguments, MoreBytesThanThereAreAddressesAreRefused) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    hearth_context* const context = rig->context.handle();
+    const uint64_t word = 0;
+    hearth_program* out = nullptr;
+    for (const uint64_t count : {uint64_t{SIZE_MAX / 2} + 1, UINT64_MAX}) {
+        hearth_program_load_info program = hearth_program_load_info_default();
+        program.bytes = &word;
+        program.byte_count = count;
+        EXPECT_EQ(hearth_program_load(context, &program, &out), kInvalid);
+        EXPECT_EQ(rig->context.error(),
+                  "hearth_program_load: info->byte_count is beyond the address space");
+        hearth_package_load_info package = hearth_package_load_info_default();
+        package.bytes = &word;
+        package.byte_count = count;
+        EXPECT_EQ(hearth_package_load(context, &package, &out), kInvalid);
+        EXPECT_EQ(rig->context.error(),
+                  "hearth_package_load: info->byte_count is beyond the address space");
+    }
+}
+
+TEST_F(Arguments, ALostDeviceIsToldBeforeTheArgumentsAreRead) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->finish();
+    hearth_context* const context = rig->context.handle();
+    hearth_context_device_lost(context);
+    EXPECT_EQ(hearth_program_load(context, nullptr, nullptr), HEARTH_ERROR_DEVICE_LOST);
+    EXPECT_EQ(hearth_package_load(context, nullptr, nullptr), HEARTH_ERROR_DEVICE_LOST);
+    EXPECT_EQ(hearth_session_create(context, nullptr, nullptr), HEARTH_ERROR_DEVICE_LOST);
+}
+
+TEST_F(Arguments, EntriesAndStepsBehindTheLastAreNotFound) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const hearth_program* const program = rig->program.handle();
+    hearth_step_info step = hearth_step_info_default();
+    uint32_t slots[4], count = 4, step_count = 0;
+    while (step_count < 100 &&
+           hearth_program_get_step(program, kAct, step_count, &step) == HEARTH_OK)
+        ++step_count;
+    EXPECT_GT(step_count, 0u);
+    EXPECT_LT(step_count, 100u);
+    EXPECT_EQ(hearth_program_get_step(program, kAct, ~0u, &step), HEARTH_ERROR_NOT_FOUND);
+    for (const uint32_t behind : {2u, ~0u}) {
+        EXPECT_EQ(hearth_program_get_step(program, behind, 0, &step), HEARTH_ERROR_NOT_FOUND);
+        EXPECT_EQ(hearth_program_get_written_slots(program, behind, slots, &count),
+                  HEARTH_ERROR_NOT_FOUND);
+    }
+    EXPECT_EQ(hearth_program_get_written_slots(program, kAct, slots, nullptr), kInvalid);
+    const void* agents = nullptr;
+    uint64_t bytes = 0;
+    EXPECT_EQ(hearth_program_get_agents(program, &agents, &bytes), HEARTH_ERROR_NOT_FOUND);
+}
+
+TEST_F(Arguments, ADestroyedConverterIsRefusedFromTheSameFrameOn) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    hearth_converter_create_info create = hearth_converter_create_info_default();
+    create.format = VK_FORMAT_R32_SFLOAT;
+    hearth_converter* converter = nullptr;
+    ASSERT_EQ(hearth_converter_create(rig->context.handle(), &create, &converter), HEARTH_OK);
+    rig->frame([&](VkCommandBuffer) {
+        hearth_converter_destroy(converter);
+        const hearth_conversion_info info = hearth_conversion_info_default();
+        EXPECT_EQ(hearth_record_conversion(converter, &info), kInvalid);
+    });
+}
+
 TEST_F(Arguments, AnUnknownNameIsAnsweredWithThoseThereAre) {
     const auto rig = make_rig();
     ASSERT_TRUE(rig);

@@ -81,6 +81,9 @@ TEST_F(SavedCache, SaysHowMuchRoomItTakes) {
     uint64_t less = 20;
     EXPECT_EQ(hearth_context_save_pipeline_cache(rig->context.handle(), out.data(), &less),
               HEARTH_ERROR_OUT_OF_RANGE);
+    less = sizeof(gpu::PipelineCacheHeader) - 1;
+    EXPECT_EQ(hearth_context_save_pipeline_cache(rig->context.handle(), out.data(), &less),
+              HEARTH_ERROR_OUT_OF_RANGE);
     less = bytes - 1;
     EXPECT_EQ(hearth_context_save_pipeline_cache(rig->context.handle(), out.data(), &less),
               HEARTH_ERROR_OUT_OF_RANGE);
