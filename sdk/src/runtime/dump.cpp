@@ -9,7 +9,6 @@
 #include "runtime/session.hpp"
 
 #include <algorithm>
-#include <cinttypes>
 
 namespace hearth::runtime {
 
@@ -19,6 +18,11 @@ namespace {
 constexpr const char* kTypeNames[kDTypeCount] = {"F32", "F16", "BF16", "F64", "I8",  "U8",  "I16",
                                                  "U16", "I32", "U32",  "I64", "U64", "BOOL"};
 constexpr uint64_t kHeaderAlignment = 8;
+
+/// For printf: what uint64_t is called there differs between systems.
+unsigned long long wide(uint64_t value) {
+    return value;
+}
 
 /// JSON into bytes, or into nothing but a count of them.
 class JsonSink {
@@ -38,7 +42,7 @@ class JsonSink {
     }
     void number(uint64_t value) {
         char digits[24];
-        const int size = std::snprintf(digits, sizeof digits, "%" PRIu64, value);
+        const int size = std::snprintf(digits, sizeof digits, "%llu", wide(value));
         raw({digits, static_cast<size_t>(size)});
     }
     uint64_t size() const { return size_; }
@@ -60,8 +64,15 @@ class JsonSink {
 /// Digits of a number, for texts.
 struct Digits {
     char text[24];
-    explicit Digits(uint64_t value, const char* format = "%" PRIu64) {
-        (void)std::snprintf(text, sizeof text, format, value);
+    explicit Digits(uint64_t value) { (void)std::snprintf(text, sizeof text, "%llu", wide(value)); }
+    operator std::string_view() const { return text; }
+};
+
+/// As hashes are written everywhere.
+struct Hexadecimal {
+    char text[24];
+    explicit Hexadecimal(uint64_t value) {
+        (void)std::snprintf(text, sizeof text, "%016llx", wide(value));
     }
     operator std::string_view() const { return text; }
 };
@@ -120,8 +131,8 @@ void write_metadata(JsonSink& json, Session& session, const hearth_dump_info& in
     put("hearth_dump", "1");
     put("build", hearth_build_info());
     put("device", session.context().device().caps().name);
-    put("program", Digits(view.header().content_hash, "%016" PRIx64));
-    put("graph", Digits(view.header().graph_hash, "%016" PRIx64));
+    put("program", Hexadecimal(view.header().content_hash));
+    put("graph", Hexadecimal(view.header().graph_hash));
     put("profile", view.text_view(view.header().profile));
     put("session", session.name());
     put("entry", view.text_view(entry.name));
@@ -219,9 +230,8 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
                             view.entries().size());
     const file::EntryRecord& entry = view.entries()[info.entry];
     if (info.rows == 0 || info.rows > view.header().rows_capacity)
-        return session.fail(HEARTH_ERROR_OUT_OF_RANGE,
-                            "dump: %" PRIu64 " rows, expected 1..%" PRIu64, info.rows,
-                            view.header().rows_capacity);
+        return session.fail(HEARTH_ERROR_OUT_OF_RANGE, "dump: %llu rows, expected 1..%llu",
+                            wide(info.rows), wide(view.header().rows_capacity));
     if (!is_dump_step(view, entry, info.step))
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
                             "dump: step %u of %u is none, or a barrier", info.step,
@@ -234,9 +244,9 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
     const auto* const data = static_cast<const std::byte*>(info.data);
     if (data != nullptr && info.data_bytes != expected)
         return session.fail(HEARTH_ERROR_INVALID_ARGUMENT,
-                            "dump: %" PRIu64 " bytes of data, expected the %" PRIu64
-                            " of hearth_record_dump with this entry, rows and step",
-                            info.data_bytes, expected);
+                            "dump: %llu bytes of data, expected the %llu of "
+                            "hearth_record_dump with this entry, rows and step",
+                            wide(info.data_bytes), wide(expected));
 
     const auto for_each = [&](auto visit) {
         if (data == nullptr) return;
@@ -269,8 +279,8 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
     *byte_count = total;
     if (out == nullptr) return HEARTH_OK;
     if (capacity < total)
-        return session.fail(HEARTH_ERROR_OUT_OF_RANGE,
-                            "dump: %" PRIu64 " bytes do not fit into %" PRIu64, total, capacity);
+        return session.fail(HEARTH_ERROR_OUT_OF_RANGE, "dump: %llu bytes do not fit into %llu",
+                            wide(total), wide(capacity));
     for (size_t i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(padded >> 8 * i & 0xff);
     out += 8;
     (void)write_header(out);
