@@ -14,28 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Where its Vulkan functions come from: the loader that it links, or volk (engine_bridge/volk), which opens
- * the loader itself and leaves pointers of the same names. */
-#if defined(APP_USES_VOLK)
-static void load_functions(void) {
-    if (volkInitialize() != VK_SUCCESS) app_fail("volkInitialize", "no Vulkan loader");
-}
-static void load_instance_functions(VkInstance of) {
-    volkLoadInstance(of);
-}
-static void load_device_functions(VkDevice of) {
-    volkLoadDevice(of);
-}
-#else
-static void load_functions(void) {}
-static void load_instance_functions(VkInstance of) {
-    (void)of;
-}
-static void load_device_functions(VkDevice of) {
-    (void)of;
-}
-#endif
-
 void app_fail(const char* what, const char* detail) {
     fprintf(stderr, "%s: %s\n", what, detail);
     exit(1);
@@ -59,6 +37,11 @@ static VkCommandPool pool;
 static uint32_t queue_family;
 static const uint32_t api_version = VK_API_VERSION_1_2;
 static hearth_requirements requirements;
+/* What was enabled on the device, and how programs find their operands on it. */
+static uint32_t extension_count;
+static const char* const* extensions;
+static hearth_features enabled_features;
+static hearth_binding_model binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
 
 /* Where Hearth's memory comes from: of its own accord, or from VMA (engine_bridge/vma). */
 #if defined(APP_USES_VMA)
@@ -86,6 +69,31 @@ static void destroy_allocator(void) {
 #else
 static void make_allocator(void) {}
 static void destroy_allocator(void) {}
+#endif
+
+#if defined(APP_USES_LIBPLACEBO)
+#include "libplacebo/device.inc"
+#else
+/* Where its Vulkan functions come from: the loader that it links, or volk (engine_bridge/volk), which opens
+ * the loader itself and leaves pointers of the same names. */
+#if defined(APP_USES_VOLK)
+static void load_functions(void) {
+    if (volkInitialize() != VK_SUCCESS) app_fail("volkInitialize", "no Vulkan loader");
+}
+static void load_instance_functions(VkInstance of) {
+    volkLoadInstance(of);
+}
+static void load_device_functions(VkDevice of) {
+    volkLoadDevice(of);
+}
+#else
+static void load_functions(void) {}
+static void load_instance_functions(VkInstance of) {
+    (void)of;
+}
+static void load_device_functions(VkDevice of) {
+    (void)of;
+}
 #endif
 
 /* A queue family that computes, on the first device that Hearth can use. */
@@ -117,7 +125,7 @@ static void pick_device(void) {
     app_fail("no suitable Vulkan device", report.text);
 }
 
-void app_make_device(void) {
+static void make_device(void) {
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
                                      .apiVersion = api_version};
     VkInstanceCreateInfo instance_info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
@@ -149,6 +157,21 @@ void app_make_device(void) {
     app_check_vk(vkCreateDevice(physical_device, &device_info, NULL, &app_device),
                  "vkCreateDevice");
     load_device_functions(app_device);
+    extension_count = requirements.required_extension_count;
+    extensions = requirements.required_extensions;
+    enabled_features = requirements.required_features;
+}
+
+static void destroy_device(void) {
+    vkDestroyDevice(app_device, NULL);
+    vkDestroyInstance(instance, NULL);
+}
+static void lock_queue(void) {}
+static void unlock_queue(void) {}
+#endif
+
+void app_make_device(void) {
+    make_device();
     make_allocator();
     vkGetDeviceQueue(app_device, queue_family, 0, &queue);
     VkCommandPoolCreateInfo pool_info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
@@ -175,18 +198,21 @@ void app_submit_and_wait(VkCommandBuffer commands) {
     VkSubmitInfo submit = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                            .commandBufferCount = 1,
                            .pCommandBuffers = &commands};
+    lock_queue();
     app_check_vk(vkQueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit");
     app_check_vk(vkQueueWaitIdle(queue), "vkQueueWaitIdle");
+    unlock_queue();
     vkFreeCommandBuffers(app_device, pool, 1, &commands);
 }
 
 app_buffer app_make_buffer(uint64_t bytes) {
     const VkMemoryPropertyFlags mapped =
         VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-    app_buffer b = {.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT |
-                             VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT |
-                             VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
+    const int has_addresses = (enabled_features & HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS) != 0;
+    app_buffer b = {.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
+                             VK_BUFFER_USAGE_TRANSFER_DST_BIT,
                     .bytes = bytes};
+    if (has_addresses) b.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
     VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO, .size = bytes, .usage = b.usage};
     app_check_vk(vkCreateBuffer(app_device, &info, NULL, &b.buffer), "vkCreateBuffer");
@@ -201,7 +227,7 @@ app_buffer app_make_buffer(uint64_t bytes) {
     VkMemoryAllocateFlagsInfo flags = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
                                        .flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT};
     VkMemoryAllocateInfo allocate = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-                                     .pNext = &flags,
+                                     .pNext = has_addresses ? &flags : NULL,
                                      .allocationSize = needs.size,
                                      .memoryTypeIndex = type};
     app_check_vk(vkAllocateMemory(app_device, &allocate, NULL, &b.memory), "vkAllocateMemory");
@@ -242,9 +268,10 @@ hearth_host_info app_host_info(void) {
     info.get_instance_proc_addr = vkGetInstanceProcAddr;
     info.api_version = api_version;
     info.queue_family_index = queue_family;
-    info.device_extension_count = requirements.required_extension_count;
-    info.device_extensions = requirements.required_extensions;
-    info.features = requirements.required_features;
+    info.device_extension_count = extension_count;
+    info.device_extensions = extensions;
+    info.features = enabled_features;
+    info.binding_model = binding_model;
 #if defined(APP_USES_VMA)
     info.memory_hooks = &memory_hooks;
 #endif
@@ -285,6 +312,5 @@ hearth_program* app_load(hearth_context* context, const char* path, const char* 
 void app_destroy_device(void) {
     destroy_allocator();
     vkDestroyCommandPool(app_device, pool, NULL);
-    vkDestroyDevice(app_device, NULL);
-    vkDestroyInstance(instance, NULL);
+    destroy_device();
 }

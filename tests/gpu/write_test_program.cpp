@@ -1,16 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes the test program, with device addresses, to the file named on the command line.
+// write_test_program FILE [descriptor]: the test program, with device addresses or push descriptors.
 
 #include "gpu/rig.hpp"
 
 #include <cstdio>
+#include <string_view>
 
 int main(int argc, char** argv) {
     using namespace hearth;
-    if (argc != 2) return 2;
-    const BindingModel model = BindingModel::kDeviceAddress;
+    const bool has_descriptors = argc == 3 && std::string_view(argv[2]) == "descriptor";
+    if (argc != 2 && !has_descriptors) return 2;
+    const BindingModel model =
+        has_descriptors ? BindingModel::kDescriptor : BindingModel::kDeviceAddress;
     const std::vector<std::byte> bytes =
         save_program(test::TestProgramBuilder(test::test_shaders(model), model).build());
     std::FILE* file = std::fopen(argv[1], "wb");
