@@ -1,0 +1,126 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What shaders/common/math.glsl, narrow.glsl and philox.glsl are for kernels in GLSL.
+
+#include "print/c.hpp"
+
+namespace hearth {
+
+std::string_view c_prelude() {
+    return R"(#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define HEARTH_UNUSED __attribute__((unused))
+#else
+#define HEARTH_UNUSED
+#endif
+#define HEARTH_FUNCTION static inline HEARTH_UNUSED
+
+HEARTH_FUNCTION float hearth_f32_of_bits(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+HEARTH_FUNCTION uint32_t hearth_bits_of_f32(float value) {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+/* NaN stays NaN. */
+HEARTH_FUNCTION float hearth_min(float a, float b) { return a != a || a < b ? a : b; }
+HEARTH_FUNCTION float hearth_max(float a, float b) { return a != a || a > b ? a : b; }
+HEARTH_FUNCTION float hearth_sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
+HEARTH_FUNCTION int32_t hearth_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
+HEARTH_FUNCTION int32_t hearth_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
+HEARTH_FUNCTION uint32_t hearth_min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
+HEARTH_FUNCTION uint32_t hearth_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
+HEARTH_FUNCTION int32_t hearth_sign_i32(int32_t x) { return (x > 0) - (x < 0); }
+HEARTH_FUNCTION int32_t hearth_abs_i32(int32_t x) { return x < 0 ? 0 - x : x; }
+
+/* Division by zero gives zero; it ends a program otherwise. */
+HEARTH_FUNCTION int32_t hearth_div_i32(int32_t a, int32_t b) { return b == 0 ? 0 : b == -1 ? 0 - a : a / b; }
+HEARTH_FUNCTION int32_t hearth_mod_i32(int32_t a, int32_t b) { return b == 0 || b == -1 ? 0 : a % b; }
+HEARTH_FUNCTION uint32_t hearth_div_u32(uint32_t a, uint32_t b) { return b == 0 ? 0 : a / b; }
+HEARTH_FUNCTION uint32_t hearth_mod_u32(uint32_t a, uint32_t b) { return b == 0 ? 0 : a % b; }
+HEARTH_FUNCTION int32_t hearth_shl_i32(int32_t a, int32_t b) {
+    return b >= 0 && b < 32 ? (int32_t)((uint32_t)a << b) : 0;
+}
+HEARTH_FUNCTION int32_t hearth_shr_i32(int32_t a, int32_t b) { return b >= 0 && b < 32 ? a >> b : 0; }
+HEARTH_FUNCTION uint32_t hearth_shl_u32(uint32_t a, uint32_t b) { return b < 32 ? a << b : 0; }
+HEARTH_FUNCTION uint32_t hearth_shr_u32(uint32_t a, uint32_t b) { return b < 32 ? a >> b : 0; }
+HEARTH_FUNCTION uint32_t hearth_pow_u32(uint32_t base, uint32_t exponent) {
+    uint32_t result = 1;
+    for (; exponent > 0; exponent >>= 1, base *= base)
+        if ((exponent & 1) != 0) result *= base;
+    return result;
+}
+HEARTH_FUNCTION int32_t hearth_pow_i32(int32_t base, int32_t exponent) {
+    if (exponent >= 0) return (int32_t)hearth_pow_u32((uint32_t)base, (uint32_t)exponent);
+    return base == 1 ? 1 : base != -1 ? 0 : (exponent & 1) == 0 ? 1 : -1;
+}
+
+/* What an integer cannot hold becomes its nearest one, NaN zero. */
+HEARTH_FUNCTION int32_t hearth_to_i32(float x) {
+    if (x >= 2147483648.0f) return INT32_MAX;
+    if (x > -2147483648.0f) return (int32_t)x;
+    return x == x ? INT32_MIN : 0;
+}
+HEARTH_FUNCTION uint32_t hearth_to_u32(float x) {
+    if (x >= 4294967296.0f) return UINT32_MAX;
+    return x > 0 ? (uint32_t)x : 0;
+}
+
+/* To the nearest, of two the even one. */
+HEARTH_FUNCTION uint16_t hearth_bf16_of(float value) {
+    const uint32_t bits = hearth_bits_of_f32(value);
+    if (value != value) return (uint16_t)(bits >> 16 | 0x40u);
+    return (uint16_t)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+}
+HEARTH_FUNCTION float hearth_of_bf16(uint16_t bits) { return hearth_f32_of_bits((uint32_t)bits << 16); }
+HEARTH_FUNCTION uint16_t hearth_f16_of(float value) {
+    const uint32_t bits = hearth_bits_of_f32(value);
+    const uint16_t sign = (uint16_t)(bits >> 16 & 0x8000u);
+    const uint32_t magnitude = bits & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return (uint16_t)(sign | 0x7e00u);
+    if (magnitude >= 0x477ff000u) return (uint16_t)(sign | 0x7c00u); /* rounds beyond 65504 */
+    if (magnitude < 0x38800000u) /* below 2^-14: a multiple of 2^-24 */
+        return (uint16_t)(sign | (uint16_t)nearbyintf(hearth_f32_of_bits(magnitude) * 16777216.0f));
+    return (uint16_t)(sign | (magnitude - 0x38000000u + 0xfffu + (magnitude >> 13 & 1u)) >> 13);
+}
+HEARTH_FUNCTION float hearth_of_f16(uint16_t bits) {
+    const uint32_t sign = (uint32_t)(bits & 0x8000u) << 16, magnitude = bits & 0x7fffu;
+    float value;
+    if (magnitude >= 0x7c00u)
+        value = hearth_f32_of_bits(0x7f800000u | (magnitude & 0x3ffu) << 13);
+    else if (magnitude < 0x400u)
+        value = (float)magnitude * 5.9604644775390625e-8f;
+    else
+        value = hearth_f32_of_bits((magnitude << 13) + 0x38000000u);
+    return hearth_f32_of_bits(hearth_bits_of_f32(value) | sign);
+}
+HEARTH_FUNCTION float hearth_round_bf16(float value) { return hearth_of_bf16(hearth_bf16_of(value)); }
+HEARTH_FUNCTION float hearth_round_f16(float value) { return hearth_of_f16(hearth_f16_of(value)); }
+
+/* Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011. */
+HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t step, uint32_t element) {
+    uint32_t c0 = element, c1 = step, c2 = 0, c3 = 0;
+    for (int round = 0; round < 10; ++round) {
+        const uint64_t p0 = (uint64_t)0xD2511F53u * c0, p1 = (uint64_t)0xCD9E8D57u * c2;
+        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ key0;
+        c1 = (uint32_t)p1;
+        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ key1;
+        c3 = (uint32_t)p0;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+    return c0;
+}
+)";
+}
+
+}  // namespace hearth

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "unit/kernel/op_kernels.hpp"
+
+#include "codegen/lower.hpp"
+#include "cpu/interpreter.hpp"
+#include "passes/pass.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hearth::test {
+
+namespace {
+
+/// What each value of a graph holds, as the interpreter says; none for what a graph's updates replace.
+Result<std::vector<HostTensor>> all_values(const Graph& graph, const Variant& variant) {
+    Graph open = graph;
+    open.outputs.clear();
+    open.updates.clear();
+    for (ValueId v = 0; v < graph.values.size(); ++v)
+        open.outputs.push_back({"v" + std::to_string(v), v});
+    std::vector<HostTensor> inputs;
+    for (ValueId v : graph.inputs) inputs.push_back(variant.inputs.at(graph.values[v].name));
+    return evaluate(open, inputs, variant.rows);
+}
+
+bool writes_in_place(const KernelCall& call) {
+    return std::any_of(call.operands.begin(), call.operands.end(), [&](const CallOperand& o) {
+        return o.value != kNoValue && o.access == Access::kReadWrite;
+    });
+}
+
+bool writes(const KernelCall& call, ValueId value) {
+    return std::any_of(call.operands.begin(), call.operands.end(), [&](const CallOperand& o) {
+        return o.value == value && o.access == Access::kWrite;
+    });
+}
+
+}  // namespace
+
+std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps) {
+    std::vector<OpKernel> kernels;
+    const auto capacity = static_cast<uint64_t>(variant.rows) + 5;
+    const auto graph = run_passes(variant.graph, {.rows_capacity = capacity, .caps = caps});
+    EXPECT_TRUE(graph.ok()) << variant.text << ": " << graph.status().message();
+    if (!graph.ok()) return kernels;
+    LowerOptions options;
+    options.caps = caps;
+    options.rows_capacity = capacity;
+    options.row_programs = false;
+    options.compile_kernels = false;
+    auto lowered = lower({&*graph, 1}, options);
+    EXPECT_TRUE(lowered.ok()) << variant.text << ": " << lowered.status().message();
+    const auto values = all_values(*graph, variant);
+    EXPECT_TRUE(values.ok()) << variant.text << ": " << values.status().message();
+    if (!lowered.ok() || !values.ok()) return kernels;
+    for (const KernelCall& call : lowered->entries[0].calls) {
+        if (call.body == nullptr || writes_in_place(call)) continue;
+        OpKernel kernel{
+            .body = std::make_shared<const Body>(*call.body),
+            .launch = {variant.text + ", kernel " + call.label,
+                       call.grid[0].groups(static_cast<uint64_t>(variant.rows)), variant.rows}};
+        for (const BodyBuffer& b : call.body->buffers) {
+            if (b.kind != BufferKind::kOperand) continue;
+            const HostTensor& contents = (*values)[b.value];
+            const bool is_written = writes(call, b.value);
+            if (is_written) kernel.expected.emplace_back(kernel.operands.size(), contents);
+            kernel.operands.push_back(is_written ? OperandMemory::empty(b.dtype, contents.shape())
+                                                 : OperandMemory::full(contents));
+        }
+        kernels.push_back(std::move(kernel));
+    }
+    return kernels;
+}
+
+DeviceCaps gpu_caps() {
+    DeviceCaps caps;
+    caps.subgroup_size = 32;
+    caps.fp16_arithmetic = caps.fp16_storage = caps.int8_storage = true;
+    return caps;
+}
+
+DeviceCaps cpu_caps() {
+    DeviceCaps caps = gpu_caps();
+    caps.subgroup_size = 8;
+    return caps;
+}
+
+}  // namespace hearth::test

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The kernels that are bodies of operators' samples, each with what it reads and what it should write.
+
+#pragma once
+
+#include "ops/op_cases.hpp"
+#include "reference/run_kernel.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace hearth::test {
+
+struct OpKernel {
+    std::shared_ptr<const Body> body;
+    KernelLaunch launch;
+    std::vector<OperandMemory> operands;  ///< in the body's order, before it runs
+    /// What it writes: the operand's index, and what the interpreter gives.
+    std::vector<std::pair<size_t, HostTensor>> expected;
+};
+
+/// Those of a variant's graph, compiled for such a device without row programs.  Kernels that write in place
+/// are left out: what they found is gone.
+std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps);
+
+/// A GPU, and a driver that runs on the CPU.
+DeviceCaps gpu_caps();
+DeviceCaps cpu_caps();
+
+}  // namespace hearth::test
