@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Frames of public calls drawn from a seed: several sessions record, are sliced, given new weights, read
-// back, saved, loaded, forgotten, created and destroyed, in frames of which one in ten is never submitted.
+// back, dumped, saved, loaded, forgotten, created and destroyed, in frames of which one in ten is never submitted.
 // The validation layers watch, and whatever arrives is compared with what a model on the CPU says.
 //
 // HEARTH_FRAMES says how many frames (the suite: 1,000), HEARTH_FRAMES_SEED from which seed on.
@@ -86,6 +86,7 @@ struct Expected {
     enum class Kind { kState, kStateAndY, kSnapshot } kind = Kind::kState;
     Model model;           ///< as of then
     std::vector<float> y;  ///< of kStateAndY; empty: not known
+    size_t y_at = kWidth;  ///< where it begins, in floats
     bool is_lost = false;
 };
 
@@ -237,6 +238,25 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     info.rows = rows;
     info.bound = bounds.data();
     info.bound_count = 2;
+    Expected e{guest.session.handle(),
+               0,
+               rig_->serial(),
+               Expected::Kind::kStateAndY,
+               guest.model,
+               {},
+               kWidth,
+               false};
+    if (guest.model.is_known && !guest.model.is_open) e.y = guest.model.reference.act(x);
+    if (random_.one_in(4)) {
+        // A dump has both slots, x, what step 0 wrote, which is y, and y.
+        e.y_at = kWidth + 16 + x.size();
+        const uint32_t step = random_.one_in(2) ? 0 : HEARTH_NO_STEP;
+        const hearth_result result = hearth_record_dump(guest.session.handle(), &info, step, &e.id);
+        if (!recorded(result, guest)) return;
+        note(guest, "act, dumped, " + std::to_string(rows) + " rows");
+        expected_.push_back(std::move(e));
+        return;
+    }
     if (!recorded(hearth_record(guest.session.handle(), &info, nullptr), guest)) return;
     note(guest, "act, " + std::to_string(rows) + " rows");
     const hearth_readback_part parts[] = {
@@ -248,14 +268,6 @@ void RandomFrames::act(Guest& guest, VkCommandBuffer commands) {
     read.command_buffer = commands;
     read.parts = parts;
     read.part_count = 2;
-    Expected e{guest.session.handle(),
-               0,
-               rig_->serial(),
-               Expected::Kind::kStateAndY,
-               guest.model,
-               {},
-               false};
-    if (guest.model.is_known && !guest.model.is_open) e.y = guest.model.reference.act(x);
     if (recorded(hearth_record_readback(guest.session.handle(), &read, &e.id), guest))
         expected_.push_back(std::move(e));
 }
@@ -274,8 +286,14 @@ void RandomFrames::read(Guest& guest, VkCommandBuffer commands) {
     hearth_readback_info info = hearth_readback_info_default();
     info.command_buffer = commands;
     info.slot = kStateSlot;
-    Expected e{
-        guest.session.handle(), 0, rig_->serial(), Expected::Kind::kState, guest.model, {}, false};
+    Expected e{guest.session.handle(),
+               0,
+               rig_->serial(),
+               Expected::Kind::kState,
+               guest.model,
+               {},
+               kWidth,
+               false};
     if (!recorded(hearth_record_readback(guest.session.handle(), &info, &e.id), guest)) return;
     if (random_.one_in(6))
         guest.session.release(e.id);  // cancelled before it was even submitted
@@ -290,6 +308,7 @@ void RandomFrames::snapshot(Guest& guest, VkCommandBuffer commands) {
                Expected::Kind::kSnapshot,
                guest.model,
                {},
+               kWidth,
                false};
     const hearth_result result = hearth_record_snapshot(guest.session.handle(), commands, &e.id);
     if (result == HEARTH_NOT_READY) {
@@ -396,7 +415,7 @@ void RandomFrames::poll(bool all) {
                 << "; what was done to the session:\n"
                 << log_[e.session];
             if (!e.y.empty()) {
-                const std::span<const float> y = values.subspan(kWidth);
+                const std::span<const float> y = values.subspan(e.y_at).first(e.y.size());
                 EXPECT_TRUE(std::equal(y.begin(), y.end(), e.y.begin(), e.y.end()));
             }
             if (e.kind == Expected::Kind::kSnapshot && !e.model.is_open && e.model.is_known) {
