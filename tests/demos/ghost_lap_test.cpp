@@ -4,9 +4,11 @@
 // Whole races without pictures: the game's own brain, frames in flight and simulation.
 
 #include "ghost_lap/driver.hpp"
+#include "person.hpp"
 #include "play.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <functional>
@@ -22,6 +24,7 @@ struct Plan {
     bool learns_beside_ghost = true;  ///< while the ghost drives
     std::optional<size_t> hand_over;  ///< the corner in which a coach takes the ghost's wheel
     std::span<const std::byte> ghost = {}, rival = {};  ///< saved brains
+    std::function<void(Play&)> meddle = [](Play&) {};   ///< in each frame
     std::function<bool(const Race&)> is_over = [](const Race&) { return false; };
 };
 
@@ -70,6 +73,7 @@ class GhostLap : public hearth::test::VulkanTest {
             HEARTH_ASSIGN(const auto frame, loop->begin(nullptr));
             serial = frame->serial;
             if (race.ghost_is_driving()) play.freeze(!plan.learns_beside_ghost);
+            plan.meddle(play);
             HEARTH_TRY(play.record(*frame));
             HEARTH_TRY(loop->end(*frame, nullptr));
             (void)play.step(*driver);
@@ -161,6 +165,53 @@ TEST_F(GhostLap, GhostsOfTwoDriversAreToldApartTenTimesOfTen) {
 }
 
 // HG-DAgger: a mistake of the player's is learned as all else is, and unlearned where it is corrected.
+TEST_F(GhostLap, AGhostThatIsResetLearnsAnewFromWhatItWasShownAndAFrozenOneNothing) {
+    constexpr uint64_t kReset = 700, kFrozen = 1000;
+    float before = 0;
+    uint64_t steps = 0, samples = 0;
+    const auto outcome = race({.frames = 1100, .meddle = [&](Play& play) {
+                                   const uint64_t frame = play.race().frame();
+                                   if (frame == kReset) {
+                                       before = play.losses().back();
+                                       EXPECT_TRUE(play.reset().ok());
+                                       EXPECT_TRUE(play.losses().empty());
+                                   }
+                                   if (frame == kFrozen) play.freeze(true);
+                                   if (frame != kFrozen + 10) return;  // all has arrived
+                                   steps = play.learning_steps();
+                                   samples = play.samples();
+                               }});
+    ASSERT_TRUE(outcome);
+    const std::vector<float>& losses = outcome->play->losses();
+    ASSERT_GT(losses.size(), 100u);
+    EXPECT_GT(*std::max_element(losses.begin(), losses.begin() + 8), 2 * before);
+    EXPECT_LT(losses.back(), 2 * before);
+    EXPECT_GT(samples, 300u);
+    EXPECT_EQ(outcome->play->learning_steps(), steps);
+    EXPECT_EQ(outcome->play->samples(), samples);
+}
+
+TEST(Person, HoldsTheGhostsWheelWhileAKeyIsDownAndParksByAnother) {
+    const Track track = Track::circuit();
+    Race race(track, {.seed = 1, .ghost_starts_after_laps = 0});
+    Person person;
+    const auto seat = [&](demo::Input input) {
+        person.set_input(input);
+        return person.seat(race);
+    };
+    EXPECT_EQ(seat({.held = {"h"}}), Seat::kOwnCar) << "the ghost does not drive yet";
+    race.step({});
+    EXPECT_EQ(seat({}), Seat::kOwnCar);
+    EXPECT_EQ(seat({.held = {"h", "up"}}), Seat::kGhost);
+    EXPECT_EQ(person.drive(race.driven(Seat::kGhost), 1).throttle, 1.0f);
+    EXPECT_EQ(seat({}), Seat::kOwnCar);
+    EXPECT_EQ(seat({.held = {"p"}, .pressed = {"p"}}), Seat::kNone);
+    EXPECT_EQ(seat({.held = {"p"}}), Seat::kNone);
+    EXPECT_EQ(seat({.held = {"h"}}), Seat::kGhost);
+    EXPECT_EQ(seat({}), Seat::kNone) << "back to where one was";
+    EXPECT_EQ(seat({.pressed = {"p"}}), Seat::kOwnCar);
+}
+
 TEST_F(GhostLap, WhoTakesItsWheelInACornerCorrectsItThereAndNowhereElse) {
     constexpr size_t kCorner = 3;
     constexpr size_t kTaughtEnd = Coach::kWatchedLaps + Coach::kTaughtLaps;

@@ -743,6 +743,29 @@ TEST(Coach, TakesACornerTooWideParksAndShowsTheGhostHowItIsDone) {
     for (const float error : corner_errors(race, right, 50, 99)) EXPECT_EQ(error, 0.0f);
 }
 
+TEST(Coach, ARecordedCorrectionReplaysToTheSameRace) {
+    const auto drive = [](Driver& driver, InputScript* script) {
+        Race race(circuit(), {.seed = 1});
+        PerfectGhost ghost(style("tidy"), 2);
+        while (race.ghost().laps().size() <= Coach::kWatchedLaps) {
+            race.set_ghost_action(race.frame(), ghost.act(race));
+            const Seat seat = driver.seat(race);
+            const Action action = driver.drive(race.driven(seat), race.frame());
+            if (script != nullptr) script->entries.push_back({race.frame(), action, seat});
+            race.step(action, seat);
+        }
+        return race;
+    };
+    Coach coach(circuit(), style("tidy"), circuit().corners().at(3), 1);
+    InputScript script;
+    const Race recorded = drive(coach, &script);
+    EXPECT_GT(recorded.corrected_frames(), 20u);
+    ReplayDriver replay(parsed(write_input_script(script)));
+    const Race replayed = drive(replay, nullptr);
+    EXPECT_EQ(recorded.state_hash(), replayed.state_hash());
+    EXPECT_EQ(recorded.corrected_frames(), replayed.corrected_frames());
+}
+
 TEST(Race, ALapWithAResetIsNeverCompleted) {
     Racer racer(circuit(), 0.0f, true);
     ScriptedDriver driver(circuit(), style("smooth"), 1);
