@@ -50,7 +50,7 @@ TEST_P(OpBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
         for (const Variant& v : *variants) count += run_bodies(op, v, caps, op.tolerance.f32);
         for (const Variant& v : *narrow) count += run_bodies(op, v, caps, op.tolerance.f16);
     }
-    RecordProperty("kernels", count);
+    if (count == 0) GTEST_SKIP() << op.name << " has no kernel that is a body";
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, OpBodies, testing::ValuesIn(all_ops()),
