@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 
 namespace hearth::test {
 namespace {
@@ -584,6 +586,152 @@ TEST_F(Images, AnImageGoesThroughAnEntryInOneCommandBuffer) {
     });
     EXPECT_EQ(rig->get_y(1), TestReference().act(x));
     *reader = Converter();  // before its context
+}
+
+/// Numbers go into an image and come back, in frames of which one in ten is dropped, while images are
+/// resized and converters replaced in flight.  HEARTH_FRAMES: how many frames.
+TEST_F(Images, RandomFramesWithImagesResizedAndConvertersReplacedArriveUnlessDropped) {
+    const char* const asked = std::getenv("HEARTH_FRAMES");
+    const uint64_t frames = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 300;
+    constexpr uint32_t kMostPixels = 40;
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    uint64_t drawn = 0;
+    const auto random = [&](uint64_t below) { return Hash().number(drawn++).value() % below; };
+    struct Slot {
+        std::unique_ptr<TestImage> image;
+        uint32_t width = 0, height = 0;
+        std::vector<float> values;
+        standalone::Buffer in, out;
+    };
+    std::array<Slot, 3> slots;
+    const auto resize = [&](Slot& slot) {
+        rig->finish();
+        slot.width = static_cast<uint32_t>(1 + random(kMostPixels));
+        slot.height = static_cast<uint32_t>(1 + random(kMostPixels));
+        slot.values = test_values(slot.width * slot.height, random(1000));
+        std::copy(slot.values.begin(), slot.values.end(), slot.in.as<float>().begin());
+        slot.image =
+            std::make_unique<TestImage>(device(), VK_FORMAT_R32_SFLOAT, slot.width, slot.height,
+                                        VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_STORAGE_BIT);
+    };
+    for (Slot& slot : slots) {
+        slot.in = floats(kMostPixels * kMostPixels);
+        slot.out = floats(kMostPixels * kMostPixels);
+        resize(slot);
+    }
+    Converter writer, reader;
+    const auto replace = [&](Converter& converter, hearth_conversion_direction direction) {
+        auto made = Converter::create(rig->context, direction, VK_FORMAT_R32_SFLOAT,
+                                      static_cast<uint32_t>(1 + random(4)));
+        ASSERT_TRUE(made.ok()) << made.status().message();
+        converter = std::move(made).value();
+    };
+    replace(writer, HEARTH_TENSOR_TO_IMAGE);
+    replace(reader, HEARTH_IMAGE_TO_TENSOR);
+
+    struct Expected {
+        hearth_readback id;
+        uint64_t serial;
+        std::vector<float> values;
+    };
+    std::vector<Expected> expected;
+    const hearth_scope kernels =
+        hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                          VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
+    const auto record = [&](VkCommandBuffer commands) {
+        Slot& slot = slots[random(slots.size())];
+        const uint64_t bytes = slot.values.size() * sizeof(float);
+        hearth_conversion_info in = slot.image->info(commands, VK_IMAGE_LAYOUT_UNDEFINED);
+        in.image_layout_after = VK_IMAGE_LAYOUT_GENERAL;
+        in.image_before = in.image_after = kernels;
+        in.tensor = rig->bind(0, slot.in, bytes);
+        in.tensor_width = slot.width;
+        in.tensor_height = slot.height;
+        in.channels = 1;
+        for (uint32_t k = 1; k < 4; ++k) in.swizzle[k] = HEARTH_SWIZZLE_ZERO;
+        in.scale[0] = random(2) == 0 ? 2.0f : -0.5f;
+        in.bias[0] = static_cast<float>(random(9)) - 4;
+        if (random(2) == 0) in.flags |= HEARTH_CONVERSION_FLIP_X;
+        hearth_conversion_info out = in;
+        out.image_layout_before = VK_IMAGE_LAYOUT_GENERAL;
+        out.tensor = rig->bind(0, slot.out, bytes);
+        out.tensor.before =
+            hearth_make_scope(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                              VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_READ_BIT);
+        out.tensor.after =
+            hearth_make_scope(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+        out.scale[0] = 1;
+        out.bias[0] = 0;
+        out.flags = random(2) == 0 ? HEARTH_CONVERSION_FLIP_Y : 0;
+        const auto done = [](hearth_result result, const char* error) {
+            EXPECT_TRUE(result == HEARTH_OK || result == HEARTH_ERROR_RING_FULL) << error;
+            return result == HEARTH_OK;
+        };
+        if (!done(hearth_record_conversion(writer.handle(), &in),
+                  hearth_converter_error(writer.handle())) ||
+            !done(hearth_record_conversion(reader.handle(), &out),
+                  hearth_converter_error(reader.handle())))
+            return;
+        const hearth_readback_part part =
+            hearth_part_of_buffer(slot.out.handle(), 0, bytes, hearth_make_scope(0, 0));
+        const auto id = rig->session.record_readback(commands, std::span(&part, 1));
+        if (!id.ok()) return;  // the ring is full
+        Expected e{*id, rig->serial(), std::vector<float>(slot.values.size())};
+        for (uint32_t y = 0; y < slot.height; ++y)
+            for (uint32_t x = 0; x < slot.width; ++x) {
+                const bool flips_x = (in.flags & HEARTH_CONVERSION_FLIP_X) != 0;
+                const bool flips_y = (out.flags & HEARTH_CONVERSION_FLIP_Y) != 0;
+                const uint32_t from_x = flips_x ? slot.width - 1 - x : x;
+                const uint32_t from_y = flips_y ? slot.height - 1 - y : y;
+                e.values[y * slot.width + x] =
+                    slot.values[from_y * slot.width + from_x] * in.scale[0] + in.bias[0];
+            }
+        expected.push_back(std::move(e));
+    };
+    uint64_t arrived = 0, lost = 0;
+    for (uint64_t frame = 0; frame < frames && !HasFailure(); ++frame) {
+        if (random(10) == 0) resize(slots[random(slots.size())]);
+        if (random(15) == 0) replace(writer, HEARTH_TENSOR_TO_IMAGE);
+        if (random(15) == 0) replace(reader, HEARTH_IMAGE_TO_TENSOR);
+        const auto several = [&](VkCommandBuffer commands) {
+            for (uint64_t i = random(3); i < 3; ++i) record(commands);
+        };
+        const bool is_dropped = random(10) == 0;
+        if (is_dropped)
+            (void)rig->drop(several);
+        else
+            rig->frame(several);
+        if (frame + 1 == frames || random(40) == 0) rig->advance();
+        std::vector<Expected> pending;
+        for (Expected& e : expected) {
+            const void* data = nullptr;
+            uint64_t bytes = 0, serial = 0;
+            hearth_session* const session = rig->session.handle();
+            const hearth_result result =
+                hearth_readback_poll(session, e.id, &data, &bytes, &serial);
+            if (result == HEARTH_NOT_READY) {
+                pending.push_back(std::move(e));
+                continue;
+            }
+            if (result == HEARTH_OK) {
+                ++arrived;
+                ASSERT_EQ(bytes, e.values.size() * sizeof(float));
+                EXPECT_EQ(std::memcmp(data, e.values.data(), bytes), 0) << "frame " << frame;
+            } else {
+                ++lost;
+                EXPECT_EQ(result, HEARTH_ERROR_DROPPED);
+            }
+            hearth_readback_release(session, e.id);
+        }
+        expected = std::move(pending);
+    }
+    EXPECT_TRUE(expected.empty());
+    EXPECT_GT(arrived, frames / 2);
+    EXPECT_GT(lost, frames / 60);
+    rig->finish();
+    writer = Converter();  // before their context
+    reader = Converter();
 }
 
 TEST_F(Images, WithHostBarriersTheImageStaysAsItIs) {
