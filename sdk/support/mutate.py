@@ -73,6 +73,7 @@ HEADER = """\
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Warray-bounds"
 #pragma GCC diagnostic ignored "-Wstringop-overflow"
+#pragma GCC diagnostic ignored "-Waggressive-loop-optimizations"
 #include <cstdio>
 #include <cstdlib>
 #include <type_traits>

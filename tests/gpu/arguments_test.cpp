@@ -332,6 +332,32 @@ TEST(Handles, AStructThatWasNotMadeIsRefused) {
     EXPECT_EQ(hearth_patch_features(0, VK_API_VERSION_1_2, &chain, nullptr, &bytes), HEARTH_OK);
 }
 
+TEST(Handles, AProgramThatIsNoneIsRefusedWhateverElseIsGiven) {
+    const std::array<uint64_t, 512> zeros{};
+    const auto* const program = reinterpret_cast<const hearth_program*>(zeros.data());
+    hearth_program_info info = hearth_program_info_default();
+    hearth_entry_info entry = hearth_entry_info_default();
+    hearth_step_info step = hearth_step_info_default();
+    hearth_binding_info binding = hearth_binding_info_default();
+    hearth_slot_info slot = hearth_slot_info_default();
+    uint32_t index = 0;
+    const char* name = nullptr;
+    const void* agents = nullptr;
+    uint64_t bytes = 0;
+    EXPECT_EQ(hearth_program_get_info(program, &info), kInvalid);
+    EXPECT_EQ(hearth_program_get_entry(program, 0, &entry), kInvalid);
+    EXPECT_EQ(hearth_program_get_step(program, 0, 0, &step), kInvalid);
+    EXPECT_EQ(hearth_program_get_written_slots(program, 0, nullptr, &index), kInvalid);
+    EXPECT_EQ(hearth_program_get_binding(program, 0, &binding), kInvalid);
+    EXPECT_EQ(hearth_program_get_slot(program, 0, &slot), kInvalid);
+    EXPECT_EQ(hearth_program_find_entry(program, "act", &index), kInvalid);
+    EXPECT_EQ(hearth_program_find_binding(program, 0, "x", &index), kInvalid);
+    EXPECT_EQ(hearth_program_find_slot(program, "state", &index), kInvalid);
+    EXPECT_EQ(hearth_program_get_element(program, 0, 0, &name), kInvalid);
+    EXPECT_EQ(hearth_program_find_element(program, 0, "left", &index), kInvalid);
+    EXPECT_EQ(hearth_program_get_agents(program, &agents, &bytes), kInvalid);
+}
+
 TEST(Handles, AHashOfWhatIsNotThereIsNotWritten) {
     const std::array<uint8_t, 32> before{1, 2, 3};
     std::array<uint8_t, 32> hash = before;

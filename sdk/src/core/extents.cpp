@@ -13,7 +13,6 @@ Status check_extents(const Shape& shape) {
     for (Dim d : shape.dims()) {
         if (d.count < 0)
             return invalid_argument("shape " + to_string(shape) + " has a negative extent");
-        if (d.count > left) return out_of_range("shape " + to_string(shape) + " is too large");
         left /= std::max<int64_t>(d.count, 1);
         if (d.per_row) left >>= 16;
         symbolic += d.per_row;

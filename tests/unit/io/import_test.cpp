@@ -376,6 +376,12 @@ TEST(ImportExtents, WhatIsNoWholeNumberOfRowsIsRefused) {
     refused("Div", "rows", "#0");
     refused("Div", "rows", "#-1");
     refused("Div", "#6", "rows");
+    const std::string by_no_rows = shape_of([](OnnxBuilder& m) {
+        m.node("Mul", {"rows", "#0"}, {"none"});
+        m.node("Div", {"rows", "none"}, {"target"});
+    });
+    EXPECT_NE(by_no_rows.find("is computed from the number of rows"), std::string::npos)
+        << by_no_rows;
 }
 
 TEST(ImportExtents, ListsOfDifferentLengthsDoNotMeet) {

@@ -94,6 +94,8 @@ TEST_F(Simplify, NumbersThatATypeDoesNotHoldBecomeItsNearest) {
     expect_number(as(-1e20, ScalarType::kI32), INT32_MIN, ScalarType::kI32);
     expect_number(as(1e20, ScalarType::kU32), UINT32_MAX, ScalarType::kU32);
     expect_number(as(-1, ScalarType::kU32), 0, ScalarType::kU32);
+    // What is not zero is true, however small.
+    expect_number(as(0.5, ScalarType::kBool), 1, ScalarType::kBool);
     // Integers keep their bits.
     expect_number(arena.convert(number(-1, ScalarType::kI32), ScalarType::kU32), UINT32_MAX,
                   ScalarType::kU32);
