@@ -38,12 +38,6 @@ struct Outcome {
 
 class GhostLap : public hearth::test::VulkanTest {
   protected:
-    void SetUp() override {
-        if (test::test_setting("HEARTH_TEST_BINDING") == "descriptor")
-            GTEST_SKIP() << "learners need buffer device addresses: one of their kernels has more "
-                            "operands than descriptors";
-        VulkanTest::SetUp();
-    }
     /// Reports a failure and returns nothing if something went wrong.
     std::optional<Outcome> race(const Plan& plan) {
         auto outcome = try_race(plan);

@@ -185,8 +185,6 @@ void for_each_target(const std::string& name, const std::function<void(const Tar
 
 TEST(ReplayOfProgram, GhostLap) {
     for_each_target("ghost_lap", [](const Target& t) {
-        // As of all learners: more operands than descriptors.
-        if (t.binding_model == BindingModel::kDescriptor) return;
         const auto traces = ghost_lap::trace_brain(1);
         const auto manifest = ghost_lap::manifest();
         expect_program(
@@ -218,8 +216,6 @@ template <class Learner>
 void expect_learner(const std::string& name, const agents::AgentSchema& schema,
                     const Learner& learner) {
     for_each_target(name, [&](const Target& t) {
-        // Updates of so many params in one kernel have more operands than descriptors.
-        if (t.binding_model == BindingModel::kDescriptor) return;
         const auto traces =
             agents::trace_agents(schema, agents::mlp_network({32, 32}, tanh, 1), learner, 1);
         expect_program(name, t, compile(agents::entries_of(traces), options_for(t, 16)));

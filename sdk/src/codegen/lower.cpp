@@ -351,13 +351,17 @@ class Lowerer {
         const bool spares = options_.spare_memory || spares_memory(graph);
         if (spares || !add_with_region(graph, entry)) {
             const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
-            FusionPlan plan = fuse(graph, {.enabled = options_.fuse,
-                                           .any_operands = by_address,
-                                           .spare_memory = options_.spare_memory,
-                                           .store_windows = is_software(options_.caps),
-                                           .folds_rows = [&](const Node& product) {
-                                               return folds_rows(graph, product, options_);
-                                           }});
+            // The live rows are an operand, too.
+            FusionPlan plan = fuse(
+                graph, {.enabled = options_.fuse,
+                        .max_operands = static_cast<int>(kMaxPushedOperands) - (by_address ? 0 : 1),
+                        .must_fit = !by_address,
+                        .any_operands = by_address,
+                        .spare_memory = options_.spare_memory,
+                        .store_windows = is_software(options_.caps),
+                        .folds_rows = [&](const Node& product) {
+                            return folds_rows(graph, product, options_);
+                        }});
             if (options_.row_programs && !spares) fold_numbers(graph, plan, options_);
             std::vector<PlannedCall> calls;
             for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});
@@ -551,23 +555,24 @@ class Lowerer {
             else
                 merged.push_back(std::move(calls[c]));
         }
-        for (const auto& [key, list] : alike)
-            for (size_t first = 0; first < list.size(); first += kMostParts) {
-                const size_t end = std::min(first + kMostParts, list.size());
-                PlannedCall whole{{}, std::nullopt, key.first, ""};
-                for (size_t i = first; i < end; ++i)
-                    whole.groups.push_back(calls[list[i]].groups[0]);
-                if (end - first > 1)
-                    whole.kernel = parts_kernel(graph, whole.groups, plan.inlined, options_);
-                if (whole.kernel && pushed_operands(graph, *whole.kernel) <= kMaxPushedOperands) {
-                    whole.label = std::to_string(end - first) + " parts, the last " +
-                                  label_of(graph, *whole.groups.back());
-                    merged.push_back(std::move(whole));
-                    continue;
-                }
-                for (size_t i = first; i < end; ++i)
-                    merged.push_back({{calls[list[i]].groups[0]}, std::nullopt, key.first, ""});
+        // As many at once as one kernel may: of those that touch too many buffers, each half by itself.
+        const auto merge = [&](const auto& self, std::span<const size_t> list,
+                               uint32_t depth) -> void {
+            PlannedCall whole{{}, std::nullopt, depth, ""};
+            for (const size_t c : list) whole.groups.push_back(calls[c].groups[0]);
+            if (list.size() == 1) return merged.push_back(std::move(whole));
+            if (list.size() <= kMostParts)
+                whole.kernel = parts_kernel(graph, whole.groups, plan.inlined, options_);
+            if (whole.kernel && reaches_operands(graph, *whole.kernel)) {
+                whole.label = std::to_string(list.size()) + " parts, the last " +
+                              label_of(graph, *whole.groups.back());
+                return merged.push_back(std::move(whole));
             }
+            const size_t half = list.size() > kMostParts ? kMostParts : (list.size() + 1) / 2;
+            self(self, list.first(half), depth);
+            self(self, list.subspan(half), depth);
+        };
+        for (const auto& [key, list] : alike) merge(merge, list, key.first);
     }
 
     bool can_be_part(const Graph& graph, const Group& group,
@@ -580,6 +585,13 @@ class Lowerer {
     static uint32_t pushed_operands(const Graph& graph, const GroupKernel& kernel) {
         const OperandLayout layout = layout_of(graph, kernel);
         return layout.count() - layout.located_count + (layout.located_count > 0 ? 2 : 0);
+    }
+
+    /// Whether one kernel can reach all its operands.  Descriptors cannot be located in the arena.
+    bool reaches_operands(const Graph& graph, const GroupKernel& kernel) const {
+        const bool is_located = layout_of(graph, kernel).located_count > 0;
+        return pushed_operands(graph, kernel) <= kMaxPushedOperands &&
+               !(is_located && options_.binding_model == BindingModel::kDescriptor);
     }
 
     Status add_group(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
@@ -600,11 +612,9 @@ class Lowerer {
         KernelCall call;
         call.label = std::move(label);
         const OperandLayout layout = layout_of(graph, kernel);
-        // Descriptors cannot be located in the arena.
-        const bool is_located = layout.located_count > 0;
-        if (pushed_operands(graph, kernel) > kMaxPushedOperands ||
-            (is_located && options_.binding_model == BindingModel::kDescriptor))
-            return unsupported("a kernel with " + std::to_string(layout.count()) + " operands");
+        if (!reaches_operands(graph, kernel))
+            return unsupported("kernel '" + call.label + "' has " + std::to_string(layout.count()) +
+                               " operands, expected at most " + std::to_string(kMaxPushedOperands));
         if (kernel.described != nullptr) {
             const Status status = verify_body(*kernel.described);
             if (!status.ok()) return status.in("kernel " + kernel.name + " (" + call.label + ")");

@@ -94,9 +94,11 @@ std::vector<bool> find_epilogues(const Graph& graph) {
 
 class Fuser {
   public:
-    Fuser(const Graph& graph, const FusionOptions& options)
+    /// is_stored: per node, whether readers may not compute it again.
+    Fuser(const Graph& graph, const FusionOptions& options, const std::vector<bool>& is_stored)
         : graph_(graph),
           options_(options),
+          is_stored_(is_stored),
           readers_(readers_of(graph)),
           leaves_(leaves_graph(graph)),
           group_of_(graph.nodes.size(), kNone) {
@@ -112,11 +114,11 @@ class Fuser {
         const std::vector<bool> is_epilogue = find_epilogues(graph_);
         if (options_.enabled)
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-                plan_.inlined[n] =
-                    !is_read_while_replaced_[n] && ((should_inline(graph_, graph_.nodes[n]) &&
-                                                     !is_epilogue[n] && !has_stored_windows(n)) ||
-                                                    feeds_one_reader(n) || is_read_as_parts(n) ||
-                                                    joins_numbers(n) || is_ahead_of_rows(n));
+                plan_.inlined[n] = !is_read_while_replaced_[n] && !is_stored_[n] &&
+                                   ((should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
+                                     !has_stored_windows(n)) ||
+                                    feeds_one_reader(n) || is_read_as_parts(n) ||
+                                    joins_numbers(n) || is_ahead_of_rows(n));
         break_inlined_chains();
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
@@ -652,6 +654,7 @@ class Fuser {
 
     const Graph& graph_;
     FusionOptions options_;
+    const std::vector<bool>& is_stored_;
     std::vector<std::vector<NodeId>> readers_;
     std::vector<bool> leaves_;
     std::vector<bool> is_update_;               ///< per value
@@ -678,8 +681,51 @@ bool spares_memory(const Graph& graph) {
                        [](const Node& node) { return node.op->name == "compute_after"; });
 }
 
+namespace {
+
+/// Of the arithmetic that a group computes again the node that saves it the most loads by being stored; kNone if
+/// there is none.
+NodeId widest_inlined(const Graph& graph, const Group& group, const FusionPlan& plan, size_t most) {
+    std::vector<bool> seen(graph.nodes.size());
+    std::vector<NodeId> stack = group.nodes;
+    NodeId widest = kNone;
+    size_t width = 1;
+    while (!stack.empty()) {
+        const Node& node = graph.nodes[stack.back()];
+        stack.pop_back();
+        for (ValueId v : node.inputs) {
+            const Value& in = graph.values[v];
+            if (in.kind != ValueKind::kNode || !plan.inlined[in.node] || seen[in.node]) continue;
+            seen[in.node] = true;
+            stack.push_back(in.node);
+            if (graph.nodes[in.node].op->op_class != OpClass::kElementwise) continue;
+            const size_t loads = loads_of(graph, {.nodes = {in.node}}, plan.inlined).size();
+            if (loads <= width || loads >= most) continue;
+            widest = in.node;
+            width = loads;
+        }
+    }
+    return widest;
+}
+
+}  // namespace
+
 FusionPlan fuse(const Graph& graph, const FusionOptions& options) {
-    return Fuser(graph, options).run();
+    std::vector<bool> is_stored(graph.nodes.size());
+    for (;;) {
+        FusionPlan plan = Fuser(graph, options, is_stored).run();
+        if (!options.must_fit) return plan;
+        const auto most = static_cast<size_t>(options.max_operands);
+        bool fits = true;
+        for (const Group& group : plan.groups) {
+            if (loads_of(graph, group, plan.inlined).size() + group.stores.size() <= most) continue;
+            const NodeId stored = widest_inlined(graph, group, plan, most);
+            if (stored == kNone) continue;
+            is_stored[stored] = true;
+            fits = false;
+        }
+        if (fits) return plan;
+    }
 }
 
 std::vector<ValueId> loads_of(const Graph& graph, const Group& group,

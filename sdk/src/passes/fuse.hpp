@@ -47,6 +47,9 @@ struct Group {
 struct FusionOptions {
     bool enabled = true;    ///< off: every node that can be a kernel of its own is one
     int max_operands = 14;  ///< buffers that one kernel may touch
+    /// No kernel may touch more than that: rather than be computed again by a reader that would, arithmetic is
+    /// stored.
+    bool must_fit = false;
     /// Nodes of one group, and of a chain that readers compute again.  Fusing and writing a kernel
     /// take the square of it, and so may a driver; longer chains become several kernels.
     size_t max_nodes = 512;
