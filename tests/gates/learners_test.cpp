@@ -44,7 +44,10 @@ AgentSchema small_schema() {
 }
 
 // On GPUs the whole network becomes one kernel; a software driver runs that only when told to.
-class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<RowPrograms> {};
+class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<RowPrograms> {
+  protected:
+    void expect_windows_follow_the_reference(const Network& network, const Ppo& ppo);
+};
 
 // Gate2: data/agents/make_ppo.py learned from the same samples in the same order.
 TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
@@ -95,8 +98,9 @@ TEST_P(PpoOnADevice, OneEpochGivesPyTorchsWeights) {
 }
 
 // Every entry as on the reference: sampling, rings, statistics, advantages, rails, publication.
-TEST_P(PpoOnADevice, AWindowFollowsTheReference) {
-    const Traces traces = trace_agents(small_schema(), mlp_network({8, 8}), small_ppo());
+void PpoOnADevice::expect_windows_follow_the_reference(const Network& network, const Ppo& ppo) {
+    const bool has_memory = network.memory_width > 0;
+    const Traces traces = trace_agents(small_schema(), network, ppo);
     InterpretedLearner reference(traces);
     const auto learner = make_learner(traces, 4, {}, GetParam());
     ASSERT_NE(learner, nullptr);
@@ -126,21 +130,29 @@ TEST_P(PpoOnADevice, AWindowFollowsTheReference) {
             data.set(i, std::sin(1.3 * static_cast<double>(i) + phase));
         return data;
     };
+    bool ended[4] = {};
     for (int window = 0; window < 2; ++window) {
         for (int t = 0; t < 8; ++t) {
             const double phase = 10 * window + t;
             NamedTensors acting{{"observation", wave({4, 5}, phase)},
                                 {"explore", HostTensor::scalar(1)}};
+            HostTensor id(DType::kU32, {4});
+            for (int64_t i = 0; i < 4; ++i) id.set(i, static_cast<double>(3 - i));
+            if (has_memory) {
+                acting["id"] = id;
+                acting["is_first"] = HostTensor(DType::kF32, {4});
+                for (int64_t i = 0; i < 4; ++i) acting["is_first"].set(i, t == 0 || ended[i]);
+            }
             compare("act", acting);
             NamedTensors rows = reference.run("act", acting, 4);
             ASSERT_TRUE(learner->run("act", acting, 4).ok());  // the same draw on both
-            rows["id"] = HostTensor(DType::kU32, {4});
-            for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(3 - i));
+            rows["id"] = id;
             rows["observation"] = acting.at("observation");
             rows["next_observation"] = wave({4, 5}, phase + 1);
             rows["reward"] = wave({4}, 3 * phase);
             rows["end"] = HostTensor(DType::kF32, {4});
             rows["end"].set(t % 4, t % 3);
+            for (int64_t i = 0; i < 4; ++i) ended[i] = rows["end"].get(i) > 0;
             for (const char* output : {"action", "version"}) rows.erase(output);
             if (t == 5) rows["observation"].set(7, static_cast<double>(std::nanf("")));
             compare("store", rows);
@@ -156,6 +168,18 @@ TEST_P(PpoOnADevice, AWindowFollowsTheReference) {
         for (int64_t i = 0; i < value.element_count(); ++i)
             ASSERT_NEAR(value.get(i), reference.weights.at(name).get(i), 2e-3) << name;
     }
+}
+
+TEST_P(PpoOnADevice, AWindowFollowsTheReference) {
+    expect_windows_follow_the_reference(mlp_network({8, 8}), small_ppo());
+}
+
+// Sequences with ends within them, and a sample that was refused.
+TEST_P(PpoOnADevice, AWindowWithMemoryFollowsTheReference) {
+    Ppo ppo = small_ppo();
+    ppo.sequence = 4;
+    ppo.minibatches = 2;
+    expect_windows_follow_the_reference(gru_network(6), ppo);
 }
 
 INSTANTIATE_TEST_SUITE_P(RowPrograms, PpoOnADevice,

@@ -121,6 +121,27 @@ Tensor two_outputs(Trace& t) {
     return mean(square(error) + abs(error) * 0.25);
 }
 
+/// So many networks with a memory on windows of what is seen, each with a head of its own.
+template <int64_t kLength, int64_t kHidden, int kNetworks>
+Tensor recurrent(Trace& t) {
+    const Dim rows(kLength, true);
+    const Tensor x = t.input("x", {kRows, kLength, 5});
+    const Tensor resets = greater(t.input("resets", {kRows, kLength}), 0.5);
+    Tensor loss = t.constant(0);
+    for (int i = 0; i < kNetworks; ++i) {
+        const std::string name = "net" + std::to_string(i);
+        const Tensor seen = tanh(nn::linear(t, name + ".in", reshape(x, {rows, 5}), 9));
+        const Tensor h =
+            nn::gru(t, name + ".gru", reshape(seen, {kRows, kLength, 9}), kHidden,
+                    {.seed = 12, .h = t.input(name + ".h", {1, kRows, kHidden}), .resets = resets})
+                .output;
+        const Tensor y = nn::linear(t, name + ".head", reshape(h, {rows, kHidden}), 2);
+        t.output(name + ".y", y);
+        loss = loss + mse_loss(y, t.input(name + ".target", {rows, 2}));
+    }
+    return loss;
+}
+
 struct NetCase {
     const char* name;
     Tensor (*build)(Trace&);
@@ -151,6 +172,11 @@ constexpr NetCase kCases[] = {
     {"Classes", classes, 50, 0, 7},
     {"TwoHeads", two_heads, 70, 16384, 5},
     {"SmallPolicy", small_policy, 70, 0, 0, Precision::kF32, true},
+    {"WindowsOfTwo", recurrent<2, 65, 1>, 9, 0, 0},
+    {"WindowsOfThree", recurrent<3, 7, 2>, 40, 0, 0},
+    {"WindowsOfSixteen", recurrent<16, 16, 2>, 11, 0, 0},
+    {"WindowsInTurns", recurrent<16, 24, 2>, 11, 24576, 0},
+    {"WindowsOfSeventeen", recurrent<17, 1, 1>, 30, 0, 0},
     {"RegressionInHalf", regression, 21, 0, 0, Precision::kF16},
     {"RegressionOfManyRowsInHalf", regression, 4100, 0, 0, Precision::kF16},
     {"OddWidthsInHalf", odd_widths, 40, 0, 0, Precision::kF16},

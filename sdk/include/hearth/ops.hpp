@@ -235,6 +235,14 @@ Tensor rnn_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,
 Tensor gru_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,
                 const Tensor& hidden_weight, const Tensor& input_bias = {},
                 const Tensor& hidden_bias = {});
+/// The cell above from step to step.  x: [n, length, in] with a fixed length; h: the states before the
+/// first step, [n, hidden], or empty for zeros; resets: bool [n, length] or empty, where the state is
+/// zero before that step.  -> [n, length, hidden], the states behind each step.  One kernel goes through
+/// all steps, and one back, for states of up to 256 where a device has the shared memory (7 * hidden
+/// floats or more); elsewhere steps are kernels of their own.
+Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
+           const Tensor& hidden_weight, const Tensor& input_bias = {},
+           const Tensor& hidden_bias = {}, const Tensor& resets = {});
 struct LstmState {
     Tensor h, c;
 };

@@ -310,10 +310,14 @@ Network gru_network(int64_t width, uint64_t seed) {
     // What does not depend on memory is one product for all steps.
     network.sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
                            const Tensor& memory, const Tensor& resets) {
+        if (!features.ok()) return features;
+        const Dim windows = features.dim(0), length = features.dim(1);
+        const Dim rows(windows.count * length.count, windows.per_row);
         const Tensor x =
-            tanh(dense(trace, nn::join(prefix, "in"), features, width, std::numbers::sqrt2, seed));
-        return nn::gru(trace, nn::join(prefix, "gru"), x, width,
-                       {.seed = seed, .h = unsqueeze(memory, {0}), .resets = resets})
+            tanh(dense(trace, nn::join(prefix, "in"), reshape(features, {rows, features.dim(2)}),
+                       width, std::numbers::sqrt2, seed));
+        return nn::gru(trace, nn::join(prefix, "gru"), reshape(x, {windows, length, Dim(width)}),
+                       width, {.seed = seed, .h = unsqueeze(memory, {0}), .resets = resets})
             .output;
     };
     return network;

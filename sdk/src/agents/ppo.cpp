@@ -86,6 +86,7 @@ class PpoBuilder {
     /// The samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or as it
     /// is where a sequence is one sample.
     Tensor samples_of(Trace& trace, const Tensor& sequence) const;
+    Tensor first_sample_of(Trace& trace, const Tensor& sequence) const;
     static Tensor cursor(Trace& trace) {
         return trace.transient("learn.cursor", {}, {}, DType::kI32);
     }
@@ -425,16 +426,20 @@ void PpoBuilder::prepare(Trace& trace) const {
 }
 
 // Sequence q is that of agent q % agents, from decision q / agents * length on.
+Tensor PpoBuilder::first_sample_of(Trace& trace, const Tensor& sequence) const {
+    const auto agents = static_cast<double>(ppo_.agents);
+    const Tensor all = trace.constant(agents, DType::kI32);
+    return div(sequence, all) * (agents * static_cast<double>(ppo_.sequence)) + mod(sequence, all);
+}
+
 Tensor PpoBuilder::samples_of(Trace& trace, const Tensor& sequence) const {
     const int64_t length = ppo_.sequence;
     if (length == 1 || !sequence.ok()) return sequence;
     const auto agents = static_cast<double>(ppo_.agents);
-    const Tensor all = trace.constant(agents, DType::kI32);
-    const Tensor first =
-        div(sequence, all) * (agents * static_cast<double>(length)) + mod(sequence, all);
     Shape steps{length};
     for (int i = 0; i < sequence.rank(); ++i) steps.push_back(Dim(1));
-    return unsqueeze(first, {0}) + reshape(iota(trace, {length}), steps) * agents;
+    return unsqueeze(first_sample_of(trace, sequence), {0}) +
+           reshape(iota(trace, {length}), steps) * agents;
 }
 
 PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
@@ -442,9 +447,20 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Normalizer normalizer = published_normalizer(trace);
     const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
 
-    const Tensor sequence =
-        gather(order(trace), cursor(trace) * static_cast<double>(count) + iota(trace, {count}));
-    const Tensor rows = reshape(samples_of(trace, sequence), {length * count});
+    // The samples of each sequence follow each other, so that a sequence is a window of rows.
+    const auto sequences_at = [&](const Tensor& place) {
+        return gather(order(trace), cursor(trace) * static_cast<double>(count) + place);
+    };
+    const auto agents = static_cast<double>(ppo_.agents);
+    Tensor rows, step;
+    if (length == 1) {
+        rows = sequences_at(iota(trace, {count}));
+    } else {
+        const Tensor place = iota(trace, {count * length});
+        const Tensor of_one = trace.constant(static_cast<double>(length), DType::kI32);
+        step = mod(place, of_one);
+        rows = first_sample_of(trace, sequences_at(div(place, of_one))) + step * agents;
+    }
     const auto picked = [&](const Tensor& column) {
         return column.ok() ? gather(column, rows) : Tensor();
     };
@@ -455,38 +471,37 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const auto features_of = [&](const std::string& prefix, int64_t memory_begin) {
         const Tensor seen = encode(trace, prefix, schema_, observation, encode_options(normalizer));
         if (network_.memory_width == 0) return network_.call(trace, prefix, seen, {}).features;
-        const Tensor memories = picked(batch.memory), ends = picked(batch.end);
-        const auto at = [&](const Tensor& x, int64_t step) {
-            return slice(x, 0, step * count, (step + 1) * count);
+        const auto part = [&](const Tensor& memory) {
+            return slice(memory, -1, memory_begin, memory_begin + network_.memory_width);
         };
+        if (length == 1)
+            return network_.call(trace, prefix, seen, part(picked(batch.memory))).features;
         Tensor memory =
-            slice(at(memories, 0), -1, memory_begin, memory_begin + network_.memory_width);
-        if (network_.sequence && length > 1) {
-            // By sequence and step; what ended before a step, or was not there, is forgotten.
-            const auto by_step = [&](const Tensor& x, int64_t width) {
-                return swap_axes(
-                    width > 0 ? reshape(x, {length, count, width}) : reshape(x, {length, count}), 0,
-                    1);
+            part(gather(batch.memory, first_sample_of(trace, sequences_at(iota(trace, {count})))));
+        // What ended before a step, or was not there, is forgotten.
+        const Tensor before = maximum(rows - agents, 0.0);
+        const Tensor is_broken = logical_or(greater(gather(batch.end, before), 0.5),
+                                            less(gather(batch.valid, before), 0.5));
+        const Tensor resets = reshape(logical_and(greater(step, 0.0), is_broken), {count, length});
+        const Tensor by_step = reshape(seen, {count, length, seen.dim(-1).count});
+        Tensor features;
+        if (network_.sequence) {
+            features = network_.sequence(trace, prefix, by_step, memory, resets);
+        } else {
+            std::vector<Tensor> steps;
+            const auto at = [](const Tensor& x, int64_t t) {
+                return squeeze(slice(x, 1, t, t + 1), {1});
             };
-            const Tensor is_broken = by_step(logical_or(greater(ends, 0.5), less(weight, 0.5)), 0);
-            const Tensor none = less(slice(by_step(weight, 0), 1, 0, 1), -1.0);
-            const Tensor resets = concat({none, slice(is_broken, 1, 0, length - 1)}, 1);
-            const Tensor features =
-                network_.sequence(trace, prefix, by_step(seen, seen.dim(-1).count), memory, resets);
-            return reshape(swap_axes(features, 0, 1), {length * count, features.dim(-1)});
-        }
-        std::vector<Tensor> steps;
-        for (int64_t t = 0; t < length; ++t) {
-            if (t > 0) {
-                const Tensor starts_anew =
-                    logical_or(greater(at(ends, t - 1), 0.5), less(at(weight, t - 1), 0.5));
-                memory = where(unsqueeze(starts_anew, {-1}), 0.0, memory);
+            for (int64_t t = 0; t < length; ++t) {
+                if (t > 0) memory = where(unsqueeze(at(resets, t), {-1}), 0.0, memory);
+                const NetworkResult net = network_.call(trace, prefix, at(by_step, t), memory);
+                memory = net.memory;
+                steps.push_back(net.features);
             }
-            const NetworkResult net = network_.call(trace, prefix, at(seen, t), memory);
-            memory = net.memory;
-            steps.push_back(net.features);
+            features = stack(steps, 1);
         }
-        return steps.size() == 1 ? steps[0] : concat(steps, 0);
+        if (!features.ok()) return features;
+        return reshape(features, {count * length, features.dim(-1)});
     };
 
     Terms terms;

@@ -56,10 +56,12 @@ class RowPlanner {
         return std::move(plan_);
     }
 
-    Result<RowPlan> run() {
+    /// in_turns: networks that share nothing but what they see (actor and critic) run one after the
+    /// other, so that they need their shared memory one after the other.
+    Result<RowPlan> run(bool in_turns = false) {
         HEARTH_TRY(check_row_layers(graph_, region_, options_.rows_capacity, options_.caps));
         HEARTH_TRY(check_shared_rows(graph_, region_, options_.rows_capacity, options_.caps));
-        HEARTH_TRY(add_groups());
+        HEARTH_TRY(in_turns ? add_networks() : add_groups());
         for (RowStage& stage : plan_.stages) plan_.levels = std::max(plan_.levels, stage.level + 1);
         std::stable_sort(plan_.stages.begin(), plan_.stages.end(),
                          [](const RowStage& a, const RowStage& b) { return a.level < b.level; });
@@ -70,7 +72,13 @@ class RowPlanner {
                                            : tile.width;
         }
         HEARTH_TRY(check_half_tiles());
-        HEARTH_TRY(place());
+        Status placed = place();
+        if (!placed.ok() && in_turns) {
+            // Small weights can be read from memory as well.
+            plan_.vectors.clear();
+            placed = place();
+        }
+        HEARTH_TRY(placed);
         return std::move(plan_);
     }
 
@@ -82,10 +90,69 @@ class RowPlanner {
         return {};
     }
 
+    Status add_networks() {
+        for (const Group* group : groups_)
+            for (ValueId v : group->stores) stage_of_[v] = kNone;
+        const std::vector<size_t> networks = networks_of_groups();
+        for (size_t network = 0; network <= groups_.size(); ++network) {
+            if (network > 0)
+                for (const RowStage& stage : plan_.stages)
+                    first_level_ = std::max(first_level_, stage.level + 1);
+            for (size_t g = 0; g < groups_.size(); ++g)
+                if (networks[g] == network) HEARTH_TRY(add_group(*groups_[g]));
+        }
+        return {};
+    }
+
+    /// Of each group, the network that it is of.  Groups are of one network if one reads what another
+    /// has made of products.  0: what comes before all products.
+    std::vector<size_t> networks_of_groups() const {
+        std::vector<bool> follows(graph_.values.size(), false);
+        for (NodeId n : region_.nodes) {
+            const Node& node = graph_.nodes[n];
+            const bool is_behind =
+                node.op->op_class == OpClass::kMatmul ||
+                std::ranges::any_of(node.inputs, [&](ValueId v) { return follows[v]; });
+            for (ValueId v : node.outputs) follows[v] = is_behind;
+        }
+        std::map<ValueId, size_t> maker;
+        std::vector<size_t> networks(groups_.size(), 0);
+        for (size_t g = 0; g < groups_.size(); ++g)
+            for (ValueId v : groups_[g]->stores) {
+                maker[v] = g;
+                if (follows[v]) networks[g] = g + 1;
+            }
+        // What comes before products may be made on the side, by a group of another network: an
+        // earlier one.
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (size_t g = 0; g < groups_.size(); ++g)
+                for (ValueId v : loads_of(graph_, *groups_[g], inlined_)) {
+                    const auto made = maker.find(v);
+                    if (made == maker.end()) continue;
+                    const size_t from = networks[made->second], to = networks[g];
+                    const bool is_free = from == to || (!follows[v] && from < to);
+                    if (is_free) continue;
+                    changed = true;
+                    if (to == 0)
+                        networks[g] = from;
+                    else
+                        std::ranges::replace(networks, std::max(from, to), std::min(from, to));
+                }
+        }
+        return networks;
+    }
+
     Status add_group(const Group& group) {
-        RowStage stage{.group = &group};
+        RowStage stage{.group = &group, .level = first_level_};
         HEARTH_TRY(classify(group, stage));
         for (ValueId v : loads_of(graph_, group, inlined_)) {
+            if (passes_through_memory(graph_, v) && stage_of_.contains(v)) {
+                if (stage.kind != RowStageKind::kWalk)
+                    return unsupported("what a walk through its windows kept is read elsewhere");
+                stage.level = std::max(stage.level, plan_.stages[stage_of_[v]].level + 1);
+                continue;
+            }
             bring(v);
             read(v, stage);
             add_vector(v);
@@ -105,6 +172,15 @@ class RowPlanner {
                 return unsupported("its sums over rows are cut in different ways");
             plan_.parts = parts;
             plan_.granule = granule;
+        }
+        if (stage.kind == RowStageKind::kWalk) {
+            const bool is_backward = stage.node->op->name == kGruWindowBackward;
+            const ValueId weight =
+                stage.node->inputs[is_backward ? size_t{kGruBackWeight} : size_t{kGruWeight}];
+            stage.walk = static_cast<int>(plan_.walks.size());
+            plan_.walks.push_back({.hidden = graph_.value(weight).shape[1].count,
+                                   .is_backward = is_backward,
+                                   .level = stage.level});
         }
         const auto index = static_cast<uint32_t>(plan_.stages.size());
         for (ValueId v : group.stores) {
@@ -157,6 +233,12 @@ class RowPlanner {
         if (is_sum && (group.nodes.size() != 1 || group.stores.size() != 1))
             return unsupported("a sum over its rows is fused with something else");
         if (group.kind == GroupKind::kRowwise) stage.kind = RowStageKind::kRowwise;
+        if (group.kind == GroupKind::kOwn) {
+            stage.kind = RowStageKind::kWalk;
+            stage.node = &graph_.nodes[group.nodes[0]];
+            if (group.nodes.size() != 1 || !walks_windows(*stage.node))
+                return unsupported("a walk through its windows is fused with something else");
+        }
         for (NodeId n : group.nodes)
             for (ValueId v : graph_.nodes[n].outputs)
                 if (!is_sum && row_width(v) > kMaxWidth)
@@ -213,7 +295,7 @@ class RowPlanner {
             value.shape[0] != region_.rows || size_bytes(value.dtype) != sizeof(float) ||
             row_width(v) > kMostColumns || find_tile(v) != nullptr)
             return;
-        add_fill(v, 0);
+        add_fill(v, first_level_);
     }
 
     void add_fill(ValueId v, uint32_t level) {
@@ -258,7 +340,7 @@ class RowPlanner {
         const bool is_made = stage_of_.contains(v);
         RowTile* known = find_tile(v);
         if (!is_made && known == nullptr) {
-            uint32_t level = 0;
+            uint32_t level = first_level_;
             for (ValueId in : inputs_behind(v))
                 if (const auto maker = stage_of_.find(in); maker != stage_of_.end()) {
                     const uint32_t made = plan_.stages[maker->second].level;
@@ -312,13 +394,18 @@ class RowPlanner {
     Status place() {
         const auto capacity = static_cast<int64_t>(options_.rows_capacity);
         const int64_t rows = region_.rows.at(capacity);
-        const int least = std::max(plan_.edge, 1);
-        const int wanted = plan_.parts != 0    ? plan_.granule
-                           : rows <= kFewRows  ? std::max(few_rows(rows), plan_.edge)
-                           : rows <= kSomeRows ? 32
-                                               : 64;
+        const auto window = static_cast<int>(region_.window);
+        const int least = std::max({plan_.edge, window, 1});
+        int wanted = plan_.parts != 0    ? plan_.granule
+                     : rows <= kFewRows  ? std::max(few_rows(rows), plan_.edge)
+                     : rows <= kSomeRows ? 32
+                                         : 64;
+        if (window > 1)
+            wanted = window * static_cast<int>(std::bit_floor(
+                                  static_cast<uint32_t>(std::max(wanted / window, 1))));
         for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) {
-            if (plan_.granule % tile_rows != 0 && plan_.parts != 0) continue;
+            if ((plan_.granule % tile_rows != 0 && plan_.parts != 0) || tile_rows % window != 0)
+                continue;
             for (RowWeights mode :
                  {RowWeights::kHeld, RowWeights::kOnce, RowWeights::kAhead, RowWeights::kChunked})
                 if (place_with(tile_rows, mode)) {
@@ -415,6 +502,14 @@ class RowPlanner {
         for (RowTile& t : plan_.tiles)
             blocks.push_back(
                 {round_up(t.stride * plan_.tile_rows, 4), t.first_level, t.last_level, &t.offset});
+        for (RowWalk& w : plan_.walks) {
+            w.walk = GruWalk::of(w.is_backward, w.hidden, region_.window,
+                                 plan_.tile_rows / static_cast<int>(region_.window), plan_.threads,
+                                 options_.caps);
+            if (w.walk.shared_floats() * 4 > options_.caps.shared_memory_bytes) return false;
+            blocks.push_back({round_up(static_cast<int>(w.walk.shared_floats()), 4), w.level,
+                              w.level, &w.offset});
+        }
         for (RowWeight& w : plan_.weights) {
             if (plan_.mode == RowWeights::kHeld) {
                 if (w.slices > 1)
@@ -477,9 +572,15 @@ class RowPlanner {
     std::map<ValueId, uint32_t> filled_;    ///< level of the fill of other values
     std::set<ValueId> rowwise_;             ///< values that reductions store
     std::vector<ValueId> reads_;            ///< of the stage being added
+    uint32_t first_level_ = 0;              ///< of the network whose groups are being added
 };
 
 }  // namespace
+
+bool passes_through_memory(const Graph& graph, ValueId v) {
+    const Node* maker = graph.producer(v);
+    return maker != nullptr && maker->op->name == kGruWindow && maker->outputs[kGruGates] == v;
+}
 
 const RowTile* RowPlan::tile_of(ValueId value, uint32_t level) const {
     for (const RowTile& tile : tiles)
@@ -512,6 +613,8 @@ Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
         if (plan.ok()) return plan;
     }
     Result<RowPlan> plan = plan_with(0).run();
+    // What walks keep of all steps takes more room than one tile of rows leaves to several networks.
+    if (!plan.ok() && region.window > 1) plan = plan_with(0).run(true);
     if (plan.ok() || in_registers.ok()) return plan;
     return unsupported(in_registers.message() + "; " + plan.status().message());
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "codegen/lower.hpp"
+#include "ops/gru_walk.hpp"
 #include "passes/fuse.hpp"
 
 #include <hearth/status.hpp>
@@ -74,6 +75,7 @@ enum class RowStageKind : uint8_t {
     kProduct,   ///< rows times weights
     kGradient,  ///< x^T g, summed over the workgroup's rows
     kRowSum,    ///< a sum over the workgroup's rows
+    kWalk,      ///< the rows of each window in order (row_walks.cpp)
 };
 
 struct RowStage {
@@ -82,7 +84,17 @@ struct RowStage {
     const Node* node = nullptr;    ///< the product or sum
     int left = -1, right = -1;     ///< tiles that a product or gradient multiplies; a fill's tile
     int weight = -1;               ///< a product's
+    int walk = -1;                 ///< of RowPlan::walks
     uint32_t level = 0;
+};
+
+/// How a workgroup goes through its windows, and the place in shared memory that this takes.
+struct RowWalk {
+    GruWalk walk;
+    int64_t hidden = 0;
+    bool is_backward = false;
+    uint32_t level = 0;
+    int offset = 0;
 };
 
 /// What subgroups that keep rows in registers do between two barriers each: first they compute and
@@ -111,7 +123,8 @@ struct RowPlan {
     std::vector<RowTile> tiles;
     std::vector<RowWeight> weights;
     std::vector<RowVector> vectors;  ///< readable from level 1 on
-    std::vector<RowStage> stages;    ///< by level
+    std::vector<RowWalk> walks;
+    std::vector<RowStage> stages;  ///< by level
     uint32_t levels = 0;
     RowWeights mode = RowWeights::kOnce;
     int edge = 0;  ///< of matrices, on matrix cores; 0: products are the threads' own
@@ -149,6 +162,10 @@ Result<RowPlan> plan_rows(const Graph& graph, const RowRegion& region,
 /// Errors: kUnsupported telling what does not fit.
 Status place_in_registers(const Graph& graph, const std::vector<bool>& inlined,
                           const LowerOptions& options, RowPlan& plan);
+
+/// Whether the value goes from one walk to another through memory: each thread reads there what it has
+/// written itself.
+bool passes_through_memory(const Graph& graph, ValueId v);
 
 /// Numbers for each of which a kRowSum adds up the rows.
 int row_sum_columns(const Graph& graph, const RowStage& stage);

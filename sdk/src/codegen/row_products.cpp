@@ -133,7 +133,7 @@ std::string RowProgramWriter::weight_function(size_t index, int i_end, int j_end
 Deal RowProgramWriter::deal_product(int width) const {
     int lines = 1;
     const int columns = ceil_div(width, 4);
-    while (2 * lines <= std::min(kMaxRowsEach, plan_.tile_rows) &&
+    while (2 * lines <= kMaxRowsEach && plan_.tile_rows % (2 * lines) == 0 &&
            plan_.tile_rows / (2 * lines) * columns >= plan_.threads)
         lines *= 2;
     return Deal(plan_.tile_rows, width, lines, plan_.threads);

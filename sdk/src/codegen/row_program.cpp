@@ -246,6 +246,8 @@ std::string RowProgramWriter::write_stage(const RowStage& stage, int& lane) {
             return write_gradient(stage, lane);
         case RowStageKind::kRowSum:
             return write_row_sum(stage, lane);
+        case RowStageKind::kWalk:
+            return write_walk(stage);
     }
     return {};
 }
@@ -267,6 +269,12 @@ static uint64_t flops_of_region(const Graph& graph, const RowRegion& region, uin
             const Dim columns = out[out.rank() - 1];
             flops += 2 * count(node.inputs[0]) *
                      static_cast<uint64_t>(columns.at(static_cast<int64_t>(rows)));
+        } else if (walks_windows(node)) {
+            const bool is_backward = node.op->name == kGruWindowBackward;
+            const ValueId weight =
+                node.inputs[is_backward ? size_t{kGruBackWeight} : size_t{kGruWeight}];
+            flops += 2 * count(weight) *
+                     static_cast<uint64_t>(region.rows.at(static_cast<int64_t>(rows)));
         } else {
             flops +=
                 count(node.op->op_class == OpClass::kReduce ? node.inputs[0] : node.outputs[0]);

@@ -3,7 +3,7 @@
 
 // Writes a row program (row_program.hpp) as planned by row_plan.hpp: the frame in row_program.cpp,
 // what stages read and store in row_expressions.cpp, and the stages by kind in row_elements.cpp,
-// row_products.cpp, row_matrices.cpp, row_registers.cpp and row_sums.cpp.
+// row_products.cpp, row_matrices.cpp, row_registers.cpp, row_walks.cpp and row_sums.cpp.
 
 #pragma once
 
@@ -281,6 +281,18 @@ class RowProgramWriter {
     std::string write_held_product(const RowStage& stage);
     std::string write_held_epilogue(const RowStage& stage, int& lane);
     bool has_slices(uint32_t level) const;
+
+    // Walks through windows (row_walks.cpp):
+
+    std::string write_walk(const RowStage& stage);
+
+    /// Statements that set `to` to the value's element at `place`, coordinates by name.  prefix: of the
+    /// names "row" and "r", that row's place in the tile.
+    std::string read_in_walk(const RowStage& stage, ValueId v, std::span<const std::string> place,
+                             const std::string& to, const std::string& prefix);
+    std::string store_in_walk(const RowStage& stage, ValueId v, const std::string& content,
+                              const std::string& inner);
+    std::string zeros_behind(const Node& node) const;
 
     // On matrix cores:
 

@@ -68,10 +68,34 @@ RecurrentState one_step(Trace& trace, std::string_view name, const Tensor& x, in
     return recurrent_step(cell, weights_of(trace, name, "_l0", cell, x, hidden, options), x, begin);
 }
 
+/// Layers of a GRU in one direction, each one operator.
+RecurrentResult gru_windows(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
+                            const RecurrentOptions& options) {
+    const RecurrentCell cell = RecurrentCell::of(RecurrentKind::kGru);
+    const int64_t length = x.dim(1).count;
+    Tensor sequence = x;
+    std::vector<Tensor> last;
+    for (int layer = 0; layer < options.layers; ++layer) {
+        const RecurrentWeights weights =
+            weights_of(trace, name, "_l" + std::to_string(layer), cell, sequence, hidden, options);
+        const Tensor start = options.h.trace() == nullptr
+                                 ? Tensor()
+                                 : squeeze(slice(options.h, 0, layer, layer + 1), {0});
+        sequence = hearth::gru(sequence, start, weights.input, weights.hidden, weights.input_bias,
+                               weights.hidden_bias, options.resets);
+        if (!sequence.ok()) return {sequence, sequence, sequence};
+        last.push_back(squeeze(slice(sequence, 1, length - 1, length), {1}));
+    }
+    return {sequence, stack(last), Tensor()};
+}
+
 RecurrentResult whole_sequence(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                                RecurrentKind kind, const RecurrentOptions& options) {
     const Tensor failed(&trace, kNone);
     if (!is_sound(trace, name, x, 3, hidden)) return {failed, failed, failed};
+    if (kind == RecurrentKind::kGru && !options.bidirectional && options.layers > 0 &&
+        options.lengths.trace() == nullptr && !x.dim(1).per_row && x.dim(1).count > 1)
+        return gru_windows(trace, name, x, hidden, options);
     const RecurrentCell cell = RecurrentCell::of(kind);
     const bool is_lstm = kind == RecurrentKind::kLstm;
     std::vector<Tensor> last_h, last_c;

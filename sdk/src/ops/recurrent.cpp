@@ -6,6 +6,7 @@
 
 #include "ops/recurrent.hpp"
 
+#include "ops/gru_walk.hpp"
 #include "ops/rules.hpp"
 
 #include <utility>
@@ -238,6 +239,35 @@ RecurrentRun run_recurrent(const RecurrentCell& cell, const RecurrentWeights& we
     }
     run.output = stack(outputs, 0);
     return run;
+}
+
+Tensor gru(const Tensor& x, const Tensor& h, const Tensor& input_weight,
+           const Tensor& hidden_weight, const Tensor& input_bias, const Tensor& hidden_bias,
+           const Tensor& resets) {
+    const RecurrentWeights weights{input_weight, hidden_weight, input_bias, hidden_bias, {}};
+    if (!all_ok(weights, x, {h, {}}) || (is_given(resets) && !resets.ok())) return failed_like(x);
+    const auto type_of = [](const Tensor& t) {
+        return std::string(name_of(t.dtype())) + to_string(t.shape());
+    };
+    if (x.rank() != 3 || x.dim(1).per_row || x.dim(1).count < 1)
+        return fail(x, invalid_argument("gru: x is " + type_of(x) +
+                                        ", expected [n, length, in] with a fixed length"));
+    const Dim n = x.dim(0), length = x.dim(1), hidden = hidden_weight.dim(-1);
+    const Dim rows(n.count * length.count, n.per_row);
+    if (is_given(resets) && (resets.dtype() != DType::kBool || resets.shape() != Shape{n, length}))
+        return fail(x, invalid_argument("gru: the resets are " + type_of(resets) +
+                                        ", expected bool" + to_string(Shape{n, length})));
+    // Where a device has no room for the operator's kernel, steps stand in for it.
+    constexpr uint64_t kLeastValues = 4;
+    if (!x.trace()->fits(kLeastValues * static_cast<uint64_t>(length.count))) return failed_like(x);
+    const auto zeros = [&](const Shape& shape) { return expand(constant_like(x, 0), shape); };
+    Tensors in{linear(reshape(x, {rows, x.dim(2)}), input_weight, input_bias), hidden_weight,
+               is_given(hidden_bias) ? hidden_bias : zeros({hidden_weight.dim(0)}),
+               is_given(h) ? h : zeros({n, hidden})};
+    if (is_given(resets)) in.push_back(reshape(resets, {rows}));
+    const Attrs attrs{{"length", length.count}, {"resets", int64_t{is_given(resets)}}};
+    const Tensor states = apply(op(kGruWindow), in, attrs)[kGruH];
+    return states.ok() ? reshape(states, {n, length, hidden}) : states;
 }
 
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const Tensor& input_weight,

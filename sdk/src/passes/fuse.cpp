@@ -3,6 +3,7 @@
 
 #include "passes/fuse.hpp"
 
+#include "ops/gru_walk.hpp"
 #include "passes/row_prologue.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -114,11 +115,12 @@ class Fuser {
         const std::vector<bool> is_epilogue = find_epilogues(graph_);
         if (options_.enabled)
             for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
-                plan_.inlined[n] = !is_read_while_replaced_[n] && !is_stored_[n] &&
-                                   ((should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
-                                     !has_stored_windows(n)) ||
-                                    feeds_one_reader(n) || is_read_as_parts(n) ||
-                                    joins_numbers(n) || is_ahead_of_rows(n));
+                plan_.inlined[n] =
+                    !is_read_while_replaced_[n] && !is_stored_[n] &&
+                    ((should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
+                      !has_stored_windows(n)) ||
+                     feeds_one_reader(n) || is_read_as_parts(n) || joins_numbers(n) ||
+                     is_ahead_of_rows(n) || (options_.region.has_walks() && feeds_walks(n)));
         break_inlined_chains();
         for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
             if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
@@ -222,6 +224,27 @@ class Fuser {
             const Value& in = graph_.values[v];
             return in.kind != ValueKind::kNode || is_single_number(in.shape) ||
                    is_arithmetic_ahead(in.node, depth + 1);
+        });
+    }
+
+    /// Whether the node only finds what walks read beside rows, the states that windows begin with and
+    /// where they are reset: finding that there is cheaper than waiting for another kernel.
+    bool feeds_walks(NodeId n, int depth = 0) const {
+        constexpr int kMostDepth = 16;
+        const Node& node = graph_.nodes[n];
+        const bool is_cheap = node.op->op_class == OpClass::kElementwise || is_view(node) ||
+                              node.op->name == "gather";
+        if (!is_cheap || node.outputs.size() != 1 || node.inputs.empty() || leaves(n) ||
+            (options_.region.has(n) && !is_view(node)) || depth == kMostDepth)
+            return false;
+        const ValueId v = node.outputs[0];
+        return std::ranges::all_of(readers_[v], [&](NodeId r) {
+            const Node& reader = graph_.nodes[r];
+            if (!walks_windows(reader)) return feeds_walks(r, depth + 1);
+            const bool is_backward = reader.op->name == kGruWindowBackward;
+            const size_t first = is_backward ? size_t{kGruBackResets} : size_t{kGruStart};
+            return std::find(reader.inputs.begin(), reader.inputs.end(), v) >=
+                   reader.inputs.begin() + static_cast<std::ptrdiff_t>(first);
         });
     }
 

@@ -3,6 +3,8 @@
 
 #include "passes/row_region.hpp"
 
+#include "ops/gru_walk.hpp"
+
 #include <hearth/op/at.hpp>
 
 #include <algorithm>
@@ -70,7 +72,8 @@ class RegionFinder {
           readers_(readers_of(graph)),
           dependence_(graph.values.size(), Dependence::kNone),
           follows_product_(graph.values.size(), false),
-          contains_(graph.nodes.size(), false) {}
+          contains_(graph.nodes.size(), false),
+          has_walks_(std::ranges::any_of(graph.nodes, walks_windows)) {}
 
     RowRegion find() {
         for (ValueId v = 0; v < graph_.values.size(); ++v)
@@ -78,7 +81,7 @@ class RegionFinder {
                 dependence_[v] = Dependence::kAlone;
         for (NodeId n = 0; n < graph_.nodes.size(); ++n) classify(n);
         drop_what_comes_before();
-        RowRegion region{rows_, {}, contains_};
+        RowRegion region{rows_, window_, {}, contains_};
         for (NodeId n = 0; n < graph_.nodes.size(); ++n)
             if (contains_[n]) region.nodes.push_back(n);
         return region;
@@ -111,6 +114,9 @@ class RegionFinder {
                 result = follows ? Dependence::kOther : Dependence::kNone;
                 contains_[n] = follows;
                 if (!follows) before_.push_back(n);
+            } else if (walks_windows(node)) {
+                result = joins_windows(node) ? Dependence::kAlone : Dependence::kOther;
+                contains_[n] = result == Dependence::kAlone;
             } else if (keeps_rows_apart(node)) {
                 result = Dependence::kAlone;
                 contains_[n] = true;
@@ -120,7 +126,8 @@ class RegionFinder {
         }
         follows = follows || node.op->op_class == OpClass::kMatmul;
         for (ValueId v : node.outputs) {
-            dependence_[v] = result;
+            const bool is_row = result != Dependence::kAlone || has_rows(v);
+            dependence_[v] = is_row ? result : Dependence::kOther;
             follows_product_[v] = follows;
         }
     }
@@ -140,6 +147,21 @@ class RegionFinder {
     bool all_alone(const Node& node) const {
         return std::all_of(node.inputs.begin(), node.inputs.end(),
                            [&](ValueId v) { return is_alone(v); });
+    }
+
+    /// Whether the region's rows are those of the node's windows; from then on they are.  Its first
+    /// states are read from memory.
+    bool joins_windows(const Node& node) {
+        const int64_t length = node.attrs.integer("length");
+        const bool is_alike = length > 1 && (window_ == 1 || window_ == length);
+        const bool fits =
+            is_alike && rows_.count % length == 0 &&
+            std::ranges::all_of(
+                node.inputs,
+                [&](ValueId v) { return dependence_[v] == Dependence::kNone || has_rows(v); }) &&
+            has_rows(node.outputs[0]);
+        if (fits) window_ = length;
+        return fits;
     }
 
     bool keeps_rows_apart(const Node& node) const {
@@ -163,7 +185,8 @@ class RegionFinder {
             case OpClass::kIndexed:
                 // Behind a reshape only the place in memory is the same; the leading extent too
                 // where both have it.
-                if (node.op->name == "reshape") return has_rows(node.inputs[0]);
+                if (node.op->name == "reshape")
+                    return has_rows(node.inputs[0]) || (has_walks_ && !is_alone(node.inputs[0]));
                 return node.op->at && RowWatch(graph_, node, dependence_).stays_in_row();
             default:
                 return false;
@@ -215,9 +238,15 @@ class RegionFinder {
     std::vector<bool> follows_product_;  ///< per value: a product is among its ancestors
     std::vector<bool> contains_;
     std::vector<NodeId> before_;  ///< sums over rows that the region may read
+    int64_t window_ = 1;
+    bool has_walks_;  ///< so that rows may be windows that were reshaped
 };
 
 }  // namespace
+
+bool walks_windows(const Node& node) {
+    return node.op->name == kGruWindow || node.op->name == kGruWindowBackward;
+}
 
 bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
     const auto has_rows = [&](ValueId v) {
@@ -242,7 +271,7 @@ bool sums_rows(const Graph& graph, const Node& node, Dim rows) {
 
 bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const DeviceCaps& caps) {
     constexpr int64_t kWidestEdge = 32;
-    if (caps.matrix_cores == MatrixCores::kNone || !caps.fp16_storage ||
+    if (region.window != 1 || caps.matrix_cores == MatrixCores::kNone || !caps.fp16_storage ||
         matrix_edge(caps) > kWidestEdge || caps.matrix.n % 8 != 0 || caps.matrix.m % 8 != 0 ||
         caps.matrix.k % 8 != 0 || caps.subgroup_size < 8)
         return false;
@@ -360,6 +389,12 @@ RowRegion find_row_region(const Graph& graph) {
         const Shape& shape = graph.value(v).shape;
         if (shape.rank() > 0 && !shape[0].is_one() && shape[0].count > 0)
             products[{shape[0].per_row, shape[0].count}] = 0;
+    }
+    // Rows may come as windows: the steps of inputs that the windows lead.
+    for (const Node& node : graph.nodes) {
+        if (!walks_windows(node)) continue;
+        const Dim rows = graph.value(node.outputs[0]).shape[0];
+        if (!products.empty() && rows.count > 0) products[{rows.per_row, rows.count}] = 0;
     }
     // An entry without inputs learns from rows that it picks from states: those that products of weights
     // (params, or states beside them) have.

@@ -21,13 +21,20 @@ namespace hearth {
 /// A region in which every node but those that sum over rows computes each row from that row.
 /// Convex: no path leaves it and comes back.
 struct RowRegion {
-    Dim rows;                    ///< leading extent of all its tensors
+    Dim rows;  ///< leading extent of all its tensors
+    /// Rows come in windows of so many, which follow each other and depend on each other: the steps of
+    /// a sequence (walks_windows).
+    int64_t window = 1;
     std::vector<NodeId> nodes;   ///< in the graph's order
     std::vector<bool> contains;  ///< per node of the graph
 
     bool empty() const { return nodes.empty(); }
     bool has(NodeId n) const { return !nodes.empty() && contains[n]; }
+    bool has_walks() const { return window > 1; }
 };
+
+/// Whether the node goes through the rows of each window alone, in order (ops/gru_walk.hpp).
+bool walks_windows(const Node& node);
 
 /// Whether the node is a sum over the rows of tensors that have them as their leading axis: a
 /// product x^T g, or a sum whose axes include the first one; whole or in parts.

@@ -166,8 +166,8 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
         return graph;
     const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
     const bool on_matrix_cores = fits_matrix_cores(graph, region, options.caps);
-    const int64_t granule =
-        on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
+    int64_t granule = on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
+    granule = std::max<int64_t>(granule / region.window, 1) * region.window;
     const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
     RoundedRows rounded(graph, region);
     return rewrite(graph,

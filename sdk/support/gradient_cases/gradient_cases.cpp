@@ -98,7 +98,14 @@ constexpr GradientCase kCases[] = {
     {"gelu_tanh", [](Inputs t) { return gelu_tanh(t[0]); }},
     {"grid_sample", [](Inputs t) { return grid_sample(t[0], tanh(t[1])); }},
     {"group_norm", [](Inputs t) { return group_norm(t[0], 2, t[1], t[2]); }},
+    {"gru", [](Inputs t) { return gru(t[0], t[1], t[2], t[3], t[4], t[5]); }},
     {"gru_cell", [](Inputs t) { return gru_cell(t[0], t[1], t[2], t[3], t[4], t[5]); }},
+    {"gru_resets",
+     [](Inputs t) {
+         const Tensor resets =
+             equal(indices(t[0], {3, 4}, {0, 0, 1, 1, 1, 0, 0, 0, 0, 0, 1, 0}), 1);
+         return gru(t[0], t[1], t[2], t[3], t[4], t[5], resets);
+     }},
     {"hardswish", [](Inputs t) { return hard_swish(t[0]); }},
     {"huber", [](Inputs t) { return huber_loss(t[0], t[1], 0.5); }},
     {"index_select_dup",

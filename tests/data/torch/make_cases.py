@@ -68,6 +68,20 @@ def lstm_cell(x, h, c, wi, wh, bi, bh):
     return torch.cat(torch.lstm_cell(x, (h, c), wi, wh, bi, bh), 1)
 
 
+def gru(x, h, wi, wh, bi, bh):
+    return torch.gru(x, h[None], (wi, wh, bi, bh), True, 1, 0., False, False, True)[0]
+
+
+def gru_resets(x, h, wi, wh, bi, bh):
+    """Where a new episode begins, the state before is zero."""
+    outputs = []
+    for t, resets in enumerate([(0, 1, 0), (0, 0, 0), (1, 0, 1), (1, 0, 0)]):
+        h = torch.where(torch.tensor(resets)[:, None] == 1, torch.zeros_like(h), h)
+        h = torch.gru_cell(x[:, t], h, wi, wh, bi, bh)
+        outputs.append(h)
+    return torch.stack(outputs, 1)
+
+
 def kl_div(a, b):
     return F.kl_div(F.log_softmax(a, 1), F.softmax(b, 1), reduction="batchmean")
 
@@ -168,6 +182,9 @@ CASES = {
     "tanh": (torch.tanh, [(3, 5)]),
     "var": (lambda a: a.var(1, unbiased=False), [(3, 6)]),
     "where": (lambda a, b: torch.where(a > b, a * 2, b * 3), [(3, 4), (3, 4)]),
+    # Each has random numbers by its place, so new ones come last.
+    "gru": (gru, [(3, 6, 4), (3, 5), (15, 4), (15, 5), (15,), (15,)]),
+    "gru_resets": (gru_resets, [(3, 4, 2), (3, 3), (9, 2), (9, 3), (9,), (9,)]),
 }
 
 

@@ -60,7 +60,7 @@ const Item kItems[] = {
      },
      5, 4},
     {"PpoWithMemory", [] { return trace_agents(drives(), gru_network(64), Ppo{.sequence = 16}); },
-     215, 119},
+     6, 4},
     {"Sac",
      [] {
          return trace_agents(drives(), mlp_network({64, 64}, relu), Sac{});
