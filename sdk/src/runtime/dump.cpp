@@ -284,7 +284,7 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
     for (size_t i = 0; i < 8; ++i) out[i] = static_cast<std::byte>(padded >> 8 * i & 0xff);
     out += 8;
     (void)write_header(out);
-    std::memset(out + header_size, ' ', static_cast<size_t>(padded - header_size));
+    std::memset(out + header_size, ' ', padded - header_size);
     out += padded;
     for_each([&](const DumpItem& item) {
         std::memcpy(out, data + item.offset, static_cast<size_t>(item.bytes));
