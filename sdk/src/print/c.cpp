@@ -4,13 +4,12 @@
 #include "print/c.hpp"
 
 #include "ir/scalar_operands.hpp"
+#include "print/literals.hpp"
 
 #include <hearth/core/assert.hpp>
-#include <hearth/core/convert.hpp>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 #include <utility>
 #include <vector>
@@ -64,27 +63,11 @@ std::string call(std::string_view function, std::string_view a, std::string_view
 }
 
 std::string literal(double value, ScalarType type) {
-    switch (type) {
-        case ScalarType::kBool:
-            return value != 0 ? "true" : "false";
-        case ScalarType::kU32:
-            return std::to_string(saturate_cast<uint32_t>(value)) + "u";
-        case ScalarType::kI32: {
-            const auto whole = saturate_cast<int32_t>(value);
-            if (whole == INT32_MIN) return "INT32_MIN";
-            return whole < 0 ? "(" + std::to_string(whole) + ")" : std::to_string(whole);
-        }
-        case ScalarType::kF32:
-            break;
-    }
+    if (type != ScalarType::kF32) return whole_literal(value, type, "INT32_MIN");
     if (std::isnan(value)) return "hearth_f32_of_bits(0x7fc00000u)";
     if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
-    char text[40];
-    std::snprintf(text, sizeof text, "%.9g", value);
-    std::string result = text;
-    if (result.find_first_of(".e") == std::string::npos) result += ".0";
-    result += "f";
-    return result[0] == '-' ? "(" + result + ")" : result;
+    const std::string text = decimal_text(value) + "f";
+    return text[0] == '-' ? "(" + text + ")" : text;
 }
 
 std::string cast(ScalarType type, const std::string& a) {
@@ -327,20 +310,18 @@ class CPrinter {
 
     /// What the statement declares is kept for all invocations.
     void spread(const Statement& s) {
-        const std::string count = "[" + std::to_string(body_.threads) + "]";
         if (s.kind == StatementKind::kDeclareBuffer) {
             const uint64_t buffer = node(s.a).bits;
             is_spread_buffer_[buffer] = true;
-            return line(pointer_to(body_.buffers[buffer]) + body_.buffers[buffer].name + count +
-                        ";");
+            return line(pointer_to(body_.buffers[buffer]) + body_.buffers[buffer].name +
+                        all_invocations_ + ";");
         }
         const bool declares = s.kind == StatementKind::kLet || s.kind == StatementKind::kDeclare ||
                               s.kind == StatementKind::kLoadVector;
         if (!declares) return;
         is_spread_[s.local] = true;
         const Local& l = local(s);
-        line(std::string(type_text(l.type)) + " " + name_of(l) + "[" +
-             std::to_string(body_.threads) + "]" +
+        line(std::string(type_text(l.type)) + " " + name_of(l) + all_invocations_ +
              (is_array(l) ? "[" + std::to_string(l.length) + "]" : "") + ";");
     }
 
@@ -392,14 +373,13 @@ class CPrinter {
         line("{");
         ++depth_;
         std::string list = "group";
-        const std::string count = "[" + std::to_string(body_.threads) + "]";
         for (size_t i = 0; i < f.parameters.size(); ++i) {
             const std::string argument = "argument" + std::to_string(i);
-            line(type_of(f.parameters[i]) + argument + count + ";");
+            line(type_of(f.parameters[i]) + argument + all_invocations_ + ";");
             list += ", " + argument;
         }
         if (f.has_result) {
-            line(std::string(type_text(f.result)) + " results" + count + ";");
+            line(std::string(type_text(f.result)) + " results" + all_invocations_ + ";");
             list += ", results";
         }
         for_each_invocation();
@@ -431,8 +411,7 @@ class CPrinter {
                 line(std::string(type_text(l.type)) + " " + name_of(l) + "[" +
                      std::to_string(l.length) + "];");
             if (l.kind == LocalKind::kPrivate)
-                line(std::string(type_text(l.type)) + " " + name_of(l) + "[" +
-                     std::to_string(body_.threads) + "];");
+                line(std::string(type_text(l.type)) + " " + name_of(l) + all_invocations_ + ";");
         }
         --depth_;
         line("} " + name_ + "_group;");
@@ -739,8 +718,10 @@ class CPrinter {
 
     const Body& body_;
     const std::string name_;
-    std::vector<bool> meets_;      ///< per function: has barriers
-    std::vector<bool> is_spread_;  ///< per local: an array of all invocations
+    const std::string all_invocations_ =
+        "[" + std::to_string(body_.threads) + "]";  ///< of an array
+    std::vector<bool> meets_;                       ///< per function: has barriers
+    std::vector<bool> is_spread_;                   ///< per local: an array of all invocations
     std::vector<bool> is_spread_buffer_;
     bool ends_early_ = false;  ///< all invocations of a function leave it before its end
     bool stands_alone_ =

@@ -3,11 +3,11 @@
 
 #include "print/glsl_expressions.hpp"
 
+#include "print/literals.hpp"
+
 #include <hearth/core/assert.hpp>
-#include <hearth/core/convert.hpp>
 
 #include <cmath>
-#include <cstdio>
 
 namespace hearth {
 
@@ -187,28 +187,12 @@ std::string_view glsl_type(ScalarType type) {
 }
 
 std::string glsl_literal(double value, ScalarType type) {
-    char text[40];
-    switch (type) {
-        case ScalarType::kBool:
-            return value != 0 ? "true" : "false";
-        case ScalarType::kU32:
-            return std::to_string(saturate_cast<uint32_t>(value)) + "u";
-        case ScalarType::kI32: {
-            const auto whole = saturate_cast<int32_t>(value);
-            // -2147483648 would be the negation of a literal that does not fit.
-            if (whole == INT32_MIN) return "int(0x80000000u)";
-            return whole < 0 ? "(" + std::to_string(whole) + ")" : std::to_string(whole);
-        }
-        case ScalarType::kF32:
-            break;
-    }
+    if (type != ScalarType::kF32) return whole_literal(value, type, "int(0x80000000u)");
     if (std::isnan(value)) return "uintBitsToFloat(0x7fc00000u)";
     if (std::isinf(value))
         return value > 0 ? "uintBitsToFloat(0x7f800000u)" : "uintBitsToFloat(0xff800000u)";
-    std::snprintf(text, sizeof text, "%.9g", value);
-    std::string result = text;
-    if (result.find_first_of(".e") == std::string::npos) result += ".0";
-    return result[0] == '-' ? "(" + result + ")" : result;
+    const std::string text = decimal_text(value);
+    return text[0] == '-' ? "(" + text + ")" : text;
 }
 
 std::string glsl_operation(const GlslOperation& op, std::span<const std::string> operands) {
