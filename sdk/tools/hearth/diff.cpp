@@ -9,7 +9,6 @@
 #include "tables.hpp"
 
 #include <fmt/format.h>
-#include <programs/arguments.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -149,12 +148,7 @@ void add_diff(CLI::App& app, int& exit_code) {
         ->capture_default_str();
     command->add_option("--second-device", options->second_device, "Default: the same.")
         ->check(CLI::IsMember({"gpu", "cpu", "program"}));
-    command->add_option("--rtol", options->tolerance.relative, "Relative tolerance.")
-        ->check(programs::finite_number(0, 1e30))
-        ->capture_default_str();
-    command->add_option("--atol", options->tolerance.absolute, "Absolute tolerance.")
-        ->check(programs::finite_number(0, 1e30))
-        ->capture_default_str();
+    add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->footer("Exit code 0 if all outputs agree, 1 if not or if something went wrong.");
     command->callback([options, &exit_code] {

@@ -332,4 +332,13 @@ Result<Inputs> make_inputs(const Graph& graph, const InputOptions& options) {
     return inputs;
 }
 
+void add_tolerance_options(CLI::App& command, Tolerance& tolerance) {
+    command.add_option("--rtol", tolerance.relative, "Relative tolerance.")
+        ->check(programs::finite_number(0, 1e30))
+        ->capture_default_str();
+    command.add_option("--atol", tolerance.absolute, "Absolute tolerance.")
+        ->check(programs::finite_number(0, 1e30))
+        ->capture_default_str();
+}
+
 }  // namespace hearth::tool

@@ -5,6 +5,7 @@
 
 #pragma once
 
+#include "compare.hpp"
 #include "ir/graph.hpp"
 #include "program/package.hpp"
 #include "runner.hpp"
@@ -77,6 +78,8 @@ struct InputOptions {
     int64_t rows = 1;  ///< for inputs that no file says anything about
 };
 void add_input_options(CLI::App& command, InputOptions& options);
+/// --rtol and --atol, with the tolerance as it is as their defaults.
+void add_tolerance_options(CLI::App& command, Tolerance& tolerance);
 
 struct Inputs {
     NamedTensors tensors;

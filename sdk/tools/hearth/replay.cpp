@@ -256,12 +256,7 @@ void add_replay(CLI::App& app, int& exit_code) {
                      "Which GPU of `hearth info`; default: the first discrete one.")
         ->check(programs::device_index());
     command->add_flag("--print", options->only_print, "Only print what is in it.");
-    command->add_option("--rtol", options->tolerance.relative, "Relative tolerance.")
-        ->check(programs::finite_number(0, 1e30))
-        ->capture_default_str();
-    command->add_option("--atol", options->tolerance.absolute, "Absolute tolerance.")
-        ->check(programs::finite_number(0, 1e30))
-        ->capture_default_str();
+    add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->footer(
         "Exit code 0 if everything agrees, 1 if not or if something went wrong.  A dump with a "
