@@ -330,8 +330,7 @@ void add_samples(Samples& s, bool is_backward) {
         sample.low = -1;
         sample.high = 1;
         // Differences of so many numbers take minutes; those of narrow states tell as much.
-        // Step by step, gradients of live rows take one operand more than descriptors have.
-        sample.gradient = c.hidden <= kWide && (!c.windows.per_row || c.length == 1);
+        sample.gradient = c.hidden <= kWide;
     }
 }
 
