@@ -66,16 +66,6 @@ agents::StatusView DeviceLearner::status() {
     return agents::StatusView(words_);
 }
 
-agents::AgentSchema schema_of(const classic::TaskInfo& info) {
-    agents::Actions actions;
-    if (info.choices > 0)
-        actions.choose("action", info.choices);
-    else
-        actions.drive("action", 1, {static_cast<double>(info.low), static_cast<double>(info.high)});
-    return agents::AgentSchema(agents::Fields().numbers("observation", info.observation_width),
-                               std::move(actions));
-}
-
 Crowd::Crowd(const MakeTask& make, int64_t count, uint64_t seed)
     : sums_(static_cast<size_t>(count)),
       lengths_(static_cast<size_t>(count)),

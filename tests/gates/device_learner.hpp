@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "classic/task.hpp"
+#include "classic/simulations.hpp"
 
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/status.hpp>
@@ -43,8 +43,7 @@ class DeviceLearner {
     std::array<uint32_t, agents::kStatusWords> words_{};
 };
 
-/// What an agent of such a task observes and decides.
-agents::AgentSchema schema_of(const classic::TaskInfo& info);
+using classic::schema_of;
 
 using MakeTask = std::function<std::unique_ptr<classic::Task>()>;
 

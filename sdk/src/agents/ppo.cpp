@@ -6,6 +6,7 @@
 
 #include "agents/replay.hpp"
 
+#include <hearth/agents/simulation.hpp>
 #include <hearth/nn.hpp>
 
 #include <cmath>
@@ -31,6 +32,8 @@ class PpoBuilder {
     void prepare(Trace& trace) const;
     void learn(Trace& trace) const;
     void demonstrate(Trace& trace) const;
+    Status check_rollout(const Simulation& simulation, const RolloutOptions& options) const;
+    void rollout(Trace& trace, const Simulation& simulation, const RolloutOptions& options) const;
     bool has_demonstrations() const { return ppo_.demonstrations > 0; }
 
   private:
@@ -48,6 +51,13 @@ class PpoBuilder {
     };
     Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
                 const Tensor& id, const Tensor& is_first) const;
+    /// Steps of all worlds, each [steps * worlds, ...], time first.
+    struct Played {
+        Columns columns;  ///< reward: as the simulation gave it
+        Tensor discounted, episode_return, episode_length;
+    };
+    Played play(Trace& trace, const Simulation& simulation, const RolloutOptions& options,
+                int64_t steps) const;
     /// Writes transitions into the window.
     StatusTensors keep(Trace& trace, Transition t, const Tensor& log_probability,
                        const Tensor& memory) const;
@@ -570,6 +580,157 @@ void PpoBuilder::demonstrate(Trace& trace) const {
     (void)status.finish();
 }
 
+Status PpoBuilder::check_rollout(const Simulation& simulation,
+                                 const RolloutOptions& options) const {
+    HEARTH_TRY(check());
+    if (!simulation.begin || !simulation.observe || !simulation.step)
+        return invalid_argument("rollout: a simulation has begin, observe and step");
+    if (simulation.state_width < 1 || simulation.step_limit < 0)
+        return invalid_argument("rollout: a state of " + std::to_string(simulation.state_width) +
+                                " floats and a limit of " + std::to_string(simulation.step_limit) +
+                                " steps, expected 1 or more, and 0 or more");
+    if (options.steps < 0 || (options.steps > 0 && ppo_.horizon % options.steps != 0))
+        return invalid_argument("rollout: recordings of " + std::to_string(options.steps) +
+                                " steps do not divide the horizon of " +
+                                std::to_string(ppo_.horizon));
+    if (has_mask()) return unsupported("rollout: masked choices");
+    if (memory_width() > 0) return unsupported("rollout: a network with memory");
+    return {};
+}
+
+PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
+                                    const RolloutOptions& options, int64_t steps) const {
+    const int64_t worlds = ppo_.agents;
+    const Tensor counter = run_counter(trace, "rollout.runs");
+    const Tensor id = iota(trace, {worlds});
+    const auto stored = [&](const char* name) { return trace.transient(name, {worlds}); };
+    const Tensor worlds_state = trace.transient("worlds.state", {worlds, simulation.state_width});
+    const Tensor worlds_begun = stored("worlds.begun"), worlds_age = stored("worlds.age");
+    const Tensor worlds_return = stored("worlds.return");
+    const Tensor worlds_discounted = stored("rewards.discounted");
+    const auto begin = [&](const std::string& stream) {
+        return simulation.begin(counter, random_key("worlds." + stream, options.seed), worlds);
+    };
+
+    const Tensor is_begun = greater(gather(worlds_begun, id), 0.5);
+    Tensor state = where(unsqueeze(is_begun, {-1}), gather(worlds_state, id), begin("first"));
+    Tensor age = gather(worlds_age, id), sum = gather(worlds_return, id);
+    Tensor discounted = gather(worlds_discounted, id);
+    const Normalizer normalizer = published_normalizer(trace);
+    std::vector<Tensor> observations, decisions, log_probabilities, rewards, ends, next, varies,
+        sums, ages;
+    for (int64_t t = 0; t < steps; ++t) {
+        const std::string at = std::to_string(t);
+        const Tensor seen = simulation.observe(state);
+        const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
+        const ActionSample said =
+            p.distribution.sample(counter, random_key("act." + at, options.seed));
+        const SimulationStep s = simulation.step(state, game_action(schema_, said.action));
+        if (!s.state.ok() || !s.reward.ok() || !s.is_over.ok()) {
+            trace.fail(invalid_argument("rollout: the simulation's step gave nothing"));
+            return {};
+        }
+        age = age + 1.0;
+        sum = sum + s.reward;
+        Tensor end = number(s.is_over);
+        if (simulation.step_limit > 0) {
+            const Tensor is_late = greater(age, static_cast<double>(simulation.step_limit) - 0.5);
+            end = where(s.is_over, 1.0, number(is_late) * 2.0);
+        }
+        const Tensor has_ended = greater(end, 0.5);
+        if (ppo_.normalize_rewards)
+            discounted = discounted * ppo_.gamma + clamp(s.reward * ppo_.reward_scale, -1e4, 1e4);
+        observations.push_back(seen);
+        decisions.push_back(said.action);
+        log_probabilities.push_back(said.log_probability);
+        rewards.push_back(s.reward);
+        ends.push_back(end);
+        next.push_back(simulation.observe(s.state));
+        varies.push_back(discounted);
+        sums.push_back(where(has_ended, sum, 0.0));
+        ages.push_back(where(has_ended, age, 0.0));
+        state = where(unsqueeze(has_ended, {-1}), begin(at), s.state);
+        age = where(has_ended, 0.0, age);
+        sum = where(has_ended, 0.0, sum);
+        discounted = where(has_ended, 0.0, discounted);
+    }
+    trace.assign(worlds_state, state);
+    trace.assign(worlds_begun, age * 0.0 + 1.0);
+    trace.assign(worlds_age, age);
+    trace.assign(worlds_return, sum);
+    Played played;
+    Columns& c = played.columns;
+    c.observation = concat(observations, 0);
+    c.decision = concat(decisions, 0);
+    c.log_probability = concat(log_probabilities, 0);
+    c.reward = concat(rewards, 0);
+    c.end = concat(ends, 0);
+    c.next_observation = concat(next, 0);
+    if (ppo_.normalize_rewards) {
+        trace.assign(worlds_discounted, discounted);
+        played.discounted = concat(varies, 0);
+    }
+    played.episode_return = concat(sums, 0);
+    played.episode_length = concat(ages, 0);
+    return played;
+}
+
+void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
+                         const RolloutOptions& options) const {
+    StatusWriter status(trace, "store");
+    const int64_t steps = options.steps == 0 ? ppo_.horizon : options.steps;
+    const int64_t count = steps * ppo_.agents;
+    const Played played = play(trace, simulation, options, steps);
+    if (!trace.status().ok()) return;
+    const Columns& now = played.columns;
+    Tensor is_sound =
+        logical_and(rows_are_finite(now.observation), rows_are_finite(now.next_observation));
+    is_sound = logical_and(is_sound, rows_are_finite(now.decision));
+    is_sound =
+        logical_and(is_sound, logical_and(is_finite(now.reward), is_finite(now.log_probability)));
+
+    Tensor scaled = where(is_sound, now.reward, 0.0) * ppo_.reward_scale;
+    if (ppo_.normalize_rewards) {
+        const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
+        statistics.merge(unsqueeze(played.discounted, {-1}), number(is_sound));
+        scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
+    }
+    const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
+
+    const Columns ring = declare(trace, "rollout");
+    const Tensor episode_return = trace.transient("rollout.episode_return", {samples()});
+    const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
+    const Tensor place = iota(trace, {count}) + step * static_cast<double>(ppo_.agents);
+    const auto keep = [&](const Tensor& column, const Tensor& value) {
+        if (steps == ppo_.horizon)
+            trace.assign(column, value);
+        else
+            assign_rows(column, place, value);
+    };
+    keep(ring.observation, now.observation);
+    keep(ring.decision, now.decision);
+    keep(ring.log_probability, now.log_probability);
+    keep(ring.reward, reward);
+    keep(ring.end, now.end);
+    keep(ring.next_observation, now.next_observation);
+    keep(ring.valid, number(is_sound));
+    keep(episode_return, played.episode_return);
+    // A window that is recorded again before prepare has seen it begins anew.
+    trace.assign(step, mod(step + static_cast<double>(steps),
+                           trace.constant(static_cast<double>(ppo_.horizon), DType::kI32)));
+
+    status.add(Counter::kSamples, sum(number(is_sound)));
+    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    count_limited_observations(status, schema_, now.observation, published_normalizer(trace),
+                               ppo_.rails.observation_limit);
+    const Tensor is_over = greater(now.end, 0.5);
+    average_episodes(status, is_over, sum(number(is_over)), played.episode_return,
+                     played.episode_length);
+    gather_status(trace, status.finish());
+    const std::string read[] = {"actor", "critic"};
+    read_copies(trace, kPublished, read);
+}
+
 void PpoBuilder::learn(Trace& trace) const {
     StatusWriter status(trace, "learn");
     const Terms terms = loss_of(trace);
@@ -618,6 +779,16 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
     if (ppo.demonstrations > 0)
         entries.push_back({"demonstrate", [&](Trace& t) { b.demonstrate(t); }});
     return trace_entries(b.check(), seed, ppo.rails, std::move(entries));
+}
+
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+                    const Simulation& simulation, const RolloutOptions& options, uint64_t seed) {
+    const PpoBuilder b(schema, network, ppo, seed);
+    return trace_entries(b.check_rollout(simulation, options), seed, ppo.rails,
+                         {{"act", [&](Trace& t) { b.act(t); }},
+                          {"rollout", [&](Trace& t) { b.rollout(t, simulation, options); }},
+                          {"prepare", [&](Trace& t) { b.prepare(t); }},
+                          {"learn", [&](Trace& t) { b.learn(t); }}});
 }
 
 }  // namespace hearth::agents

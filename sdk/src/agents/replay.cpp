@@ -163,6 +163,13 @@ void Transition::track_episodes(StatusWriter& status, int64_t agents) const {
     const Tensor finished = sum(number(is_over));
     assign_rows(returns, id, where(is_over, 0.0, sum_now));
     assign_rows(lengths, id, where(is_over, 0.0, length_now));
+    average_episodes(status, is_over, finished, sum_now, length_now);
+}
+
+void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor& finished,
+                      const Tensor& returns, const Tensor& lengths) {
+    if (!finished.ok()) return;
+    Trace& trace = *finished.trace();
     // A plain mean at first, then one that forgets over some twenty episodes.
     const Tensor seen = trace.state("episodes.seen", {});
     const Tensor all = seen + finished;
@@ -173,8 +180,8 @@ void Transition::track_episodes(StatusWriter& status, int64_t agents) const {
         const Tensor before = status.value(d);
         status.set(d, before + (mean_now - before) * weight);
     };
-    average(Diagnostic::kReturn, sum_now);
-    average(Diagnostic::kEpisodeLength, length_now);
+    average(Diagnostic::kReturn, returns);
+    average(Diagnostic::kEpisodeLength, lengths);
     status.add(Counter::kEpisodes, finished);
 }
 

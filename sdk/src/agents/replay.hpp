@@ -85,6 +85,11 @@ struct Transition {
     void track_episodes(StatusWriter& status, int64_t agents) const;
 };
 
+/// Moves the averages of returns and lengths, and counts.  is_over: bool [n]; finished: how many of them, f32 [];
+/// returns, lengths: [n], of those that are over.
+void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor& finished,
+                      const Tensor& returns, const Tensor& lengths);
+
 /// Inputs of the entry `frame`: what acts now, and the transition that it ends.  What acted last is
 /// remembered in transient states last.NAME [agents, ...]; last.exists tells of whom there is something,
 /// so that a decision from before a brain was loaded is not taken for one that came after.

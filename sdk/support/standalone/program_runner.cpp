@@ -81,8 +81,7 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program) {
 }
 
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {
-    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
-    ++serial_;
+    HEARTH_TRY(begin_frame());
     if (commands_ == VK_NULL_HANDLE) HEARTH_TRY(make_commands());
     const VulkanApi& vk = device_.vk();
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
@@ -97,6 +96,12 @@ Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& recor
     HEARTH_TRY(check_vulkan(vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit"));
     HEARTH_TRY(check_vulkan(vk.QueueWaitIdle(queue), "vkQueueWaitIdle"));
     return recorded;
+}
+
+Status ProgramRunner::begin_frame() {
+    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
+    ++serial_;
+    return {};
 }
 
 Result<ProgramRunner::Bound> ProgramRunner::bind(uint32_t binding, int64_t rows,
@@ -216,8 +221,7 @@ Result<std::vector<std::byte>> ProgramRunner::dump(const char* entry, int64_t ro
         return {};
     });
     HEARTH_TRY(submitted);
-    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
-    ++serial_;
+    HEARTH_TRY(begin_frame());
     HEARTH_ASSIGN(const std::optional<ReadbackData> data, session.poll(id));
     if (!data) return internal_error("the dump of a finished submission is not there");
     hearth_dump_info dump = hearth_dump_info_default();
@@ -256,8 +260,7 @@ Result<HostTensor> ProgramRunner::read_slot(const char* name) {
         HEARTH_ASSIGN(id, session_.record_readback(commands, index));
         return {};
     }));
-    HEARTH_TRY(context_.begin_frame(serial_ + 1, serial_));
-    ++serial_;
+    HEARTH_TRY(begin_frame());
     HEARTH_ASSIGN(const std::optional<ReadbackData> data, session_.poll(id));
     if (!data) return internal_error("the readback of a finished submission is not there");
     HostTensor tensor = from_device(dtype_of(info.dtype), dtype_of(info.device_dtype),

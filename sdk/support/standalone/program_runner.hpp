@@ -47,6 +47,9 @@ class ProgramRunner {
     /// Records with `record` in a frame of its own, submits and waits.
     Status submit(const std::function<Status(VkCommandBuffer)>& record);
 
+    /// Begins a frame in which nothing is submitted, so that readbacks of earlier ones can be polled.
+    Status begin_frame();
+
     /// What a param, state or constant holds now.
     Result<HostTensor> read_slot(const char* name);
     /// All params and states.

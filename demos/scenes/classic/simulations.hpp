@@ -1,0 +1,23 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The tasks of task.hpp as tensor code: the same dynamics in f32, many worlds at a time, on the device.
+
+#pragma once
+
+#include "classic/task.hpp"
+
+#include <hearth/agents/simulation.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace hearth::classic {
+
+/// What an agent of such a task observes and decides.
+agents::AgentSchema schema_of(const TaskInfo& info);
+
+/// By the names of make_task(); nothing for others.
+std::optional<agents::Simulation> make_simulation(std::string_view name);
+
+}  // namespace hearth::classic

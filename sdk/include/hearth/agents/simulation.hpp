@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Simulations written as tensor code: worlds that live on the device, so that acting, stepping and storing
+// are one entry of a program and nothing returns to the host (docs/design/0015-simulations.md).
+//
+//     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo, simulation, {});
+//     // Each window: record rollout ppo.horizon / steps times, prepare, learn (epochs * minibatches times), publish.
+
+#pragma once
+
+#include <hearth/agents/learners.hpp>
+
+#include <cstdint>
+#include <functional>
+
+namespace hearth::agents {
+
+/// What a step of each world comes to.
+struct SimulationStep {
+    Tensor state;   ///< f32 [worlds, state width]
+    Tensor reward;  ///< f32 [worlds]
+    Tensor
+        is_over;  ///< bool [worlds]: the episode has ended.  Limits of time are the simulation's caller's matter
+};
+
+/// A world with one agent, for as many worlds at a time as there are rows.  Each row of a result must depend on
+/// that row of the arguments alone.
+struct Simulation {
+    int64_t state_width = 0;  ///< floats that a world is
+    int64_t step_limit = 0;   ///< episodes are cut off after so many steps; 0: never
+    /// First states f32 [worlds, state width], by random_uniform() and its like with `counter` (u32 []) and streams
+    /// of `key`.
+    std::function<Tensor(const Tensor& counter, uint64_t key, int64_t worlds)> begin;
+    /// state [worlds, state width] -> what the schema's agents observe: [worlds, observation width].
+    std::function<Tensor(const Tensor& state)> observe;
+    /// action: [worlds, action width], in the game's units.
+    std::function<SimulationStep(const Tensor& state, const Tensor& action)> step;
+};
+
+struct RolloutOptions {
+    /// Steps of each world in one recording of the entry `rollout`; divides the horizon.  0: a whole window, for
+    /// GPUs.  The code of the entry grows with it.
+    int64_t steps = 0;
+    /// Streams of random numbers of worlds, and of what agents choose.
+    uint64_t seed = 0;
+};
+
+/// The entries act, rollout, prepare, learn, publish and adapt: ppo.agents worlds with an agent each.  `rollout` has no
+/// inputs.  It acts by the published weights, steps all worlds, begins anew where an episode ended, and writes the
+/// window that `prepare` reads; the worlds are transient states.  Each window also tells
+///
+///     rollout.end             f32 [horizon * worlds], time first: 0, 1 (over) or 2 (cut off) for each step
+///     rollout.episode_return  the same shape: where end is not 0, the sum of the episode's rewards
+///
+/// which stay until the next window overwrites them.  Rewards are scaled (Ppo::normalize_rewards) by what was known
+/// before the recording began.
+/// Errors, kept by the traces: as trace_agents(); kUnsupported for masked choices and for networks with memory.
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+                    const Simulation& simulation, const RolloutOptions& options, uint64_t seed = 0);
+
+}  // namespace hearth::agents
