@@ -160,6 +160,7 @@ std::span<const Scene> convolution_scenes();
 std::span<const Scene> image_network_scenes();
 std::span<const Scene> transformer_scenes();
 std::span<const Scene> digits_scenes();
+std::span<const Scene> texture_scenes();  ///< none without the demos
 std::span<const Scene> elementwise_scenes();
 
 /// Fills in the row's dispatches, copies and barriers.

@@ -31,8 +31,8 @@ std::vector<Scene> chosen_scenes(const std::vector<std::string>& words) {
     std::vector<Scene> chosen;
     for (const std::span<const Scene> group :
          {mlp_scenes(), policy_scenes(), agent_scenes(), gemm_scenes(), convolution_scenes(),
-          image_network_scenes(), transformer_scenes(), digits_scenes(), elementwise_scenes(),
-          record_scenes(), load_scenes()})
+          image_network_scenes(), transformer_scenes(), digits_scenes(), texture_scenes(),
+          elementwise_scenes(), record_scenes(), load_scenes()})
         for (const Scene& scene : group)
             if (words.empty() || std::ranges::any_of(words, [&](const std::string& word) {
                     return std::string_view(scene.name).find(word) != std::string_view::npos;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <vector>
 
 namespace hearth::ghost_lap {
 namespace {
@@ -124,20 +125,35 @@ class Hud {
         ImGui::Dummy({0.0f, px(18)});
     }
 
-    /// Who is who, beside the cars.
+    /// Who is who, beside the cars; above the names that are there already.
     void draw_names() const {
+        struct Box {
+            ImVec2 min, max;
+        };
+        std::vector<Box> taken;
         const auto name = [&](const Racer& racer, Color color, const char* words) {
             const glm::vec2 off =
                 (racer.car().position - state_.view.center) / state_.view.units_per_pixel;
-            const ImVec2 at{0.5f * width_ + off.x + px(14), 0.5f * height_ - off.y - px(20)};
             ImFont* const font = ui_.small();
             const ImVec2 size = font->CalcTextSizeA(font->FontSize, 1e9f, 0.0f, words);
+            const ImVec2 at{0.5f * width_ + off.x + px(14), 0.5f * height_ - off.y - px(20)};
             if (at.x + size.x > width_ - sidebar_) return;
+            Box box{{at.x - px(4), at.y - px(1)}, {at.x + size.x + px(4), at.y + size.y + px(1)}};
+            const auto covers = [&](const Box& other) {
+                return other.min.x < box.max.x && box.min.x < other.max.x &&
+                       other.min.y < box.max.y && box.min.y < other.max.y;
+            };
+            for (auto other = std::ranges::find_if(taken, covers); other != taken.end();
+                 other = std::ranges::find_if(taken, covers)) {
+                const float up = box.max.y - other->min.y + px(2);
+                box.min.y -= up;
+                box.max.y -= up;
+            }
+            taken.push_back(box);
             ImDrawList& list = *ImGui::GetBackgroundDrawList();
-            list.AddRectFilled({at.x - px(4), at.y - px(1)},
-                               {at.x + size.x + px(4), at.y + size.y + px(1)},
-                               packed(Color::hex(0x0d1014, 0.6f)), px(4));
-            list.AddText(font, font->FontSize, at, packed(color), words);
+            list.AddRectFilled(box.min, box.max, packed(Color::hex(0x0d1014, 0.6f)), px(4));
+            list.AddText(font, font->FontSize, {box.min.x + px(4), box.min.y + px(1)},
+                         packed(color), words);
         };
         if (race_.rival()) name(*race_.rival(), kRivalColor, "yesterday");
         const bool is_held = race_.seat() == Seat::kGhost;

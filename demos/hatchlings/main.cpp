@@ -27,6 +27,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -75,6 +76,13 @@ struct Outcome {
     uint64_t state_hash = 0, weights_hash = 0;
     bool has_weights = false;
 };
+
+/// Of a saved game, or of a file of a brain alone.
+Result<std::vector<std::byte>> brain_of(const std::string& path) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path, kMostBrainBytes));
+    HEARTH_ASSIGN(LoadedFile file, read_file(bytes));
+    return std::move(file.brain);
+}
 
 class Game final : public demo::Game {
   public:
@@ -177,6 +185,17 @@ void Game::make_panel() {
         files.save = [this](std::span<const std::byte> brain) {
             save({brain.begin(), brain.end()});
             return true;
+        };
+    // What was kept last; before anything was, what this game began with.
+    if (!options_.save.empty() || !options_.load.empty())
+        files.load = [this]() -> std::vector<std::byte> {
+            std::string file = options_.save;
+            if (file.empty() || !std::filesystem::exists(file)) file = options_.load;
+            if (file.empty()) return {};
+            auto brain = brain_of(file);
+            if (brain.ok()) return std::move(brain).value();
+            fmt::print(stderr, "hatchlings: {}\n", brain.status().message());
+            return {};
         };
     panel_ =
         std::make_unique<bridge::AgentsPanel>(play_->mind().guest().context().handle(),
