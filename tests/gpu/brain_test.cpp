@@ -213,8 +213,8 @@ TEST_F(BrainOfSession, NoSnapshotIsTakenBetweenTheWritesOfASlicedEntry) {
         taken.push_back(snapshot.has_value());
         if (snapshot) rig->session.release(*snapshot);
     }
-    // The intervals of `learn` have 2, 2, 1, 1 and 1 steps; the second clears, the fourth learns.
-    EXPECT_EQ(taken, (std::vector<bool>{true, false, false, true, true}));
+    // Of the seven steps of `learn` the fourth clears and the sixth learns.
+    EXPECT_EQ(taken, (std::vector<bool>{true, true, true, false, false, true, true}));
 }
 
 TEST_F(BrainOfSession, LoadingAbandonsSlices) {

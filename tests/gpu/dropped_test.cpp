@@ -168,7 +168,7 @@ TEST_F(Dropped, RecordingsGiveTheirRoomBackAtOnce) {
     EXPECT_EQ(rig->act(x), TestReference().act(x));
 }
 
-/// Records `learn` one interval at a time.
+/// Records `learn` one step at a time.
 struct SlicedLearn {
     Rig& rig;
     uint64_t rows = 4;
@@ -186,16 +186,16 @@ struct SlicedLearn {
 };
 
 TEST_F(Dropped, ASlicedRecordingGoesOnFromItsFirstLostSlice) {
-    // The intervals of `learn` begin at its steps 0, 3, 6, 8 and 10; the fourth updates the state.
-    const char* const kFrom[] = {"0", "3", "6", "8", "10"};
-    for (uint32_t lost = 0; lost < 5; ++lost) {
+    // All steps of `learn` but the barriers; the one before the last updates the state.
+    const char* const kFrom[] = {"0", "1", "3", "4", "6", "8", "10"};
+    for (uint32_t lost = 0; lost < 7; ++lost) {
         const auto rig = make_rig();
         ASSERT_TRUE(rig);
         TestReference reference;
         const std::vector<float> x = test_values(4 * kWidth, lost);
         rig->set_x(x);
         SlicedLearn learn{*rig};
-        for (uint32_t slice = 0; slice < 5; ++slice) {
+        for (uint32_t slice = 0; slice < 7; ++slice) {
             if (slice == lost) {
                 // With the cursor as it is afterwards, but for the last slice, which resets it.
                 const hearth_cursor before = learn.cursor;
@@ -203,11 +203,11 @@ TEST_F(Dropped, ASlicedRecordingGoesOnFromItsFirstLostSlice) {
                           std::string("session test: entry learn is to be recorded again, from "
                                       "step ") +
                               kFrom[lost] + " on");
-                if (slice == 4) learn.cursor = before;
+                if (slice == 6) learn.cursor = before;
             }
             Progress progress = Progress::kNotReady;
             rig->frame([&](VkCommandBuffer commands) { progress = learn(commands); });
-            EXPECT_EQ(progress, slice < 4 ? Progress::kIncomplete : Progress::kDone) << lost;
+            EXPECT_EQ(progress, slice < 6 ? Progress::kIncomplete : Progress::kDone) << lost;
         }
         EXPECT_EQ(rig->get_y(4), reference.learn(x, 0.25f)) << lost;
         EXPECT_EQ(rig->read_slot(kStateSlot), reference.state) << lost;
@@ -225,14 +225,14 @@ TEST_F(Dropped, SeveralLostFramesInARowPutBackAllOfThem) {
     rig->frame(slice);
     rig->frame(slice);
     for (int i = 0; i < 3; ++i) (void)rig->drop(slice);
-    EXPECT_EQ(learn.cursor.next_step, 8u);  // two slices are done, a third is lost
+    EXPECT_EQ(learn.cursor.next_step, 4u);  // two slices are done, a third is lost
     Progress progress = Progress::kIncomplete;
     uint32_t slices = 0;
     while (progress == Progress::kIncomplete && slices < 10) {
         rig->frame([&](VkCommandBuffer commands) { progress = learn(commands); });
         ++slices;
     }
-    EXPECT_EQ(slices, 3u);
+    EXPECT_EQ(slices, 5u);
     EXPECT_EQ(rig->get_y(4), reference.learn(x, 0.25f));
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
 }
@@ -257,7 +257,7 @@ TEST_F(Dropped, ASliceRecordedAfterALostOneIsLostWithIt) {
         rig->frame([&](VkCommandBuffer commands) { progress = learn(commands); });
         ++slices;
     }
-    EXPECT_EQ(slices, 5u);
+    EXPECT_EQ(slices, 7u);
     TestReference reference;
     EXPECT_EQ(rig->get_y(4), reference.learn(x, 0.25f));
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
@@ -353,7 +353,8 @@ class ForgetfulHost {
             if (kind < 3) {
                 ASSERT_TRUE(session.record(info).ok()) << session.error();
             } else if (kind < 6) {
-                info.max_dispatches = 1 + static_cast<uint32_t>(key % 3);
+                (key % 2 == 0 ? info.max_dispatches : info.max_workgroups) =
+                    1 + static_cast<uint32_t>(key % 3);
                 const Result<Progress> progress = session.record(info, &cursor_);
                 ASSERT_TRUE(progress.ok()) << progress.status().message();
                 done = progress.value() == Progress::kDone;

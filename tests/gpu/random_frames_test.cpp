@@ -197,6 +197,7 @@ void RandomFrames::go_on(Guest& guest, VkCommandBuffer commands) {
     info.bound = bounds.data();
     info.bound_count = 3;
     info.max_dispatches = static_cast<uint32_t>(random_.below(4));
+    info.max_workgroups = static_cast<uint32_t>(random_.below(8));
     const bool was_open = model.is_open;
     const hearth_result result = hearth_record(guest.session.handle(), &info, &model.cursor);
     if (result == HEARTH_ERROR_WRONG_ORDER && was_open) {
@@ -209,7 +210,8 @@ void RandomFrames::go_on(Guest& guest, VkCommandBuffer commands) {
     guest.busy_until = rig_->serial();
     note(guest, "learn, " + std::to_string(guest.learn_rows) +
                     " rows: " + hearth_result_name(result) + ", goes on at step " +
-                    std::to_string(model.cursor.next_step));
+                    std::to_string(model.cursor.next_step) + ", part " +
+                    std::to_string(model.cursor.next_part));
     if (result == HEARTH_INCOMPLETE) {
         model.is_open = true;
         ++sliced_;

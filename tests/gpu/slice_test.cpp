@@ -27,6 +27,7 @@ uint32_t learn_in_slices(Rig& rig, std::span<const float> x, float rate,
         });
         if (progress == Progress::kDone) {
             EXPECT_EQ(cursor.next_step, 0u);
+            EXPECT_EQ(cursor.next_part, 0u);
             return slices;
         }
         if (progress != Progress::kIncomplete) break;
@@ -37,8 +38,8 @@ uint32_t learn_in_slices(Rig& rig, std::span<const float> x, float rate,
 }
 
 TEST_F(Slice, SlicedAtEachBarrierEqualsUnslicedBitForBit) {
-    // Intervals of `learn` have 2, 2, 1, 1 and 1 steps.
-    const uint32_t expected_slices[] = {5, 4, 3, 2, 2, 2, 1};
+    // Intervals of `learn` have 2, 2, 1, 1 and 1 steps; with a limit of one they are cut, too.
+    const uint32_t expected_slices[] = {7, 4, 3, 2, 2, 2, 1};
     for (uint32_t limit = 1; limit <= 7; ++limit) {
         const auto whole = make_rig(), sliced = make_rig();
         ASSERT_TRUE(whole && sliced);
@@ -61,13 +62,195 @@ TEST_F(Slice, BytesAndFlopsLimitSlicesToo) {
     const std::vector<float> x = test_values(2 * kWidth, 1);
     EXPECT_EQ(learn_in_slices(*rig, x, 0.5f,
                               [](hearth_record_info& info) { info.max_bytes_moved = 4096; }),
-              5u);
+              7u);
     EXPECT_EQ(rig->get_y(2), reference.learn(x, 0.5f));
     EXPECT_EQ(
         learn_in_slices(*rig, x, 0.5f, [](hearth_record_info& info) { info.max_flops = 3000; }),
         2u);
     EXPECT_EQ(rig->get_y(2), reference.learn(x, 0.5f));
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+}
+
+// At 8 rows the dispatches of `learn` have 12 workgroups, or 2.
+TEST_F(Slice, ADispatchIsCutIntoPartsAndTheBitsStay) {
+    const uint32_t expected_slices[] = {50, 25, 17};
+    for (uint32_t limit = 1; limit <= 40; ++limit) {
+        const auto whole = make_rig(), sliced = make_rig();
+        ASSERT_TRUE(whole && sliced);
+        for (uint64_t i = 0; i < 2; ++i) {
+            const std::vector<float> x = test_values(8 * kWidth, i);
+            const std::vector<float> y = whole->learn(x, 0.3f);
+            const uint32_t slices = learn_in_slices(
+                *sliced, x, 0.3f, [&](hearth_record_info& info) { info.max_workgroups = limit; });
+            if (limit <= 3) {
+                EXPECT_EQ(slices, expected_slices[limit - 1]) << limit;
+            }
+            EXPECT_EQ(sliced->get_y(8), y) << limit;
+        }
+        EXPECT_EQ(sliced->read_slot(kStateSlot), whole->read_slot(kStateSlot)) << limit;
+    }
+}
+
+TEST_F(Slice, RandomCutsGiveTheSameBits) {
+    const auto whole = make_rig(), sliced = make_rig();
+    ASSERT_TRUE(whole && sliced);
+    for (uint64_t i = 0; i < 40; ++i) {
+        const std::vector<float> x = test_values((1 + i % kRowsCapacity) * kWidth, i);
+        const std::vector<float> y = whole->learn(x, 0.3f);
+        uint64_t cuts = 0;
+        learn_in_slices(*sliced, x, 0.3f, [&](hearth_record_info& info) {
+            const uint64_t key = Hash().number(i).number(++cuts).value();
+            if (key % 4 > 0) info.max_workgroups = 1 + static_cast<uint32_t>(key / 4 % 16);
+            if (key % 3 == 0) info.max_dispatches = 1 + static_cast<uint32_t>(key / 64 % 3);
+            if (key % 5 == 0) info.max_flops = 1 + key / 1024 % 2000;
+            if (key % 7 == 0) info.max_bytes_moved = 1 + key / 4096 % 8192;
+        });
+        EXPECT_EQ(sliced->get_y(1 + i % kRowsCapacity), y) << i;
+    }
+    EXPECT_EQ(sliced->read_slot(kStateSlot), whole->read_slot(kStateSlot));
+}
+
+TEST_F(Slice, APartIsAsLargeAsItsShareOfTheEstimateAllows) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const std::vector<float> x = test_values(8 * kWidth, 1);
+    rig->set_x(x);
+    hearth_step_info about = hearth_step_info_default();
+    ASSERT_EQ(hearth_program_get_step(rig->program.handle(), kLearn, 0, &about), HEARTH_OK);
+    EXPECT_EQ(about.part_count, 12u);
+    EXPECT_EQ(about.workgroups, 12u);
+    EXPECT_EQ(about.flops, 1000u);
+    const float rate = 0.5f;
+    hearth_cursor cursor{};
+    const auto slice = [&](uint64_t max_flops) {
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
+            info.max_flops = max_flops;
+            ASSERT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
+        });
+        return std::pair(cursor.next_step, cursor.next_part);
+    };
+    using At = std::pair<uint32_t, uint32_t>;
+    EXPECT_EQ(slice(250), At(0, 3));
+    EXPECT_EQ(slice(249), At(0, 5));
+    EXPECT_EQ(slice(1), At(0, 6));      // one part at least
+    EXPECT_EQ(slice(600), At(1, 1));    // the rest of the step, and what fits of the next
+    EXPECT_EQ(slice(917), At(3, 0));    // as far as the barrier
+    EXPECT_EQ(slice(2999), At(10, 0));  // whole intervals are not cut
+}
+
+TEST_F(Slice, ACursorWithinADispatchIsChecked) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->set_x(test_values(8 * kWidth, 1));
+    const float rate = 0.5f;
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
+        info.max_workgroups = 5;
+        hearth_cursor cursor{};
+        ASSERT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_INCOMPLETE);
+        ASSERT_EQ(cursor.next_part, 5u);
+        // Behind the last part, of a step that is no dispatch, of a barrier.
+        const std::pair<uint32_t, uint32_t> places[] = {{0, 12}, {0, ~0u}, {4, 1}, {2, 1}};
+        for (const auto& [step, part] : places) {
+            hearth_cursor other = cursor;
+            other.next_step = step;
+            other.next_part = part;
+            EXPECT_EQ(hearth_record(rig->session.handle(), &info, &other),
+                      HEARTH_ERROR_INVALID_ARGUMENT)
+                << step << ", " << part;
+            EXPECT_EQ(rig->session.error(), "entry learn: the cursor is not one of its own");
+        }
+    });
+}
+
+TEST_F(Slice, ADroppedPartIsRecordedAgain) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    const std::vector<float> x = test_values(8 * kWidth, 1);
+    rig->set_x(x);
+    const float rate = 0.5f;
+    hearth_cursor cursor{};
+    Progress progress = Progress::kIncomplete;
+    const auto slice = [&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 3> bounds;
+        hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
+        info.max_workgroups = 5;
+        progress = rig->session.record(info, &cursor).value();
+    };
+    for (int frame = 0; frame < 60 && progress == Progress::kIncomplete; ++frame) {
+        const hearth_cursor before = cursor;
+        if (frame % 2 == 0) {
+            EXPECT_NE(rig->drop(slice), "");
+            if (progress == Progress::kDone) cursor = before;
+            progress = Progress::kIncomplete;
+        } else {
+            rig->frame(slice);
+        }
+    }
+    EXPECT_EQ(progress, Progress::kDone);
+    EXPECT_EQ(rig->get_y(8), reference.learn(x, rate));
+    EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+}
+
+TEST_F(Slice, NoSnapshotIsTakenInTheMiddleOfADispatchThatWrites) {
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    rig->set_x(test_values(8 * kWidth, 1));
+    const float rate = 0.5f;
+    hearth_cursor cursor{};
+    uint32_t refused = 0;
+    for (Progress progress = Progress::kIncomplete; progress == Progress::kIncomplete;) {
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
+            info.max_workgroups = 1;
+            progress = rig->session.record(info, &cursor).value();
+            const auto snapshot = rig->session.record_snapshot(commands);
+            ASSERT_TRUE(snapshot.ok()) << snapshot.status().message();
+            const bool is_within = cursor.next_step == 8 && cursor.next_part == 1;
+            EXPECT_EQ(!snapshot->has_value(), is_within);
+            if (snapshot->has_value())
+                rig->session.release(**snapshot);
+            else
+                ++refused;
+        });
+        rig->advance();
+    }
+    EXPECT_EQ(refused, 1u);
+}
+
+TEST_F(Slice, TimesAreThoseOfTheParts) {
+    RigOptions options;
+    options.session = [](hearth_session_create_info& info) {
+        info.flags |= HEARTH_SESSION_PROFILE_STEPS;
+    };
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    std::vector<std::pair<uint32_t, uint32_t>> begun{{0, 0}}, measured;
+    const float rate = 0.5f;
+    hearth_cursor cursor{};
+    rig->set_x(test_values(8 * kWidth, 1));
+    for (int slice = 0; slice < 5; ++slice) {
+        rig->frame([&](VkCommandBuffer commands) {
+            std::array<hearth_bound, 3> bounds;
+            hearth_record_info info = rig->learn_info(commands, 8, rate, bounds);
+            info.max_workgroups = 7;
+            ASSERT_EQ(rig->session.record(info, &cursor).value(), Progress::kIncomplete);
+        });
+        begun.emplace_back(cursor.next_step, cursor.next_part);
+        rig->advance();
+        const auto profile = rig->session.next_profile();
+        ASSERT_TRUE(profile.ok()) << profile.status().message();
+        ASSERT_TRUE(profile->has_value());
+        measured.emplace_back((*profile)->first_step, (*profile)->first_part);
+        EXPECT_GE((*profile)->step_count, 1u);
+    }
+    begun.pop_back();
+    EXPECT_EQ(measured, begun);
 }
 
 class SharedArena : public RuntimeTest {
@@ -210,13 +393,13 @@ TEST_F(Slice, AnotherEntryMayRunBetweenTwoSlices) {
                 bounds = {rig->bind(kActX, act_x, kWidth * 4), rig->bind(kActY, act_y, kWidth * 4)};
                 ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
             });
-            // The state changes in the fourth slice.
-            const std::vector<float>& state = ++between < 4 ? old_state : reference.state;
+            // The state changes in the sixth slice.
+            const std::vector<float>& state = ++between < 6 ? old_state : reference.state;
             rig->finish();
             for (uint32_t i = 0; i < kWidth; ++i)
                 EXPECT_EQ(act_y.as<float>()[i], seen[i] + state[i]) << between;
         });
-    EXPECT_EQ(between, 4u);
+    EXPECT_EQ(between, 6u);
     EXPECT_EQ(rig->get_y(4), y);
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
 }

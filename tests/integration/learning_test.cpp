@@ -6,6 +6,7 @@
 
 #include "compile/compile.hpp"
 #include "cpu/interpreter.hpp"
+#include "support/random_cuts.hpp"
 #include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"
 
@@ -68,8 +69,8 @@ class LearningTest : public VulkanTest {
     }
 
     static double learn(standalone::ProgramRunner& runner, int step, int64_t rows = kCapacity,
-                        uint32_t max_dispatches = 0) {
-        auto outputs = runner.run("learn", rows, regression_batch(step, rows), max_dispatches);
+                        const std::function<void(hearth_record_info&)>& limit = {}) {
+        auto outputs = runner.run("learn", rows, regression_batch(step, rows), limit);
         EXPECT_TRUE(outputs.ok()) << outputs.status().message();
         return outputs.ok() ? outputs->at("loss").get(0) : NAN;
     }
@@ -114,7 +115,8 @@ TEST_F(LearningTest, AThousandStepsAreBitIdenticalWholeAndInSlicesWithActingInBe
     ASSERT_TRUE(whole && sliced);
     for (int step = 0; step < 1000; ++step) {
         const double a = learn(*whole, step % 50);
-        const double b = learn(*sliced, step % 50, kCapacity, 4);
+        const double b = learn(*sliced, step % 50, kCapacity,
+                               RandomCuts(sliced->program(), "learn", static_cast<uint64_t>(step)));
         ASSERT_EQ(a, b) << "step " << step;
         if (step % 100 == 0) {
             HostTensor observation(DType::kF32, {3, 2});

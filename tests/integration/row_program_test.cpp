@@ -7,6 +7,7 @@
 #include "compile/compile.hpp"
 #include "cpu/interpreter.hpp"
 #include "cpu/run_program.hpp"
+#include "support/random_cuts.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>
@@ -357,6 +358,26 @@ TEST_P(RowProgram, LearnsOnTheDeviceAsTheInterpreterDoes) {
     const auto found = (*runner)->run("act", most - 1, in);
     ASSERT_TRUE(expected.ok() && found.ok());
     expect_near(*found, *expected, GetParam().is_half() ? 5e-2 : 2e-2, "act");
+}
+
+TEST_P(RowProgram, CutAtRandomItLearnsTheSameBits) {
+    const CompiledProgram compiled = compile_net(true);
+    const std::vector<std::byte> bytes = save_program(compiled.program);
+    auto whole = standalone::ProgramRunner::create(device(), bytes);
+    auto cut = standalone::ProgramRunner::create(device(), bytes);
+    ASSERT_TRUE(whole.ok() && cut.ok());
+    for (int step = 0; step < 3; ++step) {
+        const int64_t rows = GetParam().rows() - step;
+        const NamedTensors in = inputs(compiled.graphs[1], step, rows);
+        const auto expected = (*whole)->run("learn", rows, in);
+        const auto found = (*cut)->run(
+            "learn", rows, in, RandomCuts((*cut)->program(), "learn", static_cast<uint64_t>(step)));
+        ASSERT_TRUE(expected.ok() && found.ok());
+        EXPECT_EQ(*found, *expected) << step;
+    }
+    const auto expected = (*whole)->read_slots(), found = (*cut)->read_slots();
+    ASSERT_TRUE(expected.ok() && found.ok());
+    EXPECT_EQ(*found, *expected);
 }
 
 INSTANTIATE_TEST_SUITE_P(Nets, RowProgram, testing::ValuesIn(kCases),

@@ -72,8 +72,9 @@ struct VulkanShim {
     }
     uint64_t command_calls() const {
         return calls[kCmdBindPipeline] + calls[kCmdPushConstants] + calls[kCmdDispatch] +
-               calls[kCmdCopyBuffer] + calls[kCmdFillBuffer] + calls[kCmdPipelineBarrier] +
-               calls[kCmdPipelineBarrier2] + calls[kCmdWriteTimestamp] + calls[kCmdResetQueryPool] +
+               calls[kCmdDispatchBase] + calls[kCmdCopyBuffer] + calls[kCmdFillBuffer] +
+               calls[kCmdPipelineBarrier] + calls[kCmdPipelineBarrier2] +
+               calls[kCmdWriteTimestamp] + calls[kCmdResetQueryPool] +
                calls[kCmdPushDescriptorSetKHR] + calls[kCmdBindDescriptorSets] +
                calls[kCmdBeginDebugUtilsLabelEXT] + calls[kCmdEndDebugUtilsLabelEXT];
     }

@@ -123,7 +123,7 @@ class RecordInfo(_Tagged):
     TYPE = 13
     _fields_ = _HEAD + [("command_buffer", c_void_p), ("entry", c_uint32), ("bound_count", c_uint32),
                         ("bound", POINTER(Bound)), ("rows", c_uint64), ("barriers", c_uint32), ("reserved", c_uint32),
-                        ("run_block", c_void_p), ("max_dispatches", c_uint32), ("reserved2", c_uint32),
+                        ("run_block", c_void_p), ("max_dispatches", c_uint32), ("max_workgroups", c_uint32),
                         ("max_flops", c_uint64), ("max_bytes_moved", c_uint64)]
 
 

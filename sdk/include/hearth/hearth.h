@@ -91,7 +91,7 @@ extern "C" {
 typedef enum hearth_result {
     HEARTH_OK = 0,
     HEARTH_NOT_READY = 1,  /* pipelines still being built, or a readback not finished: ask later */
-    HEARTH_INCOMPLETE = 2, /* recorded up to a barrier; call again with the same cursor */
+    HEARTH_INCOMPLETE = 2, /* recorded up to a limit; call again with the same cursor */
 
     HEARTH_ERROR_INVALID_ARGUMENT = -1,
     HEARTH_ERROR_NOT_FOUND = -2,        /* no entry, binding or slot of that name or index */
@@ -697,10 +697,14 @@ typedef struct hearth_step_info {
     hearth_struct_type type;
     uint32_t size;
     hearth_step_kind kind;
-    uint32_t reserved;
+    /* Into how many parts a dispatch may be cut, of equally many workgroups: those that share an index
+     * along its longest axis.  1: it is recorded whole, as all other steps are, because its kernel asks
+     * how many workgroups there are, or uses atomics. */
+    uint32_t part_count;
     const char* label; /* for people */
     uint64_t flops;    /* estimates at rows_capacity */
     uint64_t bytes_moved;
+    uint64_t workgroups; /* of a dispatch; this and part_count are those at rows_capacity */
 } hearth_step_info;
 
 typedef struct hearth_binding_info {
@@ -999,10 +1003,12 @@ typedef struct hearth_record_info {
      * no by-value bindings the command buffer refers to nothing transient and may be executed again
      * and again, as long as the session and the buffers exist.  `binding` is ignored. */
     const hearth_bound* run_block;
-    /* Slicing: stop at the last barrier before a limit would be exceeded (0: no limit); what lies
-     * between two barriers is never split. */
+    /* Slicing: stop at the last barrier before a limit would be exceeded (0: no limit).  Where what lies
+     * between two barriers exceeds one alone, a slice begins with it and it is cut: between its steps, and
+     * a dispatch between its parts (hearth_step_info).  The bits are the same wherever it is cut.  Only a
+     * single part may exceed a limit. */
     uint32_t max_dispatches;
-    uint32_t reserved2;
+    uint32_t max_workgroups;
     uint64_t max_flops;
     uint64_t max_bytes_moved;
 } hearth_record_info;
@@ -1011,7 +1017,9 @@ typedef struct hearth_record_info {
  * abandons the rest, which is always safe. */
 typedef struct hearth_cursor {
     uint32_t entry;
-    uint32_t next_step;   /* 0: at the start */
+    uint32_t next_step;
+    uint32_t next_part; /* of that step; both 0: at the start */
+    uint32_t reserved;
     uint64_t epoch;       /* which run of the entry it belongs to */
     uint64_t fingerprint; /* of rows and bindings, which must be the same for each slice */
 } hearth_cursor;
@@ -1412,7 +1420,7 @@ typedef struct hearth_profile {
     uint32_t entry;
     uint32_t first_step; /* of the slice, counted within the entry */
     uint32_t step_count; /* of step_ns and step_labels; 0 without HEARTH_SESSION_PROFILE_STEPS */
-    uint32_t reserved;
+    uint32_t first_part; /* of that step, where a slice cut it */
     double total_ns;
     const double* step_ns; /* valid until the next call on the session */
     const char* const* step_labels;

@@ -222,8 +222,9 @@ HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const c
                                                   uint32_t* binding);
 
 /* Records what all agents do in this frame: stores what came of their last decisions, decides anew, and
- * learns as far as the budget goes.  Learning goes on at a barrier of a later frame where it stopped, and
- * what becomes of the weights does not depend on where that is.  With learns_apart a window goes to the
+ * learns as far as the budget goes.  Learning goes on in a later frame where it stopped, at a barrier or in the
+ * middle of a dispatch that is longer than the budget, and what becomes of the weights does not depend on where
+ * that is.  With learns_apart a window goes to the
  * learning queue, and what was learned comes back, between two decisions, by copies in command_buffer,
  * frames_in_flight frames behind what they wait for; loading, rewinding and forgetting wait for that, too.
  * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost. */

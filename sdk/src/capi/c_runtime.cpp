@@ -548,6 +548,12 @@ hearth_result hearth_program_get_step(const hearth_program* program, uint32_t en
     value.label = view.text(step.label);
     value.flops = step.flops;
     value.bytes_moved = step.bytes_moved;
+    value.part_count = 1;
+    if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
+        const Grid grid = grid_at(step, view.header().rows_capacity);
+        value.workgroups = grid.workgroups(grid.part_count()).or_most();
+        if (unwrap(program)->is_divisible(step.kernel)) value.part_count = grid.part_count();
+    }
     write_struct(out, value);
     return HEARTH_OK;
 }

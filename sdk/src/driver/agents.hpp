@@ -207,7 +207,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // record.cpp
     hearth_result record(const hearth_agents_record_info& info);
     hearth_result run(VkCommandBuffer commands, const Role& role, uint64_t rows,
-                      hearth_cursor* at = nullptr, uint32_t max_dispatches = 0);
+                      hearth_cursor* at = nullptr, hearth::agents::Limits limits = {});
     hearth_result begin_frame(const hearth_agents_record_info& info);
     hearth_result record_frame(VkCommandBuffer commands);
     void take_over();
@@ -215,7 +215,8 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result record_demonstrations(VkCommandBuffer commands);
     hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
     hearth_result record_items(VkCommandBuffer commands);
-    uint32_t slice_limit(const hearth::agents::CostMeter& cost, uint32_t step) const;
+    hearth::agents::Limits slice_limits(const hearth::agents::CostMeter& cost,
+                                        const hearth_cursor& at) const;
     double unit_us() const;
     void read_back(VkCommandBuffer commands);
     void poll();

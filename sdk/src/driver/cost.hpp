@@ -6,21 +6,51 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace hearth::agents {
+
+/// How far a recording of an entry has come, as hearth_cursor has it: the next step, and how many parts of it are
+/// done.
+struct Position {
+    uint32_t step = 0, part = 0;
+    bool is_start() const { return step == 0 && part == 0; }
+    friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+/// How much one recording may hold, as hearth_record_info has it; 0: no limit.
+struct Limits {
+    uint32_t dispatches = 0, workgroups = 0;
+    bool is_nothing() const { return dispatches == 0 && workgroups == 0; }
+};
 
 /// Each step has a cost of its own, the mean of the others until it was measured.  A slice's time corrects those of
 /// its steps by the same factor, so that a slow step is told from fast ones as slices begin and end at different
 /// barriers.  Predictions are raised by the 95th percentile of how much longer than predicted the last 32
 /// slices took, fourfold at most.
+///
+/// What lies between two barriers and is longer than a frame's budget is recorded step by step, and a dispatch that is
+/// longer in pieces: two, then four, as long as that helps.  A GPU that runs all its workgroups at once takes as long
+/// for half of them, so whether it helps is measured.
 class CostMeter {
   public:
     struct Step {
         bool is_barrier = false, is_known = false;
-        double us = 0;
+        double us = 0;            ///< of all its parts
+        uint32_t part_count = 1;  ///< hearth_step_info
+        uint64_t workgroups = 0;
+        uint32_t pieces = 1;      ///< that it is recorded in where it is longer than the budget
+        bool is_settled = false;  ///< more pieces did not help: never again
+        // Of slices that held nothing else, since the number of pieces was changed last:
+        uint32_t measured = 0;
+        double us_alone = 0;   ///< of all parts, as the shortest slice says
+        double us_before = 0;  ///< the same with half as many pieces; 0: they were never fewer
+
+        uint32_t parts_of_piece() const { return (part_count + pieces - 1) / pieces; }
     };
     /// most_in_flight: slices recorded whose times have not arrived.
     void set_up(std::vector<Step> steps, size_t most_in_flight) {
@@ -29,36 +59,47 @@ class CostMeter {
     }
 
     uint32_t step_count() const { return static_cast<uint32_t>(steps_.size()); }
+    Position end() const { return {step_count(), 0}; }
     /// Whether a slice was measured.  Until then predictions are zero.
     bool is_known() const { return is_known_; }
-    /// Microseconds of steps [first, end).
-    double us(uint32_t first, uint32_t end) const;
-    double us() const { return us(0, step_count()); }
-    /// Of the steps from `first` to the next barrier.
-    double us_to_barrier(uint32_t first) const;
-    /// How many dispatches (and copies and fills) from `first` on end at a barrier within `us`.
-    uint32_t dispatches_within(uint32_t first, double us) const;
+    /// Microseconds from `first` to `end`.
+    double us(Position first, Position end) const;
+    double us() const { return us({}, end()); }
+    /// From now on a frame's budget is `us`.  Until then what lies between two barriers is never cut.
+    void set_budget(double us);
+    /// The least that a slice from `first` on costs: up to the next barrier, or one piece.
+    double us_of_least(Position first) const;
+    /// What a recording from `first` on may hold to end within `us`: up to a barrier, or pieces where what comes
+    /// before the next one is longer than the budget.  Nothing, if not even the least does.
+    Limits within(Position first, double us) const;
 
-    /// Steps [first, end) were recorded.
-    void record(uint32_t first, uint32_t end);
-    /// The time of the slice that begins at this step has arrived.  They arrive in order; some may have been
+    /// What lies from `first` to `end` was recorded.
+    void record(Position first, Position end);
+    /// The time of the slice that begins at `first` has arrived.  They arrive in order; some may have been
     /// left out.
-    void measure(uint32_t first, double us);
+    void measure(Position first, double us);
 
   private:
-    double raw(uint32_t first, uint32_t end) const;
-    void learn(uint32_t first, uint32_t end, double us);
-
     static constexpr size_t kRemembered = 32;
     struct Slice {
-        uint32_t first = 0, end = 0;
+        Position first, end;
     };
+    uint32_t parts_in(uint32_t step, const Slice& slice) const;
+    double raw(const Slice& slice) const;
+    uint32_t interval_end(uint32_t step) const;
+    uint32_t skip_barriers(uint32_t step) const;
+    void learn(const Slice& slice, double us);
+    bool exceeds_budget(Position first) const;
+    void learn_alone(const Slice& slice, double us);
+    void remember(double ratio);
+
     std::vector<Step> steps_;
     std::vector<Slice> slices_;  ///< a ring
     size_t begin_ = 0, count_ = 0;
     std::array<double, kRemembered> ratios_{};  ///< measured by predicted, a ring
     size_t measured_ = 0;
     double margin_ = 1;
+    double budget_us_ = std::numeric_limits<double>::infinity();
     bool is_known_ = false;
 };
 

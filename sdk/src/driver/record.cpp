@@ -14,6 +14,14 @@
 using namespace hearth;
 using namespace hearth::agents;
 
+namespace {
+
+Position position_of(const hearth_cursor& cursor) {
+    return {cursor.next_step, cursor.next_part};
+}
+
+}  // namespace
+
 // --- Rows ---
 
 // Whoever is alive, and whoever leaves with a decision that is not stored yet.
@@ -46,7 +54,7 @@ uint32_t hearth_agents::fill_rows() {
 // --- Recording ---
 
 hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uint64_t rows,
-                                 hearth_cursor* at, uint32_t max_dispatches) {
+                                 hearth_cursor* at, Limits limits) {
     for (size_t i = 0; i < role.sources.size(); ++i) {
         const Source& s = role.sources[i];
         bound[i] = hearth_bind_bytes(s.binding, s.data, s.bytes_fixed + s.bytes_per_row * rows);
@@ -60,7 +68,8 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uin
     record.bound = bound.data();
     record.bound_count = static_cast<uint32_t>(role.sources.size());
     record.rows = std::max<uint64_t>(rows, 1);
-    record.max_dispatches = max_dispatches;
+    record.max_dispatches = limits.dispatches;
+    record.max_workgroups = limits.workgroups;
     if (&role == &frame && has_row_count) record.run_block = &frame_row_count;
     hearth_session* const used = role.is_learners ? learner : session;
     const hearth_result result = hearth_record(used, &record, at);
@@ -129,39 +138,39 @@ hearth_result hearth_agents::begin_frame(const hearth_agents_record_info& info) 
 
 /// Records a decision, or its next slice.
 hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
-    const uint32_t before = frame_cursor.next_step;
+    const Position before = position_of(frame_cursor);
     const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
-    uint32_t limit = 0;
+    Limits limits;
     if (is_whenever) {
-        limit = slice_limit(frame_cost, before);
-        if (limit == 0) return HEARTH_OK;
+        limits = slice_limits(frame_cost, frame_cursor);
+        if (limits.is_nothing()) return HEARTH_OK;
     } else if (frames_left > 1) {
         const double left =
-            static_cast<double>(frame.dispatches) * (frame.steps - before) / frame.steps;
-        limit = static_cast<uint32_t>(std::ceil(left / frames_left));
+            static_cast<double>(frame.dispatches) * (frame.steps - before.step) / frame.steps;
+        limits.dispatches = static_cast<uint32_t>(std::ceil(left / frames_left));
         --frames_left;
     }
-    const hearth_result result = run(commands, frame, frame_rows, &frame_cursor, limit);
+    const hearth_result result = run(commands, frame, frame_rows, &frame_cursor, limits);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) {
-        is_deciding = is_deciding && before > 0;  // nothing was begun, and nothing is lost
+        is_deciding = is_deciding && !before.is_start();  // nothing was begun, and nothing is lost
         if (!is_deciding)
             for (uint32_t r = 0; r < frame_rows; ++r)
                 agents[row_id[r]].is_possessed =
                     stores() && agents[row_id[r]].has_decided && row_begins[r] != 0;
         return result;
     }
-    if (before == 0) take_over();
-    const uint32_t end = result == HEARTH_INCOMPLETE ? frame_cursor.next_step : frame.steps;
+    if (before.is_start()) take_over();
+    const Position end = result == HEARTH_INCOMPLETE ? position_of(frame_cursor) : frame_cost.end();
     frame_cost.record(before, end);
     if (is_whenever) tokens_us -= frame_cost.us(before, end);
     if (result == HEARTH_OK) end_frame();
     return HEARTH_OK;
 }
 
-/// How many dispatches from a step on the rest of this frame's budget allows.  Before the first slice was measured
-/// nothing is known: begin with little.
-uint32_t hearth_agents::slice_limit(const CostMeter& cost, uint32_t step) const {
-    return cost.is_known() ? cost.dispatches_within(step, tokens_us) : 4;
+/// How much the rest of this frame's budget allows.  Before the first slice was measured nothing is known: begin
+/// with little.
+Limits hearth_agents::slice_limits(const CostMeter& cost, const hearth_cursor& at) const {
+    return cost.is_known() ? cost.within(position_of(at), tokens_us) : Limits{.dispatches = 4};
 }
 
 /// What agents saw and were rewarded with is in the recording: from now on it is for the next one.
@@ -217,7 +226,7 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
             std::memcpy(&demonstrated_masks[i * masked], &masks[i * masked],
                         masked * sizeof(float));
     }
-    if (is_frozen || (cursor.next_step != 0 && !is_apart())) return HEARTH_OK;
+    if (is_frozen || (!position_of(cursor).is_start() && !is_apart())) return HEARTH_OK;
     uint32_t row = 0;
     for (uint32_t i = 0; i < capacity; ++i) {
         if (shown[i] != Shown::kSeen) continue;
@@ -242,9 +251,11 @@ void hearth_agents::measure() {
     for (hearth_session* const used : {session, learner}) {
         while (hearth_profile_next(used, &profile) == HEARTH_OK) {
             if (profile.entry == learn.entry)
-                learn_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+                learn_cost.measure({profile.first_step, profile.first_part},
+                                   profile.total_ns * 1e-3);
             if (profile.entry == frame.entry)
-                frame_cost.measure(profile.first_step, profile.total_ns * 1e-3);
+                frame_cost.measure({profile.first_step, profile.first_part},
+                                   profile.total_ns * 1e-3);
         }
         if (!is_apart()) return;
     }
@@ -258,7 +269,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     const bool stands_apart = !is_deciding;
     const bool is_here = turn == Turn::kActing;
     // Between items nothing is under way.
-    if (wants_adapt && cursor.next_step == 0 && adapt.exists && stands_apart && is_here &&
+    if (wants_adapt && position_of(cursor).is_start() && adapt.exists && stands_apart && is_here &&
         !(is_apart() && is_learning)) {
         if (const auto r = run(commands, adapt, 1); r != HEARTH_OK) return r;
         if (is_apart())
@@ -297,25 +308,26 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
 /// As much of learn as the budget allows, and publish behind the last item.
 hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
     const bool has_window = manifest.horizon > 0;
-    // A window stands still while it is learned from, so its items may be cut at any barrier.  A ring
+    // A window stands still while it is learned from, so its items may be cut anywhere.  A ring
     // changes with every frame: items from it are recorded as a whole.
     for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
-        uint32_t limit = 0;
+        Limits limits;
         if (!wants_flush) {
             if (n > 0 && !learn_cost.is_known()) break;
             if (has_window)
-                limit = slice_limit(learn_cost, cursor.next_step);
+                limits = slice_limits(learn_cost, cursor);
             else if (tokens_us < learn_cost.us())
                 break;
-            if (has_window && limit == 0) break;
+            if (has_window && limits.is_nothing()) break;
         }
         // The last item is published at once: it waits for a decision that is cut.
         if (items_left == 1 && is_deciding && !is_apart()) break;
-        if (cursor.next_step == 0) item_settings = settings;  // no allocation: of equal size
-        const uint32_t before = cursor.next_step;
-        const hearth_result result = run(commands, learn, 1, &cursor, limit);
+        if (position_of(cursor).is_start())
+            item_settings = settings;  // no allocation: of equal size
+        const Position before = position_of(cursor);
+        const hearth_result result = run(commands, learn, 1, &cursor, limits);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
-        const uint32_t end = result == HEARTH_INCOMPLETE ? cursor.next_step : learn.steps;
+        const Position end = result == HEARTH_INCOMPLETE ? position_of(cursor) : learn_cost.end();
         learn_cost.record(before, end);
         tokens_us -= learn_cost.us(before, end);
         if (wants_flush) tokens_us = std::max(tokens_us, 0.0);
@@ -336,9 +348,9 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
 /// The least that the next slice costs; 0: not known.
 double hearth_agents::unit_us() const {
     double unit = learn_cost.us();
-    if (manifest.horizon > 0) unit = learn_cost.us_to_barrier(cursor.next_step);
+    if (manifest.horizon > 0) unit = learn_cost.us_of_least(position_of(cursor));
     if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
-        unit = std::max(unit, frame_cost.us_to_barrier(frame_cursor.next_step));
+        unit = std::max(unit, frame_cost.us_of_least(position_of(frame_cursor)));
     return unit;
 }
 
@@ -358,6 +370,7 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
+    if (info.learn_us > 0 && manifest.horizon > 0) learn_cost.set_budget(info.learn_us);
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
     const double unit = unit_us();
     if (info.learn_us > 0)

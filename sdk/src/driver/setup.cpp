@@ -17,8 +17,10 @@ std::vector<CostMeter::Step> steps_of(const hearth_program* program, const Role&
     std::vector<CostMeter::Step> steps(role.steps);
     for (uint32_t i = 0; i < role.steps; ++i) {
         hearth_step_info step = hearth_step_info_default();
-        if (hearth_program_get_step(program, role.entry, i, &step) == HEARTH_OK)
-            steps[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
+        if (hearth_program_get_step(program, role.entry, i, &step) != HEARTH_OK) continue;
+        steps[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
+        steps[i].part_count = step.part_count;
+        steps[i].workgroups = step.workgroups;
     }
     return steps;
 }

@@ -48,6 +48,7 @@
     X(CmdBindPipeline)             \
     X(CmdPushConstants)            \
     X(CmdDispatch)                 \
+    X(CmdDispatchBase)             \
     X(CmdCopyBuffer)               \
     X(CmdFillBuffer)               \
     X(CmdPipelineBarrier)          \

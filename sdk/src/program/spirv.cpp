@@ -49,11 +49,18 @@ enum Op : uint32_t {
     kOpDecorationGroup = 73,
     kOpGroupDecorate = 74,
     kOpGroupMemberDecorate = 75,
+    kOpAtomicLoad = 227,
+    kOpAtomicXor = 242,  // and all between
+    kOpAtomicFlagTestAndSet = 318,
+    kOpAtomicFlagClear = 319,
     kOpExecutionModeId = 331,
     kOpCooperativeMatrixLoadKhr = 4457,
     kOpCooperativeMatrixStoreKhr = 4458,
     kOpCooperativeMatrixLoadNv = 5359,
     kOpCooperativeMatrixStoreNv = 5360,
+    kOpAtomicFMin = 5614,
+    kOpAtomicFMax = 5615,
+    kOpAtomicFAdd = 6035,
 };
 
 enum Decoration : uint32_t {
@@ -77,11 +84,11 @@ enum StorageClass : uint32_t {
     kPhysicalStorageBuffer = 5349,
 };
 
-constexpr uint32_t kGlCompute = 5;                      // execution model
-constexpr uint32_t kLocalSize = 17, kLocalSizeId = 38;  // execution modes
-constexpr uint32_t kWorkgroupSize = 25;                 // built-in
-constexpr uint32_t kAlignedBit = 2;                     // memory operand
-constexpr uint32_t kPhysicalAddresses = 5347;           // capability
+constexpr uint32_t kGlCompute = 5;                            // execution model
+constexpr uint32_t kLocalSize = 17, kLocalSizeId = 38;        // execution modes
+constexpr uint32_t kNumWorkgroups = 24, kWorkgroupSize = 25;  // built-ins
+constexpr uint32_t kAlignedBit = 2;                           // memory operand
+constexpr uint32_t kPhysicalAddresses = 5347;                 // capability
 // What a kernel may keep for each invocation.  Ours keep some hundred bytes; a driver may put them
 // on a stack.
 constexpr uint64_t kMaxLocalBytes = 256 << 10;
@@ -208,9 +215,17 @@ class Reader {
             case kOpCooperativeMatrixStoreKhr:
             case kOpCooperativeMatrixStoreNv:
                 return access(in, 5);
+            case kOpAtomicFlagTestAndSet:
+            case kOpAtomicFlagClear:
+            case kOpAtomicFMin:
+            case kOpAtomicFMax:
+            case kOpAtomicFAdd:
+                facts_.is_divisible = false;
+                return true;
             default:
                 break;
         }
+        if (in.op >= kOpAtomicLoad && in.op <= kOpAtomicXor) facts_.is_divisible = false;
         if (in.op >= kOpTypeVoid && in.op <= kOpTypeForwardPointer) return type(in);
         if (in.op >= kOpConstantTrue && in.op <= kOpSpecConstantOp) return constant(in);
         return true;
@@ -255,6 +270,7 @@ class Reader {
                 return true;
             case kBuiltIn:
                 id->is_workgroup_size |= in.has(4) && in[3] == kWorkgroupSize;
+                facts_.is_divisible &= in[3] != kNumWorkgroups;
                 return true;
             default:
                 return true;
@@ -265,6 +281,7 @@ class Reader {
         SpirvId* id = find(in[1]);
         if (!in.has(4) || id == nullptr) return bad("a decoration of no id");
         if (has_types_) return bad("decorations behind the types");
+        if (in[3] == kBuiltIn) facts_.is_divisible &= in[4] != kNumWorkgroups;
         if (in[3] != kOffset) return true;
         if (!in.has(5)) return bad("a decoration without its number");
         constexpr uint32_t kMostMembers = 1u << 16;  // as an instruction has words

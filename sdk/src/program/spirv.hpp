@@ -41,6 +41,9 @@ struct SpirvFacts {
     uint32_t access_bytes = 1;  ///< largest alignment that a load or store of a buffer relies on
     uint32_t descriptor_count = 0;  ///< one more than the highest binding of set 0
     bool has_addresses = false;     ///< declares PhysicalStorageBufferAddresses
+    /// Its workgroups may be dispatched in parts: none asks how many a dispatch has, and none meets
+    /// another through an atomic.
+    bool is_divisible = true;
 };
 
 /// Ids that read_spirv needs room for: the module's bound.  0 if the words do not begin as a module

@@ -137,6 +137,28 @@ inline uint32_t groups_at(const file::GridAxisRecord& axis, uint64_t rows) {
     return static_cast<uint32_t>((extent_at(axis.work, rows) + axis.tile - 1) / axis.tile);
 }
 
+/// The workgroups of a dispatch.  Those that share an index along the longest axis are a part of it:
+/// the least that can be dispatched alone.
+struct Grid {
+    uint32_t groups[3] = {};
+    uint32_t axis = 0;  ///< the longest
+
+    bool is_empty() const { return groups[0] == 0 || groups[1] == 0 || groups[2] == 0; }
+    uint32_t part_count() const { return is_empty() ? 1 : groups[axis]; }
+    Checked workgroups(uint32_t parts) const {
+        return is_empty() ? Checked(0)
+                          : Checked(groups[(axis + 1) % 3]) * groups[(axis + 2) % 3] * parts;
+    }
+};
+inline Grid grid_at(const file::StepRecord& step, uint64_t rows) {
+    Grid grid;
+    for (uint32_t i = 0; i < 3; ++i) {
+        grid.groups[i] = groups_at(step.grid[i], rows);
+        if (grid.groups[i] > grid.groups[grid.axis]) grid.axis = i;
+    }
+    return grid;
+}
+
 /// What the elements take, each row-counted extent as if there were one row.
 Checked tensor_bytes(DType dtype, const file::ShapeRecord& shape);
 

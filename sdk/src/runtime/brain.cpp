@@ -258,8 +258,8 @@ hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
 
 void Session::abandon_slices() {
     for (EntryFacts& entry : entries_) {
-        if (entry.open_step != 0) ++entry.epoch;
-        entry.open_step = 0;
+        if (!entry.open.is_start()) ++entry.epoch;
+        entry.open = {};
     }
 }
 
@@ -267,7 +267,7 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
     if (const hearth_result r = check_transfer(commands, "snapshot"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("snapshot");
     for (const EntryFacts& entry : entries_)
-        if (entry.open_step > entry.first_write && entry.open_step < entry.writes_end) {
+        if (entry.open > Position{entry.first_write} && entry.open < Position{entry.writes_end}) {
             (void)fail(HEARTH_NOT_READY,
                        "snapshot: a sliced entry has written a part of what it "
                        "will write");

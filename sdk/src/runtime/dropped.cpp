@@ -56,14 +56,14 @@ void Session::take_back(uint64_t serial, gpu::Problems& lost) {
         if (entry.last_serial == 0 || serial < entry.first_serial || serial > entry.last_serial)
             continue;
         // What was recorded of the run after `serial` went on from what was not there.
-        entry.open_step = serial == entry.last_serial ? entry.last_start : 0;
+        entry.open = serial == entry.last_serial ? entry.last_start : Position{};
         entry.is_taken_back = true;
         lost.add("session %s: entry %s is to be recorded again, from step %u on", name_.c_str(),
-                 view().text(view().entries()[e].name), entry.open_step);
+                 view().text(view().entries()[e].name), entry.open.step);
         // Of the slices before, only the serials between which they lie are known.
-        if (entry.open_step == 0) entry.first_serial = 0;
-        entry.last_serial = entry.open_step == 0 ? 0 : serial - 1;
-        entry.last_start = 0;
+        if (entry.open.is_start()) entry.first_serial = 0;
+        entry.last_serial = entry.open.is_start() ? 0 : serial - 1;
+        entry.last_start = {};
     }
 
     for (RunSlot& slot : run_slots_)

@@ -108,7 +108,8 @@ hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
     for (const file::KernelRecord& kernel : view_.kernels())
         most_ids = std::max(most_ids, spirv_bound(view_.spirv_of(kernel)));
     Array<SpirvId> ids;
-    if (!ids.resize(context_->allocator(), most_ids))
+    if (!ids.resize(context_->allocator(), most_ids) ||
+        !is_divisible_.resize(context_->allocator(), view_.kernels().size()))
         return context_->fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
     for (uint32_t k = 0; k < view_.kernels().size(); ++k) {
         const file::KernelRecord& kernel = view_.kernels()[k];
@@ -123,6 +124,7 @@ hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
                                   view_.text(kernel.name),
                                   static_cast<unsigned long long>(facts.shared_bytes),
                                   static_cast<unsigned long long>(shared_limit));
+        is_divisible_[k] = facts.is_divisible;
         spirv_version_ = std::max(spirv_version_, facts.version);
         if (facts.shared_bytes <= shared_bytes_) continue;
         shared_bytes_ = facts.shared_bytes;

@@ -38,6 +38,8 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     /// HEARTH_OK, or HEARTH_ERROR_UNSUPPORTED and in `error` what the code of its kernels needs and
     /// the device lacks.  check_program() tells of all else.
     hearth_result check_needs(FixedText<512>& error) const;
+    /// Whether the kernel's workgroups may be dispatched in parts; see SpirvFacts.
+    bool is_divisible(uint32_t kernel) const { return is_divisible_[kernel]; }
     /// The params and states, which a brain holds: positions of slots in ascending order of names.
     std::span<const uint32_t> learned() const { return learned_; }
     /// brain_schema_hash and brain_parent_hash, worked out once.  Any thread.
@@ -64,6 +66,7 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     hearth_result read_code(uint64_t shared_limit);
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
     Array<uint32_t> learned_;
+    Array<bool> is_divisible_;  ///< one for each kernel
     std::span<const std::byte> agents_;
     ProgramView view_;
     hearth_trust trust_ = HEARTH_TRUST_HOST;

@@ -58,7 +58,7 @@ hearth_result Session::init_profile(const hearth_session_create_info& info) {
 }
 
 int64_t Session::begin_profile(VkCommandBuffer commands, const hearth_record_info& info,
-                               uint32_t first_step) {
+                               Position first) {
     // A command buffer that is executed again would write its timestamps again.
     if (profile_slots_.empty() || pending_profiles_ == profile_slots_.size() ||
         info.run_block != nullptr)
@@ -69,7 +69,7 @@ int64_t Session::begin_profile(VkCommandBuffer commands, const hearth_record_inf
     slot.serial = context_->serial();
     slot.rows = info.rows;
     slot.entry = info.entry;
-    slot.first_step = first_step;
+    slot.first = first;
     const gpu::Device& device = context_->device();
     if (!device.has(HEARTH_FEATURE_HOST_QUERY_RESET))
         device.vk().CmdResetQueryPool(
@@ -135,13 +135,14 @@ void Session::report_profile(const ProfileSlot& slot, hearth_profile& out) {
     out.serial = slot.serial;
     out.rows = slot.rows;
     out.entry = slot.entry;
-    out.first_step = slot.first_step;
+    out.first_step = slot.first.step;
+    out.first_part = slot.first.part;
     out.total_ns = elapsed_ns(0, slot.query_count - 1);
     out.step_count = 0;
     if ((flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0) {
         const std::span<const file::StepRecord> steps =
             view().steps_of(view().entries()[slot.entry]);
-        for (size_t i = slot.first_step; out.step_count + 1 < slot.query_count; ++i) {
+        for (size_t i = slot.first.step; out.step_count + 1 < slot.query_count; ++i) {
             if (steps[i].kind == static_cast<uint32_t>(StepKind::kBarrier)) continue;
             step_ns_[out.step_count] = elapsed_ns(out.step_count, out.step_count + 1);
             step_labels_[out.step_count] = view().text(steps[i].label);

@@ -7,10 +7,12 @@
 // A recording looks so, the parts in brackets only where needed:
 //   leading barrier    the session's earlier work and each binding's `before`, to this work
 //   [copies in]        host buffers that kernels cannot reach and large values, first slice only
-//   steps              up to the end or to a barrier at which the slice stops
+//   steps              up to the end, to a barrier at which the slice stops, or to where what lies
+//                      between two barriers is cut
 //   [copies out]       last slice only
 //   closing barrier    this work to each binding's `after`
 // The leading barrier takes the place of the program's barrier at which the slice before stopped.
+// Steps between two barriers, and the workgroups of a dispatch, depend on nothing of each other.
 
 #include "core/checked.hpp"
 #include "runtime/dump.hpp"
@@ -38,6 +40,10 @@ gpu::Scope to_scope(const hearth_scope& scope) {
     return {scope.stages, scope.access};
 }
 
+Position position_of(const hearth_cursor& cursor) {
+    return {cursor.next_step, cursor.next_part};
+}
+
 }  // namespace
 
 /// Records one slice of a prepared recording.
@@ -53,22 +59,22 @@ class Recorder {
           entry_(view_.entries()[info.entry]),
           dump_(dump) {}
 
-    /// Records from `first_step`; returns the step to go on with, or 0 if the entry is finished.
-    uint32_t record(uint32_t first_step) {
+    /// Records from `first` on; returns where to go on, or the start if the entry is finished.
+    Position record(Position first) {
         gpu::begin_label(device_, commands_, session_.name_.c_str());
         gpu::begin_label(device_, commands_, view_.text(entry_.name));
         leading_barrier();
-        if (first_step == 0) copy_shadows(/*in=*/true);
+        if (first.is_start()) copy_shadows(/*in=*/true);
         copy_dump({DumpPart::kSlotBefore, DumpPart::kInput});
-        profile_ = session_.begin_profile(commands_, info_, first_step);
-        const uint32_t next_step = record_steps(first_step);
+        profile_ = session_.begin_profile(commands_, info_, first);
+        const Position next = record_steps(first);
         copy_dump({DumpPart::kOutput, DumpPart::kSlotAfter});
-        if (next_step == 0) copy_shadows(/*in=*/false);
+        if (next.is_start()) copy_shadows(/*in=*/false);
         if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
         closing_barrier();
         gpu::end_label(device_, commands_);
         gpu::end_label(device_, commands_);
-        return next_step;
+        return next;
     }
 
   private:
@@ -77,9 +83,9 @@ class Recorder {
         uint64_t offset;
         uint64_t address;
     };
-    /// Cost of the steps between two barriers.
+    /// Cost of steps and of parts of steps.
     struct Cost {
-        uint64_t dispatches = 0, flops = 0, bytes_moved = 0;
+        uint64_t dispatches = 0, workgroups = 0, flops = 0, bytes_moved = 0;
     };
 
     /// Everything that this recording does.
@@ -186,58 +192,101 @@ class Recorder {
         gpu::record_barrier(device_, commands_, gpu::kTransferScope, work_scope());
     }
 
-    uint32_t record_steps(uint32_t first_step) {
+    Position record_steps(Position first) {
         const std::span<const file::StepRecord> steps = view_.steps_of(entry_);
-        const bool is_limited =
-            (info_.max_dispatches | info_.max_flops | info_.max_bytes_moved) != 0;
+        const bool is_limited = (info_.max_dispatches | info_.max_workgroups | info_.max_flops |
+                                 info_.max_bytes_moved) != 0;
         const gpu::Scope scope = session_.entries_[info_.entry].scope;
         Cost spent;
         bool needs_barrier = false;  // something was recorded since the last one
-        for (size_t i = first_step; i < steps.size(); ++i) {
-            const file::StepRecord& step = steps[i];
-            if (step.kind != static_cast<uint32_t>(StepKind::kBarrier)) {
-                record_step(step);
-                if (dump_ != nullptr && dump_->step == i) copy_dump({DumpPart::kStep});
-                spent = plus(spent, cost_of(step));
-                needs_barrier = true;
+        // What a slice begins with is cut before the next barrier if it exceeds a limit alone.
+        bool is_cut = is_limited && exceeds(interval_cost(steps, first));
+        for (Position at = first; at.step < steps.size(); at = {at.step + 1}) {
+            const file::StepRecord& step = steps[at.step];
+            if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) {
+                const Position next{at.step + 1};
+                const Cost ahead = is_limited ? interval_cost(steps, next) : Cost{};
+                if (is_limited && needs_barrier && next.step < steps.size() &&
+                    exceeds(plus(spent, ahead)))
+                    return next;
+                if (needs_barrier) gpu::record_barrier(device_, commands_, scope, scope);
+                needs_barrier = false;
+                is_cut = is_limited && spent.dispatches == 0 && exceeds(ahead);
                 continue;
             }
-            if (is_limited && needs_barrier && i + 1 < steps.size() &&
-                exceeds(plus(spent, interval_cost(steps.subspan(i + 1)))))
-                return static_cast<uint32_t>(i + 1);
-            if (needs_barrier) gpu::record_barrier(device_, commands_, scope, scope);
-            needs_barrier = false;
+            const uint32_t part_count = this->part_count(step);
+            uint32_t end = part_count;
+            if (is_cut) {
+                end = end_within(spent, step, at.part, part_count);
+                if (end == at.part && needs_barrier) return at;
+                end = std::max(end, at.part + 1);
+            }
+            record_step(step, at.part, end);
+            if (dump_ != nullptr && dump_->step == at.step) copy_dump({DumpPart::kStep});
+            spent = plus(spent, cost_of(step, end - at.part, part_count));
+            needs_barrier = true;
+            if (end < part_count) return {at.step, end};
         }
-        return 0;
+        return {};
     }
 
-    static Cost cost_of(const file::StepRecord& step) { return {1, step.flops, step.bytes_moved}; }
-    /// Cost of the steps before the next barrier.
-    static Cost interval_cost(std::span<const file::StepRecord> steps) {
-        Cost cost;
-        for (const file::StepRecord& step : steps) {
-            if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) break;
-            cost = plus(cost, cost_of(step));
+    /// How many parts the step may be recorded in; 1: it is recorded whole.
+    uint32_t part_count(const file::StepRecord& step) const {
+        return session_.is_divisible(step) ? grid_at(step, info_.rows).part_count() : 1;
+    }
+    Cost cost_of(const file::StepRecord& step, uint32_t parts, uint32_t part_count) const {
+        const auto share = [&](uint64_t whole) {
+            return whole / part_count * parts + whole % part_count * parts / part_count;
+        };
+        Cost cost{1, 0, share(step.flops), share(step.bytes_moved)};
+        if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
+            const Grid grid = grid_at(step, info_.rows);
+            cost.workgroups = grid.workgroups(part_count > 1 ? parts : grid.part_count()).or_most();
         }
         return cost;
     }
+    /// Cost of what lies between `first` and the next barrier.
+    Cost interval_cost(std::span<const file::StepRecord> steps, Position first) const {
+        Cost cost;
+        for (Position at = first; at.step < steps.size(); at = {at.step + 1}) {
+            const file::StepRecord& step = steps[at.step];
+            if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) break;
+            const uint32_t part_count = this->part_count(step);
+            cost = plus(cost, cost_of(step, part_count - at.part, part_count));
+        }
+        return cost;
+    }
+    /// Up to which part the limits allow the step, from part `first` on, beside what is spent.
+    uint32_t end_within(const Cost& spent, const file::StepRecord& step, uint32_t first,
+                        uint32_t part_count) const {
+        uint64_t fits = first, exceeds_at = uint64_t{part_count} + 1;
+        while (exceeds_at - fits > 1) {
+            const uint64_t middle = (fits + exceeds_at) / 2;
+            const auto parts = static_cast<uint32_t>(middle - first);
+            (exceeds(plus(spent, cost_of(step, parts, part_count))) ? exceeds_at : fits) = middle;
+        }
+        return static_cast<uint32_t>(fits);
+    }
     static Cost plus(const Cost& a, const Cost& b) {
-        return {a.dispatches + b.dispatches, (Checked(a.flops) + b.flops).or_most(),
+        return {a.dispatches + b.dispatches, (Checked(a.workgroups) + b.workgroups).or_most(),
+                (Checked(a.flops) + b.flops).or_most(),
                 (Checked(a.bytes_moved) + b.bytes_moved).or_most()};
     }
     bool exceeds(const Cost& cost) const {
         const auto over = [](uint64_t value, uint64_t limit) {
             return limit != 0 && value > limit;
         };
-        return over(cost.dispatches, info_.max_dispatches) || over(cost.flops, info_.max_flops) ||
+        return over(cost.dispatches, info_.max_dispatches) ||
+               over(cost.workgroups, info_.max_workgroups) || over(cost.flops, info_.max_flops) ||
                over(cost.bytes_moved, info_.max_bytes_moved);
     }
 
-    void record_step(const file::StepRecord& step) {
+    /// Parts [first, end) of a step.
+    void record_step(const file::StepRecord& step, uint32_t first, uint32_t end) {
         gpu::begin_label(device_, commands_, view_.text(step.label));
         switch (static_cast<StepKind>(step.kind)) {
             case StepKind::kDispatch:
-                dispatch(step);
+                dispatch(step, first, end);
                 break;
             case StepKind::kCopy:
                 copy(step);
@@ -252,10 +301,14 @@ class Recorder {
         gpu::end_label(device_, commands_);
     }
 
-    void dispatch(const file::StepRecord& step) {
-        uint32_t groups[3];
-        for (size_t i = 0; i < 3; ++i) groups[i] = groups_at(step.grid[i], info_.rows);
-        if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
+    void dispatch(const file::StepRecord& step, uint32_t first, uint32_t end) {
+        Grid grid = grid_at(step, info_.rows);
+        if (grid.is_empty()) return;
+        uint32_t base[3] = {};
+        if (session_.is_divisible(step)) {
+            base[grid.axis] = first;
+            grid.groups[grid.axis] = end - first;
+        }
         const gpu::Pipeline* pipeline = session_.pipelines_[step.kernel];
         if (pipeline != bound_) {
             device_.vk().CmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE,
@@ -288,7 +341,11 @@ class Recorder {
             device_.vk().CmdPushConstants(commands_, pipeline->layout(),
                                           VK_SHADER_STAGE_COMPUTE_BIT, 0,
                                           static_cast<uint32_t>(push_bytes), push);
-        device_.vk().CmdDispatch(commands_, groups[0], groups[1], groups[2]);
+        if (first == 0)
+            device_.vk().CmdDispatch(commands_, grid.groups[0], grid.groups[1], grid.groups[2]);
+        else
+            device_.vk().CmdDispatchBase(commands_, base[0], base[1], base[2], grid.groups[0],
+                                         grid.groups[1], grid.groups[2]);
     }
 
     void push_descriptors(const file::StepRecord& step, VkPipelineLayout layout) {
@@ -382,11 +439,11 @@ class Recorder {
 hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cursor) {
     if (const hearth_result r = prepare(info, cursor); r != HEARTH_OK) return r;
     const EntryFacts& entry = entries_[info.entry];
-    const uint32_t next_step = record_prepared(info, first_step_of(entry, cursor), nullptr);
+    const Position end = record_prepared(info, first_of(entry, cursor), nullptr);
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
-    if (next_step == 0) return HEARTH_OK;
-    *cursor = {info.entry, next_step, entry.epoch, fingerprint(info)};
+    if (end.is_start()) return HEARTH_OK;
+    *cursor = {info.entry, end.step, end.part, 0, entry.epoch, fingerprint(info)};
     return HEARTH_INCOMPLETE;
 }
 
@@ -417,37 +474,51 @@ hearth_result Session::record_dump(const hearth_record_info& info, uint32_t step
     Readback* readback = nullptr;
     if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
     const DumpTarget target{step, readback_ring_.segment(readback->segment).offset};
-    (void)record_prepared(info, 0, &target);
+    (void)record_prepared(info, {}, &target);
     *out = finish_readback(info.command_buffer, *readback);
     return HEARTH_OK;
 }
 
-uint32_t Session::record_prepared(const hearth_record_info& info, uint32_t first_step,
+Position Session::record_prepared(const hearth_record_info& info, Position first,
                                   const DumpTarget* dump) {
     EntryFacts& entry = entries_[info.entry];
-    if (first_step == 0) {
+    if (first.is_start()) {
         ++entry.epoch;
         entry.first_serial = context_->serial();
     }
-    if (first_step == 0 || entry.last_serial != context_->serial()) entry.last_start = first_step;
+    if (first.is_start() || entry.last_serial != context_->serial()) entry.last_start = first;
     entry.last_serial = context_->serial();
     entry.is_taken_back = false;
     if (uses_run_slot_) {
         run_slots_[next_run_slot_] = {context_->serial(), true};
         next_run_slot_ = (next_run_slot_ + 1) % static_cast<uint32_t>(run_slots_.size());
     }
-    const uint32_t next_step = Recorder(*this, info, dump).record(first_step);
+    entry.open = Recorder(*this, info, dump).record(first);
     has_recorded_ = true;
     if (arena_ != nullptr) entry.arena_turn = arena_->take_turn(*this);
-    entry.open_step = next_step;
-    return next_step;
+    return entry.open;
 }
 
 /// Where the recording begins: at the start, where the cursor stands, or where what was dropped of
 /// its run begins.
-uint32_t Session::first_step_of(const EntryFacts& entry, const hearth_cursor* cursor) const {
-    if (cursor == nullptr) return 0;
-    return entry.is_taken_back ? std::min(cursor->next_step, entry.open_step) : cursor->next_step;
+Position Session::first_of(const EntryFacts& entry, const hearth_cursor* cursor) const {
+    if (cursor == nullptr) return {};
+    const Position at = position_of(*cursor);
+    return entry.is_taken_back ? std::min(at, entry.open) : at;
+}
+
+bool Session::is_divisible(const file::StepRecord& step) const {
+    return step.kind == static_cast<uint32_t>(StepKind::kDispatch) &&
+           program_->is_divisible(step.kernel);
+}
+
+/// Whether the cursor stands somewhere in the entry, at these rows.
+bool Session::is_own(const hearth_cursor& cursor, const hearth_record_info& info) const {
+    const std::span<const file::StepRecord> steps = view().steps_of(view().entries()[info.entry]);
+    if (cursor.entry != info.entry || cursor.next_step >= steps.size()) return false;
+    const file::StepRecord& step = steps[cursor.next_step];
+    return cursor.next_part == 0 ||
+           (is_divisible(step) && cursor.next_part < grid_at(step, info.rows).part_count());
 }
 
 hearth_result Session::prepare(const hearth_record_info& info, const hearth_cursor* cursor) {
@@ -461,8 +532,8 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
     if (info.rows == 0 || info.rows > view().header().rows_capacity)
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %s: %llu rows, expected 1..%llu", name,
                     wide(info.rows), wide(view().header().rows_capacity));
-    const bool resumes = cursor != nullptr && cursor->next_step != 0;
-    if (resumes && (cursor->entry != info.entry || cursor->next_step >= entry.steps.count))
+    const bool resumes = cursor != nullptr && !position_of(*cursor).is_start();
+    if (resumes && !is_own(*cursor, info))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: the cursor is not one of its own",
                     name);
     if (resumes && cursor->epoch != entries_[info.entry].epoch)
@@ -474,7 +545,8 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
                     "entry %s: another session has used the shared arena after the slice that the "
                     "cursor continues",
                     name);
-    if ((info.max_dispatches | info.max_flops | info.max_bytes_moved) != 0 && cursor == nullptr)
+    if ((info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) != 0 &&
+        cursor == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: a limit needs a cursor", name);
     if (const hearth_result r = check_ready(info.entry); r != HEARTH_OK) return r;
 
@@ -502,7 +574,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
                     "entry %s: rows and bindings differ from those of the slice before", name);
 
     // A slice that goes on finds in the shadows what the first one copied.
-    if (staged_used_ > 0 && first_step_of(entries_[info.entry], cursor) == 0)
+    if (staged_used_ > 0 && first_of(entries_[info.entry], cursor).is_start())
         if (const hearth_result r = stage_inputs(entry); r != HEARTH_OK) return r;
 
     // Only now is anything written.

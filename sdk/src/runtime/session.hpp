@@ -14,6 +14,8 @@
 #include "runtime/loaded_program.hpp"
 #include "runtime/ring.hpp"
 
+#include <compare>
+
 namespace hearth::runtime {
 
 /// The buffers of a session, one memory block each.
@@ -48,6 +50,13 @@ void for_each_initial(const ProgramView& view, Visit visit) {
         at += (slot.bytes + 15) / 16 * 16;
     }
 }
+
+/// How far the recording of an entry has come: the next step, and how many parts of it are done.
+struct Position {
+    uint32_t step = 0, part = 0;
+    bool is_start() const { return step == 0 && part == 0; }
+    friend auto operator<=>(const Position&, const Position&) = default;
+};
 
 class Session : public HandleTag<0x48534553> {
   public:
@@ -134,12 +143,12 @@ class Session : public HandleTag<0x48534553> {
         uint32_t timed_steps = 0;  ///< all but barriers
         /// Steps before the first and up to the last one that write params or states.
         uint32_t first_write = 0, writes_end = 0;
-        uint32_t open_step = 0;  ///< where a sliced run goes on; 0: none is open
-        // The run of `epoch`: its first serial, its last one, and its first step of the last one.
+        Position open;  ///< where a sliced run goes on; at the start: none is open
+        // The run of `epoch`: its first serial, its last one, and where it stood before the last one.
         uint64_t first_serial = 0, last_serial = 0;
-        uint32_t last_start = 0;
+        Position last_start;
         uint64_t arena_turn = 0;     ///< of the last slice; see Arena
-        bool is_taken_back = false;  ///< from open_step on; a cursor beyond it goes on from there
+        bool is_taken_back = false;  ///< from `open` on; a cursor beyond it goes on from there
     };
     /// How entries touch a binding, over all their steps.
     struct BindingFacts {
@@ -178,7 +187,8 @@ class Session : public HandleTag<0x48534553> {
     };
     struct ProfileSlot {
         uint64_t serial = 0, rows = 0;
-        uint32_t entry = 0, first_step = 0;
+        uint32_t entry = 0;
+        Position first;
         uint32_t query_count = 0;
         bool is_dropped = false;
     };
@@ -204,9 +214,12 @@ class Session : public HandleTag<0x48534553> {
         uint32_t step;
         uint64_t offset;  ///< in the readback buffer
     };
-    /// Records from `first_step` what was prepared; the step to go on with, or 0.
-    uint32_t record_prepared(const hearth_record_info& info, uint32_t first_step,
+    /// Records from `first` on what was prepared; where to go on, or the start if it is finished.
+    Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
+    bool is_own(const hearth_cursor& cursor, const hearth_record_info& info) const;
+    /// Whether it is a dispatch that may be recorded in parts.
+    bool is_divisible(const file::StepRecord& step) const;
     hearth_result check_ready(uint32_t entry);
     hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
     void use_shadow(Resolved& out, uint32_t list_index) const;
@@ -219,7 +232,7 @@ class Session : public HandleTag<0x48534553> {
     /// HEARTH_SESSION_CHECK_BINDINGS: what Vulkan knows of the buffers, against what the host says.
     hearth_result check_ranges(const hearth_record_info& info);
     hearth_result check_range(const char* name, const hearth_bound& bound, uint64_t bytes);
-    uint32_t first_step_of(const EntryFacts& entry, const hearth_cursor* cursor) const;
+    Position first_of(const EntryFacts& entry, const hearth_cursor* cursor) const;
     bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
     uint64_t fingerprint(const hearth_record_info& info) const;
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
@@ -247,8 +260,7 @@ class Session : public HandleTag<0x48534553> {
     hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
 
     // profile.cpp
-    int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info,
-                          uint32_t first_step);
+    int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info, Position first);
     void write_timestamp(VkCommandBuffer commands, int64_t profile);
     hearth_result read_timestamps(const ProfileSlot& slot);
     void report_profile(const ProfileSlot& slot, hearth_profile& out);

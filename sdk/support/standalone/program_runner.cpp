@@ -157,7 +157,7 @@ std::vector<hearth_bound> ProgramRunner::bounds_of(const std::vector<Bound>& bin
 }
 
 Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const NamedTensors& inputs,
-                                        uint32_t max_dispatches) {
+                                        const std::function<void(hearth_record_info&)>& limit) {
     HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
     HEARTH_ASSIGN(const hearth_entry_info info, program_.entry(index));
     HEARTH_ASSIGN(const std::vector<Bound> bindings, bind_all(info, rows, inputs));
@@ -167,12 +167,12 @@ Result<NamedTensors> ProgramRunner::run(const char* entry, int64_t rows, const N
     record.rows = static_cast<uint64_t>(rows);
     record.bound = bound.data();
     record.bound_count = static_cast<uint32_t>(bound.size());
-    record.max_dispatches = max_dispatches;
     hearth_cursor cursor{};
     Progress progress = Progress::kIncomplete;
     while (progress == Progress::kIncomplete) {
         HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
             record.command_buffer = commands;
+            if (limit) limit(record);
             HEARTH_ASSIGN(progress, session_.record(record, &cursor));
             return {};
         }));

@@ -9,6 +9,7 @@
 
 #include <standalone/device.hpp>
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -30,11 +31,10 @@ class ProgramRunner {
         Device& device, std::span<const std::byte> package, const char* profile = nullptr);
 
     /// Binds `inputs`, records `entry` for `rows` rows, submits, waits, returns all outputs.
-    /// max_dispatches  record in slices of about so many, each in a submission of its own; 0:
-    /// whole. Errors: kNotFound or kInvalidArgument naming an input that is missing or has another
-    /// shape.
+    /// limit  sets the limits of each slice, which has a submission of its own; empty: whole.
+    /// Errors: kNotFound or kInvalidArgument naming an input that is missing or has another shape.
     Result<NamedTensors> run(const char* entry, int64_t rows, const NamedTensors& inputs,
-                             uint32_t max_dispatches = 0);
+                             const std::function<void(hearth_record_info&)>& limit = {});
 
     /// Runs the entry once on a copy of all slots, which stay as they are, and returns a dump of it ("Dumps"
     /// in hearth.h), with the program.  step: HEARTH_NO_STEP, or one whose results it is to hold.

@@ -24,19 +24,22 @@ double truth(uint32_t first, uint32_t end) {
     for (uint32_t i = first; i < end; ++i) sum += kTruth[i];
     return sum;
 }
+double us_of(const CostMeter& meter, uint32_t first, uint32_t end) {
+    return meter.us({first}, {end});
+}
 
 TEST(CostMeter, KnowsNothingBeforeTheFirstSliceWasMeasured) {
     CostMeter meter;
     meter.set_up(steps(), 4);
     EXPECT_FALSE(meter.is_known());
     EXPECT_EQ(meter.us(), 0);
-    meter.record(0, 4);
-    meter.measure(2, 30);  // of a slice that was left out
+    meter.record({0}, {4});
+    meter.measure({2}, 30);  // of a slice that was left out
     EXPECT_FALSE(meter.is_known());
-    meter.record(0, 4);
-    meter.measure(0, 30);
+    meter.record({0}, {4});
+    meter.measure({0}, 30);
     EXPECT_TRUE(meter.is_known());
-    EXPECT_DOUBLE_EQ(meter.us(0, 4), 30);
+    EXPECT_DOUBLE_EQ(us_of(meter, 0, 4), 30);
 }
 
 // As the driver does: unused time is kept for a step that is longer than a frame's budget, and for no more.
@@ -48,16 +51,16 @@ TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
     double tokens = 0, worst = 0, spent = 0;
     int frames = 0;
     for (int frame = 0; frame < 2000; ++frame) {
-        tokens = std::min(tokens, std::max(meter.us_to_barrier(at) - kBudget, 0.0)) + kBudget;
-        uint32_t dispatches = meter.is_known() ? meter.dispatches_within(at, tokens) : 1;
+        tokens = std::min(tokens, std::max(meter.us_of_least({at}) - kBudget, 0.0)) + kBudget;
+        uint32_t dispatches = meter.is_known() ? meter.within({at}, tokens).dispatches : 1;
         if (dispatches == 0) continue;
         uint32_t end = at;
         for (; end < kTruth.size() && dispatches > 0; ++end) dispatches -= kTruth[end] > 0 ? 1 : 0;
         while (end < kTruth.size() && kTruth[end] == 0) ++end;
         const double us = truth(at, end);
-        meter.record(at, end);
-        tokens -= meter.us(at, end);
-        meter.measure(at, us);
+        meter.record({at}, {end});
+        tokens -= us_of(meter, at, end);
+        meter.measure({at}, us);
         at = end == kTruth.size() ? 0 : end;
         if (frame < 500) continue;
         worst = std::max(worst, us == 400 ? 0 : us);  // what cannot be cut alone may be longer
@@ -66,7 +69,7 @@ TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
     }
     EXPECT_LE(worst, kBudget);
     // An item of 640 us takes 4 frames for its long step, and is not stretched without need.
-    EXPECT_NEAR(meter.us(4, 5), 400, 60);
+    EXPECT_NEAR(us_of(meter, 4, 5), 400, 60);
     EXPECT_NEAR(meter.us(), 640, 100);
     EXPECT_GT(spent / 1500, 0.6 * kBudget);
 }
@@ -75,20 +78,20 @@ TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
 TEST(CostMeter, RecoversFromAFirstSliceThatWaited) {
     CostMeter meter;
     meter.set_up(steps(), 4);
-    meter.record(0, 3);
-    meter.measure(0, 1000 * truth(0, 3));
+    meter.record({0}, {3});
+    meter.measure({0}, 1000 * truth(0, 3));
     uint32_t at = 3;
     int frames = 0;
     double tokens = 0;
     for (int items = 0; items < 3; ++frames) {
-        tokens = std::min(tokens, std::max(meter.us_to_barrier(at) - 100, 0.0)) + 100;
-        uint32_t dispatches = meter.dispatches_within(at, tokens);
+        tokens = std::min(tokens, std::max(meter.us_of_least({at}) - 100, 0.0)) + 100;
+        uint32_t dispatches = meter.within({at}, tokens).dispatches;
         if (dispatches == 0) continue;
         uint32_t end = at;
         for (; end < kTruth.size() && dispatches > 0; ++end) dispatches -= kTruth[end] > 0 ? 1 : 0;
-        meter.record(at, end);
-        tokens -= meter.us(at, end);
-        meter.measure(at, truth(at, end));
+        meter.record({at}, {end});
+        tokens -= us_of(meter, at, end);
+        meter.measure({at}, truth(at, end));
         at = end == kTruth.size() ? 0 : end;
         items += at == 0 ? 1 : 0;
     }
@@ -100,25 +103,102 @@ TEST(CostMeter, WhatIsLongerThanAFramesBudgetIsSavedForAndThenTaken) {
     for (int n = 1; n < 200; ++n) {
         CostMeter meter;
         meter.set_up(steps(), 4);
-        meter.record(0, meter.step_count());
-        meter.measure(0, 640.0 / n + 0.1);
+        meter.record({0}, meter.end());
+        meter.measure({0}, 640.0 / n + 0.1);
         const double budget = meter.us() / (n + 0.37);
         for (const uint32_t at : {0u, 4u, 6u}) {
-            const double unit = meter.us_to_barrier(at);
+            const double unit = meter.us_of_least({at});
             double tokens = 0;
             for (int frame = 0; frame < 2 * n + 2; ++frame)
                 tokens = std::min(tokens, std::max(unit - budget, 0.0)) + budget;
-            EXPECT_GE(meter.dispatches_within(at, tokens), 1u) << n;
+            EXPECT_GE(meter.within({at}, tokens).dispatches, 1u) << n;
         }
     }
+}
+
+/// An entry with one long dispatch on a GPU that runs so many workgroups at once, a budget for each frame, and what
+/// its slices take.
+struct Played {
+    double worst = 0, spent = 0;  ///< of the frames behind the first 500
+    uint64_t items = 0;
+};
+Played play(uint32_t workgroups, uint32_t at_once, double budget, bool is_divisible = true) {
+    constexpr double kLong = 1800, kShort = 20;
+    std::vector<CostMeter::Step> list(5);
+    list[1].is_barrier = list[3].is_barrier = true;
+    list[2].part_count = is_divisible ? workgroups / 2 : 1;
+    list[2].workgroups = workgroups;
+    const auto waves = [&](uint32_t parts) { return (2 * parts + at_once - 1) / at_once; };
+    const double us_of_wave = kLong / waves(workgroups / 2);
+    CostMeter meter;
+    meter.set_up(list, 4);
+    Played played;
+    Position at;
+    double tokens = 0;
+    for (int frame = 0; frame < 4000; ++frame) {
+        meter.set_budget(budget);
+        tokens = std::min(tokens, std::max(meter.us_of_least(at) - budget, 0.0)) + budget;
+        Limits limits = meter.is_known() ? meter.within(at, tokens) : Limits{.dispatches = 1};
+        if (limits.is_nothing()) continue;
+        // As hearth_record does.
+        const Position first = at;
+        double us = 0;
+        if (limits.workgroups > 0) {
+            const uint32_t parts =
+                std::min(std::max(limits.workgroups / 2, 1u), workgroups / 2 - at.part);
+            us = waves(parts) * us_of_wave;
+            at.part += parts;
+            if (at.part == workgroups / 2) at = {4};
+        } else {
+            for (uint32_t left = limits.dispatches; left > 0 && at.step < 5;
+                 --left, at = {at.step + 2})
+                us += at.step == 2 ? waves(workgroups / 2 - at.part) * us_of_wave : kShort;
+        }
+        const Position end = at.step > 4 ? meter.end() : at;
+        meter.record(first, end);
+        tokens -= meter.us(first, end);
+        meter.measure(first, us);
+        if (at.step > 4) {
+            at = {};
+            played.items += frame >= 500;
+        }
+        if (frame < 500) continue;
+        played.worst = std::max(played.worst, us);
+        played.spent += us / 3500;
+    }
+    return played;
+}
+
+TEST(CostMeter, ADispatchThatIsLongerThanTheBudgetIsRecordedInPieces) {
+    // Sixteen waves of 112.5 us.
+    const Played whole = play(512, 32, 2000), cut = play(512, 32, 1000);
+    EXPECT_EQ(whole.worst, 1840);
+    EXPECT_LE(cut.worst, 1000);
+    EXPECT_GT(cut.spent, 550);
+    EXPECT_GT(cut.items, 3500 * 1000 / 1840 / 2);
+    EXPECT_LE(play(512, 32, 200).worst, 200);
+}
+
+TEST(CostMeter, WhatAGpuRunsAtOnceIsNotCutInVain) {
+    // One wave: half of it takes as long.
+    const Played played = play(512, 512, 1000);
+    EXPECT_EQ(played.worst, 1800);
+    // As often as if it could not be cut: nothing is done twice.
+    EXPECT_GT(static_cast<double>(played.items),
+              0.95 * static_cast<double>(play(512, 512, 1000, false).items));
+    // Two waves: halves help, and no more.
+    const Played halves = play(512, 256, 500);
+    EXPECT_EQ(halves.worst, 900);
+    EXPECT_GT(static_cast<double>(halves.items),
+              0.9 * static_cast<double>(play(512, 256, 500, false).items));
 }
 
 TEST(CostMeter, PredictsWithAMarginForSlicesThatTookLonger) {
     CostMeter meter;
     meter.set_up({{}}, 4);
     for (int i = 0; i < 200; ++i) {
-        meter.record(0, 1);
-        meter.measure(0, i % 10 == 9 ? 200 : 100);  // each tenth waits for others
+        meter.record({0}, {1});
+        meter.measure({0}, i % 10 == 9 ? 200 : 100);  // each tenth waits for others
     }
     EXPECT_GT(meter.us(), 160);
     EXPECT_LT(meter.us(), 260);

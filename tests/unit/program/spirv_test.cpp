@@ -61,6 +61,41 @@ TEST(Spirv, ReadsWhatAModuleDeclares) {
                     .facts.has_addresses);
 }
 
+/// The module that does nothing, with one more instruction before the first one of `opcode`.
+std::vector<uint32_t> with_instruction(uint32_t opcode, const SpirvModule& more) {
+    std::vector<uint32_t> words = make_module({.local_words = 4});
+    size_t at = 5;
+    while ((words[at] & 0xffff) != opcode) at += words[at] >> 16;
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(at), more.words().begin() + 5,
+                 more.words().end());
+    return words;
+}
+
+TEST(Spirv, ADispatchIsDivisibleUnlessItsWorkgroupsAreCountedOrMeetInAtomics) {
+    constexpr uint32_t kDecorate = 71, kMemberDecorate = 72, kBuiltIn = 11, kTypeVoid = 19,
+                       kReturn = 253;
+    const auto is_divisible = [](const std::vector<uint32_t>& words) {
+        const Reading reading = read(words);
+        EXPECT_TRUE(reading.ok) << reading.error;
+        return reading.facts.is_divisible;
+    };
+    const auto with_built_in = [&](uint32_t built_in) {
+        return with_instruction(kTypeVoid, SpirvModule().op(kDecorate, {1, kBuiltIn, built_in}));
+    };
+    EXPECT_TRUE(is_divisible(make_module({})));
+    for (const uint32_t built_in : {26u, 27u, 28u, 29u})
+        EXPECT_TRUE(is_divisible(with_built_in(built_in)));
+    EXPECT_FALSE(is_divisible(with_built_in(24)));  // NumWorkgroups
+    EXPECT_FALSE(is_divisible(
+        with_instruction(kTypeVoid, SpirvModule().op(kMemberDecorate, {1, 0, kBuiltIn, 24}))));
+    for (const uint32_t atomic : {227u, 228u, 234u, 242u, 318u, 319u, 5614u, 5615u, 6035u})
+        EXPECT_FALSE(is_divisible(with_instruction(kReturn, SpirvModule().op(atomic, {1, 1, 1}))))
+            << atomic;
+    for (const uint32_t other : {224u, 225u, 245u})  // barriers, a phi
+        EXPECT_TRUE(is_divisible(with_instruction(kReturn, SpirvModule().op(other, {1, 1, 1}))))
+            << other;
+}
+
 TEST(Spirv, AnIdBoundOutOfProportionIsRefused) {
     std::vector<uint32_t> words = make_module({});
     EXPECT_NE(spirv_bound(words), 0u);
