@@ -154,6 +154,17 @@ struct WorkgroupMatrix {
     friend bool operator==(const WorkgroupMatrix&, const WorkgroupMatrix&) = default;
 };
 
+/// The CPU that kernels in C are written for: its vector registers, as compilers name them.
+enum class Cpu : uint8_t {
+    kNone,      ///< a GPU, by Vulkan
+    kScalar,    ///< no vector registers: any C11 compiler
+    kX86_64V2,  ///< SSE4.2: -march=x86-64-v2
+    kX86_64V3,  ///< AVX2 and FMA: -march=x86-64-v3
+    kX86_64V4,  ///< AVX-512: -march=x86-64-v4
+    kNeon,      ///< AArch64
+    kWasm128,   ///< WebAssembly: -msimd128
+};
+
 /// What the compiler needs to know of a GPU.  Plain data: made by the device column from a real
 /// device, by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {
@@ -176,6 +187,7 @@ struct DeviceCaps {
     std::array<WorkgroupMatrix, 4> workgroup_matrices;
     uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory that these take for themselves
     bool nv_matrix_cores = false;  ///< kernels may use VK_NV_cooperative_matrix in any case
+    Cpu cpu = Cpu::kNone;          ///< kernels are C for it (hearth/c.hpp), and no SPIR-V
 
     NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
 
@@ -184,5 +196,8 @@ struct DeviceCaps {
 
 /// Limits that every Vulkan 1.2 desktop device has: programs cooked for it run anywhere.
 DeviceCaps baseline_caps();
+
+/// For kernels in C that run on a CPU without Vulkan.
+DeviceCaps cpu_caps(Cpu cpu);
 
 }  // namespace hearth

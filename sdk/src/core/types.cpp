@@ -142,4 +142,16 @@ DeviceCaps baseline_caps() {
     return {};
 }
 
+DeviceCaps cpu_caps(Cpu cpu) {
+    DeviceCaps caps;
+    caps.cpu = cpu;
+    caps.name = "cpu";
+    caps.subgroup_size = 1;
+    caps.max_workgroup_count_x = 0x7fffffff;
+    caps.buffer_alignment = 64;  // a line of the cache
+    caps.max_buffer_bytes = uint64_t{1} << 46;
+    caps.fp16_storage = caps.int8_storage = true;
+    return caps;
+}
+
 }  // namespace hearth

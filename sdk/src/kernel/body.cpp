@@ -181,6 +181,7 @@ class RequirementWalk {
             for (const uint32_t id : s.arguments) walk(id);
             needs_.barriers |= s.kind == StatementKind::kBarrier;
             needs_.unrolled |= s.is_unrolled;
+            needs_.lanes |= s.kind == StatementKind::kMultiplyAdd;
             if (s.kind == StatementKind::kStore || s.kind == StatementKind::kStoreVector)
                 note_store(body_.buffers[s.buffer].dtype);
             if (s.kind == StatementKind::kStoreVector || s.kind == StatementKind::kLoadVector)
@@ -243,6 +244,8 @@ class StructureWalk {
   private:
     void note(uint64_t word) { outline.structure.push_back(word); }
 
+    static constexpr uint64_t kNoBuffer = ~uint64_t{0};
+
     Statement walk(const Statement& s) {
         Statement copy = s;
         note(static_cast<uint64_t>(s.kind) << 16 | static_cast<uint64_t>(s.op) << 1 |
@@ -257,6 +260,14 @@ class StructureWalk {
             case StatementKind::kStoreVector:
                 note_local(s.local);
                 note(s.buffer);
+                break;
+            case StatementKind::kLoadLanes:
+            case StatementKind::kStoreLanes:
+                note_local(s.local);
+                note(s.b == 0 ? s.buffer : kNoBuffer);
+                break;
+            case StatementKind::kMultiplyAdd:
+                note_local(s.local);
                 break;
             case StatementKind::kStore:
                 copy.buffer = walk_buffer(s.buffer);

@@ -73,6 +73,7 @@ enum class LocalKind : uint8_t {
     kVariable,   ///< of an invocation; set by kDeclare and kAssign
     kArray,      ///< of an invocation
     kVector,     ///< elements of a buffer, as loaded by kLoadVector
+    kLanes,      ///< f32 of an invocation, side by side in a vector register
     kShared,     ///< an array of the workgroup
     kPrivate,    ///< of an invocation and all functions; declared nowhere
 };
@@ -98,20 +99,23 @@ struct BodyBuffer {
 };
 
 enum class StatementKind : uint8_t {
-    kLet,            ///< local = a, once
-    kDeclare,        ///< a variable or an array comes to be; a: its first value, if it has one
+    kLet,  ///< local = a, once
+    kDeclare,  ///< a variable or an array comes to be; a: its first value, if it has one; or lanes, a: of each
     kDeclareBuffer,  ///< a buffer variable comes to be; a: kBuffer
     kAssign,         ///< a = b; a: kLocal, kElement, or kBuffer with b: kBuffer
     kAccumulate,     ///< a = a op b
     kLoadVector,     ///< local = elements from a on, a multiple of local's length, of the buffer
     kStore,          ///< element a of the buffer = b
     kStoreVector,    ///< elements from a on, a multiple of local's length, of the buffer = local's
-    kFor,            ///< for (local = a; b; local = local op c) body; without c: ++local
-    kIf,             ///< if (a) body, else otherwise
-    kBarrier,        ///< of execution and of shared memory, of the workgroup
-    kCall,           ///< function with arguments
-    kReturn,         ///< a: the function's result, if it has one
-    kContinue,       ///< with the innermost loop's next turn
+    kLoadLanes,   ///< local's lanes = elements from a on of the array b, or of the buffer without b
+    kStoreLanes,  ///< elements from a on of the array b = local's lanes
+    kMultiplyAdd,  ///< local's lanes += a * b, lane by lane; b: lanes; a: lanes, or one f32 for all
+    kFor,          ///< for (local = a; b; local = local op c) body; without c: ++local
+    kIf,           ///< if (a) body, else otherwise
+    kBarrier,      ///< of execution and of shared memory, of the workgroup
+    kCall,         ///< function with arguments
+    kReturn,       ///< a: the function's result, if it has one
+    kContinue,     ///< with the innermost loop's next turn
 };
 
 struct Statement {
@@ -212,6 +216,7 @@ struct BodyRequirements {
     bool rounding = false;   ///< rounds to f16 or bf16: an operation, or a store
     bool random = false;     ///< Philox
     bool functions = false;  ///< functions of mathematics beyond those of a target's language
+    bool lanes = false;      ///< vector registers: for CPUs alone
     uint32_t shared_bytes = 0;
     /// Buffers that are also reached in vectors of 8 and of 16 bytes.
     std::vector<uint32_t> pairs, words;

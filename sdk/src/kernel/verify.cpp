@@ -32,10 +32,10 @@ const char* name_of(ScalarType type) {
 }
 
 const char* name_of(StatementKind kind) {
-    constexpr const char* kNames[] = {"let",        "declare",     "declare buffer", "assign",
-                                      "accumulate", "load vector", "store",          "store vector",
-                                      "for",        "if",          "barrier",        "call",
-                                      "return",     "continue"};
+    constexpr const char* kNames[] = {
+        "let",   "declare",      "declare buffer", "assign",      "accumulate",       "load vector",
+        "store", "store vector", "load lanes",     "store lanes", "multiply and add", "for",
+        "if",    "barrier",      "call",           "return",      "continue"};
     return kNames[static_cast<size_t>(kind)];
 }
 
@@ -58,7 +58,8 @@ class BodyVerifier {
             const LocalKind kind = body.locals[i].kind;
             is_known_[i] = kind == LocalKind::kShared || kind == LocalKind::kPrivate;
             // What lies in memory may differ from one invocation to the next.
-            varies_[i] = is_known_[i] || kind == LocalKind::kArray || kind == LocalKind::kVector;
+            varies_[i] = is_known_[i] || kind == LocalKind::kArray || kind == LocalKind::kVector ||
+                         kind == LocalKind::kLanes;
         }
         for (size_t b = 0; b < body.buffers.size(); ++b)
             is_buffer_known_[b] = body.buffers[b].kind == BufferKind::kOperand;
@@ -159,6 +160,11 @@ class BodyVerifier {
                 return false;
             }
             case StatementKind::kDeclare: {
+                if (body_.locals[s.local].kind == LocalKind::kLanes) {
+                    expect_type(use(s.a, flow), ScalarType::kF32, "the first value");
+                    declare(s, LocalKind::kLanes, declared);
+                    return false;
+                }
                 const bool is_array = body_.locals[s.local].kind == LocalKind::kArray;
                 const Use value = s.a == 0 ? Use{body_.locals[s.local].type} : use(s.a, flow);
                 declare(s, is_array ? LocalKind::kArray : LocalKind::kVariable, declared);
@@ -195,6 +201,32 @@ class BodyVerifier {
                        "stores no array");
                 vector(s);
                 return false;
+            case StatementKind::kLoadLanes:
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                declare(s, LocalKind::kLanes, declared);
+                if (s.b != 0)
+                    expect(is_local(s.b, LocalKind::kArray), "loads of no array");
+                else if (buffer(s.buffer))
+                    expect(body_.buffers[s.buffer].held == DType::kF32, "loads of no f32");
+                return false;
+            case StatementKind::kStoreLanes:
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes,
+                       "stores no lanes");
+                expect(is_local(s.b, LocalKind::kArray), "stores to no array");
+                return false;
+            case StatementKind::kMultiplyAdd: {
+                const auto are_lanes = [&](uint32_t id) {
+                    return is_local(id, LocalKind::kLanes) &&
+                           body_.locals[body_.expressions[id].bits].length ==
+                               body_.locals[s.local].length;
+                };
+                expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes &&
+                           are_lanes(s.b),
+                       "multiplies no lanes");
+                if (!are_lanes(s.a)) expect_type(use(s.a, flow), ScalarType::kF32, "the factor");
+                return false;
+            }
             case StatementKind::kStore: {
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 const Use value = use(s.b, flow);
@@ -257,6 +289,14 @@ class BodyVerifier {
         return leaves && returns(s.body);
     }
 
+    /// Whether the expression is a local of f32 as a whole, known here and of this kind.
+    bool is_local(uint32_t id, LocalKind kind) const {
+        if (id == 0 || id >= body_.expressions.size()) return false;
+        const ExprNode& n = body_.expressions[id];
+        return n.kind == ExprKind::kLocal && n.bits < body_.locals.size() && is_known_[n.bits] &&
+               body_.locals[n.bits].kind == kind && body_.locals[n.bits].type == ScalarType::kF32;
+    }
+
     static bool returns(std::span<const Statement> statements) {
         return std::any_of(statements.begin(), statements.end(), [](const Statement& s) {
             return s.kind == StatementKind::kReturn || returns(s.body) || returns(s.otherwise);
@@ -283,9 +323,10 @@ class BodyVerifier {
             expect(!is_counter_[to.bits], "sets a loop's counter");
             note_varying(static_cast<uint32_t>(to.bits), value.varies || flow.is_divergent);
         } else {
-            expect(
-                to.kind == ExprKind::kElement && body_.locals[to.bits].kind != LocalKind::kVector,
-                "sets what can not be set");
+            expect(to.kind == ExprKind::kElement &&
+                       body_.locals[to.bits].kind != LocalKind::kVector &&
+                       body_.locals[to.bits].kind != LocalKind::kLanes,
+                   "sets what can not be set");
         }
         expect_type(value, place.type, "the value");
         if (s.kind == StatementKind::kAccumulate) {
@@ -402,7 +443,7 @@ class BodyVerifier {
         }
         const Local& l = body_.locals[n.bits];
         const bool is_many = l.kind == LocalKind::kArray || l.kind == LocalKind::kVector ||
-                             l.kind == LocalKind::kShared;
+                             l.kind == LocalKind::kLanes || l.kind == LocalKind::kShared;
         expect(is_many == (n.kind == ExprKind::kElement), "an array without an index");
         expect_type({n.type}, l.type, "the local");
         if (n.kind == ExprKind::kElement)

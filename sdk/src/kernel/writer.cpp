@@ -91,6 +91,43 @@ void KernelWriter::store_vector(uint32_t buffer, Expr at, Expr array) {
     add(std::move(s));
 }
 
+Expr KernelWriter::declare_lanes(std::string name, uint32_t length, Expr first) {
+    const Expr lanes =
+        body_.new_local(std::move(name), LocalKind::kLanes, ScalarType::kF32, length);
+    add(set(StatementKind::kDeclare, lanes, first));
+    return lanes;
+}
+
+Expr KernelWriter::load_lanes(std::string name, uint32_t buffer, Expr at, uint32_t length) {
+    const Expr lanes =
+        body_.new_local(std::move(name), LocalKind::kLanes, ScalarType::kF32, length);
+    Statement s = set(StatementKind::kLoadLanes, lanes, at);
+    s.buffer = buffer;
+    add(std::move(s));
+    return lanes;
+}
+
+Expr KernelWriter::load_lanes(std::string name, Expr array, Expr at, uint32_t length) {
+    const Expr lanes =
+        body_.new_local(std::move(name), LocalKind::kLanes, ScalarType::kF32, length);
+    Statement s = set(StatementKind::kLoadLanes, lanes, at);
+    s.b = array.id;
+    add(std::move(s));
+    return lanes;
+}
+
+void KernelWriter::store_lanes(Expr array, Expr at, Expr lanes) {
+    Statement s = set(StatementKind::kStoreLanes, lanes, at);
+    s.b = array.id;
+    add(std::move(s));
+}
+
+void KernelWriter::multiply_add(Expr sum, Expr a, Expr b) {
+    Statement s = set(StatementKind::kMultiplyAdd, sum, a);
+    s.b = b.id;
+    add(std::move(s));
+}
+
 void KernelWriter::barrier() {
     Statement s;
     s.kind = StatementKind::kBarrier;

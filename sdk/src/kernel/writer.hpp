@@ -48,6 +48,14 @@ class KernelWriter {
     /// Elements `at` (a multiple of `length`) and on of a buffer; element() reads one.
     Expr load_vector(std::string name, uint32_t buffer, Expr at, uint32_t length);
     void store_vector(uint32_t buffer, Expr at, Expr array);
+    /// Lanes that are all `first`.
+    Expr declare_lanes(std::string name, uint32_t length, Expr first);
+    /// Elements `at` and on of a buffer, or of an array.
+    Expr load_lanes(std::string name, uint32_t buffer, Expr at, uint32_t length);
+    Expr load_lanes(std::string name, Expr array, Expr at, uint32_t length);
+    void store_lanes(Expr array, Expr at, Expr lanes);
+    /// sum += a * b, in one rounding where the target has that; a: lanes, or a number for all of them.
+    void multiply_add(Expr sum, Expr a, Expr b);
     void barrier();
     void call(uint32_t function, std::span<const Expr> arguments = {});
     void leave(Expr result = {});

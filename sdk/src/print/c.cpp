@@ -308,6 +308,10 @@ class CPrinter {
         if (ends_early_) text_ += "end:;\n";
     }
 
+    LocalKind local_kind_of(const Statement& s) const {
+        return s.kind == StatementKind::kDeclare ? local(s).kind : LocalKind::kValue;
+    }
+
     /// What the statement declares is kept for all invocations.
     void spread(const Statement& s) {
         if (s.kind == StatementKind::kDeclareBuffer) {
@@ -316,6 +320,8 @@ class CPrinter {
             return line(pointer_to(body_.buffers[buffer]) + body_.buffers[buffer].name +
                         all_invocations_ + ";");
         }
+        if (s.kind == StatementKind::kLoadLanes || local_kind_of(s) == LocalKind::kLanes)
+            return fail("lanes beside barriers");
         const bool declares = s.kind == StatementKind::kLet || s.kind == StatementKind::kDeclare ||
                               s.kind == StatementKind::kLoadVector;
         if (!declares) return;
@@ -504,6 +510,9 @@ class CPrinter {
                     (is_spread_[s.local] ? place_of(s.local) : "const " + declaration(local(s))) +
                     " = " + expression(s.a) + ";");
             case StatementKind::kDeclare:
+                if (local(s).kind == LocalKind::kLanes)
+                    return line(declaration(local(s)) + " = " +
+                                call("hearth_fill_" + lanes_text(local(s)), expression(s.a)) + ";");
                 if (is_spread_[s.local] && s.a == 0) return;
                 return line((is_spread_[s.local] ? place_of(s.local) : declaration(local(s))) +
                             (s.a == 0 ? "" : " = " + expression(s.a)) + ";");
@@ -527,6 +536,23 @@ class CPrinter {
                     return store(s.buffer, operand(s.a) + " + " + lane,
                                  place_of(s.local) + "[" + lane + "]");
                 });
+            case StatementKind::kLoadLanes:
+                return line(declaration(local(s)) + " = hearth_load_" + lanes_text(local(s)) + "(" +
+                            (s.b == 0 ? place_of_buffer(s.buffer) : expression(s.b)) + " + " +
+                            operand(s.a) + ");");
+            case StatementKind::kStoreLanes:
+                return line("hearth_store_" + lanes_text(local(s)) + "(" + expression(s.b) + " + " +
+                            operand(s.a) + ", " + place_of(s.local) + ");");
+            case StatementKind::kMultiplyAdd: {
+                const ExprNode& a = node(s.a);
+                const bool has_lanes =
+                    a.kind == ExprKind::kLocal && body_.locals[a.bits].kind == LocalKind::kLanes;
+                const std::string type = lanes_text(local(s)), sum = place_of(s.local);
+                const std::string factor =
+                    has_lanes ? expression(s.a) : call("hearth_fill_" + type, expression(s.a));
+                return line(sum + " = hearth_multiply_add_" + type + "(" + factor + ", " +
+                            expression(s.b) + ", " + sum + ");");
+            }
             case StatementKind::kStore:
                 return line(store(s.buffer, expression(s.a), operand(s.b)));
             case StatementKind::kFor: {
@@ -574,7 +600,9 @@ class CPrinter {
     }
     /// Not a word of C's, and none of this printer's.
     static std::string name_of(const Local& l) { return l.name + "_"; }
+    static std::string lanes_text(const Local& l) { return "f32x" + std::to_string(l.length); }
     std::string declaration(const Local& l) const {
+        if (l.kind == LocalKind::kLanes) return "hearth_" + lanes_text(l) + " " + name_of(l);
         return std::string(type_text(l.type)) + " " + name_of(l) +
                (is_array(l) ? "[" + std::to_string(l.length) + "]" : "");
     }

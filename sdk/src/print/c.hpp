@@ -21,6 +21,9 @@ namespace hearth {
 /// What all kernels of a file share: includes and static functions.  Once, at its beginning.
 std::string_view c_prelude();
 
+/// Vector registers of the CPU, for kernels whose bodies have lanes; behind the prelude.
+std::string_view c_lanes(Cpu cpu);
+
 /// A function
 ///
 ///     void NAME(void* const* operands, int32_t rows, int32_t first, int32_t end, int32_t workgroups);

@@ -106,6 +106,47 @@ HEARTH_FUNCTION float hearth_of_f16(uint16_t bits) {
 HEARTH_FUNCTION float hearth_round_bf16(float value) { return hearth_of_bf16(hearth_bf16_of(value)); }
 HEARTH_FUNCTION float hearth_round_f16(float value) { return hearth_of_f16(hearth_f16_of(value)); }
 
+/* Numbers side by side in a vector register; arrays where the compiler has no vectors. */
+#if defined(__GNUC__)
+#define HEARTH_LANES(n)                                                                              \
+    typedef float hearth_f32x##n __attribute__((vector_size(4 * n)));                                \
+    HEARTH_FUNCTION hearth_f32x##n hearth_fill_f32x##n(float a) {                                    \
+        return a - (hearth_f32x##n){0};                                                              \
+    }                                                                                                \
+    HEARTH_MEMORY_LANES(n)
+#define HEARTH_PLAIN_MULTIPLY_ADD(n)                                                                 \
+    HEARTH_FUNCTION hearth_f32x##n hearth_multiply_add_f32x##n(hearth_f32x##n a, hearth_f32x##n b,   \
+                                                               hearth_f32x##n sum) {                 \
+        return sum + a * b;                                                                          \
+    }
+#else
+#define HEARTH_LANES(n)                                                                              \
+    typedef struct {                                                                                 \
+        float at[n];                                                                                 \
+    } hearth_f32x##n;                                                                                \
+    HEARTH_FUNCTION hearth_f32x##n hearth_fill_f32x##n(float a) {                                    \
+        hearth_f32x##n lanes;                                                                        \
+        for (int i = 0; i < n; ++i) lanes.at[i] = a;                                                 \
+        return lanes;                                                                                \
+    }                                                                                                \
+    HEARTH_MEMORY_LANES(n)
+#define HEARTH_PLAIN_MULTIPLY_ADD(n)                                                                 \
+    HEARTH_FUNCTION hearth_f32x##n hearth_multiply_add_f32x##n(hearth_f32x##n a, hearth_f32x##n b,   \
+                                                               hearth_f32x##n sum) {                 \
+        for (int i = 0; i < n; ++i) sum.at[i] = sum.at[i] + a.at[i] * b.at[i];                       \
+        return sum;                                                                                  \
+    }
+#endif
+#define HEARTH_MEMORY_LANES(n)                                                                       \
+    HEARTH_FUNCTION hearth_f32x##n hearth_load_f32x##n(const float* from) {                          \
+        hearth_f32x##n lanes;                                                                        \
+        memcpy(&lanes, from, sizeof lanes);                                                          \
+        return lanes;                                                                                \
+    }                                                                                                \
+    HEARTH_FUNCTION void hearth_store_f32x##n(float* to, hearth_f32x##n lanes) {                     \
+        memcpy(to, &lanes, sizeof lanes);                                                            \
+    }
+
 /* Philox4x32-10: Salmon, Moraes, Dror and Shaw, 2011. */
 HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t step, uint32_t element) {
     uint32_t c0 = element, c1 = step, c2 = 0, c3 = 0;
@@ -121,6 +162,43 @@ HEARTH_FUNCTION uint32_t hearth_philox(uint32_t key0, uint32_t key1, uint32_t st
     return c0;
 }
 )";
+}
+
+std::string_view c_lanes(Cpu cpu) {
+    switch (cpu) {
+        case Cpu::kX86_64V3:
+            return R"(#if !defined(__AVX2__) || !defined(__FMA__)
+#error "cooked for x86-64-v3: compile with -march=x86-64-v3, or cook for another CPU"
+#endif
+#include <immintrin.h>
+HEARTH_LANES(8)
+HEARTH_FUNCTION hearth_f32x8 hearth_multiply_add_f32x8(hearth_f32x8 a, hearth_f32x8 b, hearth_f32x8 sum) {
+    return (hearth_f32x8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)sum);
+}
+)";
+        case Cpu::kX86_64V4:
+            return R"(#if !defined(__AVX512F__) || !defined(__FMA__)
+#error "cooked for x86-64-v4: compile with -march=x86-64-v4, or cook for another CPU"
+#endif
+#include <immintrin.h>
+HEARTH_LANES(16)
+HEARTH_FUNCTION hearth_f32x16 hearth_multiply_add_f32x16(hearth_f32x16 a, hearth_f32x16 b, hearth_f32x16 sum) {
+    return (hearth_f32x16)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)sum);
+}
+)";
+        case Cpu::kNeon:
+            return R"(#if !defined(__aarch64__)
+#error "cooked for NEON of AArch64: cook for another CPU"
+#endif
+#include <arm_neon.h>
+HEARTH_LANES(4)
+HEARTH_FUNCTION hearth_f32x4 hearth_multiply_add_f32x4(hearth_f32x4 a, hearth_f32x4 b, hearth_f32x4 sum) {
+    return (hearth_f32x4)vfmaq_f32((float32x4_t)sum, (float32x4_t)a, (float32x4_t)b);
+}
+)";
+        default:
+            return "HEARTH_LANES(4)\nHEARTH_PLAIN_MULTIPLY_ADD(4)\n";
+    }
 }
 
 }  // namespace hearth

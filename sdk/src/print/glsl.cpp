@@ -83,6 +83,11 @@ class GlslPrinter {
                             vector_place(s) + ";");
             case StatementKind::kStoreVector:
                 return line(vector_place(s) + " = " + vector_type(s) + "(" + words(s) + ");");
+            case StatementKind::kLoadLanes:
+            case StatementKind::kStoreLanes:
+            case StatementKind::kMultiplyAdd:
+                HEARTH_ASSERT(false && "lanes are for CPUs");
+                return;
             case StatementKind::kStore: {
                 const BodyBuffer& to = body_.buffers[s.buffer];
                 return line(to.name + ".at[" + expression(s.a) +

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 namespace hearth {
 
@@ -361,7 +362,14 @@ class KernelRun {
                 for (size_t t = 0; t < mask.size(); ++t)
                     for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i)
                         cell(s.local, t, static_cast<int32_t>(i))->is_set = false;
-                if (s.a != 0) assign(s.local, values(s.a, mask), mask);
+                if (s.a != 0 && is_lanes(s.local)) {
+                    const Values first = values(s.a, mask);
+                    for (size_t t = 0; t < mask.size(); ++t)
+                        for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i)
+                            write_local(s.local, t, static_cast<int32_t>(i), first[t]);
+                } else if (s.a != 0) {
+                    assign(s.local, values(s.a, mask), mask);
+                }
                 return;
             case StatementKind::kDeclareBuffer: {
                 const uint64_t buffer = body_.expressions[s.a].bits;
@@ -375,6 +383,11 @@ class KernelRun {
             case StatementKind::kLoadVector:
             case StatementKind::kStoreVector:
                 return vector(s, mask);
+            case StatementKind::kLoadLanes:
+            case StatementKind::kStoreLanes:
+                return lanes(s, mask);
+            case StatementKind::kMultiplyAdd:
+                return multiply_add(s, mask);
             case StatementKind::kStore: {
                 const Values at = values(s.a, mask), value = values(s.b, mask);
                 for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
@@ -442,6 +455,39 @@ class KernelRun {
                 else
                     store(s.buffer, t, int64_t{first} + i, read_local(s.local, t, i));
         }
+    }
+
+    bool is_lanes(uint64_t local) const { return body_.locals[local].kind == LocalKind::kLanes; }
+
+    void lanes(const Statement& s, const Mask& mask) {
+        const Values at = values(s.a, mask);
+        const uint64_t array = s.b == 0 ? 0 : body_.expressions[s.b].bits;
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+            for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i) {
+                const auto lane = static_cast<int32_t>(i);
+                const int32_t from = static_cast<int32_t>(at[t]) + lane;
+                if (s.kind == StatementKind::kStoreLanes)
+                    write_local(array, t, from, read_local(s.local, t, lane));
+                else
+                    write_local(s.local, t, lane,
+                                s.b == 0 ? load(s.buffer, t, from) : read_local(array, t, from));
+            }
+    }
+
+    void multiply_add(const Statement& s, const Mask& mask) {
+        const ExprNode& a = body_.expressions[s.a];
+        const bool has_lanes = a.kind == ExprKind::kLocal && is_lanes(a.bits);
+        const Values one = has_lanes ? Values(body_.threads) : values(s.a, mask);
+        const auto number = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+            for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i) {
+                const auto lane = static_cast<int32_t>(i);
+                const float factor = number(has_lanes ? read_local(a.bits, t, lane) : one[t]);
+                const float other = number(read_local(body_.expressions[s.b].bits, t, lane));
+                const float sum = number(read_local(s.local, t, lane));
+                write_local(s.local, t, lane,
+                            std::bit_cast<uint32_t>(std::fma(factor, other, sum)));
+            }
     }
 
     void loop(const Statement& s, Mask mask, Frame& frame) {
