@@ -131,6 +131,10 @@ std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Grou
 GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
 
+/// The same for CPUs, as a body: cpu_matmul_kernel.cpp.
+GroupKernel cpu_matmul_kernel(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined, const LowerOptions& options);
+
 /// Whether that kernel can have a RowPrologue.
 bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
 

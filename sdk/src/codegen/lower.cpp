@@ -9,6 +9,7 @@
 #include "codegen/numbers.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
+#include "core/device_model.hpp"
 #include "kernels/library.hpp"
 #include "print/glsl.hpp"
 #include "program/spirv.hpp"
@@ -36,6 +37,7 @@ struct OperandLayout {
 };
 
 constexpr uint32_t kMaxPushedOperands = 14;  // 112 of 128 bytes
+constexpr int kMostCpuOperands = 64;         // streams that one loop had better not exceed
 
 /// Whether the value may lie in a buffer of the host's: an input or an output.
 bool may_be_external(const Graph& graph, ValueId v) {
@@ -44,11 +46,12 @@ bool may_be_external(const Graph& graph, ValueId v) {
                        [&](const GraphOutput& o) { return o.value == v; });
 }
 
-OperandLayout layout_of(const Graph& graph, const GroupKernel& kernel) {
+OperandLayout layout_of(const Graph& graph, const GroupKernel& kernel, const DeviceCaps& caps) {
     OperandLayout layout;
     const std::vector<uint32_t>& values = kernel.buffers.values;
-    layout.uses_rows = kernel.buffers.uses_rows;
     for (size_t i = 0; i < values.size(); ++i) layout.order.push_back(i);
+    if (is_cpu(caps)) return layout;  // a function has any number of operands, and is told the rows
+    layout.uses_rows = kernel.buffers.uses_rows;
     if (layout.count() <= kMaxPushedOperands) return layout;
     const auto first_pushed =
         std::stable_partition(layout.order.begin(), layout.order.end(),
@@ -352,16 +355,20 @@ class Lowerer {
         if (spares || !add_with_region(graph, entry)) {
             const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
             // The live rows are an operand, too.
-            FusionPlan plan = fuse(
-                graph, {.enabled = options_.fuse,
-                        .max_operands = static_cast<int>(kMaxPushedOperands) - (by_address ? 0 : 1),
-                        .must_fit = !by_address,
-                        .any_operands = by_address,
-                        .spare_memory = options_.spare_memory,
-                        .store_windows = is_software(options_.caps),
-                        .folds_rows = [&](const Node& product) {
-                            return folds_rows(graph, product, options_);
-                        }});
+            FusionOptions fusion{
+                .enabled = options_.fuse,
+                .max_operands = static_cast<int>(kMaxPushedOperands) - (by_address ? 0 : 1),
+                .must_fit = !by_address,
+                .any_operands = by_address,
+                .spare_memory = options_.spare_memory,
+                .store_windows = is_software(options_.caps)};
+            if (is_cpu(options_.caps))
+                fusion.max_operands = kMostCpuOperands;
+            else
+                fusion.folds_rows = [&](const Node& product) {
+                    return folds_rows(graph, product, options_);
+                };
+            FusionPlan plan = fuse(graph, fusion);
             if (options_.row_programs && !spares) fold_numbers(graph, plan, options_);
             std::vector<PlannedCall> calls;
             for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});
@@ -447,7 +454,9 @@ class Lowerer {
         const std::vector<bool> is_followed = set_depths(graph, plan, calls);
         note_levels(graph, plan, calls);
         std::vector<PlannedCall> merged;
-        if (in_parts && options_.fuse && options_.binding_model == BindingModel::kDeviceAddress)
+        // Launching a kernel costs a CPU next to nothing.
+        if (in_parts && options_.fuse && !is_cpu(options_.caps) &&
+            options_.binding_model == BindingModel::kDeviceAddress)
             merge_calls(graph, plan, is_followed, calls, merged);
         else
             merged = std::move(calls);
@@ -582,14 +591,15 @@ class Lowerer {
                parts_kernel(graph, one, inlined, options_).has_value();
     }
 
-    static uint32_t pushed_operands(const Graph& graph, const GroupKernel& kernel) {
-        const OperandLayout layout = layout_of(graph, kernel);
+    uint32_t pushed_operands(const Graph& graph, const GroupKernel& kernel) const {
+        const OperandLayout layout = layout_of(graph, kernel, options_.caps);
         return layout.count() - layout.located_count + (layout.located_count > 0 ? 2 : 0);
     }
 
     /// Whether one kernel can reach all its operands.  Descriptors cannot be located in the arena.
     bool reaches_operands(const Graph& graph, const GroupKernel& kernel) const {
-        const bool is_located = layout_of(graph, kernel).located_count > 0;
+        if (is_cpu(options_.caps)) return true;
+        const bool is_located = layout_of(graph, kernel, options_.caps).located_count > 0;
         return pushed_operands(graph, kernel) <= kMaxPushedOperands &&
                !(is_located && options_.binding_model == BindingModel::kDescriptor);
     }
@@ -611,7 +621,7 @@ class Lowerer {
             out_.tunable.push_back(kernel.tunable);
         KernelCall call;
         call.label = std::move(label);
-        const OperandLayout layout = layout_of(graph, kernel);
+        const OperandLayout layout = layout_of(graph, kernel, options_.caps);
         if (!reaches_operands(graph, kernel))
             return unsupported("kernel '" + call.label + "' has " + std::to_string(layout.count()) +
                                " operands, expected at most " + std::to_string(kMaxPushedOperands));
@@ -620,7 +630,9 @@ class Lowerer {
             if (!status.ok()) return status.in("kernel " + kernel.name + " (" + call.label + ")");
             call.body = kernel.described;
         }
-        if (options_.compile_kernels) {
+        if (is_cpu(options_.caps)) {
+            call.kernel = body_index(kernel, layout);
+        } else if (options_.compile_kernels) {
             HEARTH_ASSIGN(call.kernel, kernel_index(graph, kernel, layout, call.label));
         }
         for (size_t i : layout.order) call.operands.push_back(operand(graph, group, kernel, i));
@@ -649,6 +661,8 @@ class Lowerer {
             case GroupKind::kRowwise:
                 return rows_kernel(graph, group, inlined, options_);
             case GroupKind::kMatmul:
+                if (is_cpu(options_.caps))
+                    return cpu_matmul_kernel(graph, group, inlined, options_);
                 return matmul_kernel(graph, group, inlined, options_);
             case GroupKind::kOwn:
                 return own_kernel(graph, group, inlined, options_);
@@ -656,13 +670,16 @@ class Lowerer {
         return {};
     }
 
-    static Status check_lowerable(const Graph& graph, const Group& group) {
+    Status check_lowerable(const Graph& graph, const Group& group) const {
         for (NodeId n : group.nodes) {
             const OpDef& op = *graph.nodes[n].op;
             const bool has_kernel = op.at || op.op_class == OpClass::kReduce ||
                                     op.op_class == OpClass::kMatmul ||
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
+            const bool is_glsl = op.op_class == OpClass::kKernel || op.name == "matmul_partial";
+            if (is_cpu(options_.caps) && is_glsl)
+                return unsupported(std::string(op.name) + " has no kernel in C");
             if (op.writes_in_place && !writes_in_place(graph, graph.nodes[n]))
                 return internal_error(std::string(op.name) + " cannot write in place here");
         }
@@ -683,6 +700,23 @@ class Lowerer {
         if (replaced_by(graph, value) != nullptr) return {value, Access::kReadWrite, false, 0};
         return {value, is_stored ? Access::kWrite : Access::kRead, kernel.is_elementwise[index],
                 index < kernel.part_of.size() ? kernel.part_of[index] : 0};
+    }
+
+    /// Of a kernel without code: calls with equal bodies share one.
+    uint32_t body_index(const GroupKernel& kernel, const OperandLayout& layout) {
+        const uint64_t hash = structural_hash(*kernel.described);
+        const std::string key = std::to_string(hash) + " " + std::to_string(layout.count());
+        if (const auto known = by_source_.find(key); known != by_source_.end())
+            return known->second;
+        const auto index = static_cast<uint32_t>(out_.kernels.size());
+        Kernel made;
+        made.name = kernel.name + "_" + std::to_string(index);
+        made.operand_count = layout.count();
+        made.local_size = kernel.local_size;
+        out_.kernels.push_back(std::move(made));
+        out_.bodies.push_back(kernel.described);
+        by_source_.emplace(key, index);
+        return index;
     }
 
     Result<uint32_t> kernel_index(const Graph& graph, const GroupKernel& text,

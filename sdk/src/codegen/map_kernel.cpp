@@ -35,6 +35,7 @@ class MapKernel {
         first_ = arena_.variable(ScalarType::kI32);
         define_numbers(graph_, group_, expressions_, writer_, body_);
         for (ValueId v : group_.stores) contents_.push_back(expressions_.read(v, {element_, {}}));
+        if (is_cpu(options_.caps)) return loop_over_stretch(workgroup);
         choose_width();
         const Dim count = group_.space.element_count();
         const uint64_t most = uint64_t{kPartThreads} * width_ * options_.caps.max_workgroup_count_x;
@@ -77,6 +78,24 @@ class MapKernel {
     }
 
   private:
+    /// For CPUs: a workgroup is one invocation with a loop, which compilers make vectors of.
+    KernelPart loop_over_stretch(Expr workgroup) {
+        constexpr uint32_t kStretch = 1024;  // elements: enough to be worth a call
+        const Dim count = group_.space.element_count();
+        const Expr first = writer_.let("first", workgroup * kStretch);
+        const Expr end = writer_.let(
+            "end", body_.operation(ScalarOp::kMin, first + kStretch, count_of(count, body_)));
+        store_one(writer_.for_("i", first, [&](Expr at) { return at < end; }));
+        writer_.end();
+        KernelPart part;
+        part.statements = writer_.take();
+        part.is_elementwise = elementwise_buffers(arena_, operand_values(body_), element_);
+        part.threads = 1;
+        part.grid = {work_of(count), kStretch};
+        part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
+        return part;
+    }
+
     uint32_t held_bytes(ValueId v) const {
         return size_bytes(device_dtype(graph_.values[v].dtype, options_.caps.narrow_storage()));
     }

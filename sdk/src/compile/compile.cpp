@@ -39,6 +39,7 @@ struct Planned {
     Program program;
     std::vector<std::string> notes;
     std::vector<std::string> tunable;
+    std::vector<std::shared_ptr<const Body>> bodies;
 };
 
 /// What the options' tuning says, if it is for this device; else a note says why not.
@@ -66,11 +67,12 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                                  .variants = variants_of(options, notes)}));
     notes.insert(notes.end(), lowered.notes.begin(), lowered.notes.end());
     std::vector<std::string> tunable = std::move(lowered.tunable);
+    std::vector<std::shared_ptr<const Body>> bodies = std::move(lowered.bodies);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
                                         {.rows_capacity = options.rows_capacity,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
-    return Planned{std::move(program), std::move(notes), std::move(tunable)};
+    return Planned{std::move(program), std::move(notes), std::move(tunable), std::move(bodies)};
 }
 
 /// For each graph, its part of the estimated scratch memory of all.
@@ -136,8 +138,9 @@ Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileO
                                        ? lower_and_plan(graphs, options)
                                        : plan_within_budget(graphs, options));
     planned.program.graph_hash = graph_hash;
-    return CompiledProgram{std::move(planned.program), std::move(graphs), std::move(planned.notes),
-                           std::move(quantized), std::move(planned.tunable)};
+    return CompiledProgram{std::move(planned.program), std::move(graphs),
+                           std::move(planned.notes),   std::move(quantized),
+                           std::move(planned.tunable), std::move(planned.bodies)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
@@ -167,8 +170,15 @@ Compiled describe(const Program& program) {
     return result;
 }
 
+Status check_has_code(const DeviceCaps& caps) {
+    if (caps.cpu == Cpu::kNone) return {};
+    return unsupported(
+        "a Program has SPIR-V, and the caps are those of a CPU: cook_c() makes C for it");
+}
+
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
     return or_out_of_memory([&]() -> Result<Compiled> {
+        HEARTH_TRY(check_has_code(options.caps));
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
         HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
         Compiled result = describe(compiled.program);

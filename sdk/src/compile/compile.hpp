@@ -10,7 +10,11 @@
 
 #include <hearth/compile.hpp>
 
+#include <memory>
+
 namespace hearth {
+
+struct Body;
 
 /// A Program beside the graphs, as compiled, that its debug tables speak of.
 struct CompiledProgram {
@@ -19,10 +23,15 @@ struct CompiledProgram {
     std::vector<std::string> notes;  ///< Compiled::notes
     std::vector<QuantizedWeight> quantized;
     std::vector<std::string> tunable;  ///< Compiled::tunable
+    /// For CPUs: what each kernel does, which has no code (LoweredProgram::bodies).
+    std::vector<std::shared_ptr<const Body>> bodies;
 };
 
 /// The finished graphs of traces, or the first error.
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries);
+
+/// Errors: kUnsupported for caps of a CPU, for which kernels have no code.
+Status check_has_code(const DeviceCaps& caps);
 
 /// The bytes and figures of a program.
 Compiled describe(const Program& program);

@@ -60,6 +60,8 @@ inline constexpr std::string_view kCopyKernel = "copy";
 
 struct LoweredProgram {
     std::vector<Kernel> kernels;
+    /// For CPUs: what each kernel does, which has no code.  Its buffers are operands in their order.
+    std::vector<std::shared_ptr<const Body>> bodies;
     std::vector<LoweredEntry> entries;
     BindingModel binding_model = BindingModel::kDeviceAddress;
     std::string profile;

@@ -10,6 +10,7 @@
 // can do behind its last step (codegen/numbers.cpp), and all blocks of all gradients in one fold,
 // short enough for every workgroup that needs the number to do it itself.
 
+#include "core/device_model.hpp"
 #include "ir/rewrite.hpp"
 #include "ops/op_table.hpp"
 #include "passes/pass.hpp"
@@ -151,7 +152,7 @@ Tensor in_blocks(const Tensor& x, Fold fold) {
 }  // namespace
 
 Result<Graph> split_norms(const Graph& graph, const PassOptions& options) {
-    if (!options.any_operands) return graph;
+    if (!options.any_operands || is_cpu(options.caps)) return graph;
     const NormFinder norms(graph, options.row_programs);
     std::map<ValueId, Tensor> now;
     return rewrite(

@@ -159,6 +159,7 @@ class RoundedRows {
 }  // namespace
 
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
+    if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
     if (!options.row_programs) return graph;
     const RowRegion region = find_row_region(graph);
     if (region.empty() ||
@@ -197,6 +198,7 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
 }
 
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
+    if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
     const auto rows = static_cast<int64_t>(options.rows_capacity);
     // What will run within a row program is not worth cutting.
     RowRegion region;

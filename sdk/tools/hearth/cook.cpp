@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth cook: a model to a package, or an entry of one to a GLSL function.
+// hearth cook: a model to a package, to C, or an entry of one to a GLSL function.
 
 #include "c_header.hpp"
 #include "commands.hpp"
 #include "compile/compile.hpp"
+#include "compile/cook_c.hpp"
 #include "compile/export_glsl.hpp"
 #include "describe_program.hpp"
 #include "measure.hpp"
@@ -39,6 +40,7 @@ struct CookCommand {
     uint64_t max_rows = 1;
     std::string quantize, tuning, header;
     std::string precision = "f32";
+    std::string cpu = "scalar", weights = "source";
     bool strip = false;
     bool measure = true;
     bool json = false;
@@ -233,6 +235,59 @@ Status cook_glsl(const CookCommand& command) {
     return {};
 }
 
+constexpr std::pair<const char*, Cpu> kCpus[] = {
+    {"scalar", Cpu::kScalar},      {"x86-64-v2", Cpu::kX86_64V2}, {"x86-64-v3", Cpu::kX86_64V3},
+    {"x86-64-v4", Cpu::kX86_64V4}, {"neon", Cpu::kNeon},          {"wasm128", Cpu::kWasm128}};
+
+/// Writes all entries as C: NAME.h, NAME.c and, if asked for, NAME.weights.
+Status cook_to_c(const CookCommand& command) {
+    CookCOptions options;
+    options.name = command.function.empty() ? "net" : command.function;
+    const std::filesystem::path folder = command.output;
+    const std::string base = (folder / options.name).string();
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return not_found("cannot make the folder " + command.output + ": " + error.message());
+    for (const char* suffix : {".h", ".c"}) HEARTH_TRY(check_writable(base + suffix));
+    ModelOptions model_options = command.model;
+    model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
+    HEARTH_ASSIGN(Model model, load_model(model_options));
+    if (!model.is_package()) name_entries(model.graphs, command.name);
+    for (const auto& [name, cpu] : kCpus)
+        if (command.cpu == name) options.cpu = cpu;
+    options.rows_capacity = command.max_rows;
+    options.weights_in_source = command.weights == "source";
+    set_quantization(command.quantize, options.quantize);
+    if (command.precision == "f16") options.precision = Precision::kF16;
+    HEARTH_ASSIGN(const CookedC cooked, cook_c_of(std::move(model.graphs), options));
+    HEARTH_TRY(write_file_atomically(base + ".h", cooked.header).in("the header"));
+    HEARTH_TRY(write_file_atomically(base + ".c", cooked.source).in("the source"));
+    if (!options.weights_in_source)
+        HEARTH_TRY(write_file_atomically(base + ".weights", cooked.weights).in("the weights"));
+    if (command.json)
+        print_json({{"header", base + ".h"},
+                    {"source", base + ".c"},
+                    {"cpu", command.cpu},
+                    {"graph_hash", hash_text(cooked.graph_hash)},
+                    {"max_rows", command.max_rows},
+                    {"source_bytes", cooked.source.size()},
+                    {"weights_bytes", cooked.weights_bytes},
+                    {"arena_bytes", cooked.arena_bytes},
+                    {"brain_bytes", cooked.brain_bytes},
+                    {"functions", cooked.kernel_count},
+                    {"steps", cooked.step_count},
+                    {"notes", model.notes}});
+    else
+        fmt::print(
+            "{0}.h, {0}.c: {1} of C for {2}, {3} functions in {4} steps; weights {5}, arena "
+            "{6} at {7} rows\n",
+            base, size_text(cooked.source.size()), command.cpu, cooked.kernel_count,
+            cooked.step_count, size_text(cooked.weights_bytes), size_text(cooked.arena_bytes),
+            command.max_rows);
+    return {};
+}
+
 Status cook_model(const CookCommand& command) {
     // Cooking takes long; what would stop its result from being kept is told before.
     HEARTH_TRY(check_writable(command.output).in("the package"));
@@ -312,18 +367,34 @@ void add_cook(CLI::App& app, int& exit_code) {
         "cook", "Compile a model for classes of devices and pack all of it into one file.");
     add_model_options(*command, options->model);
     command
-        ->add_option("-o,--output", options->output,
-                     "The package, by custom *.hearth; or the text, by custom *.glsl.")
+        ->add_option(
+            "-o,--output", options->output,
+            "The package, by custom *.hearth; or the text, by custom *.glsl; or the folder "
+            "for C.")
         ->required();
     command
         ->add_option(
             "--target", options->target,
             "glsl: instead of a package, one entry as a GLSL function for one row, which the "
-            "game's shaders include; it reads the weights of a session.")
-        ->check(CLI::IsMember({"package", "glsl"}))
+            "game's shaders include; it reads the weights of a session.  c: all entries as C11 for "
+            "a CPU, NAME.h and NAME.c (docs/cooked_c.md).")
+        ->check(CLI::IsMember({"package", "glsl", "c"}))
         ->capture_default_str();
-    command->add_option("--function", options->function,
-                        "Name of the GLSL function; default: the entry's.");
+    command->add_option(
+        "--function", options->function,
+        "Name of the GLSL function; default: the entry's.  Of C: what all names begin "
+        "with; default: net.");
+    std::vector<std::string> cpus;
+    for (const auto& cpu : kCpus) cpus.emplace_back(cpu.first);
+    command->add_option("--cpu", options->cpu, "For C: whose vector registers it uses.")
+        ->check(CLI::IsMember(cpus))
+        ->capture_default_str();
+    command
+        ->add_option("--weights", options->weights,
+                     "For C: the first contents of weights in the source, or in a file beside it, "
+                     "NAME.weights.")
+        ->check(CLI::IsMember({"source", "file"}))
+        ->capture_default_str();
     command->add_option("--profiles", options->profiles, profile_help())
         ->delimiter(',')
         ->capture_default_str();
@@ -352,7 +423,9 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_flag("--json", options->json, "Print the report as one JSON object.");
     command->footer("MODEL may be a package: it is then cooked again from its graph.");
     command->callback([options, &exit_code] {
-        Status status = options->target == "glsl" ? cook_glsl(*options) : cook_model(*options);
+        Status status = options->target == "glsl" ? cook_glsl(*options)
+                        : options->target == "c"  ? cook_to_c(*options)
+                                                  : cook_model(*options);
         if (!status.ok()) {
             print_error("cook", status, options->json);
             exit_code = kExitFailed;

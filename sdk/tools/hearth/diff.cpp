@@ -144,10 +144,10 @@ void add_diff(CLI::App& app, int& exit_code) {
     command->add_option("SECOND", options->second, "The other model.")->required();
     add_input_options(*command, options->inputs);
     command->add_option("--device", options->device, "cpu (the reference), gpu or program.")
-        ->check(CLI::IsMember({"gpu", "cpu", "program"}))
+        ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
         ->capture_default_str();
     command->add_option("--second-device", options->second_device, "Default: the same.")
-        ->check(CLI::IsMember({"gpu", "cpu", "program"}));
+        ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}));
     add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->footer("Exit code 0 if all outputs agree, 1 if not or if something went wrong.");

@@ -152,7 +152,7 @@ void add_run(CLI::App& app, int& exit_code) {
         ->check(CLI::IsMember({"npy", "pb"}))
         ->capture_default_str();
     command->add_option("--device", options->device, "gpu, cpu (the reference) or program.")
-        ->check(CLI::IsMember({"gpu", "cpu", "program"}))
+        ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
         ->capture_default_str();
     command
         ->add_option("--device-index", options->device_index,

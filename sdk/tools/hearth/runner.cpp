@@ -58,7 +58,8 @@ Runners make_runners(std::string_view device, int device_index, bool cooked) {
     };
     if (device == "cpu" || device == "both") add(make_cpu_runner());
     if (device == "program") add(make_program_runner());
-    if (device == "cpu" || device == "program") return runners;
+    if (device == "native") add(make_native_runner());
+    if (device == "cpu" || device == "program" || device == "native") return runners;
     Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(device_index);
     if (gpu.ok())
         add(std::move(*gpu));

@@ -53,6 +53,9 @@ std::unique_ptr<Runner> make_cpu_runner();
 /// Compiles each model and runs the planned Program on the CPU, at its real arena offsets.
 std::unique_ptr<Runner> make_program_runner();
 
+/// Cooks each model to C, has the system's compiler build it, and runs that (native/native_net.hpp).
+std::unique_ptr<Runner> make_native_runner();
+
 /// Compiles each model and runs it on one GPU of the machine (hearth info lists them; negative: the
 /// default).  Never falls back to the CPU.  Errors: kNotFound and others if there is no device that
 /// Hearth can use.
@@ -62,7 +65,7 @@ Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
 /// results must have the same bits.  Errors: kInternal naming the first output that differs.
 std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
 
-/// Those that --device names: cpu, gpu, both or program.
+/// Those that --device names: cpu, gpu, both (cpu and gpu), program or native.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
     Status no_gpu;  ///< why a GPU that was asked for is not there

@@ -229,8 +229,10 @@ void add_verify(CLI::App& app, int& exit_code) {
     command
         ->add_option("--device", options->device,
                      "Where to run: cpu (the reference), gpu, both, or program (the "
-                     "compiled program, on the CPU at its real offsets).")
-        ->check(CLI::IsMember({"cpu", "gpu", "both", "program"}))
+                     "compiled program, on the CPU at its real offsets), or native (cooked to C, "
+                     "built by the "
+                     "system's compiler).")
+        ->check(CLI::IsMember({"cpu", "gpu", "both", "program", "native"}))
         ->capture_default_str();
     command
         ->add_option("--rtol", options->relative,

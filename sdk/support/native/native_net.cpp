@@ -1,0 +1,271 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "native/native_net.hpp"
+
+#include <hearth/core/hash.hpp>
+#include <hearth/file.hpp>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+
+namespace hearth::native {
+
+namespace {
+
+constexpr size_t kAlignment = 64;
+
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::string machine_flags(Cpu cpu) {
+    switch (cpu) {
+        case Cpu::kX86_64V2:
+            return " -march=x86-64-v2";
+        case Cpu::kX86_64V3:
+            return " -march=x86-64-v3";
+        case Cpu::kX86_64V4:
+            return " -march=x86-64-v4";
+        default:
+            return "";
+    }
+}
+
+Result<std::filesystem::path> cache_folder(const BuildOptions& options) {
+    std::filesystem::path folder = options.cache_folder;
+    if (folder.empty()) {
+        const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+        folder = !cache.empty()  ? std::filesystem::path(cache)
+                 : !home.empty() ? std::filesystem::path(home) / ".cache"
+                                 : std::filesystem::temp_directory_path();
+        folder = folder / "hearth" / "native";
+    }
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return not_found("cannot make the folder " + folder.string() + ": " + error.message());
+    return folder;
+}
+
+std::string in_quotes(const std::string& path) {
+    std::string text = "'";
+    for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+/// The library's path: built now if the cache lacks it.
+Result<std::filesystem::path> build_library(const CookedC& cooked, const CookCOptions& cook,
+                                            const BuildOptions& options) {
+    std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
+    if (compiler.empty()) compiler = "cc";
+    const std::string flags = "-std=c11 " + options.flags + machine_flags(cook.cpu) +
+                              " -fwrapv -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
+    Hash hash;
+    hash.text(compiler).text(flags).text(cooked.header).text(cooked.source);
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        digits += "0123456789abcdef"[hash.value() >> static_cast<unsigned>(shift) & 15];
+    HEARTH_ASSIGN(const std::filesystem::path folder, cache_folder(options));
+    const std::filesystem::path library = folder / (digits + ".so");
+    if (std::filesystem::exists(library)) return library;
+    // Another process may build the same: each in a folder of its own, the result is moved in one step.
+    std::string own = (folder / (digits + "_XXXXXX")).string();
+    if (mkdtemp(own.data()) == nullptr)
+        return not_found("cannot make a folder in " + folder.string());
+    const std::filesystem::path work = own;
+    const auto clean = [&] {
+        std::error_code ignored;
+        std::filesystem::remove_all(work, ignored);
+    };
+    const std::filesystem::path source = work / (cook.name + ".c"), made = work / "net.so";
+    Status status = write_file_atomically((work / (cook.name + ".h")).string(), cooked.header);
+    if (status.ok()) status = write_file_atomically(source.string(), cooked.source);
+    if (!status.ok()) {
+        clean();
+        return status;
+    }
+    const std::string command = compiler + " " + flags + " -o " + in_quotes(made.string()) + " " +
+                                in_quotes(source.string()) + " -lm";
+    if (std::system(command.c_str()) != 0) return internal_error("failed: " + command);
+    std::error_code error;
+    std::filesystem::rename(made, library, error);
+    clean();
+    if (error) return internal_error("cannot keep " + library.string() + ": " + error.message());
+    return library;
+}
+
+/// A tensor as it lies in memory.
+struct Held {
+    DType dtype = DType::kF32;
+    Shape shape;
+    std::unique_ptr<std::byte[]> bytes;
+    size_t size = 0;
+};
+
+}  // namespace
+
+Cpu this_cpu() {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl"))
+        return Cpu::kX86_64V4;
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+        __builtin_cpu_supports("bmi2"))
+        return Cpu::kX86_64V3;
+    return __builtin_cpu_supports("sse4.2") ? Cpu::kX86_64V2 : Cpu::kScalar;
+#elif defined(__aarch64__)
+    return Cpu::kNeon;
+#else
+    return Cpu::kScalar;
+#endif
+}
+
+std::unique_ptr<std::byte[], NativeNet::Aligned> NativeNet::allocate(size_t bytes) {
+    const size_t size = (bytes / kAlignment + 1) * kAlignment;
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+    if (memory != nullptr) std::memset(memory, 0xff, size);
+    return std::unique_ptr<std::byte[], Aligned>(memory);
+}
+
+NativeNet::~NativeNet() {
+    if (library_ != nullptr) dlclose(library_);
+}
+
+void* NativeNet::find_symbol(const std::string& name) const {
+    return dlsym(library_, (name_ + "_" + name).c_str());
+}
+
+Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, CookCOptions cook,
+                                                    const BuildOptions& options) {
+    std::unique_ptr<NativeNet> net(new NativeNet);
+    net->name_ = cook.name;
+    HEARTH_ASSIGN(net->cooked_, cook_c_of(std::move(graphs), cook, &net->program_));
+    HEARTH_ASSIGN(const std::filesystem::path library, build_library(net->cooked_, cook, options));
+    net->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (net->library_ == nullptr) return internal_error(dlerror());
+    net->weights_ = allocate(net->cooked_.weights_bytes);
+    net->arena_ = allocate(net->cooked_.arena_bytes);
+    if (net->weights_ == nullptr || net->arena_ == nullptr)
+        return out_of_range("no memory for weights and arena");
+    net->memory_ = {net->weights_.get(),         net->cooked_.weights_bytes,
+                    net->arena_.get(),           net->cooked_.arena_bytes,
+                    net->cooked_.weights.data(), net->cooked_.weights.size()};
+    HEARTH_TRY(net->forget());
+    return net;
+}
+
+Status NativeNet::forget() {
+    Error error{};
+    if (find<int(const Memory*, Error*)>("init")(&memory_, &error) == 0) return {};
+    return invalid_argument(error.text);
+}
+
+Status NativeNet::load_brain(std::span<const std::byte> brain) {
+    Error error{};
+    const auto load = find<int(const Memory*, const void*, size_t, Error*)>("load");
+    if (load(&memory_, brain.data(), brain.size(), &error) == 0) return {};
+    return invalid_argument(error.text);
+}
+
+Result<std::vector<std::byte>> NativeNet::save_brain() const {
+    Error error{};
+    std::vector<std::byte> brain(cooked_.brain_bytes);
+    const auto save = find<int(const Memory*, void*, size_t, Error*)>("save");
+    if (save(&memory_, brain.data(), brain.size(), &error) != 0)
+        return invalid_argument(error.text);
+    return brain;
+}
+
+HostTensor NativeNet::read(const Slot& slot) const {
+    HostTensor held(device_dtype(slot.dtype, program_.storage), slot.shape);
+    std::copy_n(weights_.get() + slot.offset, held.bytes().size(), held.bytes().begin());
+    return held.cast(slot.dtype);
+}
+
+NamedTensors NativeNet::weights() const {
+    NamedTensors all;
+    for (const Slot& slot : program_.slots)
+        if (slot.kind != SlotKind::kConstant) all.emplace(slot.name, read(slot));
+    return all;
+}
+
+Result<NamedTensors> NativeNet::run(std::string_view name, const NamedTensors& inputs, int64_t rows,
+                                    int threads) {
+    const Entry* const entry = program_.find_entry(name);
+    if (entry == nullptr) return not_found("there is no entry '" + std::string(name) + "'");
+    std::vector<Held> held;
+    std::vector<void*> tensors;
+    for (const uint32_t index : entry->bindings) {
+        const Binding& binding = program_.bindings[index];
+        Held& tensor = held.emplace_back();
+        tensor.dtype = device_dtype(binding.dtype, program_.storage);
+        tensor.shape = binding.shape.at(rows);
+        const HostTensor empty(tensor.dtype, tensor.shape);
+        tensor.size = empty.bytes().size();
+        tensor.bytes = std::make_unique<std::byte[]>(tensor.size + 16);
+        tensors.push_back(tensor.bytes.get());
+        if (binding.direction == Direction::kOutput) continue;
+        const auto given = inputs.find(binding.name);
+        if (given == inputs.end())
+            return invalid_argument("input '" + binding.name + "' is missing");
+        if (given->second.dtype() != binding.dtype || given->second.shape() != tensor.shape)
+            return invalid_argument("input '" + binding.name + "' is " +
+                                    to_string(given->second.shape()) + ", expected " +
+                                    to_string(tensor.shape));
+        const HostTensor contents = given->second.cast(tensor.dtype);
+        std::copy(contents.bytes().begin(), contents.bytes().end(), tensor.bytes.get());
+    }
+    tensors.push_back(nullptr);
+    const std::string symbol(name);
+    std::string c_name;
+    for (const char c : symbol)
+        c_name += std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' ? c : '_';
+    Error error{};
+    const auto live = static_cast<uint32_t>(rows);
+    if (threads == 1) {
+        if (find<Call>(c_name)(&memory_, tensors.data(), live, &error) != 0)
+            return invalid_argument(error.text);
+    } else {
+        if (find<Call>(c_name + "_check")(&memory_, tensors.data(), live, &error) != 0)
+            return invalid_argument(error.text);
+        Jobs* const jobs = find<Jobs>(c_name + "_jobs");
+        Run* const run_jobs = find<Run>(c_name + "_run");
+        // A phase without jobs may lie between others; more than any entry has ends the search.
+        const auto phases = static_cast<uint32_t>(entry->step_count + 1);
+        for (uint32_t phase = 0; phase < phases; ++phase) {
+            const uint32_t count = jobs(phase, live);
+            std::vector<std::thread> pool;
+            for (int t = 0; t < threads; ++t) {
+                const auto share = [&](int part) {
+                    return static_cast<uint32_t>(uint64_t{count} * static_cast<uint64_t>(part) /
+                                                 static_cast<uint64_t>(threads));
+                };
+                pool.emplace_back([&, phase, first = share(t), end = share(t + 1)] {
+                    run_jobs(&memory_, tensors.data(), live, phase, first, end);
+                });
+            }
+            for (std::thread& thread : pool) thread.join();
+        }
+    }
+    NamedTensors outputs;
+    for (size_t i = 0; i < held.size(); ++i) {
+        const Binding& binding = program_.bindings[entry->bindings[i]];
+        if (binding.direction == Direction::kInput) continue;
+        HostTensor tensor(held[i].dtype, held[i].shape);
+        std::copy_n(held[i].bytes.get(), held[i].size, tensor.bytes().begin());
+        outputs.emplace(binding.name, tensor.cast(binding.dtype));
+    }
+    return outputs;
+}
+
+}  // namespace hearth::native

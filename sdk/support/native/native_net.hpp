@@ -1,0 +1,105 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Networks on this machine's CPU: cooked to C (hearth/c.hpp), built by the system's C compiler to a shared
+// library, which is kept by its contents and loaded.
+
+#pragma once
+
+#include "compile/cook_c.hpp"
+#include "ir/graph.hpp"
+#include "program/program.hpp"
+
+#include <hearth/host_tensor.hpp>
+#include <hearth/status.hpp>
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hearth::native {
+
+/// The widest of x86-64-v2 to -v4 or NEON that this machine has; else kScalar.
+Cpu this_cpu();
+
+struct BuildOptions {
+    std::string compiler;  ///< empty: the environment's CC, or else cc
+    std::string flags = "-O3";
+    /// Where libraries are kept; empty: $XDG_CACHE_HOME/hearth/native or ~/.cache/hearth/native.
+    std::string cache_folder;
+};
+
+/// A network and its memory.
+class NativeNet {
+  public:
+    /// Cooks, builds (unless the cache has it) and loads the graphs' entries; weights have their first contents.
+    /// Errors: as cook_c(); kInternal with the command if the compiler fails; kNotFound for a folder that cannot
+    /// be made.
+    static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs, CookCOptions cook,
+                                                    const BuildOptions& options = {});
+    ~NativeNet();
+    NativeNet(const NativeNet&) = delete;
+    NativeNet& operator=(const NativeNet&) = delete;
+
+    /// Runs an entry once; its jobs in `threads` ranges.  Inputs and outputs by name.
+    /// Errors: kInvalidArgument for inputs that are missing or differ; those of the C, with its text.
+    Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs, int64_t rows = 1,
+                             int threads = 1);
+
+    /// A param or state, as its logical type.
+    HostTensor read(const Slot& slot) const;
+    /// All of them, by name.
+    NamedTensors weights() const;
+
+    Status forget();
+    Status load_brain(std::span<const std::byte> brain);
+    Result<std::vector<std::byte>> save_brain() const;
+
+    const Program& program() const { return program_; }
+    const CookedC& cooked() const { return cooked_; }
+
+    /// What an entry's functions are called with, for tests of bad calls and for timing.
+    struct Memory {
+        void* weights;
+        size_t weights_bytes;
+        void* arena;
+        size_t arena_bytes;
+        const void* cooked;
+        size_t cooked_bytes;
+    };
+    struct Error {
+        char text[256];
+    };
+    using Call = int(const Memory*, const void* tensors, uint32_t rows, Error*);
+    using Jobs = uint32_t(uint32_t phase, uint32_t rows);
+    using Run = void(const Memory*, const void* tensors, uint32_t rows, uint32_t phase,
+                     uint32_t first, uint32_t end);
+    Memory& memory() { return memory_; }
+    /// A function of the library, or null: "act", "act_check", "act_jobs", "act_run", "init".
+    template <class Function>
+    Function* find(const std::string& name) const {
+        return reinterpret_cast<Function*>(find_symbol(name));
+    }
+
+  private:
+    NativeNet() = default;
+    void* find_symbol(const std::string& name) const;
+
+    struct Aligned {
+        void operator()(std::byte* bytes) const { std::free(bytes); }
+    };
+    static std::unique_ptr<std::byte[], Aligned> allocate(size_t bytes);
+
+    std::string name_;
+    Program program_;
+    CookedC cooked_;
+    void* library_ = nullptr;
+    std::unique_ptr<std::byte[], Aligned> weights_, arena_;
+    Memory memory_{};
+};
+
+}  // namespace hearth::native

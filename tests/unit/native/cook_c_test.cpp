@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Networks as C: built by the system's compilers, they give what the interpreter gives.
+
+#include "compile/compile.hpp"
+#include "cpu/interpreter.hpp"
+#include "native/native_net.hpp"
+#include "support/digits.hpp"
+
+#include <hearth/brain.hpp>
+#include <hearth/io.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace hearth::test {
+namespace {
+
+using native::NativeNet;
+
+HostTensor numbers(const Shape& shape, uint64_t seed) {
+    HostTensor tensor(DType::kF32, shape);
+    uint64_t state = seed * 2654435761u + 1;
+    for (int64_t i = 0; i < tensor.element_count(); ++i) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        tensor.set(i, static_cast<double>(state >> 40) / static_cast<double>(1 << 23) - 1);
+    }
+    return tensor;
+}
+
+/// A policy that learns: entries "act" and "learn".
+std::vector<Graph> policy(std::vector<int64_t> widths = {40, 16, 3}, double rate = 1e-2) {
+    Trace act("act"), learn("learn");
+    const auto net = [&](Trace& trace, const Tensor& x) {
+        return nn::mlp(trace, "net", x, widths, tanh, {.seed = 1});
+    };
+    act.output("y", net(act, act.input("x", {kRows, 5})));
+    const Tensor x = learn.input("x", {kRows, 5});
+    const Tensor loss = mse_loss(net(learn, x), learn.input("t", {kRows, widths.back()}));
+    AdamOptions adam;
+    adam.learning_rate = rate;
+    minimize(loss, learn.params(), adam);
+    learn.output("loss", loss);
+    Trace* const traces[] = {&act, &learn};
+    auto graphs = finish_all(traces);
+    EXPECT_TRUE(graphs.ok()) << graphs.status().message();
+    return std::move(graphs).value();
+}
+
+native::BuildOptions build_options(const std::string& compiler = "") {
+    return {.compiler = compiler,
+            .flags = "-O2 -Wall -Wextra -Werror",
+            .cache_folder = ::testing::TempDir() + "hearth_native_test"};
+}
+
+std::unique_ptr<NativeNet> build(std::vector<Graph> graphs, CookCOptions options,
+                                 const std::string& compiler = "") {
+    if (options.cpu == Cpu::kScalar) options.cpu = native::this_cpu();
+    auto net = NativeNet::build(std::move(graphs), options, build_options(compiler));
+    EXPECT_TRUE(net.ok()) << net.status().message();
+    return net.ok() ? std::move(net).value() : nullptr;
+}
+
+void expect_near(const NamedTensors& found, const NamedTensors& expected, double tolerance) {
+    for (const auto& [name, tensor] : expected) {
+        const auto at = found.find(name);
+        ASSERT_NE(at, found.end()) << name;
+        ASSERT_EQ(at->second.shape(), tensor.shape()) << name;
+        for (int64_t i = 0; i < tensor.element_count(); ++i)
+            ASSERT_NEAR(at->second.get(i), tensor.get(i), tolerance * (1 + std::abs(tensor.get(i))))
+                << name << "[" << i << "]";
+    }
+}
+
+NamedTensors sample(int64_t rows, uint64_t seed) {
+    return {{"x", numbers({Dim(rows), 5}, seed)}, {"t", numbers({Dim(rows), 3}, seed + 100)}};
+}
+
+TEST(CookC, EntriesLearnAndActAsTheInterpreterDoes) {
+    const std::vector<Graph> graphs = policy();
+    for (const Cpu cpu : {Cpu::kScalar, native::this_cpu()}) {
+        CookCOptions options;
+        options.rows_capacity = 300;  // several blocks of the products' inner extents and rows
+        options.cpu = cpu;
+        const auto net = NativeNet::build(graphs, options, build_options());
+        ASSERT_TRUE(net.ok()) << net.status().message();
+        NamedTensors weights;
+        for (const int64_t rows : {1, 7, 300, 64}) {
+            const NamedTensors inputs = sample(rows, static_cast<uint64_t>(rows));
+            for (const Graph& graph : graphs) {
+                const auto expected = interpret(graph, inputs, weights, rows);
+                ASSERT_TRUE(expected.ok()) << expected.status().message();
+                const auto found = (*net)->run(graph.name, inputs, rows);
+                ASSERT_TRUE(found.ok()) << found.status().message();
+                expect_near(*found, *expected, 2e-5);
+            }
+            expect_near((*net)->weights(), weights, 2e-5);
+        }
+    }
+}
+
+TEST(CookC, BitsDependOnNeitherThreadsNorCompiler) {
+    std::vector<NamedTensors> results;
+    for (const char* compiler : {"gcc", "clang-14"}) {
+        if (std::system((std::string(compiler) + " --version > /dev/null 2>&1").c_str()) != 0) {
+            std::printf("there is no %s here\n", compiler);
+            continue;
+        }
+        CookCOptions options;
+        options.rows_capacity = 300;
+        const auto net = build(policy(), options, compiler);
+        ASSERT_NE(net, nullptr);
+        for (const int threads : {1, 2, 4}) {
+            ASSERT_TRUE(net->forget().ok());
+            for (uint64_t step = 0; step < 3; ++step)
+                ASSERT_TRUE(net->run("learn", sample(300, step), 300, threads).ok());
+            NamedTensors result = net->weights();
+            const auto acts = net->run("act", sample(300, 9), 300, threads);
+            ASSERT_TRUE(acts.ok());
+            result.insert(acts->begin(), acts->end());
+            results.push_back(std::move(result));
+        }
+    }
+    for (const NamedTensors& result : results) EXPECT_EQ(result, results[0]);
+}
+
+TEST(CookC, TheDigitsNetGivesPyTorchsLogits) {
+    const auto folder = reference_cases::place_of("digits");
+    ASSERT_TRUE(folder);
+    const auto model = import_onnx_file((*folder / "digits_cnn_script.onnx").string());
+    ASSERT_TRUE(model.ok()) << model.status().message();
+    const Graph& graph = model->graph();
+    CookCOptions options;
+    options.rows_capacity = 24;
+    const auto net = build({graph}, options);
+    ASSERT_NE(net, nullptr);
+    const auto digits = hearth::testing::read_digits(*folder, true);
+    const auto expected = hearth::testing::read_numbers(*folder / "logits_test.csv");
+    const std::string input = graph.value(graph.inputs[0]).name;
+    for (int64_t first = 0; first < 72; first += 24) {
+        const auto logits = net->run(graph.name, {{input, digits.images(first, 24)}}, 24);
+        ASSERT_TRUE(logits.ok()) << logits.status().message();
+        for (int64_t i = 0; i < 240; ++i)
+            ASSERT_NEAR(logits->begin()->second.get(i),
+                        expected[static_cast<size_t>(first * 10 + i)], 1e-4)
+                << "digit " << first + i / 10;
+    }
+}
+
+// ---------------------------------------------------------------------------------- brains
+
+TEST(CookC, BrainsGoToAndFro) {
+    const std::vector<Graph> graphs = policy();
+    CookCOptions options;
+    options.rows_capacity = 32;
+    const auto net = build(graphs, options), other = build(graphs, options);
+    ASSERT_TRUE(net != nullptr && other != nullptr);
+    const auto untouched = net->save_brain();
+    ASSERT_TRUE(untouched.ok()) << untouched.status().message();
+    const Result<Brain> parent = load_brain(*untouched);
+    ASSERT_TRUE(parent.ok()) << parent.status().message();
+    EXPECT_EQ(parent->parent_hash, hash_of(*parent));
+    EXPECT_EQ(parent->graph_hash, hash_of_graphs(graphs));
+    for (uint64_t step = 0; step < 4; ++step)
+        ASSERT_TRUE(net->run("learn", sample(32, step), 32).ok());
+    const auto bytes = net->save_brain();
+    ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+    const Result<Brain> learned = load_brain(*bytes);
+    ASSERT_TRUE(learned.ok()) << learned.status().message();
+    for (const auto& tensor : learned->tensors)
+        EXPECT_EQ(tensor.value, net->weights().at(tensor.name)) << tensor.name;
+    // As the runtime writes them: packed, and as what changed.
+    for (const auto& written : {*bytes, *save_brain(*learned), *save_brain(*learned, &*parent)}) {
+        ASSERT_TRUE(other->forget().ok());
+        const Status status = other->load_brain(written);
+        ASSERT_TRUE(status.ok()) << status.message();
+        EXPECT_EQ(other->weights(), net->weights());
+    }
+    // Both go on alike.
+    ASSERT_TRUE(net->run("learn", sample(32, 5), 32).ok());
+    ASSERT_TRUE(other->run("learn", sample(32, 5), 32).ok());
+    EXPECT_EQ(other->weights(), net->weights());
+}
+
+TEST(CookC, BrainsOfNarrowerFloatsAreWidened) {
+    CookCOptions options;
+    const auto net = build(policy(), options);
+    ASSERT_NE(net, nullptr);
+    Result<Brain> brain = load_brain(*net->save_brain());
+    ASSERT_TRUE(brain.ok());
+    for (auto& tensor : brain->tensors)
+        if (tensor.value.dtype() == DType::kF32) tensor.value = tensor.value.cast(DType::kF16);
+    const Status status = net->load_brain(*save_brain(*brain));
+    ASSERT_TRUE(status.ok()) << status.message();
+    for (const auto& tensor : brain->tensors)
+        EXPECT_EQ(tensor.value.cast(DType::kF32), net->weights().at(tensor.name).cast(DType::kF32))
+            << tensor.name;
+}
+
+TEST(CookC, BrainsThatDoNotFitAreRefusedAndNamed) {
+    CookCOptions options;
+    const auto net = build(policy(), options), other = build(policy({24, 16, 3}), options);
+    ASSERT_TRUE(net != nullptr && other != nullptr);
+    const NamedTensors before = net->weights();
+    const std::vector<std::byte> brain = *net->save_brain();
+    EXPECT_EQ(net->load_brain(*other->save_brain()).message(),
+              "'net.0.bias' is f32[40] here, the brain has f32[24]");
+    std::vector<std::byte> damaged = brain;
+    damaged[300] ^= std::byte{1};
+    EXPECT_EQ(net->load_brain(damaged).message(), "the brain's checksum does not match");
+    EXPECT_EQ(net->load_brain(std::span(brain).first(brain.size() - 4)).message(),
+              "the brain has " + std::to_string(brain.size() - 4) + " bytes, its header says " +
+                  std::to_string(brain.size()));
+    Result<Brain> changed = load_brain(brain);
+    changed->tensors.pop_back();
+    EXPECT_EQ(net->load_brain(*save_brain(*changed)).message(),
+              "the brain has no '" + load_brain(brain)->tensors.back().name + "'");
+    changed = load_brain(brain);
+    changed->schema_hash ^= 1;
+    EXPECT_NE(net->load_brain(*save_brain(*changed)).message().find("other inputs or outputs"),
+              std::string::npos);
+    changed = load_brain(brain);
+    changed->tensors[0].value.set(0, std::numeric_limits<double>::quiet_NaN());
+    EXPECT_EQ(net->load_brain(*save_brain(*changed, nullptr, Nonfinite::kAllow)).message(),
+              "'" + changed->tensors[0].name + "': element 0 is NaN or infinite");
+    EXPECT_EQ(net->weights(), before);
+}
+
+// ---------------------------------------------------------------------------------- bad calls
+
+TEST(CookC, CallsThatCannotWorkSayWhatWasExpected) {
+    CookCOptions options;
+    options.rows_capacity = 8;
+    const auto net = build(policy(), options), other = build(policy({24, 16, 3}), options);
+    ASSERT_TRUE(net != nullptr && other != nullptr);
+    float x[40] = {}, y[24];
+    const auto refusal = [&](const NativeNet::Memory& memory, const float* in, uint32_t rows) {
+        const void* const tensors[] = {in, y};
+        NativeNet::Error error{};
+        const int result = net->find<NativeNet::Call>("act")(&memory, tensors, rows, &error);
+        EXPECT_NE(result, 0);
+        return std::string(error.text);
+    };
+    const NativeNet::Memory good = net->memory();
+    NativeNet::Memory memory = good;
+    memory.arena_bytes = 64;
+    EXPECT_EQ(refusal(memory, x, 8).find("the arena has 64 bytes, expected at least "), 0u);
+    memory = good;
+    memory.weights_bytes -= 1;
+    EXPECT_EQ(refusal(memory, x, 8).find("memory for weights has "), 0u);
+    memory = good;
+    memory.arena = static_cast<std::byte*>(memory.arena) + 4;
+    EXPECT_EQ(refusal(memory, x, 8), "weights or arena do not begin at a multiple of 64 bytes");
+    EXPECT_EQ(refusal(good, x, 9), "act: there are 9 rows, expected 1 to 8");
+    EXPECT_EQ(refusal(good, x, 0), "act: there are 0 rows, expected 1 to 8");
+    EXPECT_EQ(refusal(good, nullptr, 8), "act: tensor 'x' is null");
+    net->memory().cooked = other->memory().cooked;
+    net->memory().cooked_bytes = other->memory().cooked_bytes;
+    EXPECT_EQ(net->forget().message().find("cooked weights of graph "), 0u);
+    net->memory() = good;
+}
+
+TEST(CookC, AnOperatorWithoutAKernelInCIsNamed) {
+    Trace trace("act");
+    trace.output("y", cumsum(trace.input("x", {kRows, 5}), 1));
+    const auto cooked = cook_c({&trace}, {});
+    ASSERT_FALSE(cooked.ok());
+    EXPECT_EQ(cooked.status().code(), StatusCode::kUnsupported);
+    EXPECT_NE(cooked.status().message().find("cumsum has no kernel in C"), std::string::npos)
+        << cooked.status().message();
+    CookCOptions bad_name;
+    bad_name.name = "3d net";
+    EXPECT_EQ(cook_c_of(policy(), bad_name).status().message(),
+              "C cannot have names that begin with '3d net'");
+    CompileOptions for_cpu;
+    for_cpu.caps = cpu_caps(Cpu::kScalar);
+    Trace relu_trace("act");
+    relu_trace.output("y", relu(relu_trace.input("x", {4})));
+    EXPECT_EQ(compile({&relu_trace}, for_cpu).status().code(), StatusCode::kUnsupported);
+}
+
+TEST(CookC, TheSourceIsFreestandingAndPedantic) {
+    CookCOptions options;
+    options.name = "walker";
+    const auto cooked = cook_c_of(policy(), options);
+    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+    const std::filesystem::path folder =
+        std::filesystem::path(::testing::TempDir()) / "hearth_freestanding";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "walker.h") << cooked->header;
+    std::ofstream(folder / "walker.c") << cooked->source;
+    // What it needs from outside: functions of memory and mathematics.
+    const std::string command =
+        "cd '" + folder.string() +
+        "' && cc -std=c11 -O1 -Wall -Wextra -Wpedantic -Wshadow -Werror -fwrapv "
+        "-fno-strict-aliasing -ffp-contract=off -fno-stack-protector -fno-pie -c walker.c -o "
+        "walker.o && "
+        "! nm -u walker.o | awk '{print $2}' | grep -vxE "
+        "'mem(cpy|set)|(nearbyint|tanh|sqrt|pow)f|_GLOBAL_OFFSET_TABLE_' && "
+        "! nm walker.o | grep ' [bBdDC] '";
+    EXPECT_EQ(std::system(command.c_str()), 0);
+    std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace hearth::test
