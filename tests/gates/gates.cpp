@@ -6,6 +6,7 @@
 
 #include "gates/device_learner.hpp"
 #include "gates/driven_run.hpp"
+#include "gates/simulated_run.hpp"
 
 #include <hearth/file.hpp>
 
@@ -217,7 +218,7 @@ Result<Run> gate4_fast(const RunSite& site) {
     return run_dqn(site, task("CartPole"), {.dqn = dqn});
 }
 
-Result<Run> gate5(const RunSite& site) {
+Ppo acrobot_ppo() {
     Ppo ppo;
     ppo.agents = 16;
     ppo.horizon = 128;
@@ -227,8 +228,12 @@ Result<Run> gate5(const RunSite& site) {
     ppo.gamma = 0.99;
     ppo.lambda = 0.94;
     ppo.entropy = 0;
+    return ppo;
+}
+
+Result<Run> gate5(const RunSite& site) {
     return run_ppo(site, task("Acrobot"),
-                   {.ppo = ppo,
+                   {.ppo = acrobot_ppo(),
                     .steps = 200'000,
                     .window = 100,
                     .bar = -100,
@@ -348,6 +353,53 @@ Result<Run> gate10_ppo(const RunSite& site) {
                       {.steps = 300'000, .bar = -250});
 }
 
+// --- Speed with the worlds on the device: nothing returns to the host but returns ---------------------
+
+Result<Run> gate10_cart_simulated(const RunSite& site, int64_t worlds, int64_t steps) {
+    train::TrainConfig config;
+    config.task = "CartPole";
+    config.ppo = cart_pole_ppo();
+    config.ppo.agents = worlds;
+    config.steps = steps;
+    config.decays = true;
+    return run_simulated(site, config, 475);
+}
+
+Result<Run> gate10_gpu(const RunSite& site) {
+    return gate10_cart_simulated(site, 8, 100'000);
+}
+
+Result<Run> gate10_gpu64(const RunSite& site) {
+    return gate10_cart_simulated(site, 64, 400'000);
+}
+
+Result<Run> gate10_gpu1024(const RunSite& site) {
+    return gate10_cart_simulated(site, 1024, 4'000'000);
+}
+
+Result<Run> gate10_gpu_acrobot(const RunSite& site) {
+    train::TrainConfig config;
+    config.task = "Acrobot";
+    config.ppo = acrobot_ppo();
+    config.ppo.learning_rate = Setting::live(1e-3);
+    config.ppo.clip = Setting::live(0.2);
+    config.steps = 200'000;
+    return run_simulated(site, config, -100);
+}
+
+Result<Run> gate10_gpu_pendulum(const RunSite& site) {
+    train::TrainConfig config;
+    config.task = "Pendulum";
+    config.ppo = pendulum_ppo();
+    // Windows of 32 steps rather than 1,024, in as many more worlds.
+    config.ppo.agents = 128;
+    config.ppo.horizon = 32;
+    config.ppo.learning_rate = Setting::live(1e-3);
+    config.ppo.clip = Setting::live(0.2);
+    config.steps = 300'000;
+    return run_simulated(site, config, -250);
+}
+
 constexpr Gate kGates[] = {
     {"Gate3", "CartPole, PPO: 20-episode mean >= 475 by 100k steps, then 475 without chance",
      gate3},
@@ -364,6 +416,14 @@ constexpr Gate kGates[] = {
      gate10_sac, false},
     {"Gate10ppo", "speed: Pendulum, PPO, 300k steps; 20-episode mean >= -250 while it explores",
      gate10_ppo, false},
+    {"Gate10gpu", "speed: CartPole, PPO, 8 worlds on the device; 20-episode mean >= 475 by 100k",
+     gate10_gpu, false},
+    {"Gate10gpu64", "speed: the same with 64 worlds, by 400k", gate10_gpu64, false},
+    {"Gate10gpu1024", "speed: the same with 1,024 worlds, by 4M", gate10_gpu1024, false},
+    {"Gate10gpuacrobot", "speed: Acrobot, PPO, worlds on the device; >= -100 by 200k",
+     gate10_gpu_acrobot, false},
+    {"Gate10gpupendulum", "speed: Pendulum, PPO, worlds on the device; >= -250 by 300k",
+     gate10_gpu_pendulum, false},
 };
 
 struct Arguments {
@@ -404,7 +464,7 @@ void print_run(const Gate& gate, uint64_t seed, const char* device, const Run& r
                    run.passed ? "yes" : "no", bar, run.evaluation, run.learn_s);
     else
         fmt::print(
-            "{:<11} seed {}  {}  bar at {} steps  score {:.1f}  {} steps in {:.1f} s (and {:.1f} s "
+            "{:<17} seed {}  {}  bar at {} steps  score {:.1f}  {} steps in {:.1f} s (and {:.1f} s "
             "to "
             "compile), {:.0f} steps a second{}\n",
             gate.name, seed, run.passed ? "pass" : "FAIL", bar, run.evaluation, run.steps,
@@ -425,7 +485,7 @@ class Runner {
                 "| gate | seed | device | passed | steps to the bar | final score | seconds |\n"
                 "|---|---|---|---|---|---|---|\n");
         else
-            for (const Gate& gate : gates_) fmt::print("{:<11} {}\n", gate.name, gate.rule);
+            for (const Gate& gate : gates_) fmt::print("{:<17} {}\n", gate.name, gate.rule);
         const double cpu_before = Stopwatch::cpu_seconds();
         std::vector<std::thread> threads;
         for (uint64_t i = 0; i < arguments_.jobs; ++i) threads.emplace_back([this] { work(); });
@@ -435,7 +495,7 @@ class Runner {
         for (size_t i = 0; i < gates_.size(); ++i) {
             all += passed_[i];
             if (!arguments_.as_markdown)
-                fmt::print("{:<11} {} of {} seeds\n", gates_[i].name, passed_[i], arguments_.seeds);
+                fmt::print("{:<17} {} of {} seeds\n", gates_[i].name, passed_[i], arguments_.seeds);
         }
         if (!arguments_.as_markdown)
             fmt::print("{:.1f} CPU seconds of the process\n",
@@ -500,7 +560,7 @@ int run_program(int argc, char** argv) {
     app.add_flag("--list", arguments.wants_list, "List the gates and stop.");
     CLI11_PARSE(app, argc, argv);
     if (arguments.wants_list) {
-        for (const Gate& gate : kGates) fmt::print("{:<11} {}\n", gate.name, gate.rule);
+        for (const Gate& gate : kGates) fmt::print("{:<17} {}\n", gate.name, gate.rule);
         return 0;
     }
     Result<std::vector<Gate>> gates = chosen(arguments.gates);

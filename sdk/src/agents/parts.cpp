@@ -5,6 +5,7 @@
 
 #include "ir/graph.hpp"
 
+#include <hearth/agents/simulation.hpp>
 #include <hearth/nn.hpp>
 
 #include <algorithm>
@@ -228,6 +229,13 @@ std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest&
         if (name == "store" && !is_stored_apart) continue;
         out.push_back(trace.get());
     }
+    return out;
+}
+
+std::vector<Trace*> simulated_entries_of(const Traces& traces) {
+    std::vector<Trace*> out;
+    for (const auto& trace : traces)
+        if (trace->graph().name != "adapt") out.push_back(trace.get());
     return out;
 }
 

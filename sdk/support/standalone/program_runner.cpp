@@ -55,11 +55,11 @@ Status ProgramRunner::make_commands() {
                         "vkAllocateCommandBuffers");
 }
 
-Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(Device& device,
-                                                             std::span<const std::byte> bytes) {
+Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
+    Device& device, std::span<const std::byte> bytes, const hearth_session_create_info& session) {
     std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
     HEARTH_ASSIGN(runner->context_, Context::create(device.host_info()));
-    HEARTH_TRY(runner->set_up(LoadedProgram::load(runner->context_, bytes)));
+    HEARTH_TRY(runner->set_up(LoadedProgram::load(runner->context_, bytes), session));
     return runner;
 }
 
@@ -72,10 +72,11 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create_from_package(
     return runner;
 }
 
-Status ProgramRunner::set_up(Result<LoadedProgram> program) {
+Status ProgramRunner::set_up(Result<LoadedProgram> program,
+                             const hearth_session_create_info& session) {
     if (!program.ok()) return program.status();
     program_ = std::move(*program);
-    HEARTH_ASSIGN(session_, Session::create(context_, program_));
+    HEARTH_ASSIGN(session_, Session::create(context_, program_, session));
     HEARTH_TRY(session_.build());
     return submit([this](VkCommandBuffer commands) { return session_.record_setup(commands); });
 }

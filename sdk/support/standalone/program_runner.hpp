@@ -23,8 +23,10 @@ class ProgramRunner {
     ProgramRunner& operator=(const ProgramRunner&) = delete;
 
     /// Loads `bytes` (a serialized Program), builds its pipelines and uploads its first weights.
-    static Result<std::unique_ptr<ProgramRunner>> create(Device& device,
-                                                         std::span<const std::byte> bytes);
+    /// session  what its session is made with; the program is set here.
+    static Result<std::unique_ptr<ProgramRunner>> create(
+        Device& device, std::span<const std::byte> bytes,
+        const hearth_session_create_info& session = hearth_session_create_info_default());
 
     /// The same of a package: the best profile for the device, or the named one.
     static Result<std::unique_ptr<ProgramRunner>> create_from_package(
@@ -63,7 +65,8 @@ class ProgramRunner {
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
     Status make_commands();
-    Status set_up(Result<LoadedProgram> program);
+    Status set_up(Result<LoadedProgram> program,
+                  const hearth_session_create_info& session = hearth_session_create_info_default());
     /// All bindings of an entry, with the inputs in their buffers.
     Result<std::vector<Bound>> bind_all(const hearth_entry_info& entry, int64_t rows,
                                         const NamedTensors& inputs);

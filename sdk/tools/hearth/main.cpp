@@ -22,6 +22,9 @@ int run(int argc, char** argv) {
     hearth::tool::add_brain(app, exit_code);
     hearth::tool::add_tune(app, exit_code);
     hearth::tool::add_watch(app, exit_code);
+    hearth::tool::add_train(app, exit_code);
+    hearth::tool::add_evaluate(app, exit_code);
+    hearth::tool::add_league(app, exit_code);
     hearth::tool::add_gates(app, exit_code);
     CLI11_PARSE(app, argc, argv);
     return exit_code;

@@ -54,19 +54,33 @@ inline std::string run_log_begin(std::string_view program, std::string_view at) 
            ",\"at\":" + detail::json_text(at) + "}\n";
 }
 
-/// A line with all diagnostics and counters as they are at `at`, which never gets less.
-inline std::string run_log_sample(const AgentsStatus& status, double at) {
-    std::string line = "{\"type\":\"agents\",\"at\":" + detail::json_number(at);
+namespace detail {
+
+/// A line without its end.  AnyStatus: what has diagnostics and counters.
+template <class AnyStatus>
+std::string sample_line(const AnyStatus& status, double at) {
+    std::string line = "{\"type\":\"agents\",\"at\":" + json_number(at);
     const auto add = [&](std::string_view name, const std::string& number) {
         line += ",\"" + std::string(name) + "\":" + number;
     };
     for (size_t i = 0; i < kDiagnosticCount; ++i)
         add(kDiagnosticNames[i],
-            detail::json_number(static_cast<double>(status[static_cast<Diagnostic>(i)])));
+            json_number(static_cast<double>(status[static_cast<Diagnostic>(i)])));
     for (size_t i = 0; i < kCounterCount; ++i)
         add(kCounterNames[i], std::to_string(status[static_cast<Counter>(i)]));
-    add("learn_us_p95", detail::json_number(status.learn_us_p95));
-    return line + "}\n";
+    return line;
+}
+
+}  // namespace detail
+
+/// A line with all diagnostics and counters as they are at `at`, which never gets less.
+inline std::string run_log_sample(const AgentsStatus& status, double at) {
+    return detail::sample_line(status, at) +
+           ",\"learn_us_p95\":" + detail::json_number(status.learn_us_p95) + "}\n";
+}
+/// The same of the state agents.status, for programs that record entries without the driver.
+inline std::string run_log_sample(const StatusView& status, double at) {
+    return detail::sample_line(status, at) + "}\n";
 }
 
 /// A mark at one moment: something the player or the game did.

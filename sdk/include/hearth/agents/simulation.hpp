@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <vector>
 
 namespace hearth::agents {
 
@@ -58,5 +59,8 @@ struct RolloutOptions {
 /// Errors, kept by the traces: as trace_agents(); kUnsupported for masked choices and for networks with memory.
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     const Simulation& simulation, const RolloutOptions& options, uint64_t seed = 0);
+
+/// For compile(): what plays and learns, without adapt.
+std::vector<Trace*> simulated_entries_of(const Traces& traces);
 
 }  // namespace hearth::agents

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "train/config.hpp"
+
+#include "classic/task.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace hearth::train {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string joined(const std::set<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+/// Reads the keys of one object; what nobody has asked for is an error.
+class ObjectReader {
+  public:
+    ObjectReader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {
+        if (!json.is_object()) fail("expected an object", json);
+    }
+
+    void read(const char* key, std::string& out) {
+        if (const Json* value = find(key)) {
+            if (!value->is_string()) return fail(named(key) + ": expected a text", *value);
+            out = value->get<std::string>();
+        }
+    }
+    void read(const char* key, bool& out) {
+        if (const Json* value = find(key)) {
+            if (!value->is_boolean()) return fail(named(key) + ": expected true or false", *value);
+            out = value->get<bool>();
+        }
+    }
+    void read(const char* key, int64_t& out, int64_t least, int64_t most) {
+        if (const Json* value = find(key)) {
+            const bool fits = value->is_number_unsigned() &&
+                              value->get<uint64_t>() >= static_cast<uint64_t>(least) &&
+                              value->get<uint64_t>() <= static_cast<uint64_t>(most);
+            if (!fits)
+                return fail(named(key) + ": expected a whole number from " + std::to_string(least) +
+                                " to " + std::to_string(most),
+                            *value);
+            out = value->get<int64_t>();
+        }
+    }
+    void read(const char* key, double& out, double least, double most) {
+        if (const Json* value = find(key)) {
+            if (!value->is_number() || !(value->get<double>() >= least) ||
+                !(value->get<double>() <= most))
+                return fail(named(key) + ": expected a number from " + Json(least).dump() + " to " +
+                                Json(most).dump(),
+                            *value);
+            out = value->get<double>();
+        }
+    }
+    void read(const char* key, agents::Setting& out, double least, double most) {
+        double value = out.value();
+        read(key, value, least, most);
+        out = agents::Setting::live(value);
+    }
+    void read(const char* key, std::vector<int64_t>& out, int64_t least, int64_t most) {
+        const Json* value = find(key);
+        if (value == nullptr) return;
+        out.clear();
+        if (!value->is_array() || value->empty() || value->size() > 16)
+            return fail(named(key) + ": expected a list of 1 to 16 numbers", *value);
+        for (const Json& one : *value) {
+            if (!one.is_number_unsigned() || one.get<uint64_t>() < static_cast<uint64_t>(least) ||
+                one.get<uint64_t>() > static_cast<uint64_t>(most))
+                return fail(named(key) + ": expected whole numbers from " + std::to_string(least) +
+                                " to " + std::to_string(most),
+                            one);
+            out.push_back(one.get<int64_t>());
+        }
+    }
+    const Json* find(const char* key) {
+        known_.insert(key);
+        if (!json_.is_object()) return nullptr;
+        const auto at = json_.find(key);
+        return at == json_.end() ? nullptr : &*at;
+    }
+    std::string named(const char* key) const { return path_.empty() ? key : path_ + "." + key; }
+
+    Status finish() {
+        if (status_.ok() && json_.is_object())
+            for (const auto& [key, value] : json_.items())
+                if (!known_.contains(key))
+                    return invalid_argument("unknown key '" + named(key.c_str()) + "'; there are " +
+                                            joined(known_));
+        return status_;
+    }
+
+  private:
+    void fail(const std::string& expected, const Json& found) {
+        if (status_.ok()) status_ = invalid_argument(expected + ", found " + found.dump());
+    }
+
+    const Json& json_;
+    std::string path_;
+    std::set<std::string> known_;
+    Status status_;
+};
+
+/// The one list of the keys below "ppo", for reading and for writing.
+template <class Visitor>
+void visit_ppo(agents::Ppo& ppo, Visitor& v) {
+    v.read("agents", ppo.agents, 1, 1 << 20);
+    v.read("horizon", ppo.horizon, 1, 1 << 16);
+    v.read("minibatches", ppo.minibatches, 1, 1 << 16);
+    v.read("epochs", ppo.epochs, 1, 1000);
+    v.read("learning_rate", ppo.learning_rate, 0, 1);
+    v.read("clip", ppo.clip, 0, 1);
+    v.read("gamma", ppo.gamma, 0, 1);
+    v.read("lambda", ppo.lambda, 0, 1);
+    v.read("value_weight", ppo.value_weight, 0, 1000);
+    v.read("first_log_deviation", ppo.first_log_deviation, -20, 2);
+    v.read("reward_scale", ppo.reward_scale, 0, 1e6);
+    v.read("normalize_observations", ppo.normalize_observations);
+    v.read("normalize_rewards", ppo.normalize_rewards);
+    v.read("normalize_advantages", ppo.normalize_advantages);
+    v.read("kl_stop", ppo.rails.kl_stop, 0, 1000);
+    v.read("gradient_norm", ppo.rails.gradient_norm, 0, 1e9);
+    v.read("reward_limit", ppo.rails.reward_limit, 0, 1e9);
+}
+
+/// Takes what visit_ppo() shows it into an object.
+struct ObjectWriter {
+    Json json = Json::object();
+    void read(const char* key, const agents::Setting& value, double, double) {
+        json[key] = value.value();
+    }
+    void read(const char* key, bool value) { json[key] = value; }
+    void read(const char* key, int64_t& value, double, double) { json[key] = value; }
+    void read(const char* key, double& value, double, double) { json[key] = value; }
+};
+
+}  // namespace
+
+std::string TrainConfig::text() const {
+    ObjectWriter writer;
+    agents::Ppo settings = ppo;
+    visit_ppo(settings, writer);
+    const double entropy = ppo.entropy.value();
+    writer.json["entropy"] = entropy;
+    Json json = {{"task", task},      {"seed", seed},
+                 {"steps", steps},    {"network", network},
+                 {"decays", decays},  {"checkpoint_windows", checkpoint_windows},
+                 {"ppo", writer.json}};
+    return json.dump(2) + "\n";
+}
+
+Result<TrainConfig> parse_config(std::string_view text) {
+    const Json json = Json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (json.is_discarded()) return invalid_argument("the configuration is no JSON");
+    TrainConfig config;
+    ObjectReader root(json, "");
+    root.read("task", config.task);
+    int64_t seed = 0;
+    root.read("seed", seed, 0, int64_t{1} << 53);
+    config.seed = static_cast<uint64_t>(seed);
+    root.read("steps", config.steps, 1, int64_t{1} << 40);
+    root.read("network", config.network, 1, 4096);
+    root.read("decays", config.decays);
+    root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
+    config.ppo.learning_rate = agents::Setting::live(config.ppo.learning_rate.value());
+    config.ppo.clip = agents::Setting::live(config.ppo.clip.value());
+    if (const Json* given = root.find("ppo")) {
+        ObjectReader ppo(*given, "ppo");
+        visit_ppo(config.ppo, ppo);
+        double entropy = config.ppo.entropy.value();
+        ppo.read("entropy", entropy, 0, 1000);
+        config.ppo.entropy = entropy;
+        HEARTH_TRY(ppo.finish());
+    }
+    HEARTH_TRY(root.finish());
+    if (std::ranges::find(classic::kTaskNames, config.task) == classic::kTaskNames.end()) {
+        std::string names;
+        for (const std::string_view name : classic::kTaskNames)
+            names += (names.empty() ? "" : ", ") + std::string(name);
+        return invalid_argument("task: expected one of " + names + ", found '" + config.task + "'");
+    }
+    return config;
+}
+
+}  // namespace hearth::train

@@ -1,0 +1,163 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "train/evaluate.hpp"
+
+#include "classic/task.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+#include <random>
+
+namespace hearth::train {
+
+double Evaluation::mean() const {
+    return std::accumulate(returns.begin(), returns.end(), 0.0) /
+           static_cast<double>(returns.size());
+}
+
+double Evaluation::deviation() const {
+    double squares = 0;
+    for (const double r : returns) squares += (r - mean()) * (r - mean());
+    return std::sqrt(squares / static_cast<double>(std::max<size_t>(returns.size() - 1, 1)));
+}
+
+double Evaluation::worst() const {
+    return *std::ranges::min_element(returns);
+}
+
+double Evaluation::success() const {
+    return static_cast<double>(std::ranges::count_if(returns, [&](double r) { return r >= bar; })) /
+           static_cast<double>(returns.size());
+}
+
+Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkpoint,
+                            int64_t episodes, uint64_t seed) {
+    const TrainConfig& config = checkpoint.config;
+    HEARTH_ASSIGN(const auto learner, SimulatedLearner::create_player(device, config));
+    HEARTH_TRY(learner->restore(checkpoint.snapshot.brain));
+    const auto begun = std::chrono::steady_clock::now();
+    const classic::TaskInfo info = classic::make_task(config.task)->info();
+    const auto count = static_cast<size_t>(episodes);
+    constexpr size_t kTenths = 10;
+    Evaluation e;
+    e.task = config.task;
+    e.bar = info.solved_at;
+    e.returns.resize(count);
+    e.lengths.resize(count);
+    e.actions.resize(info.choices > 0 ? static_cast<size_t>(info.choices) : kTenths);
+    struct Place {
+        std::unique_ptr<classic::Task> task;
+        size_t episode = 0;
+    };
+    size_t next = 0;
+    std::vector<Place> places;
+    const auto begin = [&](Place& place) {
+        place.episode = next++;
+        place.task->reset(seed + place.episode);
+    };
+    for (int64_t i = 0; i < std::min(config.ppo.agents, episodes); ++i) {
+        places.push_back({classic::make_task(config.task)});
+        begin(places.back());
+    }
+    const auto width = static_cast<size_t>(info.observation_width);
+    while (!places.empty()) {
+        HostTensor seen(DType::kF32,
+                        {static_cast<int64_t>(places.size()), static_cast<int64_t>(width)});
+        for (size_t i = 0; i < places.size(); ++i)
+            places[i].task->observe(seen.as<float>().subspan(i * width, width));
+        HEARTH_ASSIGN(const HostTensor actions, learner->act(seen));
+        for (size_t i = 0; i < places.size(); ++i) {
+            const double action = actions.get(static_cast<int64_t>(i));
+            const double low = static_cast<double>(info.low), high = static_cast<double>(info.high);
+            const double bin =
+                info.choices > 0 ? action : (action - low) / (high - low) * double{kTenths};
+            ++e.actions[std::min(static_cast<size_t>(std::max(bin, 0.0)), e.actions.size() - 1)];
+            const size_t episode = places[i].episode;
+            const classic::Outcome outcome = places[i].task->step(static_cast<float>(action));
+            e.returns[episode] += outcome.reward;
+            const bool is_late = ++e.lengths[episode] >= info.step_limit;
+            if (!outcome.terminated && !is_late) continue;
+            if (next < count)
+                begin(places[i]);
+            else
+                places[i].task = nullptr;
+        }
+        std::erase_if(places, [](const Place& place) { return place.task == nullptr; });
+    }
+    e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return e;
+}
+
+namespace {
+
+/// By minorization and maximization (Hunter, "MM Algorithms for Generalized Bradley-Terry Models", 2004).
+/// wins: [brains][brains], draws as halves.
+std::vector<double> bradley_terry(const std::vector<std::vector<double>>& wins) {
+    const size_t n = wins.size();
+    std::vector<double> strength(n, 1.0);
+    for (int round = 0; round < 1000; ++round) {
+        double most = 0;
+        for (size_t i = 0; i < n; ++i) {
+            // A draw with a brain of strength 1 keeps what always wins, or never, finite.
+            double won = 0.5, games = 1 / (strength[i] + 1);
+            for (size_t j = 0; j < n; ++j) {
+                if (i == j) continue;
+                won += wins[i][j];
+                games += (wins[i][j] + wins[j][i]) / (strength[i] + strength[j]);
+            }
+            const double after = won / games;
+            most = std::max(most, std::abs(std::log(after / strength[i])));
+            strength[i] = after;
+        }
+        if (most < 1e-9) break;
+    }
+    std::vector<double> elo(n);
+    double sum = 0;
+    for (size_t i = 0; i < n; ++i) sum += elo[i] = 400 * std::log10(strength[i]);
+    for (double& e : elo) e += 1500 - sum / static_cast<double>(n);
+    return elo;
+}
+
+std::vector<double> rate_once(const std::vector<std::vector<double>>& returns,
+                              const std::vector<size_t>& seeds) {
+    std::vector<std::vector<double>> wins(returns.size(), std::vector<double>(returns.size()));
+    for (size_t i = 0; i < returns.size(); ++i)
+        for (size_t j = 0; j < i; ++j)
+            for (const size_t s : seeds) {
+                const double a = returns[i][s], b = returns[j][s];
+                const double first = a > b ? 1 : a < b ? 0 : 0.5;
+                wins[i][j] += first;
+                wins[j][i] += 1 - first;
+            }
+    return bradley_terry(wins);
+}
+
+}  // namespace
+
+std::vector<Rating> rate(const std::vector<std::vector<double>>& returns, uint64_t seed) {
+    if (returns.empty() || returns[0].empty()) return std::vector<Rating>(returns.size());
+    constexpr size_t kResamplings = 200;
+    std::vector<size_t> seeds(returns[0].size());
+    std::iota(seeds.begin(), seeds.end(), size_t{0});
+    const std::vector<double> elo = rate_once(returns, seeds);
+    std::vector<std::vector<double>> resampled(returns.size());
+    std::mt19937_64 random(seed);
+    for (size_t r = 0; r < kResamplings; ++r) {
+        std::vector<size_t> drawn(seeds.size());
+        for (size_t& s : drawn) s = random() % seeds.size();
+        const std::vector<double> once = rate_once(returns, drawn);
+        for (size_t i = 0; i < once.size(); ++i) resampled[i].push_back(once[i]);
+    }
+    std::vector<Rating> ratings;
+    for (size_t i = 0; i < elo.size(); ++i) {
+        std::ranges::sort(resampled[i]);
+        ratings.push_back({elo[i], resampled[i][kResamplings / 40],
+                           resampled[i][kResamplings - 1 - kResamplings / 40]});
+    }
+    return ratings;
+}
+
+}  // namespace hearth::train

@@ -1,0 +1,217 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth train, hearth evaluate, hearth league: docs/training_before_shipping.md.
+
+#include "train/evaluate.hpp"
+#include "train/trainer.hpp"
+
+#include <hearth/file.hpp>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <programs/arguments.hpp>
+#include <programs/streams.hpp>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace hearth::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+    int device = -1;
+    std::string config, folder;
+    bool resumes = false, as_json = false;
+    std::vector<std::string> brains;
+    int64_t episodes = 100;
+    uint64_t seed = 1'000'000;
+    std::string log;
+};
+
+/// On stderr, for people at a terminal alone.
+void draw_progress(const TrainProgress& p) {
+    static const bool is_terminal = isatty(2) != 0;
+    if (!is_terminal) return;
+    constexpr int64_t kWidth = 30;
+    const int64_t filled = std::min(p.steps, p.of) * kWidth / p.of;
+    fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {} of {} steps, mean return {:.1f}  ", "", filled, "",
+               kWidth - filled, p.steps, p.of, p.mean_return);
+    if (p.steps >= p.of) fmt::print(stderr, "\n");
+    std::fflush(stderr);
+}
+
+Status run_train(standalone::Device& device, const Arguments& arguments) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(arguments.config));
+    const Result<TrainConfig> config =
+        parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+    if (!config.ok()) return config.status().in(arguments.config);
+    HEARTH_ASSIGN(const TrainOutcome outcome, train(device, *config,
+                                                    {.folder = arguments.folder,
+                                                     .resumes = arguments.resumes,
+                                                     .on_progress = draw_progress}));
+    fmt::print("{}: {} steps, mean return of the last 20 episodes {:.1f}\n", arguments.folder,
+               outcome.steps, outcome.mean_return);
+    return {};
+}
+
+Json json_of(const Evaluation& e) {
+    return {{"task", e.task},
+            {"episodes", e.returns.size()},
+            {"mean_return", e.mean()},
+            {"deviation", e.deviation()},
+            {"worst_return", e.worst()},
+            {"success", e.success()},
+            {"bar", e.bar},
+            {"seconds", e.seconds},
+            {"actions", e.actions},
+            {"returns", e.returns}};
+}
+
+/// A run log of returns by episode, for `hearth watch --png`.
+Status write_curves(const std::string& path, const Evaluation& e) {
+    std::string text =
+        "{\"type\":\"run\",\"program\":\"evaluate " + e.task + "\",\"at\":\"episodes\"}\n";
+    for (size_t i = 0; i < e.returns.size(); ++i)
+        text += Json({{"type", "episode"},
+                      {"at", i},
+                      {"return", e.returns[i]},
+                      {"length", e.lengths[i]}})
+                    .dump() +
+                "\n";
+    return write_file_atomically(path, std::string_view(text));
+}
+
+void print_evaluation(const Evaluation& e) {
+    fmt::print("task          {}\nepisodes      {}\nreturn        {:.2f} (deviation {:.2f})\n",
+               e.task, e.returns.size(), e.mean(), e.deviation());
+    fmt::print("worst         {:.2f}\nsuccess       {:.1f} % reach {}\nseconds       {:.2f}\n",
+               e.worst(), 100 * e.success(), e.bar, e.seconds);
+    const int64_t most = std::max<int64_t>(*std::ranges::max_element(e.actions), 1);
+    int64_t all = 0;
+    for (const int64_t count : e.actions) all += count;
+    for (size_t i = 0; i < e.actions.size(); ++i)
+        fmt::print("action {:<6} {:5.1f} % {:#<{}}\n", i,
+                   100.0 * static_cast<double>(e.actions[i]) / static_cast<double>(all), "",
+                   e.actions[i] * 40 / most);
+}
+
+Status run_evaluate(standalone::Device& device, const Arguments& arguments) {
+    HEARTH_ASSIGN(const Checkpoint checkpoint, read_checkpoint(arguments.brains[0]));
+    HEARTH_ASSIGN(const Evaluation e,
+                  evaluate(device, checkpoint, arguments.episodes, arguments.seed));
+    if (!arguments.log.empty()) HEARTH_TRY(write_curves(arguments.log, e));
+    if (arguments.as_json)
+        fmt::print("{}\n", json_of(e).dump(2));
+    else
+        print_evaluation(e);
+    return {};
+}
+
+Status run_league(standalone::Device& device, const Arguments& arguments) {
+    std::vector<Evaluation> evaluations;
+    std::vector<std::vector<double>> returns;
+    for (const std::string& path : arguments.brains) {
+        HEARTH_ASSIGN(const Checkpoint checkpoint, read_checkpoint(path));
+        HEARTH_ASSIGN(Evaluation e,
+                      evaluate(device, checkpoint, arguments.episodes, arguments.seed));
+        if (!evaluations.empty() && e.task != evaluations[0].task)
+            return invalid_argument("'" + path + "' plays " + e.task + ", expected " +
+                                    evaluations[0].task + " as the first brain");
+        returns.push_back(e.returns);
+        evaluations.push_back(std::move(e));
+    }
+    const std::vector<Rating> ratings = rate(returns, arguments.seed);
+    std::vector<size_t> order(ratings.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order,
+                             [&](size_t a, size_t b) { return ratings[a].elo > ratings[b].elo; });
+    Json all = Json::array();
+    if (!arguments.as_json)
+        fmt::print("{:>7} {:>15} {:>10} {:>10}  brain\n", "Elo", "95 %", "return", "worst");
+    for (const size_t i : order) {
+        const Rating& r = ratings[i];
+        const Evaluation& e = evaluations[i];
+        if (arguments.as_json)
+            all.push_back({{"brain", arguments.brains[i]},
+                           {"elo", r.elo},
+                           {"low", r.low},
+                           {"high", r.high},
+                           {"mean_return", e.mean()},
+                           {"worst_return", e.worst()}});
+        else
+            fmt::print("{:7.0f} {:>7.0f}-{:<7.0f} {:10.2f} {:10.2f}  {}\n", r.elo, r.low, r.high,
+                       e.mean(), e.worst(), arguments.brains[i]);
+    }
+    if (arguments.as_json)
+        fmt::print(
+            "{}\n",
+            Json({{"task", evaluations[0].task}, {"episodes", arguments.episodes}, {"brains", all}})
+                .dump(2));
+    return {};
+}
+
+int run_program(int argc, char** argv) {
+    Arguments arguments;
+    CLI::App app("Training before shipping (docs/training_before_shipping.md)", "hearth");
+    app.require_subcommand(1);
+    Status (*run)(standalone::Device&, const Arguments&) = nullptr;
+    const auto add = [&](const char* name, const char* what, auto* function) {
+        CLI::App* command = app.add_subcommand(name, what);
+        command
+            ->add_option("--device", arguments.device, "Index of the Vulkan device; -1: the best.")
+            ->check(programs::device_index());
+        command->callback([&run, function] { run = function; });
+        return command;
+    };
+    CLI::App* train = add("train", "Train a brain as a configuration says.", &run_train);
+    train->add_option("config", arguments.config, "The configuration, JSON.")
+        ->required()
+        ->check(CLI::ExistingFile);
+    train->add_option("-o,--out", arguments.folder, "Folder for last.brain and run.jsonl.")
+        ->required();
+    train->add_flag("--resume", arguments.resumes, "Go on from the folder's last.brain.");
+    const auto add_playing = [&](CLI::App* command) {
+        command->add_option("--episodes", arguments.episodes, "Episodes of each brain (100).")
+            ->check(programs::whole_number(1, 1'000'000));
+        command->add_option("--seed", arguments.seed, "Of the first episode (1000000).")
+            ->check(programs::whole_number(0, uint64_t{1} << 62));
+        command->add_flag("--json", arguments.as_json, "Print one JSON object instead of text.");
+    };
+    CLI::App* evaluate = add("evaluate", "Play seeded episodes without chance.", &run_evaluate);
+    evaluate->add_option("brain", arguments.brains, "A brain that `train` wrote.")
+        ->required()
+        ->expected(1);
+    add_playing(evaluate);
+    evaluate->add_option("--log", arguments.log,
+                         "Write returns by episode as a run log (hearth watch LOG --png FILE).");
+    CLI::App* league = add("league", "Rate brains against each other (Elo).", &run_league);
+    league->add_option("brains", arguments.brains, "Brains of one task that `train` wrote.")
+        ->required()
+        ->expected(2, 64);
+    add_playing(league);
+    CLI11_PARSE(app, argc, argv);
+    const auto result = [&]() -> Status {
+        HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
+        HEARTH_ASSIGN(const auto device,
+                      standalone::Device::create(*instance, {.index = arguments.device}));
+        return run(*device, arguments);
+    }();
+    if (!result.ok()) fmt::print(stderr, "hearth: {}\n", result.message());
+    return result.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace hearth::train
+
+int main(int argc, char** argv) {
+    return hearth::programs::run_program("hearth_train",
+                                         [&] { return hearth::train::run_program(argc, argv); });
+}

@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "train/trainer.hpp"
+
+#include <hearth/agents/run_log.hpp>
+#include <hearth/file.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <limits>
+#include <numeric>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+namespace hearth::train {
+
+namespace {
+
+constexpr size_t kAveraged = 20;
+
+/// A file to which whole lines are appended, each of which has arrived when add() returns.
+class LineFile {
+  public:
+    static Result<LineFile> open(const std::string& path) {
+        LineFile file;
+        file.path_ = path;
+        file.file_.reset(std::fopen(path.c_str(), "a"));
+        if (!file.file_) return not_found("cannot write '" + path + "': " + std::strerror(errno));
+        return file;
+    }
+    Status add(const std::string& lines) {
+        if (std::fputs(lines.c_str(), file_.get()) < 0 || std::fflush(file_.get()) != 0)
+            return internal_error("cannot write '" + path_ + "': " + std::strerror(errno));
+        return {};
+    }
+
+  private:
+    struct Close {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+    std::string path_;
+    std::unique_ptr<std::FILE, Close> file_;
+};
+
+std::string episode_line(int64_t steps, double mean_return) {
+    if (!std::isfinite(mean_return)) return "";
+    return "{\"type\":\"episodes\",\"at\":" + std::to_string(steps) +
+           ",\"mean_return\":" + agents::detail::json_number(mean_return) + "}\n";
+}
+
+/// What was logged up to `steps`: the lines after it are of windows that will be played again.
+Result<std::string> log_until(const std::string& path, int64_t steps) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
+    std::istringstream lines(
+        std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    std::string kept;
+    for (std::string line; std::getline(lines, line);) {
+        const auto json = nlohmann::json::parse(line, nullptr, false);
+        if (!json.is_object()) continue;  // cut off when the process was killed
+        const auto at = json.find("at");
+        if (json.value("type", "") == "end") continue;
+        if (at != json.end() && at->is_number() && at->get<double>() > static_cast<double>(steps))
+            continue;
+        kept += line + "\n";
+    }
+    return kept;
+}
+
+/// What a run may not change when it goes on.
+std::string fixed_text(TrainConfig config) {
+    config.steps = 1;
+    config.checkpoint_windows = 1;
+    return config.text();
+}
+
+class Trainer {
+  public:
+    Trainer(standalone::Device& device, const TrainConfig& config, const TrainRun& run)
+        : device_(device), config_(config), run_(run) {}
+
+    Result<TrainOutcome> train() {
+        HEARTH_TRY(begin());
+        const int64_t samples = config_.ppo.agents * config_.ppo.horizon;
+        while (steps_ < config_.steps) {
+            const LiveSettings settings[] = {settings_at(config_, steps_)};
+            HEARTH_ASSIGN(const std::vector<Window> windows, learner_->run(settings));
+            steps_ += samples;
+            ++windows_;
+            add_episodes(windows[0], returns_);
+            HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(windows[0].status),
+                                                        static_cast<double>(steps_)) +
+                                 episode_line(steps_, returns_.mean())));
+            if (windows_ % config_.checkpoint_windows == 0) HEARTH_TRY(checkpoint());
+            if (run_.on_progress) run_.on_progress({steps_, config_.steps, returns_.mean()});
+        }
+        HEARTH_TRY(checkpoint());
+        HEARTH_TRY(log_->add("{\"type\":\"end\",\"at\":" + std::to_string(steps_) + "}\n"));
+        return TrainOutcome{steps_, returns_.mean()};
+    }
+
+  private:
+    std::string file(const char* name) const { return run_.folder + "/" + name; }
+
+    Status begin() {
+        std::error_code error;
+        std::filesystem::create_directories(run_.folder, error);
+        if (error)
+            return not_found("cannot make the folder '" + run_.folder + "': " + error.message());
+        const bool has_checkpoint = std::filesystem::exists(file("last.brain"), error);
+        if (has_checkpoint && !run_.resumes)
+            return invalid_argument("'" + file("last.brain") +
+                                    "' is there: resume it, or take another folder");
+        if (!has_checkpoint && run_.resumes)
+            return not_found("nothing to resume: no '" + file("last.brain") + "'");
+        HEARTH_ASSIGN(learner_, SimulatedLearner::create(device_, config_));
+        std::string log = agents::run_log_begin("train " + config_.task, "steps");
+        if (has_checkpoint) {
+            HEARTH_ASSIGN(const Checkpoint from, read_checkpoint(file("last.brain")));
+            if (fixed_text(from.config) != fixed_text(config_))
+                return invalid_argument("'" + file("last.brain") +
+                                        "' is of another configuration:\n" + from.config.text());
+            HEARTH_TRY(learner_->restore(from.snapshot.brain, from.snapshot.transients));
+            steps_ = from.steps;
+            windows_ = from.windows;
+            for (const float value : from.returns) returns_.add(value);
+            HEARTH_ASSIGN(log, log_until(file("run.jsonl"), steps_));
+        }
+        HEARTH_TRY(write_file_atomically(file("config.json"), std::string_view(config_.text())));
+        HEARTH_TRY(write_file_atomically(file("run.jsonl"), std::string_view(log)));
+        HEARTH_ASSIGN(LineFile opened, LineFile::open(file("run.jsonl")));
+        log_ = std::make_unique<LineFile>(std::move(opened));
+        return {};
+    }
+
+    Status checkpoint() {
+        HEARTH_ASSIGN(SimulatedLearner::Snapshot snapshot, learner_->snapshot());
+        return write_checkpoint(file("last.brain"), {config_, steps_, windows_, returns_.values(),
+                                                     std::move(snapshot)});
+    }
+
+    standalone::Device& device_;
+    const TrainConfig& config_;
+    const TrainRun& run_;
+    std::unique_ptr<SimulatedLearner> learner_;
+    std::unique_ptr<LineFile> log_;
+    int64_t steps_ = 0, windows_ = 0;
+    ReturnWindow returns_;
+};
+
+}  // namespace
+
+void ReturnWindow::add(float value) {
+    values_.push_back(value);
+    if (values_.size() > kAveraged) values_.pop_front();
+}
+
+double ReturnWindow::mean() const {
+    if (values_.size() < kAveraged) return -std::numeric_limits<double>::infinity();
+    return std::accumulate(values_.begin(), values_.end(), 0.0) / static_cast<double>(kAveraged);
+}
+
+void add_episodes(const Window& window, ReturnWindow& returns) {
+    for (size_t i = 0; i < window.end.size(); ++i)
+        if (window.end[i] > 0.5f) returns.add(window.episode_return[i]);
+}
+
+LiveSettings settings_at(const TrainConfig& config, int64_t steps) {
+    const double left =
+        config.decays
+            ? std::max(0.0, 1 - static_cast<double>(steps) / static_cast<double>(config.steps))
+            : 1;
+    return {static_cast<float>(config.ppo.learning_rate.value() * left),
+            static_cast<float>(config.ppo.clip.value() * left)};
+}
+
+Result<TrainOutcome> train(standalone::Device& device, const TrainConfig& config,
+                           const TrainRun& run) {
+    return Trainer(device, config, run).train();
+}
+
+}  // namespace hearth::train

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "companion.hpp"
+
+#include "commands.hpp"
+#include "tables.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+namespace hearth::tool {
+namespace {
+
+/// Returns only if it could not be started.
+Status become(const std::string& name, const std::vector<std::string>& arguments,
+              const std::string& built_with) {
+    std::error_code error;
+    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
+    const std::string program = (self.parent_path() / name).string();
+    std::vector<char*> words = {const_cast<char*>(program.c_str())};
+    for (const std::string& argument : arguments)
+        words.push_back(const_cast<char*>(argument.c_str()));
+    words.push_back(nullptr);
+    execv(program.c_str(), words.data());
+    return not_found(fmt::format("cannot start '{}': {} (it is built with the {})", program,
+                                 std::strerror(errno), built_with));
+}
+
+}  // namespace
+
+void add_companion(CLI::App& app, int& exit_code, const std::string& name,
+                   const std::string& description, const std::string& program,
+                   const std::string& first, const std::string& built_with) {
+    CLI::App* command = app.add_subcommand(name, description);
+    // All that follows is for that program.
+    command->prefix_command();
+    command->set_help_flag();
+    command->callback([=, &exit_code] {
+        std::vector<std::string> arguments = command->remaining();
+        if (!first.empty()) arguments.insert(arguments.begin(), first);
+        print_error(name.c_str(), become(program, arguments, built_with), false);
+        exit_code = kExitFailed;
+    });
+}
+
+}  // namespace hearth::tool

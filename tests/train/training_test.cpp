@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "train/evaluate.hpp"
+#include "train/trainer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace hearth::train {
+namespace {
+
+TEST(TrainConfig, WhatIsWrittenIsReadAsItWas) {
+    const auto config = parse_config(R"({"task": "Pendulum", "seed": 7, "steps": 1000,
+        "network": [32, 16], "decays": true, "checkpoint_windows": 3,
+        "ppo": {"agents": 12, "learning_rate": 0.003, "clip": 0.1, "entropy": 0.01,
+                "normalize_rewards": false, "kl_stop": 0}})");
+    ASSERT_TRUE(config.ok()) << config.status().message();
+    EXPECT_EQ(config->ppo.agents, 12);
+    EXPECT_EQ(config->ppo.learning_rate.value(), 0.003);
+    EXPECT_TRUE(config->ppo.learning_rate.is_live());
+    EXPECT_EQ(config->ppo.entropy.value(), 0.01);
+    EXPECT_FALSE(config->ppo.normalize_rewards);
+    EXPECT_EQ(config->network, (std::vector<int64_t>{32, 16}));
+    const auto again = parse_config(config->text());
+    ASSERT_TRUE(again.ok()) << again.status().message();
+    EXPECT_EQ(again->text(), config->text());
+    EXPECT_EQ(again->seed, 7u);
+    EXPECT_EQ(again->checkpoint_windows, 3);
+}
+
+TEST(TrainConfig, MissingKeysAreDefaults) {
+    const auto config = parse_config("{}");
+    ASSERT_TRUE(config.ok()) << config.status().message();
+    EXPECT_EQ(config->text(), parse_config(TrainConfig{}.text())->text());
+}
+
+TEST(TrainConfig, WhatIsWrongIsNamed) {
+    const auto message = [](const char* text) { return parse_config(text).status().message(); };
+    const auto says = [&](const char* text, const char* part) {
+        EXPECT_NE(message(text).find(part), std::string::npos) << message(text);
+    };
+    says("{", "no JSON");
+    says("[]", "expected an object");
+    says(R"({"setps": 5})", "unknown key 'setps'; there are checkpoint_windows, decays");
+    says(R"({"ppo": {"learning_rat": 1}})", "unknown key 'ppo.learning_rat'");
+    says(R"({"steps": "many"})", "steps: expected a whole number from 1");
+    says(R"({"steps": -5})", "found -5");
+    says(R"({"steps": 1.5})", "found 1.5");
+    says(R"({"ppo": {"gamma": 2}})", "ppo.gamma: expected a number from");
+    says(R"({"ppo": 3})", "expected an object, found 3");
+    says(R"({"decays": 1})", "decays: expected true or false");
+    says(R"({"network": []})", "network: expected a list");
+    says(R"({"network": [64, 0]})", "network: expected whole numbers");
+    says(R"({"task": "CartPole-v1"})", "expected one of CartPole, Acrobot");
+}
+
+TEST(TrainConfig, SettingsFallToZeroWhereTheyDecay) {
+    TrainConfig config;
+    config.steps = 1000;
+    config.ppo.learning_rate = agents::Setting::live(0.5);
+    EXPECT_EQ(settings_at(config, 500).learning_rate, 0.5f);
+    config.decays = true;
+    EXPECT_EQ(settings_at(config, 0).learning_rate, 0.5f);
+    EXPECT_EQ(settings_at(config, 500).learning_rate, 0.25f);
+    EXPECT_EQ(settings_at(config, 2000).learning_rate, 0.0f);
+}
+
+TEST(ReturnWindow, IsTheMeanOfTheLastTwenty) {
+    ReturnWindow returns;
+    for (int i = 0; i < 19; ++i) returns.add(1);
+    EXPECT_EQ(returns.mean(), -INFINITY);
+    for (int i = 0; i < 20; ++i) returns.add(static_cast<float>(i));
+    EXPECT_EQ(returns.mean(), 9.5);
+}
+
+TEST(Rating, OfEqualBrainsIsEqual) {
+    const std::vector<Rating> ratings = rate({{1, 2, 3}, {1, 2, 3}, {1, 2, 3}});
+    for (const Rating& r : ratings) {
+        EXPECT_NEAR(r.elo, 1500, 1e-6);
+        EXPECT_NEAR(r.high - r.low, 0, 1e-6);
+    }
+}
+
+// Three wins of four, over many seeds, are 400 log10(3) = 191 points.
+TEST(Rating, TellsHowOftenOneWins) {
+    std::vector<std::vector<double>> returns(2);
+    for (int i = 0; i < 1000; ++i) {
+        returns[0].push_back(i % 4 == 0 ? 0 : 2);
+        returns[1].push_back(1);
+    }
+    const std::vector<Rating> ratings = rate(returns);
+    EXPECT_NEAR(ratings[0].elo - ratings[1].elo, 400 * std::log10(3.0), 2);
+    EXPECT_NEAR(ratings[0].elo + ratings[1].elo, 3000, 1e-6);
+    for (const Rating& r : ratings) {
+        EXPECT_LT(r.low, r.elo);
+        EXPECT_GT(r.high, r.elo);
+        // Of 1,000 games the deviation of a difference is 13 points; a rating has half of it.
+        EXPECT_NEAR(r.high - r.low, 4 * 6.4, 10);
+    }
+}
+
+TEST(Rating, OfOneThatAlwaysWinsIsFiniteAndTheHighest) {
+    const std::vector<Rating> ratings = rate({{1, 1, 1}, {9, 9, 9}, {5, 5, 5}});
+    EXPECT_GT(ratings[1].elo, ratings[2].elo);
+    EXPECT_GT(ratings[2].elo, ratings[0].elo);
+    EXPECT_LT(ratings[1].elo, 3000);
+}
+
+}  // namespace
+}  // namespace hearth::train
