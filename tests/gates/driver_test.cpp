@@ -270,6 +270,17 @@ TEST_F(DriverTest, WhatIsLearnedDoesNotDependOnTheBudget) {
     EXPECT_EQ(whole.at("actor.0.weight"), whole.at("published.param.actor.0.weight"));
 }
 
+TEST_F(DriverTest, APreferenceThatIsNoneIsRefused) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    ASSERT_TRUE(host->agents.add().ok());
+    for (const auto preference :
+         {HEARTH_AGENTS_BALANCED, HEARTH_AGENTS_PREFER_GRAPHICS, HEARTH_AGENTS_PREFER_LEARNING})
+        EXPECT_TRUE(host->frame({.preference = preference}).ok());
+    EXPECT_FALSE(host->frame({.preference = static_cast<hearth_agents_preference>(3)}).ok());
+    EXPECT_STREQ(hearth_agents_error(host->agents.handle()), "preference is 3, expected 0 to 2");
+}
+
 TEST_F(DriverTest, WithoutABudgetNothingIsLearnedAndFullWindowsDropSamples) {
     const auto host = small_host(device());
     ASSERT_NE(host, nullptr);

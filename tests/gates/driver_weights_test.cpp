@@ -122,6 +122,46 @@ TEST_F(DriverWeightsTest, WhatGoesOnFromASnapshotDependsOnNothingElse) {
     EXPECT_EQ(after(0), after(13));
 }
 
+TEST_F(DriverWeightsTest, AfterALostDeviceTheNewestSnapshotGoesOnLearningOnAnother) {
+    const auto host = small_host(device());
+    ASSERT_NE(host, nullptr);
+    const auto ids = add_all(*host);
+    host->settle();
+    const Weights first = weights_of(*host);
+    play(*host, ids, 0, 20);
+    keep(*host);
+    const Weights kept = weights_of(*host);
+    EXPECT_NE(kept, first);
+    // Lost in the middle of an item.
+    int frame = 20;
+    do {
+        ASSERT_LT(frame, 60);
+        ASSERT_TRUE(host->frame({.learn_us = 1}, [&] { live(host->agents, ids, frame); }).ok());
+        ++frame;
+    } while (host->agents.status().phase != HEARTH_AGENTS_LEARNING);
+    hearth_context_device_lost(host->context().handle());
+    EXPECT_FALSE(host->frame({.learn_us = 1e9}).ok());
+    const auto saved = host->agents.save(0);
+    ASSERT_TRUE(saved.ok()) << saved.status().message();
+
+    const auto go_on = [&](standalone::Device& on) -> Weights {
+        const auto next = small_host(on);
+        if (next == nullptr) return {};
+        const auto next_ids = add_all(*next);
+        EXPECT_TRUE(next->agents.load(*saved).ok());
+        EXPECT_TRUE(next->frame({.learn_us = 0, .decide = false}).ok());
+        EXPECT_EQ(weights_of(*next), kept);
+        play(*next, next_ids, 0, 30);
+        EXPECT_GT(next->agents.status().windows, 0u);
+        return weights_of(*next);
+    };
+    const auto another = make_device(test::test_device_options());
+    ASSERT_NE(another, nullptr);
+    const Weights learned = go_on(*another);
+    EXPECT_NE(learned, kept) << "learning goes on";
+    EXPECT_EQ(learned, go_on(device())) << "as it would have where the device was not lost";
+}
+
 TEST_F(DriverWeightsTest, KeepsTheNewestSnapshotsAndTakesThemByItself) {
     const auto host = small_host(device(), {.snapshot_count = 2, .snapshot_period = 12});
     ASSERT_NE(host, nullptr);

@@ -170,7 +170,8 @@ class AgentsCreateInfo(_Tagged):
 class AgentsRecordInfo(_Tagged):
     TYPE = 1001
     _fields_ = _HEAD + [("command_buffer", c_void_p), ("explore", c_float), ("decide", c_uint32),
-                        ("learn_us", c_double), ("decide_within", c_uint32), ("input_count", c_uint32),
+                        ("learn_us", c_double), ("preference", c_uint32), ("reserved", c_uint32),
+                        ("decide_within", c_uint32), ("input_count", c_uint32),
                         ("inputs", c_void_p), ("row_count", c_void_p), ("learn_command_buffer", c_void_p)]
 
 

@@ -35,6 +35,7 @@ enum class Ending { kOver = HEARTH_AGENTS_OVER, kCutOff = HEARTH_AGENTS_CUT_OFF 
 /// How a frame is recorded.
 struct AgentsFrame {
     double learn_us = 500;  ///< GPU time for learning; 0: none
+    hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;
     float explore = 1;   ///< 1 samples, 0 takes the likeliest; DQN, praise: the part of random ones
     bool decide = true;  ///< false: agents only learn
     /// Frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: as learn_us leaves time.
@@ -165,6 +166,7 @@ class Agents {
         hearth_agents_record_info info = hearth_agents_record_info_default();
         info.command_buffer = commands;
         info.learn_us = frame.learn_us;
+        info.preference = frame.preference;
         info.explore = frame.explore;
         info.decide = frame.decide ? 1u : 0u;
         info.decide_within = frame.decide_within;

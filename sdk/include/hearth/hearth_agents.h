@@ -180,6 +180,14 @@ HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth
 /* hearth_agents_record_info::decide_within: whenever learn_us leaves time for it. */
 #define HEARTH_AGENTS_WHENEVER 0u
 
+/* What a frame's picture or learning gives way to: how long slices of learning are beside learn_us. */
+typedef enum hearth_agents_preference {
+    HEARTH_AGENTS_BALANCED = 0,
+    HEARTH_AGENTS_PREFER_GRAPHICS = 1, /* half as long */
+    HEARTH_AGENTS_PREFER_LEARNING = 2, /* twice as long */
+    HEARTH_AGENTS_PREFERENCE_FORCE_32_BITS = 0x7fffffff
+} hearth_agents_preference;
+
 typedef struct hearth_agents_record_info {
     hearth_struct_type type;
     uint32_t size;
@@ -188,6 +196,8 @@ typedef struct hearth_agents_record_info {
     float explore;
     uint32_t decide; /* non-zero: agents decide in this frame; 0: they only learn */
     double learn_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
+    hearth_agents_preference preference;
+    uint32_t reserved;
     /* How many frames the decision may be spread over, cut at barriers: 1, this one; N, it is done by the Nth;
      * HEARTH_AGENTS_WHENEVER.  Observations are those of the frame in which it begins; the next decision
      * begins when it is done. */

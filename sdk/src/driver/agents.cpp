@@ -324,6 +324,11 @@ hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_re
             "learn_us is not within 0 and 1e9");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
+    if (static_cast<uint32_t>(info->preference) > HEARTH_AGENTS_PREFER_LEARNING) {
+        agents->error.set("preference is %u, expected 0 to 2",
+                          static_cast<unsigned>(info->preference));
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
     if ((info->input_count > 0 && info->inputs == nullptr) ||
         info->input_count > agents->frame.sources.size()) {
         agents->error.set("%u inputs, the entry frame has %zu", info->input_count,

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <hearth/hearth_agents.h>
+
 #include <array>
 #include <compare>
 #include <cstddef>
@@ -27,6 +29,13 @@ struct Limits {
     uint32_t dispatches = 0, workgroups = 0;
     bool is_nothing() const { return dispatches == 0 && workgroups == 0; }
 };
+
+/// What a frame's slices of learning take together: half of learn_us, all of it, or twice as much.
+inline double budget_us(double learn_us, hearth_agents_preference preference) {
+    return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? learn_us / 2
+           : preference == HEARTH_AGENTS_PREFER_LEARNING ? learn_us * 2
+                                                         : learn_us;
+}
 
 /// Each step has a cost of its own, the mean of the others until it was measured.  A slice's time corrects those of
 /// its steps by the same factor, so that a slow step is told from fast ones as slices begin and end at different

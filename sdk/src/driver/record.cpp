@@ -370,11 +370,11 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
-    if (info.learn_us > 0 && manifest.horizon > 0) learn_cost.set_budget(info.learn_us);
+    const double budget = budget_us(info.learn_us, info.preference);
+    if (budget > 0 && manifest.horizon > 0) learn_cost.set_budget(budget);
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
     const double unit = unit_us();
-    if (info.learn_us > 0)
-        tokens_us = std::min(tokens_us, std::max(unit - info.learn_us, 0.0)) + info.learn_us;
+    if (budget > 0) tokens_us = std::min(tokens_us, std::max(unit - budget, 0.0)) + budget;
 
     const uint64_t before = frames;
     if (!is_deciding && info.decide != 0)

@@ -179,6 +179,17 @@ TEST(CostMeter, ADispatchThatIsLongerThanTheBudgetIsRecordedInPieces) {
     EXPECT_LE(play(512, 32, 200).worst, 200);
 }
 
+TEST(CostMeter, APreferenceMakesSlicesHalfOrTwiceAsLong) {
+    const double balanced = budget_us(1000, HEARTH_AGENTS_BALANCED),
+                 graphics = budget_us(1000, HEARTH_AGENTS_PREFER_GRAPHICS),
+                 learning = budget_us(1000, HEARTH_AGENTS_PREFER_LEARNING);
+    EXPECT_EQ(balanced, 1000);
+    EXPECT_LE(play(512, 32, graphics).worst, 500);
+    EXPECT_GT(play(512, 32, learning).worst, 1000);
+    EXPECT_GT(play(512, 32, learning).items, play(512, 32, balanced).items);
+    EXPECT_GT(play(512, 32, balanced).items, play(512, 32, graphics).items);
+}
+
 TEST(CostMeter, WhatAGpuRunsAtOnceIsNotCutInVain) {
     // One wave: half of it takes as long.
     const Played played = play(512, 512, 1000);
