@@ -194,6 +194,43 @@ TEST_F(Tool, ReplayOfADumpFindsTheSameBits) {
     EXPECT_TRUE(other.says("the dump is of program ")) << other.text;
 }
 
+TEST_F(Tool, ReplayOfAFolderGoesThroughItsDumpsInOrder) {
+    const std::string folder = path("dumps");
+    ASSERT_TRUE(std::filesystem::create_directory(folder));
+    EXPECT_TRUE(run("replay '" + folder + "'").says("has no .safetensors files"));
+    for (const char* name : {"0", "1", "2"}) {
+        const Ran ran = run("run '" + path("model.onnx") + "' --seed " + name + " --dump '" +
+                            folder + "/" + name + ".safetensors'");
+        ASSERT_EQ(ran.exit_code, 0) << ran.text;
+    }
+    // The second one's program is in the first alone, and the host changes a weight before the third.
+    Metadata texts;
+    NamedTensors second = read_safetensors(read("dumps/1.safetensors"), &texts).value();
+    ASSERT_EQ(second.erase("program"), 1u);
+    ASSERT_TRUE(
+        write_file_atomically(folder + "/1.safetensors", write_safetensors(second, texts)).ok());
+    const json all = json::parse(run("replay '" + folder + "' --json").text, nullptr, false);
+    ASSERT_FALSE(all.is_discarded());
+    EXPECT_TRUE(all["agree"]);
+    ASSERT_EQ(all["dumps"].size(), 3u);
+    EXPECT_EQ(all["dumps"][1]["file"], "1.safetensors");
+    EXPECT_EQ(all["dumps"][1]["changed_before"], json::array());
+
+    NamedTensors third = read_safetensors(read("dumps/2.safetensors"), &texts).value();
+    const auto slot = std::find_if(third.begin(), third.end(),
+                                   [](const auto& t) { return t.first.starts_with("slot/"); });
+    ASSERT_NE(slot, third.end());
+    slot->second.bytes()[2] ^= std::byte{0x40};
+    ASSERT_TRUE(
+        write_file_atomically(folder + "/2.safetensors", write_safetensors(third, texts)).ok());
+    const Ran changed = run("replay '" + folder + "'");
+    EXPECT_EQ(changed.exit_code, 1) << "what came out was made of other weights";
+    EXPECT_TRUE(changed.says("== 2.safetensors")) << changed.text;
+    EXPECT_TRUE(changed.says("goes on from where the dump before ended")) << changed.text;
+    EXPECT_TRUE(changed.says("changed since the dump before: " + slot->first.substr(5)))
+        << changed.text;
+}
+
 TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
     const std::string dump = path("run.safetensors");
     EXPECT_EQ(run("run '" + path("model.onnx") + "' --dump '" + dump + "'").exit_code, 0);

@@ -53,6 +53,17 @@
 #define HEARTH_API __attribute__((visibility("default")))
 #endif
 
+/* Experimental functions may change or go with any version, also behind 1.0 (docs/abi.md).  Who calls one with
+ * HEARTH_WARN_EXPERIMENTAL defined gets the compiler's warning of deprecated functions; with
+ * HEARTH_NO_EXPERIMENTAL they are not declared. */
+#if !defined(HEARTH_WARN_EXPERIMENTAL)
+#define HEARTH_EXPERIMENTAL
+#elif defined(_MSC_VER) && !defined(__clang__)
+#define HEARTH_EXPERIMENTAL __declspec(deprecated("experimental: may change or go"))
+#else
+#define HEARTH_EXPERIMENTAL __attribute__((deprecated("experimental: may change or go")))
+#endif
+
 /* Vulkan's handles, word for word as vulkan_core.h declares them (repeating a typedef is allowed).
  */
 #if !defined(VULKAN_CORE_H_)
@@ -1109,7 +1120,7 @@ HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_re
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
 
 /* ------------------------------------------------------------------------------------------------
- * Dumps: one recording with all that it was given and all that came of it, for a bug report
+ * Dumps (experimental): one recording with all that it was given and all that came of it, for a bug report
  *
  * A dump is a .safetensors file's worth of bytes, which `hearth replay` reads, runs again and compares; so
  * does whatever else reads that format.  Its tensors are
@@ -1139,13 +1150,20 @@ HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback
  * and with HEARTH_BARRIERS_HOST the host's barriers include TRANSFER reads of them, before and after.
  * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for the step, for
  * a limit, and for a buffer without TRANSFER_SRC, which it names. */
-HEARTH_API hearth_result hearth_record_dump(hearth_session* session, const hearth_record_info* info,
-                                            uint32_t step, hearth_readback* out);
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* session,
+                                                                const hearth_record_info* info,
+                                                                uint32_t step,
+                                                                hearth_readback* out);
+#endif
 
 /* Bytes of the readback of hearth_record_dump; 0 if there is no such entry or step, or for rows beyond the
  * program's.  Any thread. */
-HEARTH_API uint64_t hearth_program_dump_bytes(const hearth_program* program, uint32_t entry,
-                                              uint64_t rows, uint32_t step);
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_dump_bytes(const hearth_program* program,
+                                                                  uint32_t entry, uint64_t rows,
+                                                                  uint32_t step);
+#endif
 
 typedef uint32_t hearth_dump_flags;
 /* With the program's bytes: kernels, names and first contents, unless these are in a package. */
@@ -1170,8 +1188,11 @@ typedef struct hearth_dump_info {
  * NULL it is set to what is needed.  Allocates nothing.
  * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_INVALID_ARGUMENT;
  * hearth_session_error tells more.  Threads: externally synchronized on `session`. */
-HEARTH_API hearth_result hearth_dump_encode(hearth_session* session, const hearth_dump_info* info,
-                                            void* out, uint64_t* byte_count);
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_dump_encode(hearth_session* session,
+                                                                const hearth_dump_info* info,
+                                                                void* out, uint64_t* byte_count);
+#endif
 
 /* ------------------------------------------------------------------------------------------------
  * Images: texels to a tensor in a buffer, and back, as recorded kernels

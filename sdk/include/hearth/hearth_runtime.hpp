@@ -318,10 +318,20 @@ class LoadedProgram {
     }
 
     uint64_t snapshot_bytes() const { return hearth_program_snapshot_bytes(handle_); }
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+#if defined(__GNUC__)  // what is experimental may call what is
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
     /// What Session::record_dump takes of readback_bytes.
-    uint64_t dump_bytes(uint32_t entry, uint64_t rows, uint32_t step = HEARTH_NO_STEP) const {
+    HEARTH_EXPERIMENTAL uint64_t dump_bytes(uint32_t entry, uint64_t rows,
+                                            uint32_t step = HEARTH_NO_STEP) const {
         return hearth_program_dump_bytes(handle_, entry, rows, step);
     }
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#endif
     /// The bytes of a brain, of a snapshot of one of its sessions.
     Result<std::vector<std::byte>> encode_brain(span<const std::byte> snapshot,
                                                 hearth_brain_flags flags = 0,
@@ -487,9 +497,14 @@ class Session {
     }
     void release(hearth_readback id) { hearth_readback_release(handle_, id); }
 
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+#if defined(__GNUC__)  // what is experimental may call what is
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#endif
     /// Records an entry whole and keeps what a dump holds of it; nothing while pipelines are being built.
-    Result<std::optional<hearth_readback>> record_dump(const hearth_record_info& info,
-                                                       uint32_t step = HEARTH_NO_STEP) {
+    HEARTH_EXPERIMENTAL Result<std::optional<hearth_readback>> record_dump(
+        const hearth_record_info& info, uint32_t step = HEARTH_NO_STEP) {
         hearth_readback id = 0;
         const hearth_result result = hearth_record_dump(handle_, &info, step, &id);
         if (result == HEARTH_NOT_READY) return std::optional<hearth_readback>();
@@ -497,13 +512,17 @@ class Session {
         return std::optional(id);
     }
     /// The bytes of a .safetensors file; see "Dumps" in hearth.h.
-    Result<std::vector<std::byte>> encode_dump(const hearth_dump_info& info) {
+    HEARTH_EXPERIMENTAL Result<std::vector<std::byte>> encode_dump(const hearth_dump_info& info) {
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_dump_encode(handle_, &info, nullptr, &bytes)));
         std::vector<std::byte> out(bytes);
         HEARTH_TRY(check(hearth_dump_encode(handle_, &info, out.data(), &bytes)));
         return out;
     }
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#endif
 
     /// A copy of all params and states; nothing while a sliced entry is within its writes.
     Result<std::optional<hearth_readback>> record_snapshot(VkCommandBuffer command_buffer) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth replay: a dump ("Dumps" in hearth.h) told, run again on a device and compared.
+// hearth replay: a dump ("Dumps" in hearth.h), or a folder of them, told, run again on a device and compared.
 
 #include "cases.hpp"
 #include "commands.hpp"
@@ -13,13 +13,17 @@
 #include <hearth/weights.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <programs/arguments.hpp>
 #include <standalone/device.hpp>
 #include <standalone/instance.hpp>
 #include <standalone/program_runner.hpp>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <filesystem>
+#include <map>
 #include <optional>
 
 namespace hearth::tool {
@@ -180,13 +184,10 @@ Json texts_of(const Dump& dump) {
     return json;
 }
 
-/// Whether what came out is what came out then.
-Result<bool> replay(const ReplayOptions& options) {
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(options.path));
-    Result<Dump> read = read_dump(bytes);
-    if (!read.ok()) return read.status().in(options.path);
-    const Dump& dump = *read;
-    Json report = {{"dump", texts_of(dump)}, {"tensors", Json::array()}};
+/// What is in a dump and, unless it is only printed, whether what comes out now is what came out then: "agree" in
+/// the object.
+Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
+    Json report = {{"dump", texts_of(dump)}, {"tensors", Json::array()}, {"agree", true}};
     for (const auto& [name, tensor] : dump.tensors)
         report["tensors"].push_back({{"name", name},
                                      {"dtype", name_of(tensor.dtype())},
@@ -202,10 +203,7 @@ Result<bool> replay(const ReplayOptions& options) {
     }
     const bool has_results = std::any_of(dump.tensors.begin(), dump.tensors.end(),
                                          [](const auto& t) { return is_result(t.first); });
-    if (options.only_print || !has_results) {
-        if (options.json) print_json(report);
-        return true;
-    }
+    if (options.only_print || !has_results) return report;
     Result<Dump> again = run_again(dump, options);
     if (!again.ok()) return again.status().in("replaying");
     bool agree = true;
@@ -234,8 +232,71 @@ Result<bool> replay(const ReplayOptions& options) {
                                     : "within the tolerance");
     }
     report["agree"] = agree;
+    return report;
+}
+
+Result<Dump> read_dump_file(const std::string& path) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
+    Result<Dump> read = read_dump(bytes);
+    return read.ok() ? std::move(read) : Result<Dump>(read.status().in(path));
+}
+
+Result<bool> replay_file(const ReplayOptions& options) {
+    HEARTH_ASSIGN(const Dump dump, read_dump_file(options.path));
+    HEARTH_ASSIGN(const Json report, replay(dump, options));
     if (options.json) print_json(report);
-    return agree;
+    return report["agree"].get<bool>();
+}
+
+/// The slots that are not what the dump before left: the host or another recording wrote them in between.
+std::vector<std::string> changed_between(const Dump& before, const Dump& after) {
+    const NamedTensors left = before.group("slot_after/"), had = before.group("slot/");
+    std::vector<std::string> changed;
+    for (const auto& [name, now] : after.group("slot/")) {
+        auto then = left.find(name);
+        if (then == left.end()) then = had.find(name);
+        if (then == had.end() || then->second != now) changed.push_back(name);
+    }
+    return changed;
+}
+
+/// Dumps of one session after each other, in the order of their names.  Each is replayed by itself; the program may
+/// be in one of them alone.
+Result<bool> replay_folder(const ReplayOptions& options) {
+    std::vector<std::filesystem::path> files;
+    std::error_code error;
+    for (const auto& file : std::filesystem::directory_iterator(options.path, error))
+        if (file.path().extension() == ".safetensors") files.push_back(file.path());
+    if (error || files.empty()) return not_found(options.path + " has no .safetensors files");
+    std::sort(files.begin(), files.end());
+    Json all = {{"dumps", Json::array()}, {"agree", true}};
+    std::optional<Dump> before;
+    std::map<std::string, HostTensor> programs;  // by hash
+    for (const std::filesystem::path& file : files) {
+        HEARTH_ASSIGN(Dump dump, read_dump_file(file.string()));
+        if (const auto inside = dump.tensors.find("program"); inside != dump.tensors.end())
+            programs.insert_or_assign(dump.text("program"), inside->second);
+        else if (const auto known = programs.find(dump.text("program")); known != programs.end())
+            dump.tensors.emplace("program", known->second);
+        if (!options.json) fmt::print("== {}\n", file.filename().string());
+        Result<Json> report = replay(dump, options);
+        if (!report.ok()) return report.status().in(file.string());
+        (*report)["file"] = file.filename().string();
+        if (before && before->text("graph") == dump.text("graph")) {
+            const std::vector<std::string> changed = changed_between(*before, dump);
+            (*report)["changed_before"] = changed;
+            if (!options.json)
+                fmt::print("{}\n", changed.empty()
+                                       ? "goes on from where the dump before ended"
+                                       : fmt::format("changed since the dump before: {}",
+                                                     fmt::join(changed, ", ")));
+        }
+        if (!(*report)["agree"].get<bool>()) all["agree"] = false;
+        all["dumps"].push_back(std::move(*report));
+        before = std::move(dump);
+    }
+    if (options.json) print_json(all);
+    return all["agree"].get<bool>();
 }
 
 }  // namespace
@@ -245,7 +306,10 @@ void add_replay(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "replay", "Print a dump, run it again on this machine's GPU and compare what comes out.");
     command
-        ->add_option("DUMP", options->path, "A file of hearth_dump_encode or `hearth run --dump`.")
+        ->add_option(
+            "DUMP", options->path,
+            "A file of hearth_dump_encode or `hearth run --dump`, or a folder of them: those of "
+            "recordings one after the other, by their names.")
         ->required();
     command->add_option("--program", options->program,
                         "The package or program that the dump is of, if it has none in it.");
@@ -263,7 +327,9 @@ void add_replay(CLI::App& app, int& exit_code) {
         "program in it "
         "is code that runs on the GPU: replay those of people you would run a program of.");
     command->callback([options, &exit_code] {
-        const Result<bool> agree = replay(*options);
+        const Result<bool> agree = std::filesystem::is_directory(options->path)
+                                       ? replay_folder(*options)
+                                       : replay_file(*options);
         if (!agree.ok()) print_error("replay", agree.status(), options->json);
         exit_code = agree.ok() && *agree ? kExitOk : kExitFailed;
     });
