@@ -1,0 +1,153 @@
+/* SPDX-FileCopyrightText: 2026 The Hearth Authors
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+
+/* Memory of another device, API or process as a buffer on Hearth's device, to be bound as an entry's input or
+ * output: a file descriptor that Vulkan exported (VK_KHR_external_memory_fd), or the host's own pages
+ * (VK_EXT_external_memory_host).  C and C++; compiled in the game, against its vulkan.h.  Hearth knows nothing of it:
+ * what comes out is a VkBuffer.
+ *
+ *     hearth_import import = {device, vkGetDeviceProcAddr, usage, HEARTH_IMPORT_ADDRESS};
+ *     hearth_imported x;
+ *     hearth_import_fd(&import, fd, allocation_bytes, memory_type, bytes, &x);     // the fd is Vulkan's from here on
+ *     bound[0] = hearth_bind_buffer(binding, x.buffer, 0, bytes, usage);
+ *     ...
+ *     hearth_imported_destroy(&import, &x);                 // once no recording that uses it is in flight
+ *
+ * Order is the host's to make: a semaphore that both sides know, or a wait between them. */
+
+#ifndef HEARTH_EXTERNAL_MEMORY_H_
+#define HEARTH_EXTERNAL_MEMORY_H_
+
+#include <stdint.h>
+#include <string.h>
+#include <vulkan/vulkan.h>
+
+#if defined(__cplusplus)
+#define HEARTH_EXTERNAL_INLINE inline
+#define HEARTH_EXTERNAL_CAST(type, value) reinterpret_cast<type>(value)
+#else
+#define HEARTH_EXTERNAL_INLINE static inline
+#define HEARTH_EXTERNAL_CAST(type, value) ((type)(value))
+#endif
+
+#define HEARTH_IMPORT_ADDRESS \
+    0x1u /* the buffer's address is used: programs with device addresses */
+
+typedef struct hearth_import {
+    VkDevice device; /* with the extension enabled */
+    PFN_vkGetDeviceProcAddr get_device_proc_addr;
+    VkBufferUsageFlags usage;
+    uint32_t flags;
+} hearth_import;
+
+typedef struct hearth_imported {
+    VkBuffer buffer;
+    VkDeviceMemory memory;
+} hearth_imported;
+
+#define HEARTH_EXTERNAL_LOAD(name) \
+    HEARTH_EXTERNAL_CAST(PFN_##name, import->get_device_proc_addr(import->device, #name))
+
+HEARTH_EXTERNAL_INLINE void hearth_imported_destroy(const hearth_import* import,
+                                                    hearth_imported* imported) {
+    const PFN_vkDestroyBuffer destroy = HEARTH_EXTERNAL_LOAD(vkDestroyBuffer);
+    const PFN_vkFreeMemory release = HEARTH_EXTERNAL_LOAD(vkFreeMemory);
+    destroy(import->device, imported->buffer, NULL);
+    release(import->device, imported->memory, NULL);
+    memset(imported, 0, sizeof *imported);
+}
+
+/* A buffer over memory that `chain`, a VkImport* structure, describes.  memory_type: UINT32_MAX, the first that the
+ * buffer may lie in and `memory_types` has. */
+HEARTH_EXTERNAL_INLINE VkResult hearth_import_memory(const hearth_import* import,
+                                                     VkExternalMemoryHandleTypeFlagBits handle_type,
+                                                     const void* chain, uint64_t allocation_bytes,
+                                                     uint32_t memory_type, uint32_t memory_types,
+                                                     uint64_t bytes, hearth_imported* out) {
+    const PFN_vkCreateBuffer create_buffer = HEARTH_EXTERNAL_LOAD(vkCreateBuffer);
+    const PFN_vkGetBufferMemoryRequirements requirements =
+        HEARTH_EXTERNAL_LOAD(vkGetBufferMemoryRequirements);
+    const PFN_vkAllocateMemory allocate = HEARTH_EXTERNAL_LOAD(vkAllocateMemory);
+    const PFN_vkBindBufferMemory bind = HEARTH_EXTERNAL_LOAD(vkBindBufferMemory);
+    VkExternalMemoryBufferCreateInfo external;
+    VkBufferCreateInfo create;
+    VkMemoryRequirements needs;
+    VkMemoryAllocateFlagsInfo flags;
+    VkMemoryAllocateInfo info;
+    VkResult result;
+    memset(out, 0, sizeof *out);
+    memset(&external, 0, sizeof external);
+    external.sType = VK_STRUCTURE_TYPE_EXTERNAL_MEMORY_BUFFER_CREATE_INFO;
+    external.handleTypes = handle_type;
+    memset(&create, 0, sizeof create);
+    create.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+    create.pNext = &external;
+    create.size = bytes;
+    create.usage = import->usage;
+    result = create_buffer(import->device, &create, NULL, &out->buffer);
+    if (result != VK_SUCCESS) return result;
+    requirements(import->device, out->buffer, &needs);
+    if (memory_type == UINT32_MAX)
+        for (memory_type = 0; memory_type < 32; ++memory_type)
+            if ((needs.memoryTypeBits & memory_types) >> memory_type & 1u) break;
+    memset(&flags, 0, sizeof flags);
+    flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+    flags.pNext = chain;
+    flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+    memset(&info, 0, sizeof info);
+    info.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+    info.pNext = (import->flags & HEARTH_IMPORT_ADDRESS) != 0 ? &flags : chain;
+    info.allocationSize = allocation_bytes;
+    info.memoryTypeIndex = memory_type;
+    if (memory_type >= 32 || (needs.memoryTypeBits >> memory_type & 1u) == 0 ||
+        needs.size > allocation_bytes)
+        result = VK_ERROR_INVALID_EXTERNAL_HANDLE;
+    if (result == VK_SUCCESS) result = allocate(import->device, &info, NULL, &out->memory);
+    if (result == VK_SUCCESS) result = bind(import->device, out->buffer, out->memory, 0);
+    if (result != VK_SUCCESS) hearth_imported_destroy(import, out);
+    return result;
+}
+
+/* What vkGetMemoryFdKHR gave as VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT on the same physical device and driver.
+ * allocation_bytes, memory_type  as it was allocated; bytes  of the buffer, from the memory's start
+ * VK_SUCCESS: the descriptor belongs to Vulkan.  VK_ERROR_INVALID_EXTERNAL_HANDLE, also for memory that the buffer does
+ * not fit into: it is still the caller's. */
+HEARTH_EXTERNAL_INLINE VkResult hearth_import_fd(const hearth_import* import, int fd,
+                                                 uint64_t allocation_bytes, uint32_t memory_type,
+                                                 uint64_t bytes, hearth_imported* out) {
+    VkImportMemoryFdInfoKHR handle;
+    memset(&handle, 0, sizeof handle);
+    handle.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_FD_INFO_KHR;
+    handle.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD_BIT;
+    handle.fd = fd;
+    return hearth_import_memory(import, handle.handleType, &handle, allocation_bytes, memory_type,
+                                0, bytes, out);
+}
+
+/* The host's own pages.  pointer and bytes are multiples of minImportedHostPointerAlignment; they outlive `out`. */
+HEARTH_EXTERNAL_INLINE VkResult hearth_import_host_pointer(const hearth_import* import,
+                                                           void* pointer, uint64_t bytes,
+                                                           hearth_imported* out) {
+    const PFN_vkGetMemoryHostPointerPropertiesEXT properties =
+        HEARTH_EXTERNAL_LOAD(vkGetMemoryHostPointerPropertiesEXT);
+    VkMemoryHostPointerPropertiesEXT types;
+    VkImportMemoryHostPointerInfoEXT handle;
+    VkResult result;
+    memset(&types, 0, sizeof types);
+    types.sType = VK_STRUCTURE_TYPE_MEMORY_HOST_POINTER_PROPERTIES_EXT;
+    memset(&handle, 0, sizeof handle);
+    handle.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_HOST_POINTER_INFO_EXT;
+    handle.handleType = VK_EXTERNAL_MEMORY_HANDLE_TYPE_HOST_ALLOCATION_BIT_EXT;
+    handle.pHostPointer = pointer;
+    if (properties == NULL) return VK_ERROR_EXTENSION_NOT_PRESENT;
+    result = properties(import->device, handle.handleType, pointer, &types);
+    if (result != VK_SUCCESS) return result;
+    return hearth_import_memory(import, handle.handleType, &handle, bytes, UINT32_MAX,
+                                types.memoryTypeBits, bytes, out);
+}
+
+#undef HEARTH_EXTERNAL_LOAD
+#undef HEARTH_EXTERNAL_CAST
+#undef HEARTH_EXTERNAL_INLINE
+
+#endif /* HEARTH_EXTERNAL_MEMORY_H_ */

@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A Vulkan layer that makes the n-th call that can fail fail, in any program:
+//
+//     VK_LAYER_PATH=FOLDER VK_INSTANCE_LAYERS=VK_LAYER_HEARTH_failing_calls HEARTH_FAIL_AT=7 PROGRAM
+//
+// HEARTH_FAIL_AT    0, 1, ...: which call; not set: none
+// HEARTH_FAIL_WITH  a VkResult: -1 (out of host memory) unless set; with -4 every call behind it fails, too, as on a
+//                   device that was lost
+//
+// It tells on stderr what it failed.  The layer's interface is that of the loader, version 2 (vk_layer.h).
+
+#include <vulkan/vk_layer.h>
+#include <vulkan/vulkan.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace {
+
+// Functions of a device whose result may be an error.
+#define HEARTH_FALLIBLE_FUNCTIONS(X) \
+    X(AcquireNextImageKHR)           \
+    X(AllocateCommandBuffers)        \
+    X(AllocateDescriptorSets)        \
+    X(AllocateMemory)                \
+    X(BeginCommandBuffer)            \
+    X(BindBufferMemory)              \
+    X(BindImageMemory)               \
+    X(CreateBuffer)                  \
+    X(CreateCommandPool)             \
+    X(CreateComputePipelines)        \
+    X(CreateDescriptorPool)          \
+    X(CreateDescriptorSetLayout)     \
+    X(CreateFence)                   \
+    X(CreateFramebuffer)             \
+    X(CreateGraphicsPipelines)       \
+    X(CreateImage)                   \
+    X(CreateImageView)               \
+    X(CreatePipelineCache)           \
+    X(CreatePipelineLayout)          \
+    X(CreateQueryPool)               \
+    X(CreateRenderPass)              \
+    X(CreateSampler)                 \
+    X(CreateSemaphore)               \
+    X(CreateShaderModule)            \
+    X(CreateSwapchainKHR)            \
+    X(DeviceWaitIdle)                \
+    X(EndCommandBuffer)              \
+    X(GetFenceStatus)                \
+    X(GetPipelineCacheData)          \
+    X(GetQueryPoolResults)           \
+    X(GetSemaphoreCounterValue)      \
+    X(GetSwapchainImagesKHR)         \
+    X(MapMemory)                     \
+    X(QueuePresentKHR)               \
+    X(QueueSubmit)                   \
+    X(QueueSubmit2)                  \
+    X(QueueWaitIdle)                 \
+    X(ResetCommandBuffer)            \
+    X(ResetCommandPool)              \
+    X(ResetFences)                   \
+    X(WaitForFences)                 \
+    X(WaitSemaphores)
+
+PFN_vkGetInstanceProcAddr g_next_instance_proc = nullptr;
+PFN_vkGetDeviceProcAddr g_next_device_proc = nullptr;
+std::atomic<long> g_calls{0};
+
+long setting(const char* name, long otherwise) {
+    const char* const text = std::getenv(name);
+    return text != nullptr ? std::strtol(text, nullptr, 10) : otherwise;
+}
+
+/// VK_SUCCESS, or what this call fails with.
+VkResult failure_of(const char* function) {
+    static const long at = setting("HEARTH_FAIL_AT", -1), with = setting("HEARTH_FAIL_WITH", -1);
+    const long call = g_calls++;
+    const bool fails = at >= 0 && (with == VK_ERROR_DEVICE_LOST ? call >= at : call == at);
+    if (!fails) return VK_SUCCESS;
+    if (call == at) std::fprintf(stderr, "failing_layer: call %ld, %s\n", call, function);
+    return static_cast<VkResult>(with);
+}
+
+template <class Function, int Line>
+struct Thunk;
+template <class... Args, int Line>
+struct Thunk<VkResult(VKAPI_PTR*)(Args...), Line> {
+    static inline const char* name = nullptr;
+    static inline VkResult(VKAPI_PTR* next)(Args...) = nullptr;
+    static VKAPI_ATTR VkResult VKAPI_CALL call(Args... args) {
+        const VkResult failure = failure_of(name);
+        return failure == VK_SUCCESS ? next(args...) : failure;
+    }
+};
+
+enum Id : int {
+#define HEARTH_ID(function) k##function,
+    HEARTH_FALLIBLE_FUNCTIONS(HEARTH_ID)
+};
+
+PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
+    const PFN_vkVoidFunction next = g_next_device_proc(device, name);
+    if (next == nullptr) return nullptr;
+#define HEARTH_INTERCEPT(function)                               \
+    if (std::strcmp(name, "vk" #function) == 0) {                \
+        using Own = Thunk<PFN_vk##function, k##function>;        \
+        Own::name = "vk" #function;                              \
+        Own::next = reinterpret_cast<PFN_vk##function>(next);    \
+        return reinterpret_cast<PFN_vkVoidFunction>(&Own::call); \
+    }
+    HEARTH_FALLIBLE_FUNCTIONS(HEARTH_INTERCEPT)
+    return next;
+}
+
+/// The loader's link for the next layer in the chain of a create info.
+template <class Link, class Info>
+Link* link_of(const Info* info, VkStructureType type) {
+    for (auto* s = static_cast<const VkBaseInStructure*>(info->pNext); s != nullptr; s = s->pNext) {
+        auto* const link = const_cast<Link*>(reinterpret_cast<const Link*>(s));
+        if (s->sType == type && link->function == VK_LAYER_LINK_INFO) return link;
+    }
+    return nullptr;
+}
+
+VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* info,
+                                    const VkAllocationCallbacks* callbacks, VkInstance* out) {
+    auto* const link =
+        link_of<VkLayerInstanceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO);
+    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
+    g_next_instance_proc = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    const auto create = reinterpret_cast<PFN_vkCreateInstance>(
+        g_next_instance_proc(VK_NULL_HANDLE, "vkCreateInstance"));
+    return create(info, callbacks, out);
+}
+
+VkResult VKAPI_CALL create_device(VkPhysicalDevice physical_device, const VkDeviceCreateInfo* info,
+                                  const VkAllocationCallbacks* callbacks, VkDevice* out) {
+    auto* const link =
+        link_of<VkLayerDeviceCreateInfo>(info, VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO);
+    if (link == nullptr) return VK_ERROR_INITIALIZATION_FAILED;
+    const auto create = reinterpret_cast<PFN_vkCreateDevice>(
+        link->u.pLayerInfo->pfnNextGetInstanceProcAddr(VK_NULL_HANDLE, "vkCreateDevice"));
+    g_next_device_proc = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    if (const VkResult failure = failure_of("vkCreateDevice"); failure != VK_SUCCESS)
+        return failure;
+    return create(physical_device, info, callbacks, out);
+}
+
+PFN_vkVoidFunction VKAPI_CALL instance_proc(VkInstance instance, const char* name) {
+    if (std::strcmp(name, "vkGetInstanceProcAddr") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(instance_proc);
+    if (std::strcmp(name, "vkCreateInstance") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(create_instance);
+    if (std::strcmp(name, "vkCreateDevice") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(create_device);
+    if (std::strcmp(name, "vkGetDeviceProcAddr") == 0)
+        return reinterpret_cast<PFN_vkVoidFunction>(device_proc);
+    return g_next_instance_proc != nullptr ? g_next_instance_proc(instance, name) : nullptr;
+}
+
+}  // namespace
+
+extern "C" __attribute__((visibility("default"))) VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface* negotiated) {
+    if (negotiated->loaderLayerInterfaceVersion < 2) return VK_ERROR_INITIALIZATION_FAILED;
+    negotiated->loaderLayerInterfaceVersion = 2;
+    negotiated->pfnGetInstanceProcAddr = instance_proc;
+    negotiated->pfnGetDeviceProcAddr = device_proc;
+    negotiated->pfnGetPhysicalDeviceProcAddr = nullptr;
+    return VK_SUCCESS;
+}
