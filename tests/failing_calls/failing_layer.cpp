@@ -85,21 +85,29 @@ VkResult failure_of(const char* function) {
     return static_cast<VkResult>(with);
 }
 
-template <class Function, int Line>
+enum Id : int {
+#define HEARTH_ID(function) k##function,
+    HEARTH_FALLIBLE_FUNCTIONS(HEARTH_ID)
+};
+
+/// What waits does so before it fails: who exits then must not leave a software driver's threads at work.
+constexpr bool waits(int id) {
+    return id == kDeviceWaitIdle || id == kQueueWaitIdle || id == kWaitForFences ||
+           id == kWaitSemaphores;
+}
+
+template <class Function, int Id>
 struct Thunk;
-template <class... Args, int Line>
-struct Thunk<VkResult(VKAPI_PTR*)(Args...), Line> {
+template <class... Args, int Id>
+struct Thunk<VkResult(VKAPI_PTR*)(Args...), Id> {
     static inline const char* name = nullptr;
     static inline VkResult(VKAPI_PTR* next)(Args...) = nullptr;
     static VKAPI_ATTR VkResult VKAPI_CALL call(Args... args) {
         const VkResult failure = failure_of(name);
-        return failure == VK_SUCCESS ? next(args...) : failure;
+        if (failure == VK_SUCCESS) return next(args...);
+        if (waits(Id)) (void)next(args...);
+        return failure;
     }
-};
-
-enum Id : int {
-#define HEARTH_ID(function) k##function,
-    HEARTH_FALLIBLE_FUNCTIONS(HEARTH_ID)
 };
 
 PFN_vkVoidFunction VKAPI_CALL device_proc(VkDevice device, const char* name) {

@@ -8,6 +8,8 @@
 #include "program/package.hpp"
 #include "support/vulkan_shim.hpp"
 
+#include <cinttypes>
+#include <cstdio>
 #include <map>
 
 namespace hearth::test {
@@ -431,6 +433,45 @@ TEST_F(Failure, TheCountOfCpuBytesIsWhatTheHostCounts) {
         EXPECT_GE(context.stats().cpu_bytes_peak, context.stats().cpu_bytes);
     }
     EXPECT_TRUE(allocator.live.empty());
+}
+
+/// Bytes of memory that the process has resident; 0 where the system does not tell.
+uint64_t resident_bytes() {
+    uint64_t pages = 0, resident = 0;
+    if (std::FILE* file = std::fopen("/proc/self/statm", "r")) {
+        if (std::fscanf(file, "%" SCNu64 " %" SCNu64, &pages, &resident) != 2) resident = 0;
+        std::fclose(file);
+    }
+    return resident * 4096;
+}
+
+TEST_F(Failure, AThousandContextsAreMadeAndDestroyedWithoutGrowth) {
+    CountingAllocator allocator;
+    const VkAllocationCallbacks callbacks = allocator.callbacks();
+    VulkanShim& shim = VulkanShim::get();
+    shim.reset();
+    uint64_t warm = 0;
+    size_t most_live = 0;
+    for (int i = 0; i < 1000; ++i) {
+        {
+            hearth_host_info info = device().host_info();
+            shim.intercept(info);
+            info.cpu_allocation = &callbacks;
+            Context context = Context::create(info).value();
+            const LoadedProgram program = LoadedProgram::load(context, bytes_).value();
+            const Session session = Session::create(context, program).value();
+            if (i == 0) most_live = allocator.live.size();
+            EXPECT_EQ(allocator.live.size(), most_live) << i;
+        }
+        ASSERT_TRUE(allocator.live.empty()) << i;
+        if (i == 499) warm = resident_bytes();
+    }
+    EXPECT_GT(shim.calls[kAllocateMemory], 1000u);
+    EXPECT_EQ(shim.calls[kAllocateMemory], shim.calls[kFreeMemory]);
+    EXPECT_EQ(shim.calls[kCreateBuffer], shim.calls[kDestroyBuffer]);
+    EXPECT_EQ(shim.calls[kCreatePipelineCache], shim.calls[kDestroyPipelineCache]);
+    // The driver and the layers under it have their own ups and downs.
+    EXPECT_LE(resident_bytes(), warm + (1u << 20));
 }
 
 TEST_F(Failure, ADriverThatRefusesAPipelineLeavesTheRestUsable) {
