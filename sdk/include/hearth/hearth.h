@@ -1016,7 +1016,8 @@ typedef struct hearth_record_info {
     const hearth_bound* run_block;
     /* Slicing: stop at the last barrier before a limit would be exceeded (0: no limit).  Where what lies
      * between two barriers exceeds one alone, a slice begins with it and it is cut: between its steps, and
-     * a dispatch between its parts (hearth_step_info).  The bits are the same wherever it is cut.  Only a
+     * a dispatch between its parts (hearth_step_info).  The bits are the same wherever it is cut.  Who reads
+     * between two slices what they write finds a part of it written, in the middle of a tensor, too.  Only a
      * single part may exceed a limit. */
     uint32_t max_dispatches;
     uint32_t max_workgroups;
