@@ -335,7 +335,7 @@ Result<uint32_t> access_bytes_of(const Kernel& kernel) {
     return std::bit_ceil(facts.access_bytes);
 }
 
-/// Lowers graphs one after the other, sharing kernels of equal text.
+/// Lowers graphs one after the other, sharing kernels of equal text or code.
 class Lowerer {
   public:
     explicit Lowerer(const LowerOptions& options) : options_(options) {
@@ -755,15 +755,41 @@ class Lowerer {
         kernel.needs_fp16_storage = holds(graph, text.buffers, storage, 2);
         kernel.needs_int8_storage = holds(graph, text.buffers, storage, 1);
         if (options_.keep_source && !is_finished) kernel.source = source;
-        const auto index = static_cast<uint32_t>(out_.kernels.size());
+        const uint32_t index = is_shared ? equal_kernel(kernel) : kNone;
+        if (index != kNone) {
+            by_source_.emplace(source, index);
+            return index;
+        }
         out_.kernels.push_back(std::move(kernel));
-        by_source_.emplace(source, index);
-        return index;
+        const auto last = static_cast<uint32_t>(out_.kernels.size() - 1);
+        if (is_shared) by_code_.emplace(code_hash(out_.kernels.back()), last);
+        by_source_.emplace(source, last);
+        return last;
+    }
+
+    static uint64_t code_hash(const Kernel& kernel) {
+        Hash hash;
+        for (const uint32_t word : kernel.spirv) hash.number(word);
+        return hash.value();
+    }
+
+    /// A shared kernel with the same code, or kNone: texts may differ in what does not matter.
+    uint32_t equal_kernel(const Kernel& kernel) const {
+        const auto [first, end] = by_code_.equal_range(code_hash(kernel));
+        const auto found = std::find_if(first, end, [&](const auto& entry) {
+            const Kernel& other = out_.kernels[entry.second];
+            return other.spirv == kernel.spirv && other.operand_count == kernel.operand_count &&
+                   other.needs_fp16_storage == kernel.needs_fp16_storage &&
+                   other.needs_int8_storage == kernel.needs_int8_storage;
+        });
+        return found == end ? kNone : found->second;
     }
 
     LowerOptions options_;
     LoweredProgram out_;
-    std::unordered_map<std::string, uint32_t> by_source_;
+    std::unordered_map<std::string, uint32_t> by_source_;  ///< kernels
+    std::unordered_multimap<uint64_t, uint32_t>
+        by_code_;  ///< those that are shared, by code_hash()
 };
 
 }  // namespace
