@@ -43,18 +43,43 @@ Expr Body::constant(double value, ScalarType type) {
     return add({.kind = ExprKind::kConstant, .type = type, .bits = bits});
 }
 
+uint32_t length_of(Chunk chunk) {
+    switch (chunk) {
+        case Chunk::kOne:
+        case Chunk::kHalf:
+            return 1;
+        case Chunk::kFour:
+            return 4;
+        case Chunk::kEight:
+        case Chunk::kHalves:
+            return 8;
+        case Chunk::kInt8:
+            return 16;
+        case Chunk::kInt4:
+            return 32;
+    }
+    return 1;
+}
+
 Expr Body::operation(ScalarOp op, Expr a, Expr b, Expr c) {
     std::array<ScalarType, 3> types{a.type(), b ? b.type() : a.type(), c ? c.type() : a.type()};
     const std::optional<ScalarType> type = type_of_operation(op, types);
     HEARTH_ASSERT(type);
-    return add({.kind = ExprKind::kOperation, .type = *type, .op = op, .in = {a.id, b.id, c.id}});
+    return add({.kind = ExprKind::kOperation,
+                .type = *type,
+                .op = op,
+                .in = {a.id, b.id, c.id},
+                .chunk = op == ScalarOp::kSelect ? b.chunk() : a.chunk()});
 }
 
-Expr Body::call(uint32_t function, Expr a, Expr b) {
+Expr Body::call(uint32_t function, std::span<const Expr> with) {
+    const auto first = static_cast<uint32_t>(arguments.size());
+    for (const Expr argument : with) arguments.push_back(argument.id);
     return add({.kind = ExprKind::kCall,
                 .type = functions[function].result,
                 .bits = function,
-                .in = {a.id, b.id, 0}});
+                .in = {first, static_cast<uint32_t>(with.size()), 0},
+                .chunk = functions[function].result_chunk});
 }
 
 Expr Body::load(uint32_t index, Expr element_index) {
@@ -70,7 +95,10 @@ Expr Body::buffer(uint32_t index) {
 }
 
 Expr Body::local(uint32_t index) {
-    return add({.kind = ExprKind::kLocal, .type = locals[index].type, .bits = index});
+    return add({.kind = ExprKind::kLocal,
+                .type = locals[index].type,
+                .bits = index,
+                .chunk = locals[index].chunk});
 }
 
 Expr Body::element(Expr array, Expr at) {
@@ -78,12 +106,79 @@ Expr Body::element(Expr array, Expr at) {
     return add({.kind = ExprKind::kElement,
                 .type = array.type(),
                 .bits = array.node().bits,
-                .in = {at.id, 0, 0}});
+                .in = {at.id, 0, 0},
+                .chunk = array.chunk()});
 }
 
 Expr Body::new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length) {
-    locals.push_back({std::move(name), kind, type, length, DType::kF32});
+    locals.push_back({std::move(name), kind, type, length, DType::kF32, Chunk::kOne});
     return local(static_cast<uint32_t>(locals.size() - 1));
+}
+
+Expr Body::new_chunk(std::string name, LocalKind kind, Chunk chunk) {
+    locals.push_back({std::move(name), kind, ScalarType::kF32, 1, DType::kF32, chunk});
+    return local(static_cast<uint32_t>(locals.size() - 1));
+}
+
+Expr Body::load_chunk(Chunk chunk, uint32_t index, Expr first) {
+    return add({.kind = ExprKind::kLoad,
+                .type = ScalarType::kF32,
+                .bits = index,
+                .in = {first.id, 0, 0},
+                .chunk = chunk});
+}
+
+Expr Body::chunk_element(Expr chunk, Expr index, uint32_t four) {
+    return add({.kind = ExprKind::kChunkElement,
+                .type = ScalarType::kF32,
+                .bits = four,
+                .in = {chunk.id, index.id, 0}});
+}
+
+Expr Body::fill(Chunk chunk, Expr value) {
+    return add({.kind = ExprKind::kFill,
+                .type = ScalarType::kF32,
+                .in = {value.id, 0, 0},
+                .chunk = chunk});
+}
+
+Expr Body::unpack(Chunk chunk, uint32_t width, uint32_t index, Expr word, Expr scale, Expr four) {
+    return add({.kind = ExprKind::kUnpack,
+                .type = ScalarType::kF32,
+                .bits = index,
+                .in = {word.id, scale.id, four.id},
+                .chunk = chunk,
+                .width = width});
+}
+
+Expr Body::vector(Expr four) {
+    return add({.kind = ExprKind::kVector,
+                .type = ScalarType::kF32,
+                .bits = four.node().bits,
+                .chunk = Chunk::kFour});
+}
+
+Expr Body::part(Expr chunk, uint32_t four) {
+    return add({.kind = ExprKind::kPart,
+                .type = ScalarType::kF32,
+                .bits = four,
+                .in = {chunk.id, 0, 0},
+                .chunk = Chunk::kFour});
+}
+
+Expr Body::join(Chunk chunk, Expr low, Expr high) {
+    return add({.kind = ExprKind::kJoin,
+                .type = ScalarType::kF32,
+                .in = {low.id, high.id, 0},
+                .chunk = chunk});
+}
+
+Expr Body::gather(Chunk chunk, uint32_t function, Expr first) {
+    return add({.kind = ExprKind::kGather,
+                .type = ScalarType::kF32,
+                .bits = function,
+                .in = {first.id, 0, 0},
+                .chunk = chunk});
 }
 
 uint32_t Body::operand(uint32_t value, DType dtype, DType held) {
@@ -100,13 +195,15 @@ Expr Body::new_buffer(std::string name, BufferKind kind, DType dtype, DType held
     return buffer(static_cast<uint32_t>(buffers.size() - 1));
 }
 
-Expr Body::global(const std::string& name, LocalKind kind, ScalarType type, uint32_t length) {
+Expr Body::global(const std::string& name, LocalKind kind, ScalarType type, uint32_t length,
+                  Chunk chunk) {
     for (uint32_t i = 0; i < locals.size(); ++i)
         if (locals[i].kind == kind && locals[i].name == name) {
             HEARTH_ASSERT(locals[i].type == type && locals[i].length == length);
             return local(i);
         }
-    return new_local(name, kind, type, length);
+    locals.push_back({name, kind, type, length, DType::kF32, chunk});
+    return local(static_cast<uint32_t>(locals.size() - 1));
 }
 
 const BodyFunction* Body::find_function(const std::string& name, uint32_t* index) const {
@@ -170,7 +267,8 @@ class RequirementWalk {
         walk(body_.statements);
         for (const Local& local : body_.locals)
             if (local.kind == LocalKind::kShared)
-                needs_.shared_bytes += local.length * uint32_t{sizeof(float)};
+                needs_.shared_bytes +=
+                    local.length * length_of(local.chunk) * (local.chunk == Chunk::kHalves ? 2 : 4);
         return std::move(needs_);
     }
 
@@ -186,6 +284,13 @@ class RequirementWalk {
                 note_store(body_.buffers[s.buffer].dtype);
             if (s.kind == StatementKind::kStoreVector || s.kind == StatementKind::kLoadVector)
                 note_vector(s);
+            if (s.kind == StatementKind::kStoreElements) {
+                note_store(body_.buffers[s.buffer].dtype);
+                if (body_.buffers[s.buffer].held == DType::kF32)
+                    note(needs_.fours, s.buffer);
+                else
+                    note(s.arguments.size() == 8 ? needs_.words : needs_.pairs, s.buffer);
+            }
             walk(s.body);
             walk(s.otherwise);
         }
@@ -194,9 +299,15 @@ class RequirementWalk {
     void walk(uint32_t id) {
         if (id == 0) return;
         const ExprNode& n = body_.expressions[id];
-        for (const uint32_t in : n.in) walk(in);
+        if (n.kind == ExprKind::kCall)
+            for (const uint32_t argument : body_.arguments_of(n)) walk(argument);
+        else
+            for (const uint32_t in : n.in) walk(in);
         needs_.rows |= n.kind == ExprKind::kRowCount;
         needs_.random |= n.kind == ExprKind::kPhilox;
+        if (n.kind == ExprKind::kLoad) note_chunk(n);
+        if (n.kind == ExprKind::kUnpack && (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4))
+            note(needs_.words, static_cast<uint32_t>(n.bits));
         if (n.kind != ExprKind::kOperation) return;
         needs_.rounding |= n.op == ScalarOp::kRoundF16 || n.op == ScalarOp::kRoundBF16;
         needs_.functions |= is_library_function(n.op, body_.expressions[n.in[0]].type);
@@ -209,8 +320,19 @@ class RequirementWalk {
     void note_vector(const Statement& s) {
         const uint32_t bytes =
             body_.locals[s.local].length * size_bytes(body_.buffers[s.buffer].held);
-        std::vector<uint32_t>& list = bytes == 8 ? needs_.pairs : needs_.words;
-        if (std::find(list.begin(), list.end(), s.buffer) == list.end()) list.push_back(s.buffer);
+        note(bytes == 8 ? needs_.pairs : needs_.words, s.buffer);
+    }
+
+    void note_chunk(const ExprNode& n) {
+        const auto buffer = static_cast<uint32_t>(n.bits);
+        if (n.chunk == Chunk::kHalves)
+            note(needs_.words, buffer);
+        else if (n.chunk == Chunk::kFour || n.chunk == Chunk::kEight)
+            note(body_.buffers[buffer].held == DType::kF32 ? needs_.fours : needs_.pairs, buffer);
+    }
+
+    static void note(std::vector<uint32_t>& list, uint32_t buffer) {
+        if (std::find(list.begin(), list.end(), buffer) == list.end()) list.push_back(buffer);
     }
 
     const Body& body_;
@@ -256,6 +378,14 @@ class StructureWalk {
             case StatementKind::kFor:
                 note_local(s.local);
                 break;
+            case StatementKind::kLetCall:
+                note_local(s.local);
+                note(s.function);
+                break;
+            case StatementKind::kStoreElements:
+                note(s.buffer);
+                note(s.arguments.size());
+                break;
             case StatementKind::kLoadVector:
             case StatementKind::kStoreVector:
                 note_local(s.local);
@@ -289,8 +419,8 @@ class StructureWalk {
 
     void note_local(uint32_t index) {
         const Local& local = body_.locals[index];
-        note(static_cast<uint64_t>(local.kind) << 40 | static_cast<uint64_t>(local.type) << 32 |
-             local.length);
+        note(static_cast<uint64_t>(local.chunk) << 48 | static_cast<uint64_t>(local.kind) << 40 |
+             static_cast<uint64_t>(local.type) << 32 | local.length);
         note_name(index);
         if (local.kind == LocalKind::kVector) note(static_cast<uint64_t>(local.held));
     }
@@ -323,7 +453,8 @@ class StructureWalk {
         constexpr uint32_t kHoles = 100'000'000;
         if (id == 0) return 0;
         ExprNode n = body_.expressions[id];
-        note(static_cast<uint64_t>(n.kind) << 24 | static_cast<uint64_t>(n.type) << 16 |
+        note(uint64_t{n.width} << 40 | static_cast<uint64_t>(n.chunk) << 32 |
+             static_cast<uint64_t>(n.kind) << 24 | static_cast<uint64_t>(n.type) << 16 |
              static_cast<uint64_t>(n.op));
         const ExprNode before = n;
         switch (n.kind) {
@@ -341,14 +472,32 @@ class StructureWalk {
                 break;
             case ExprKind::kLoad:
             case ExprKind::kBuffer:
-                n.bits = walk_buffer(static_cast<uint32_t>(n.bits));
+                if (n.chunk == Chunk::kOne)
+                    n.bits = walk_buffer(static_cast<uint32_t>(n.bits));
+                else
+                    note(n.bits);
+                break;
+            case ExprKind::kVector:
+                note_name(static_cast<uint32_t>(n.bits));
                 break;
             default:
                 note(n.bits);
         }
+        if (n.kind == ExprKind::kCall) return walk_call(n, id);
         for (uint32_t& in : n.in) in = walk(in);
         if (target_ == nullptr || (n.bits == before.bits && n.in == before.in)) return id;
         return target_->add(n).id;
+    }
+
+    uint32_t walk_call(const ExprNode& n, uint32_t id) {
+        const std::span<const uint32_t> before = body_.arguments_of(n);
+        std::vector<uint32_t> arguments(before.begin(), before.end());
+        note(arguments.size());
+        for (uint32_t& argument : arguments) argument = walk(argument);
+        if (target_ == nullptr || std::ranges::equal(arguments, body_.arguments_of(n))) return id;
+        std::vector<Expr> copies;
+        for (const uint32_t argument : arguments) copies.push_back({target_, argument});
+        return target_->call(static_cast<uint32_t>(n.bits), copies).id;
     }
 
     const Body& body_;

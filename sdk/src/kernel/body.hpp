@@ -25,6 +25,18 @@
 
 namespace hearth {
 
+/// Elements that follow each other, floats, as one value: what texts in shaders/ work with.
+enum class Chunk : uint8_t {
+    kOne,     ///< a single number of any type: most expressions
+    kFour,    ///< four floats
+    kEight,   ///< eight floats
+    kHalf,    ///< one f16, as it lies in memory
+    kHalves,  ///< eight f16, as they lie in memory
+    kInt8,    ///< 16 signed integers of 8 bits, as they lie in memory, with their scale
+    kInt4,    ///< 32 of 4 bits, likewise
+};
+uint32_t length_of(Chunk chunk);
+
 enum class ExprKind : uint8_t {
     kNothing,     ///< there is no expression
     kConstant,    ///< bits: the value's 32 bits
@@ -35,13 +47,23 @@ enum class ExprKind : uint8_t {
     kLocal,       ///< bits: index into Body::locals
     kElement,     ///< bits: a local that is an array or a vector; in[0]: index
     kBuffer,  ///< bits: index into Body::buffers; an argument, or what a buffer variable is set to
-    kLoad,    ///< bits: index into Body::buffers; in[0]: element
-    kCall,    ///< bits: index into Body::functions; in: its arguments, two at most
+    kLoad,    ///< bits: index into Body::buffers; in[0]: element, the first one of a chunk
+    kCall,    ///< bits: index into Body::functions; in[1] of Body::arguments from in[0] on
     kPhilox,  ///< bits: key; in: step, element
     kOperation,          ///< op, of in; as written: neither simplified nor put in another order
     kFittingConversion,  ///< kToI32 or kToU32 of a float that is known to fit
     kGreater,            ///< in[0] > in[1]; ScalarOp has the other direction, code tells them apart
     kGreaterEqual,
+
+    // Of and with chunks:
+    kChunkElement,  ///< element 4 * bits + in[1] of the chunk in[0], a local
+    kVector,        ///< bits: a local that is a vector of four; all of it
+    kFill,          ///< in[0] as each element; of kHalves: zeros
+    kPart,          ///< elements 4 * bits to 4 * bits + 3 of in[0]
+    kJoin,          ///< of in[0] and in[1], which are fours
+    kGather,        ///< bits: a function of one number; of in[0], in[0] + 1, ...
+    kUnpack,  ///< integers of `width` bits from word in[0] of buffer `bits` on, times in[1]; in[2]: of
+              ///< four among eight of a word, which ones
 };
 
 struct ExprNode {
@@ -50,6 +72,8 @@ struct ExprNode {
     ScalarOp op = ScalarOp::kConst;
     uint64_t bits = 0;
     std::array<uint32_t, 3> in{};  ///< ids of expressions; 0: none
+    Chunk chunk = Chunk::kOne;
+    uint32_t width = 0;  ///< kUnpack: 4 or 8
 };
 
 /// The value of a kConstant (bool: 0 or 1).
@@ -64,12 +88,14 @@ struct Expr {
 
     const ExprNode& node() const;
     ScalarType type() const { return node().type; }
+    Chunk chunk() const { return node().chunk; }
     explicit operator bool() const { return id != 0; }
 };
 
 enum class LocalKind : uint8_t {
     kValue,      ///< set once, by kLet
     kParameter,  ///< of a function
+    kResult,     ///< a parameter that the function sets for its caller
     kVariable,   ///< of an invocation; set by kDeclare and kAssign
     kArray,      ///< of an invocation
     kVector,     ///< elements of a buffer, as loaded by kLoadVector
@@ -84,6 +110,7 @@ struct Local {
     ScalarType type = ScalarType::kF32;
     uint32_t length = 1;       ///< elements of an array or a vector
     DType held = DType::kF32;  ///< of a vector: as what its elements lie in memory
+    Chunk chunk = Chunk::kOne;
 };
 
 enum class BufferKind : uint8_t { kOperand, kParameter, kVariable };
@@ -110,12 +137,14 @@ enum class StatementKind : uint8_t {
     kLoadLanes,   ///< local's lanes = elements from a on of the array b, or of the buffer without b
     kStoreLanes,  ///< elements from a on of the array b = local's lanes
     kMultiplyAdd,  ///< local's lanes += a * b, lane by lane; b: lanes; a: lanes, or one f32 for all
-    kFor,          ///< for (local = a; b; local = local op c) body; without c: ++local
-    kIf,           ///< if (a) body, else otherwise
-    kBarrier,      ///< of execution and of shared memory, of the workgroup
-    kCall,         ///< function with arguments
-    kReturn,       ///< a: the function's result, if it has one
-    kContinue,     ///< with the innermost loop's next turn
+    kStoreElements,  ///< elements from a on, a multiple of their number, = arguments: 4 or 8, or kFour
+    kFor,            ///< for (local = a; b; local = local op c) body; without c: ++local
+    kIf,             ///< if (a) body, else otherwise
+    kBarrier,        ///< of execution and of shared memory, of the workgroup
+    kCall,      ///< function with arguments; what a kResult gets is an argument that can be set
+    kLetCall,   ///< local = function with arguments, once
+    kReturn,    ///< a: the function's result, if it has one
+    kContinue,  ///< with the innermost loop's next turn
 };
 
 struct Statement {
@@ -132,13 +161,15 @@ struct BodyFunction {
     std::string name;
     bool has_result = false;
     ScalarType result = ScalarType::kF32;
-    std::vector<uint32_t> parameters;  ///< expressions: kLocal of kParameter, or kBuffer
+    Chunk result_chunk = Chunk::kOne;
+    std::vector<uint32_t> parameters;  ///< expressions: kLocal of kParameter or kResult, or kBuffer
     std::vector<Statement> statements;
 };
 
 /// Copyable data.  Functions come before those that call them.
 struct Body {
     std::vector<ExprNode> expressions{ExprNode{}};
+    std::vector<uint32_t> arguments;  ///< expressions: of calls within expressions
     std::vector<Local> locals;
     std::vector<BodyBuffer> buffers;  ///< operands first
     std::vector<BodyFunction> functions;
@@ -154,19 +185,35 @@ struct Body {
     Expr workgroups() { return add({.kind = ExprKind::kWorkgroups}); }
     /// An operation as it is written.
     Expr operation(ScalarOp op, Expr a, Expr b = {}, Expr c = {});
-    Expr call(uint32_t function, Expr a, Expr b = {});
+    Expr call(uint32_t function, std::span<const Expr> with);
+    Expr call(uint32_t function, Expr with) { return call(function, {&with, 1}); }
+    std::span<const uint32_t> arguments_of(const ExprNode& call) const {
+        return std::span(arguments).subspan(call.in[0], call.in[1]);
+    }
     Expr load(uint32_t buffer, Expr element);
     Expr buffer(uint32_t index);
     Expr local(uint32_t index);
     Expr element(Expr array, Expr index);
     Expr new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length = 1);
+    Expr new_chunk(std::string name, LocalKind kind, Chunk chunk);
+    Expr load_chunk(Chunk chunk, uint32_t buffer, Expr element);
+    /// Element `four` * 4 + index of a local that is a chunk.
+    Expr chunk_element(Expr chunk, Expr index, uint32_t four = 0);
+    Expr fill(Chunk chunk, Expr value);
+    Expr part(Expr chunk, uint32_t four);
+    Expr join(Chunk chunk, Expr low, Expr high);
+    Expr vector(Expr four);
+    /// four: of a kFour of integers of 4 bits, which half of the word.
+    Expr unpack(Chunk chunk, uint32_t width, uint32_t buffer, Expr word, Expr scale, Expr four);
+    Expr gather(Chunk chunk, uint32_t function, Expr first);
 
     /// The operand that is this value, added if there is none yet.
     uint32_t operand(uint32_t value, DType dtype, DType held);
     /// A parameter of a function, or a variable.
     Expr new_buffer(std::string name, BufferKind kind, DType dtype, DType held);
     /// The shared array or private variable of this name, added if there is none yet.
-    Expr global(const std::string& name, LocalKind kind, ScalarType type, uint32_t length = 1);
+    Expr global(const std::string& name, LocalKind kind, ScalarType type, uint32_t length = 1,
+                Chunk chunk = Chunk::kOne);
     /// The function of this name, if there is one.
     const BodyFunction* find_function(const std::string& name, uint32_t* index) const;
 };
@@ -218,8 +265,8 @@ struct BodyRequirements {
     bool functions = false;  ///< functions of mathematics beyond those of a target's language
     bool lanes = false;      ///< vector registers: for CPUs alone
     uint32_t shared_bytes = 0;
-    /// Buffers that are also reached in vectors of 8 and of 16 bytes.
-    std::vector<uint32_t> pairs, words;
+    /// Buffers that are also reached in vectors of 8 and of 16 bytes, and as four floats.
+    std::vector<uint32_t> pairs, words, fours;
 };
 BodyRequirements body_requirements(const Body& body);
 

@@ -31,11 +31,32 @@ const char* name_of(ScalarType type) {
     return "";
 }
 
+const char* name_of(Chunk chunk) {
+    constexpr const char* kNames[] = {"a number",     "four",        "eight",      "a half",
+                                      "eight halves", "16 integers", "32 integers"};
+    return kNames[static_cast<size_t>(chunk)];
+}
+
 const char* name_of(StatementKind kind) {
-    constexpr const char* kNames[] = {
-        "let",   "declare",      "declare buffer", "assign",      "accumulate",       "load vector",
-        "store", "store vector", "load lanes",     "store lanes", "multiply and add", "for",
-        "if",    "barrier",      "call",           "return",      "continue"};
+    constexpr const char* kNames[] = {"let",
+                                      "declare",
+                                      "declare buffer",
+                                      "assign",
+                                      "accumulate",
+                                      "load vector",
+                                      "store",
+                                      "store vector",
+                                      "load lanes",
+                                      "store lanes",
+                                      "multiply and add",
+                                      "store elements",
+                                      "for",
+                                      "if",
+                                      "barrier",
+                                      "call",
+                                      "let call",
+                                      "return",
+                                      "continue"};
     return kNames[static_cast<size_t>(kind)];
 }
 
@@ -155,8 +176,19 @@ class BodyVerifier {
                 const Use value = use(s.a, flow);
                 declare(s, LocalKind::kValue, declared);
                 if (!error_.ok()) return false;
-                expect_type(value, body_.locals[s.local].type, "the value");
+                expect_like(value, body_.locals[s.local], "the value");
                 note_varying(s.local, value.varies);
+                return false;
+            }
+            case StatementKind::kLetCall: {
+                call(s.function, s.arguments, flow);
+                declare(s, LocalKind::kValue, declared);
+                if (!error_.ok()) return false;
+                const BodyFunction& function = body_.functions[s.function];
+                expect(function.has_result, "a function without a result");
+                expect_like({function.result, true, function.result_chunk}, body_.locals[s.local],
+                            "the result");
+                note_varying(s.local, true);
                 return false;
             }
             case StatementKind::kDeclare: {
@@ -166,10 +198,11 @@ class BodyVerifier {
                     return false;
                 }
                 const bool is_array = body_.locals[s.local].kind == LocalKind::kArray;
-                const Use value = s.a == 0 ? Use{body_.locals[s.local].type} : use(s.a, flow);
+                const Local& local = body_.locals[s.local];
+                const Use value = s.a == 0 ? Use{local.type, false, local.chunk} : use(s.a, flow);
                 declare(s, is_array ? LocalKind::kArray : LocalKind::kVariable, declared);
                 expect(!is_array || s.a == 0, "an array has a first value");
-                expect_type(value, body_.locals[s.local].type, "the first value");
+                expect_like(value, local, "the first value");
                 note_varying(s.local, value.varies);
                 return false;
             }
@@ -227,6 +260,10 @@ class BodyVerifier {
                 if (!are_lanes(s.a)) expect_type(use(s.a, flow), ScalarType::kF32, "the factor");
                 return false;
             }
+            case StatementKind::kStoreElements:
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                elements(s, flow);
+                return false;
             case StatementKind::kStore: {
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 const Use value = use(s.b, flow);
@@ -256,8 +293,11 @@ class BodyVerifier {
             case StatementKind::kReturn: {
                 const bool has_result = !is_main() && body_.functions[function_].has_result;
                 expect(has_result == (s.a != 0), "a result that is missing or not asked for");
-                if (s.a != 0)
-                    expect_type(use(s.a, flow), body_.functions[function_].result, "the result");
+                if (s.a != 0) {
+                    const BodyFunction& function = body_.functions[function_];
+                    const Use result = use(s.a, flow);
+                    expect_type(result, function.result, "the result", function.result_chunk);
+                }
                 return true;
             }
             case StatementKind::kContinue:
@@ -316,23 +356,42 @@ class BodyVerifier {
         }
         const Use place = use(s.a, flow), value = use(s.b, flow);
         if (!error_.ok()) return;
-        if (to.kind == ExprKind::kLocal) {
-            const LocalKind kind = body_.locals[to.bits].kind;
-            expect(kind == LocalKind::kVariable || kind == LocalKind::kPrivate,
-                   "sets a local that is no variable");
-            expect(!is_counter_[to.bits], "sets a loop's counter");
-            note_varying(static_cast<uint32_t>(to.bits), value.varies || flow.is_divergent);
-        } else {
-            expect(to.kind == ExprKind::kElement &&
-                       body_.locals[to.bits].kind != LocalKind::kVector &&
-                       body_.locals[to.bits].kind != LocalKind::kLanes,
-                   "sets what can not be set");
-        }
-        expect_type(value, place.type, "the value");
+        set(to, value.varies || flow.is_divergent);
+        expect_type(value, place.type, "the value", place.chunk);
         if (s.kind == StatementKind::kAccumulate) {
             const ScalarType types[] = {place.type, value.type};
             expect(type_of_operation(s.op, types) == place.type, "no such operation");
         }
+    }
+
+    /// An expression that is given another value.
+    void set(const ExprNode& to, bool varies) {
+        if (to.kind == ExprKind::kChunkElement) return set(body_.expressions[to.in[0]], varies);
+        if (to.kind == ExprKind::kElement)
+            return expect(body_.locals[to.bits].kind != LocalKind::kVector &&
+                              body_.locals[to.bits].kind != LocalKind::kLanes,
+                          "sets what can not be set");
+        if (to.kind != ExprKind::kLocal) return fail("sets what can not be set");
+        const LocalKind kind = body_.locals[to.bits].kind;
+        expect(kind == LocalKind::kVariable || kind == LocalKind::kPrivate ||
+                   kind == LocalKind::kResult,
+               "sets a local that is no variable");
+        expect(!is_counter_[to.bits], "sets a loop's counter");
+        note_varying(static_cast<uint32_t>(to.bits), varies);
+    }
+
+    void elements(const Statement& s, const Flow& flow) {
+        if (!error_.ok() || !buffer(s.buffer)) return;
+        const BodyBuffer& to = body_.buffers[s.buffer];
+        expect(to.held == to.dtype && (to.held == DType::kF32 || to.held == DType::kF16),
+               "elements of neither f32 nor f16");
+        const bool is_chunk = s.arguments.size() == 1;
+        for (const uint32_t id : s.arguments)
+            expect_type(use(id, flow), ScalarType::kF32, "an element",
+                        is_chunk ? Chunk::kFour : Chunk::kOne);
+        const bool are_halves = to.held == DType::kF16;
+        expect(is_chunk || s.arguments.size() == 4 || (are_halves && s.arguments.size() == 8),
+               "no 8 or 16 bytes");
     }
 
     void vector(const Statement& s) {
@@ -366,8 +425,10 @@ class BodyVerifier {
                 continue;
             }
             const Use value = use(arguments[i], flow);
-            expect_type(value, parameter.type, "an argument");
+            expect_type(value, parameter.type, "an argument", parameter.chunk);
             note_varying(static_cast<uint32_t>(parameter.bits), value.varies);
+            if (error_.ok() && body_.locals[parameter.bits].kind == LocalKind::kResult)
+                set(argument, true);
         }
         if (!barriers_[index]) return;
         if (!is_main()) barriers_[function_] = true;
@@ -380,11 +441,18 @@ class BodyVerifier {
     struct Use {
         ScalarType type = ScalarType::kI32;
         bool varies = false;  ///< among the invocations of a workgroup
+        Chunk chunk = Chunk::kOne;
     };
 
-    void expect_type(const Use& found, ScalarType type, const char* what) {
+    void expect_type(const Use& found, ScalarType type, const char* what,
+                     Chunk chunk = Chunk::kOne) {
         if (found.type != type)
             fail(std::string(what) + " is " + name_of(found.type) + ", not " + name_of(type));
+        if (found.chunk != chunk)
+            fail(std::string(what) + " is " + name_of(found.chunk) + ", not " + name_of(chunk));
+    }
+    void expect_like(const Use& found, const Local& local, const char* what) {
+        expect_type(found, local.type, what, local.chunk);
     }
 
     Use use(uint32_t id, const Flow& flow) {
@@ -393,7 +461,8 @@ class BodyVerifier {
             return {};
         }
         const ExprNode& n = body_.expressions[id];
-        Use result{n.type};
+        Use result{n.type, false, n.chunk};
+        if (n.chunk != Chunk::kOne) expect_type(result, ScalarType::kF32, "a chunk", n.chunk);
         switch (n.kind) {
             case ExprKind::kNothing:
             case ExprKind::kBuffer:
@@ -417,16 +486,81 @@ class BodyVerifier {
                 result.varies = true;
                 expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
                 if (buffer(n.bits))
-                    expect_type(result, scalar_type(body_.buffers[n.bits].dtype), "a load");
+                    expect_type(result, scalar_type(body_.buffers[n.bits].dtype), "a load",
+                                n.chunk);
+                if (error_.ok()) expect_chunk(n.chunk, body_.buffers[n.bits].held);
+                break;
+            case ExprKind::kChunkElement: {
+                const Use of = use(n.in[0], flow);
+                const uint32_t length = length_of(of.chunk);
+                expect(of.chunk == Chunk::kFour || of.chunk == Chunk::kEight,
+                       "a lane of no floats");
+                expect(n.bits < length / 4, "a lane beyond the last");
+                expect_type(use(n.in[1], flow), ScalarType::kI32, "the lane");
+                result.varies = true;
+                break;
+            }
+            case ExprKind::kVector: {
+                const bool is_four = n.bits < body_.locals.size() && is_known_[n.bits] &&
+                                     body_.locals[n.bits].kind == LocalKind::kVector &&
+                                     body_.locals[n.bits].length == 4 && n.chunk == Chunk::kFour;
+                expect(is_four && body_.locals[n.bits].held == DType::kF16,
+                       "no vector of four f16 that is known here");
+                result.varies = true;
+                break;
+            }
+            case ExprKind::kFill:
+                expect_type(use(n.in[0], flow), ScalarType::kF32, "the element");
+                expect(n.chunk != Chunk::kOne && n.chunk != Chunk::kInt8 &&
+                           n.chunk != Chunk::kInt4 &&
+                           (n.chunk != Chunk::kHalves || is_zero(n.in[0])),
+                       "fills no such chunk");
+                result.varies = true;
+                break;
+            case ExprKind::kPart: {
+                const Use of = use(n.in[0], flow);
+                expect((of.chunk == Chunk::kEight || of.chunk == Chunk::kHalves) && n.bits < 2,
+                       "four of no eight");
+                expect(n.chunk == Chunk::kFour, "a part of another length");
+                result.varies = true;
+                break;
+            }
+            case ExprKind::kJoin:
+                for (size_t i = 0; i < 2; ++i)
+                    expect_type(use(n.in[i], flow), ScalarType::kF32, "a half", Chunk::kFour);
+                expect(n.chunk == Chunk::kEight || n.chunk == Chunk::kHalves, "joins to no eight");
+                result.varies = true;
+                break;
+            case ExprKind::kGather: {
+                const uint32_t first[] = {n.in[0]};
+                call(n.bits, first, flow);
+                if (error_.ok())
+                    expect(body_.functions[n.bits].has_result &&
+                               body_.functions[n.bits].result == ScalarType::kF32 &&
+                               body_.functions[n.bits].result_chunk == Chunk::kOne &&
+                               (n.chunk == Chunk::kFour || n.chunk == Chunk::kHalves),
+                           "gathers no floats");
+                result.varies = true;
+                break;
+            }
+            case ExprKind::kUnpack:
+                expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
+                expect_type(use(n.in[1], flow), ScalarType::kF32, "the scale");
+                if (n.in[2] != 0) expect_type(use(n.in[2], flow), ScalarType::kI32, "the four");
+                if (buffer(n.bits))
+                    expect(body_.buffers[n.bits].held == DType::kU32, "unpacks no words");
+                expect((n.width == 8 && n.chunk != Chunk::kInt4) ||
+                           (n.width == 4 && n.chunk != Chunk::kInt8),
+                       "integers of another width");
+                result.varies = true;
                 break;
             case ExprKind::kCall: {
                 result.varies = true;
-                const size_t count =
-                    static_cast<size_t>(std::find(n.in.begin(), n.in.end(), 0u) - n.in.begin());
-                call(n.bits, {n.in.data(), count}, flow);
+                call(n.bits, body_.arguments_of(n), flow);
                 if (error_.ok())
                     expect(body_.functions[n.bits].has_result &&
-                               body_.functions[n.bits].result == n.type,
+                               body_.functions[n.bits].result == n.type &&
+                               body_.functions[n.bits].result_chunk == n.chunk,
                            "a function without such a result");
                 break;
             }
@@ -434,6 +568,29 @@ class BodyVerifier {
                 operation(n, flow, result);
         }
         return result;
+    }
+
+    bool is_zero(uint32_t id) const {
+        const ExprNode& n = body_.expressions[id];
+        return n.kind == ExprKind::kConstant && n.bits == 0;
+    }
+
+    void expect_chunk(Chunk chunk, DType held) {
+        const bool is_float = held == DType::kF32, is_half = held == DType::kF16;
+        switch (chunk) {
+            case Chunk::kOne:
+                return;
+            case Chunk::kFour:
+                return expect(is_float || is_half, "loads four that are neither f32 nor f16");
+            case Chunk::kEight:
+                return expect(is_float, "loads eight that are no f32");
+            case Chunk::kHalf:
+            case Chunk::kHalves:
+                return expect(is_half, "loads halves that are no f16");
+            case Chunk::kInt8:
+            case Chunk::kInt4:
+                return fail("loads what has to be unpacked");
+        }
     }
 
     bool local(const ExprNode& n, const Flow& flow) {
@@ -445,7 +602,7 @@ class BodyVerifier {
         const bool is_many = l.kind == LocalKind::kArray || l.kind == LocalKind::kVector ||
                              l.kind == LocalKind::kLanes || l.kind == LocalKind::kShared;
         expect(is_many == (n.kind == ExprKind::kElement), "an array without an index");
-        expect_type({n.type}, l.type, "the local");
+        expect_type({n.type, false, n.chunk}, l.type, "the local", l.chunk);
         if (n.kind == ExprKind::kElement)
             expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
         return varies_[n.bits];
@@ -461,7 +618,13 @@ class BodyVerifier {
             const Use operand = use(n.in[i], flow);
             types[i] = operand.type;
             result.varies |= operand.varies;
+            const bool is_condition = n.op == ScalarOp::kSelect && i == 0;
+            expect(operand.chunk == (is_condition ? Chunk::kOne : n.chunk),
+                   "operands that are no chunks of a kind");
         }
+        expect(n.chunk == Chunk::kOne || n.op == ScalarOp::kSelect ||
+                   (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16),
+               "an operation that chunks lack");
         if (!error_.ok()) return;
         std::optional<ScalarType> type;
         if (n.kind == ExprKind::kPhilox)

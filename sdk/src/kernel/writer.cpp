@@ -31,7 +31,9 @@ Statement KernelWriter::set(StatementKind kind, Expr local, Expr value) const {
 }
 
 Expr KernelWriter::let(std::string name, Expr value) {
-    const Expr local = body_.new_local(std::move(name), LocalKind::kValue, value.type());
+    body_.new_local(std::move(name), LocalKind::kValue, value.type());
+    body_.locals.back().chunk = value.chunk();
+    const Expr local = body_.local(static_cast<uint32_t>(body_.locals.size() - 1));
     add(set(StatementKind::kLet, local, value));
     return local;
 }
@@ -44,6 +46,20 @@ Expr KernelWriter::declare(std::string name, ScalarType type, Expr first) {
 
 Expr KernelWriter::declare_array(std::string name, ScalarType type, uint32_t length) {
     const Expr local = body_.new_local(std::move(name), LocalKind::kArray, type, length);
+    add(set(StatementKind::kDeclare, local, {}));
+    return local;
+}
+
+Expr KernelWriter::declare_chunk(std::string name, Chunk chunk) {
+    const Expr local = body_.new_chunk(std::move(name), LocalKind::kVariable, chunk);
+    add(set(StatementKind::kDeclare, local, {}));
+    return local;
+}
+
+Expr KernelWriter::declare_chunks(std::string name, Chunk chunk, uint32_t length) {
+    body_.new_local(std::move(name), LocalKind::kArray, ScalarType::kF32, length);
+    body_.locals.back().chunk = chunk;
+    const Expr local = body_.local(static_cast<uint32_t>(body_.locals.size() - 1));
     add(set(StatementKind::kDeclare, local, {}));
     return local;
 }
@@ -128,6 +144,15 @@ void KernelWriter::multiply_add(Expr sum, Expr a, Expr b) {
     add(std::move(s));
 }
 
+void KernelWriter::store_elements(uint32_t buffer, Expr at, std::span<const Expr> elements) {
+    Statement s;
+    s.kind = StatementKind::kStoreElements;
+    s.buffer = buffer;
+    s.a = at.id;
+    for (const Expr element : elements) s.arguments.push_back(element.id);
+    add(std::move(s));
+}
+
 void KernelWriter::barrier() {
     Statement s;
     s.kind = StatementKind::kBarrier;
@@ -140,6 +165,17 @@ void KernelWriter::call(uint32_t function, std::span<const Expr> arguments) {
     s.function = function;
     for (const Expr argument : arguments) s.arguments.push_back(argument.id);
     add(std::move(s));
+}
+
+Expr KernelWriter::let_call(std::string name, uint32_t function, std::span<const Expr> arguments) {
+    body_.new_local(std::move(name), LocalKind::kValue, body_.functions[function].result);
+    body_.locals.back().chunk = body_.functions[function].result_chunk;
+    const Expr local = body_.local(static_cast<uint32_t>(body_.locals.size() - 1));
+    Statement s = set(StatementKind::kLetCall, local, {});
+    s.function = function;
+    for (const Expr argument : arguments) s.arguments.push_back(argument.id);
+    add(std::move(s));
+    return local;
 }
 
 void KernelWriter::leave(Expr result) {

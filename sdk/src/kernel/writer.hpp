@@ -42,6 +42,10 @@ class KernelWriter {
     /// A variable; without a first value if there is none.
     Expr declare(std::string name, ScalarType type, Expr first = {});
     Expr declare_array(std::string name, ScalarType type, uint32_t length);
+    /// A variable that is a chunk.
+    Expr declare_chunk(std::string name, Chunk chunk);
+    /// An array of them.
+    Expr declare_chunks(std::string name, Chunk chunk, uint32_t length);
     Expr declare_buffer(std::string name, DType dtype, DType held);
     void assign(Expr place, Expr value);
     void store(uint32_t buffer, Expr element, Expr value);
@@ -56,8 +60,12 @@ class KernelWriter {
     void store_lanes(Expr array, Expr at, Expr lanes);
     /// sum += a * b, in one rounding where the target has that; a: lanes, or a number for all of them.
     void multiply_add(Expr sum, Expr a, Expr b);
+    /// Elements `at` (a multiple of their number) and on: 4 or 8 numbers, or one chunk of four.
+    void store_elements(uint32_t buffer, Expr at, std::span<const Expr> elements);
     void barrier();
     void call(uint32_t function, std::span<const Expr> arguments = {});
+    /// A local that is set once, to the function's result.
+    Expr let_call(std::string name, uint32_t function, std::span<const Expr> arguments);
     void leave(Expr result = {});
     void next_turn();
 

@@ -433,6 +433,8 @@ class CPrinter {
         for (const uint32_t id : f.parameters) {
             const ExprNode& n = node(id);
             const bool is_buffer = n.kind == ExprKind::kBuffer;
+            if (n.chunk != Chunk::kOne) fail("chunks of elements");
+            if (meets && is_result(id)) fail("a function with barriers that sets a parameter");
             if (is_buffer)
                 is_spread_buffer_[n.bits] = meets;
             else
@@ -577,6 +579,12 @@ class CPrinter {
             case StatementKind::kContinue:
                 if (!stands_alone_ && !in_loop_) fail("a loop's next turn before a barrier");
                 return line("continue;");
+            case StatementKind::kLetCall:
+                return line(
+                    (is_spread_[s.local] ? place_of(s.local) : "const " + declaration(local(s))) +
+                    " = " + called(s.function, s.arguments) + ";");
+            case StatementKind::kStoreElements:
+                return fail("chunks of elements");
             case StatementKind::kBarrier:
                 break;
         }
@@ -613,14 +621,21 @@ class CPrinter {
                 return "group->" + name_of(l);
             case LocalKind::kPrivate:
                 return "group->" + name_of(l) + "[invocation]";
+            case LocalKind::kResult:
+                return "(*" + name_of(l) + ")";
             default:
                 return name_of(l) + (is_spread_[index] ? "[invocation]" : "");
         }
     }
     std::string type_of(uint32_t parameter) const {
         const ExprNode& n = node(parameter);
-        return n.kind == ExprKind::kBuffer ? pointer_to(body_.buffers[n.bits])
-                                           : std::string(type_text(n.type)) + " ";
+        return n.kind == ExprKind::kBuffer
+                   ? pointer_to(body_.buffers[n.bits])
+                   : std::string(type_text(n.type)) + (is_result(parameter) ? "* " : " ");
+    }
+    bool is_result(uint32_t parameter) const {
+        const ExprNode& n = node(parameter);
+        return n.kind == ExprKind::kLocal && body_.locals[n.bits].kind == LocalKind::kResult;
     }
     static std::string pointer_to(const BodyBuffer& b) {
         return std::string(held_text(b.held)) + "* ";
@@ -665,8 +680,12 @@ class CPrinter {
     template <class Ids>
     std::string called(uint64_t function, const Ids& arguments) {
         std::string text = name_ + "_" + body_.functions[function].name + "(group, invocation";
+        size_t parameter = 0;
         for (const uint32_t id : arguments)
-            if (id != 0) text += ", " + expression(id);
+            if (id != 0)
+                text +=
+                    (is_result(body_.functions[function].parameters[parameter++]) ? ", &" : ", ") +
+                    expression(id);
         return text + ")";
     }
 
@@ -704,11 +723,21 @@ class CPrinter {
                 return place_of(n.bits) + "[" + expression(n.in[0]) + "]";
             case ExprKind::kBuffer:
                 return place_of_buffer(n.bits);
+            case ExprKind::kChunkElement:
+            case ExprKind::kVector:
+            case ExprKind::kFill:
+            case ExprKind::kPart:
+            case ExprKind::kJoin:
+            case ExprKind::kGather:
+            case ExprKind::kUnpack:
+                fail("chunks of elements");
+                return "0";
             case ExprKind::kLoad:
+                if (n.chunk != Chunk::kOne) fail("chunks of elements");
                 return load(n.bits, expression(n.in[0]));
             case ExprKind::kCall:
                 if (meets_[n.bits]) fail("a function with barriers within an expression");
-                return called(n.bits, n.in);
+                return called(n.bits, body_.arguments_of(n));
             case ExprKind::kPhilox:
                 return "hearth_philox(" + std::to_string(static_cast<uint32_t>(n.bits)) + "u, " +
                        std::to_string(static_cast<uint32_t>(n.bits >> 32)) + "u, (uint32_t)" +

@@ -18,26 +18,30 @@ namespace {
 
 class GlslPrinter {
   public:
-    explicit GlslPrinter(const Body& body) : body_(body) {}
+    explicit GlslPrinter(const Body& body, std::string_view round_f16 = kRoundF16)
+        : body_(body), round_f16_(round_f16) {}
 
-    std::string functions() {
+    std::string functions(size_t count) {
         for (const Local& local : body_.locals) {
-            const std::string declared = std::string(glsl_type(local.type)) + " " + local.name;
+            const std::string declared = value_type(local.type, local.chunk) + " " + local.name;
             if (local.kind == LocalKind::kShared)
                 text_ += "shared " + declared + "[" + std::to_string(local.length) + "];\n";
             if (local.kind == LocalKind::kPrivate) text_ += declared + ";\n";
         }
-        for (const BodyFunction& f : body_.functions) {
-            text_ += f.has_result ? glsl_type(f.result) : "void";
-            text_ += " " + f.name + "(";
-            for (size_t i = 0; i < f.parameters.size(); ++i)
-                text_ += (i == 0 ? "" : ", ") + type_of(f.parameters[i]) + " " +
-                         expression(f.parameters[i]);
-            text_ += ") {\n";
-            block(f.statements);
-            text_ += "}\n";
-        }
-        return std::move(text_);
+        std::string text = std::move(text_);
+        for (size_t i = 0; i < count; ++i) text += function(body_.functions[i]);
+        return text;
+    }
+
+    std::string function(const BodyFunction& f) {
+        text_ = f.has_result ? value_type(f.result, f.result_chunk) : "void";
+        text_ += " " + f.name + "(";
+        for (size_t i = 0; i < f.parameters.size(); ++i)
+            text_ +=
+                (i == 0 ? "" : ", ") + type_of(f.parameters[i]) + " " + expression(f.parameters[i]);
+        text_ += ") {\n";
+        block(f.statements);
+        return std::move(text_) + "}\n";
     }
 
     std::string main() {
@@ -52,8 +56,14 @@ class GlslPrinter {
 
     std::string type_of(uint32_t parameter) const {
         const ExprNode& n = node(parameter);
-        return std::string(n.kind == ExprKind::kBuffer ? held_type(body_.buffers[n.bits].held).block
-                                                       : glsl_type(n.type));
+        if (n.kind == ExprKind::kBuffer)
+            return std::string(held_type(body_.buffers[n.bits].held).block);
+        const bool is_result = body_.locals[n.bits].kind == LocalKind::kResult;
+        return (is_result ? "out " : "") + value_type(n.type, n.chunk);
+    }
+
+    static std::string value_type(ScalarType type, Chunk chunk) {
+        return std::string(chunk == Chunk::kOne ? glsl_type(type) : glsl_chunk_type(chunk));
     }
 
     void line(const std::string& text) { text_ += std::string(4 * depth_, ' ') + text + "\n"; }
@@ -88,6 +98,11 @@ class GlslPrinter {
             case StatementKind::kMultiplyAdd:
                 HEARTH_ASSERT(false && "lanes are for CPUs");
                 return;
+            case StatementKind::kStoreElements:
+                return line(store_elements(s));
+            case StatementKind::kLetCall:
+                return line("const " + declaration(local(s)) + " = " +
+                            body_.functions[s.function].name + "(" + list(s.arguments) + ");");
             case StatementKind::kStore: {
                 const BodyBuffer& to = body_.buffers[s.buffer];
                 return line(to.name + ".at[" + expression(s.a) +
@@ -131,7 +146,7 @@ class GlslPrinter {
     }
 
     std::string declaration(const Local& l) const {
-        return std::string(glsl_type(l.type)) + " " + l.name +
+        return value_type(l.type, l.chunk) + " " + l.name +
                (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
     }
 
@@ -209,13 +224,25 @@ class GlslPrinter {
                 return element(n);
             case ExprKind::kBuffer:
                 return body_.buffers[n.bits].name;
+            case ExprKind::kChunkElement:
+                return expression(n.in[0]) +
+                       (chunk_of(n.in[0]) == Chunk::kEight ? n.bits == 0 ? ".x" : ".y" : "") + "[" +
+                       expression(n.in[1]) + "]";
+            case ExprKind::kVector:
+            case ExprKind::kFill:
+            case ExprKind::kPart:
+            case ExprKind::kJoin:
+            case ExprKind::kGather:
+            case ExprKind::kUnpack:
+                return chunk(n);
             case ExprKind::kLoad: {
+                if (n.chunk != Chunk::kOne) return chunk(n);
                 const BodyBuffer& from = body_.buffers[n.bits];
                 return load_text(held_type(from.held),
                                  from.name + ".at[" + expression(n.in[0]) + "]");
             }
             case ExprKind::kCall:
-                return body_.functions[n.bits].name + "(" + list(n.in) + ")";
+                return body_.functions[n.bits].name + "(" + list(body_.arguments_of(n)) + ")";
             case ExprKind::kPhilox:
                 return glsl_philox(n.bits, expression(n.in[0]), expression(n.in[1]));
             case ExprKind::kGreater:
@@ -230,6 +257,107 @@ class GlslPrinter {
         return {};
     }
 
+    Chunk chunk_of(uint32_t id) const { return node(id).chunk; }
+
+    /// Elements from a on.
+    std::string store_elements(const Statement& s) {
+        const BodyBuffer& to = body_.buffers[s.buffer];
+        const bool is_half = to.held == DType::kF16, are_eight = s.arguments.size() == 8;
+        const std::string place = to.name +
+                                  (!is_half    ? "v"
+                                   : are_eight ? "w"
+                                               : "p") +
+                                  ".at[" + operand(s.a) + " / " + (are_eight ? "8" : "4") + "] = ";
+        if (s.arguments.size() == 1) {
+            const std::string four = expression(s.arguments[0]);
+            return place + (is_half ? "hearth_halves(" + four + ")" : four) + ";";
+        }
+        if (!is_half) return place + "vec4(" + list(s.arguments) + ");";
+        std::string pairs;
+        for (size_t i = 0; i < s.arguments.size(); i += 2)
+            pairs += (i == 0 ? "packHalf2x16(vec2(hearth_round_f16("
+                             : ", packHalf2x16(vec2(hearth_round_f16(") +
+                     expression(s.arguments[i]) + "), hearth_round_f16(" +
+                     expression(s.arguments[i + 1]) + ")))";
+        return place + (are_eight ? "uvec4(" : "uvec2(") + pairs + ");";
+    }
+
+    /// A chunk that is made of something else.
+    std::string chunk(const ExprNode& n) {
+        const std::string type(glsl_chunk_type(n.chunk));
+        switch (n.kind) {
+            case ExprKind::kLoad:
+                return chunk_load(n);
+            case ExprKind::kFill: {
+                const std::string value = expression(n.in[0]);
+                if (n.chunk == Chunk::kHalves) return "uvec4(0)";
+                return type + (n.chunk == Chunk::kEight
+                                   ? "(vec4(" + value + "), vec4(" + value + "))"
+                                   : "(" + value + ")");
+            }
+            case ExprKind::kPart:
+                return "four_of(" + expression(n.in[0]) + ", " + std::to_string(n.bits) + ")";
+            case ExprKind::kJoin: {
+                const std::string eight =
+                    "Eight(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
+                return n.chunk == Chunk::kHalves ? "hearth_words(" + eight + ")" : eight;
+            }
+            case ExprKind::kVector: {
+                const std::string& name = body_.locals[n.bits].name;
+                return "vec4(unpackHalf2x16(" + name + ".x), unpackHalf2x16(" + name + ".y))";
+            }
+            case ExprKind::kGather:
+                return gather(n);
+            default:
+                return unpack(n);
+        }
+    }
+
+    std::string chunk_load(const ExprNode& n) {
+        const BodyBuffer& from = body_.buffers[n.bits];
+        const std::string at = operand(n.in[0]);
+        if (n.chunk == Chunk::kHalf) return from.name + ".at[" + expression(n.in[0]) + "]";
+        if (n.chunk == Chunk::kHalves) return from.name + "w.at[" + at + " / 8]";
+        if (from.held == DType::kF16) return "four_of(" + from.name + "p.at[" + at + " / 4])";
+        const std::string four = from.name + "v.at[" + at + " / 4";
+        return n.chunk == Chunk::kFour ? four + "]" : "Eight(" + four + "], " + four + " + 1])";
+    }
+
+    std::string gather(const ExprNode& n) {
+        const std::string function = body_.functions[n.bits].name;
+        const std::string first = operand(n.in[0]);
+        const auto element = [&](uint32_t i) {
+            return function + "(" + first + (i == 0 ? "" : " + " + std::to_string(i)) + ")";
+        };
+        std::string elements;
+        for (uint32_t i = 0; i < length_of(n.chunk); i += n.chunk == Chunk::kHalves ? 2 : 1) {
+            if (i > 0) elements += ", ";
+            elements += n.chunk == Chunk::kHalves
+                            ? "packHalf2x16(vec2(" + element(i) + ", " + element(i + 1) + "))"
+                            : element(i);
+        }
+        return std::string(glsl_chunk_type(n.chunk)) + "(" + elements + ")";
+    }
+
+    std::string unpack(const ExprNode& n) {
+        const std::string& words = body_.buffers[n.bits].name;
+        const std::string word = operand(n.in[0]), scale = operand(n.in[1]);
+        const auto four = [&](const std::string& at, const std::string& which) {
+            return "hearth_four_int" + std::to_string(n.width) + "(" + words + ".at[" + at + "]" +
+                   (n.width == 4 ? ", " + which : "") + ") * " + scale;
+        };
+        switch (n.chunk) {
+            case Chunk::kFour:
+                return four(word, n.in[2] == 0 ? "" : expression(n.in[2]));
+            case Chunk::kEight:
+                return "Eight(" + four(word, "0") + ", " +
+                       (n.width == 4 ? four(word, "1") : four(word + " + 1", "")) + ")";
+            default:
+                return std::string(glsl_chunk_type(n.chunk)) + "(" + words + "w.at[" + word +
+                       " / 4], " + scale + ")";
+        }
+    }
+
     std::string element(const ExprNode& n) {
         const Local& array = body_.locals[n.bits];
         if (array.kind != LocalKind::kVector) return array.name + "[" + expression(n.in[0]) + "]";
@@ -241,7 +369,10 @@ class GlslPrinter {
     }
 
     std::string operation(const ExprNode& n) {
+        if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
+            return "hearth_rounded(" + expression(n.in[0]) + ")";
         GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
+        operation.round_f16 = round_f16_;
         std::vector<std::string> operands;
         for (size_t i = 0; i < static_cast<size_t>(operand_count(n.op)); ++i) {
             operands.push_back(operand(n.in[i]));
@@ -253,14 +384,19 @@ class GlslPrinter {
     }
 
     const Body& body_;
+    std::string_view round_f16_;
     std::string text_;
     size_t depth_ = 0;
 };
 
 }  // namespace
 
-std::string print_glsl_functions(const Body& body) {
-    return GlslPrinter(body).functions();
+std::string print_glsl_function(const Body& body, size_t index) {
+    return GlslPrinter(body).function(body.functions[index]);
+}
+
+std::string print_glsl_functions(const Body& body, std::string_view round_f16, size_t but_last) {
+    return GlslPrinter(body, round_f16).functions(body.functions.size() - but_last);
 }
 
 std::string print_glsl(const Body& body) {

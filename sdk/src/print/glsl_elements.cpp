@@ -51,6 +51,26 @@ std::string store_text(const HeldType& held, DType dtype, const std::string& val
     return value;
 }
 
+std::string_view glsl_chunk_type(Chunk chunk) {
+    switch (chunk) {
+        case Chunk::kOne:
+            break;
+        case Chunk::kFour:
+            return "vec4";
+        case Chunk::kEight:
+            return "Eight";
+        case Chunk::kHalf:
+            return "float16_t";
+        case Chunk::kHalves:
+            return "uvec4";
+        case Chunk::kInt8:
+            return "Int8Chunk";
+        case Chunk::kInt4:
+            return "Int4Chunk";
+    }
+    return "float";
+}
+
 const HeldType& held_type(DType held) {
     return *std::find_if(std::begin(kHeldTypes), std::end(kHeldTypes),
                          [&](const HeldType& t) { return t.dtype == held; });

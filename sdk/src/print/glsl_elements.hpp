@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include "kernel/body.hpp"
+
 #include <hearth/types.hpp>
 
 #include <string>
@@ -18,6 +20,9 @@ struct HeldType {
     std::string_view block;    ///< name of a buffer type with such elements
     std::string_view element;  ///< in GLSL
 };
+
+/// A chunk's type; some are of shaders/matmul/chunks.glsl.
+std::string_view glsl_chunk_type(Chunk chunk);
 
 /// held: a type that lies in buffers, see device_dtype().
 const HeldType& held_type(DType held);

@@ -17,7 +17,7 @@ bool is_unary(ScalarOp op) {
     return op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform;
 }
 
-std::string call(const char* function, const std::string& a) {
+std::string call(std::string_view function, const std::string& a) {
     return std::string(function) + "(" + a + ")";
 }
 std::string call(const char* function, const std::string& a, const std::string& b) {
@@ -90,8 +90,6 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return call(is_float ? "hearth_to_uint" : "uint", a);
         case ScalarOp::kToBool:
             return call("bool", a);
-        case ScalarOp::kRoundF16:
-            return call("hearth_round_f16", a);
         case ScalarOp::kRoundBF16:
             return call("hearth_round_bf16", a);
         case ScalarOp::kBitNot:
@@ -198,6 +196,7 @@ std::string glsl_literal(double value, ScalarType type) {
 std::string glsl_operation(const GlslOperation& op, std::span<const std::string> operands) {
     if (is_unary(op.op)) {
         if (op.is_fitting) return call(op.op == ScalarOp::kToI32 ? "int" : "uint", operands[0]);
+        if (op.op == ScalarOp::kRoundF16) return call(op.round_f16, operands[0]);
         return unary_text(op.op, op.operand, operands[0]);
     }
     if (op.op == ScalarOp::kSelect) return operands[0] + " ? " + operands[1] + " : " + operands[2];

@@ -19,11 +19,15 @@ std::string_view glsl_type(ScalarType type);
 /// A literal of exactly this value (infinities and NaN included).
 std::string glsl_literal(double value, ScalarType type);
 
+/// The function of shaders/common that rounds to f16.
+inline constexpr std::string_view kRoundF16 = "hearth_round_f16";
+
 struct GlslOperation {
     ScalarOp op;                      ///< unary, binary or kSelect
     ScalarType operand;               ///< of the first
     bool is_fitting = false;          ///< a conversion of a float that is known to fit
     std::array<bool, 2> is_number{};  ///< operands that are constants, and not NaN
+    std::string_view round_f16 = kRoundF16;
 };
 
 /// The operation on operands that are names, literals or in parentheses.  Not in parentheses itself.

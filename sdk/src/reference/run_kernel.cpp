@@ -20,6 +20,7 @@ namespace {
 
 using Mask = std::vector<bool>;        ///< per invocation of a workgroup
 using Values = std::vector<uint32_t>;  ///< the same: 32 bits
+using Elements = std::vector<Values>;  ///< of a chunk; a number has one
 
 bool is_any(const Mask& mask) {
     return std::find(mask.begin(), mask.end(), true) != mask.end();
@@ -78,13 +79,13 @@ class KernelRun {
             for (size_t i = 0; i < body_.locals.size(); ++i) {
                 const Local& local = body_.locals[i];
                 const bool is_shared = local.kind == LocalKind::kShared;
-                cells_[i].assign(is_shared ? local.length : size_t{local.length} * body_.threads,
-                                 {});
-                if (is_shared) shared_touches_[i].assign(local.length, {});
+                const uint32_t count = count_of(local);
+                cells_[i].assign(is_shared ? count : size_t{count} * body_.threads, {});
+                if (is_shared) shared_touches_[i].assign(count, {});
             }
             for (size_t b = 0; b < body_.buffers.size(); ++b)
                 bound_[b].assign(body_.threads, static_cast<uint32_t>(b));
-            Frame frame{Mask(body_.threads), Values(body_.threads)};
+            Frame frame{Mask(body_.threads), {}};
             name_ = "main";
             block(body_.statements, Mask(body_.threads, true), frame, nullptr);
         }
@@ -95,8 +96,10 @@ class KernelRun {
     /// A function that is being executed.
     struct Frame {
         Mask left;  ///< those that have returned
-        Values result;
+        Elements result;
     };
+
+    static uint32_t count_of(const Local& local) { return local.length * length_of(local.chunk); }
 
     void fail(size_t invocation, const std::string& what) {
         if (!error_.ok()) return;
@@ -114,13 +117,13 @@ class KernelRun {
     /// The cell of an invocation's local, or null where there is none.
     Cell* cell(uint64_t local, size_t invocation, int32_t index) {
         const Local& l = body_.locals[local];
-        if (index < 0 || index >= static_cast<int32_t>(l.length)) {
+        const uint32_t count = count_of(l);
+        if (index < 0 || index >= static_cast<int32_t>(count)) {
             fail(invocation, "element " + std::to_string(index) + " of " + l.name + ", which has " +
-                                 std::to_string(l.length));
+                                 std::to_string(count));
             return nullptr;
         }
-        const size_t first =
-            l.kind == LocalKind::kShared ? 0 : invocation * static_cast<size_t>(l.length);
+        const size_t first = l.kind == LocalKind::kShared ? 0 : invocation * size_t{count};
         return &cells_[local][first + static_cast<size_t>(index)];
     }
 
@@ -145,6 +148,34 @@ class KernelRun {
             shared_touches_[local][static_cast<size_t>(index)].write(who(t), interval_))
             fail(t, "a race: writes " + l.name + "[" + std::to_string(index) +
                         "], which another invocation reads or writes");
+    }
+
+    /// The place in its local's cells of element `i` of what the expression names.
+    Values index_of(const ExprNode& n, uint32_t i, const Mask& mask) {
+        Values at(body_.threads, i);
+        if (n.kind == ExprKind::kChunkElement) {
+            const Values lane = values(n.in[1], mask);
+            at = index_of(body_.expressions[n.in[0]], 0, mask);
+            for (size_t t = 0; t < at.size(); ++t)
+                at[t] += 4 * static_cast<uint32_t>(n.bits) + lane[t];
+        } else if (n.kind == ExprKind::kElement) {
+            at = values(n.in[0], mask);
+            for (uint32_t& element : at) element = element * length_of(n.chunk) + i;
+        }
+        return at;
+    }
+
+    /// The local that an expression names, or an element or lane of which it does.
+    uint64_t local_of(const ExprNode& n) const {
+        return n.kind == ExprKind::kChunkElement ? body_.expressions[n.in[0]].bits : n.bits;
+    }
+
+    void write_place(const ExprNode& to, const Elements& from, const Mask& mask) {
+        for (uint32_t i = 0; i < from.size(); ++i) {
+            const Values at = index_of(to, i, mask);
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                if (mask[t]) write_local(local_of(to), t, static_cast<int32_t>(at[t]), from[i][t]);
+        }
     }
 
     /// The operand that a buffer is for this invocation.
@@ -200,6 +231,119 @@ class KernelRun {
 
     // ------------------------------------------------------------------------ expressions
 
+    /// All elements of an expression.
+    Elements elements(uint32_t id, const Mask& mask) {
+        const ExprNode& n = body_.expressions[id];
+        if (n.chunk == Chunk::kOne) return {values(id, mask)};
+        if (n.kind == ExprKind::kCall) return call(n.bits, body_.arguments_of(n), mask);
+        Elements result(length_of(n.chunk), Values(body_.threads));
+        const auto each = [&](const auto& value_of) {
+            for (uint32_t i = 0; i < result.size(); ++i)
+                for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                    if (mask[t]) result[i][t] = value_of(i, t);
+        };
+        switch (n.kind) {
+            case ExprKind::kLocal:
+            case ExprKind::kElement:
+                for (uint32_t i = 0; i < result.size(); ++i) {
+                    const Values at = index_of(n, i, mask);
+                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                        if (mask[t])
+                            result[i][t] = read_local(n.bits, t, static_cast<int32_t>(at[t]));
+                }
+                break;
+            case ExprKind::kVector:
+                each([&](uint32_t i, size_t t) {
+                    return read_local(n.bits, t, static_cast<int32_t>(i));
+                });
+                break;
+            case ExprKind::kLoad: {
+                const Values at = values(n.in[0], mask);
+                check_alignment(at, static_cast<uint32_t>(result.size()), mask);
+                each([&](uint32_t i, size_t t) {
+                    return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} + i);
+                });
+                break;
+            }
+            case ExprKind::kFill: {
+                const Values value = values(n.in[0], mask);
+                each([&](uint32_t, size_t t) { return value[t]; });
+                if (n.chunk == Chunk::kHalf) round_all(result);
+                break;
+            }
+            case ExprKind::kGather: {
+                Values at = values(n.in[0], mask);
+                for (Values& element : result) {
+                    const Elements argument[] = {{at}};
+                    element = call(n.bits, argument, {}, mask)[0];
+                    for (uint32_t& next : at) ++next;
+                }
+                if (n.chunk == Chunk::kHalves) round_all(result);
+                break;
+            }
+            case ExprKind::kUnpack:
+                unpack(n, result, mask);
+                break;
+            case ExprKind::kPart: {
+                const Elements from = elements(n.in[0], mask);
+                for (uint32_t i = 0; i < 4; ++i) result[i] = from[4 * n.bits + i];
+                break;
+            }
+            case ExprKind::kJoin:
+                for (uint32_t half = 0; half < 2; ++half) {
+                    Elements four = elements(n.in[half], mask);
+                    for (uint32_t i = 0; i < 4; ++i) result[4 * half + i] = std::move(four[i]);
+                }
+                if (n.chunk == Chunk::kHalves) round_all(result);
+                break;
+            case ExprKind::kOperation:
+                if (n.op == ScalarOp::kSelect) {
+                    const Mask yes = holds(n.in[0], mask), no = without(mask, yes);
+                    const Elements of_yes = elements(n.in[1], yes), of_no = elements(n.in[2], no);
+                    each([&](uint32_t i, size_t t) { return (yes[t] ? of_yes : of_no)[i][t]; });
+                } else {
+                    result = elements(n.in[0], mask);
+                    round_all(result);
+                }
+                break;
+            default:
+                HEARTH_ASSERT(false && "no chunk");
+        }
+        return result;
+    }
+
+    static void round_all(Elements& elements) {
+        for (Values& values : elements)
+            for (uint32_t& bits : values)
+                bits = scalar_operation(ScalarOp::kRoundF16, ScalarType::kF32, {bits, 0, 0});
+    }
+
+    void unpack(const ExprNode& n, Elements& result, const Mask& mask) {
+        const Values word = values(n.in[0], mask), scale = values(n.in[1], mask);
+        const Values four = n.in[2] == 0 ? Values(body_.threads) : values(n.in[2], mask);
+        const uint32_t each_word = 32 / n.width;
+        if (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4) check_alignment(word, 4, mask);
+        for (uint32_t i = 0; i < result.size(); ++i)
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t) {
+                if (!mask[t]) continue;
+                const uint32_t element = 4 * four[t] + i;
+                const uint32_t bits =
+                    load(n.bits, t, int64_t{static_cast<int32_t>(word[t])} + element / each_word);
+                const uint32_t to_top = 32 - n.width * (element % each_word + 1);
+                const auto integer =
+                    static_cast<int32_t>(bits << to_top) >> static_cast<int32_t>(32 - n.width);
+                result[i][t] = std::bit_cast<uint32_t>(static_cast<float>(integer) *
+                                                       std::bit_cast<float>(scale[t]));
+            }
+    }
+
+    void check_alignment(const Values& at, uint32_t length, const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t] && static_cast<int32_t>(at[t]) % static_cast<int32_t>(length) != 0)
+                fail(t, "a chunk of " + std::to_string(length) + " at element " +
+                            std::to_string(static_cast<int32_t>(at[t])));
+    }
+
     Values values(uint32_t id, const Mask& mask) {
         const ExprNode& n = body_.expressions[id];
         Values result(body_.threads);
@@ -240,11 +384,23 @@ class KernelRun {
                 each([&](size_t t) { return load(n.bits, t, static_cast<int32_t>(at[t])); });
                 break;
             }
-            case ExprKind::kCall: {
-                const size_t count =
-                    static_cast<size_t>(std::find(n.in.begin(), n.in.end(), 0u) - n.in.begin());
-                return call(n.bits, {n.in.data(), count}, mask);
+            case ExprKind::kCall:
+                return call(n.bits, body_.arguments_of(n), mask)[0];
+            case ExprKind::kChunkElement: {
+                const Values at = index_of(n, 0, mask);
+                each([&](size_t t) {
+                    return read_local(local_of(n), t, static_cast<int32_t>(at[t]));
+                });
+                break;
             }
+            case ExprKind::kVector:
+            case ExprKind::kFill:
+            case ExprKind::kPart:
+            case ExprKind::kJoin:
+            case ExprKind::kGather:
+            case ExprKind::kUnpack:
+                HEARTH_ASSERT(false && "a chunk has several values");
+                break;
             case ExprKind::kPhilox: {
                 const Values step = values(n.in[0], mask), element = values(n.in[1], mask);
                 each([&](size_t t) { return philox_bits(n.bits, step[t], element[t]); });
@@ -305,30 +461,63 @@ class KernelRun {
         }
     }
 
-    Values call(uint64_t index, std::span<const uint32_t> arguments, const Mask& mask) {
+    Elements call(uint64_t index, std::span<const uint32_t> arguments, const Mask& mask) {
         const BodyFunction& function = body_.functions[index];
+        std::vector<Elements> values_of;
         for (size_t i = 0; i < arguments.size(); ++i) {
+            const ExprNode& parameter = body_.expressions[function.parameters[i]];
+            const bool has_value =
+                parameter.kind != ExprKind::kBuffer && !is_result(function.parameters[i]);
+            values_of.push_back(has_value ? elements(arguments[i], mask) : Elements{});
+        }
+        return call(index, values_of, arguments, mask);
+    }
+
+    bool is_result(uint32_t parameter) const {
+        const ExprNode& n = body_.expressions[parameter];
+        return n.kind == ExprKind::kLocal && body_.locals[n.bits].kind == LocalKind::kResult;
+    }
+
+    /// arguments: the expressions, where they are buffers or places for results.
+    Elements call(uint64_t index, std::span<const Elements> values_of,
+                  std::span<const uint32_t> arguments, const Mask& mask) {
+        const BodyFunction& function = body_.functions[index];
+        for (size_t i = 0; i < values_of.size(); ++i) {
             const ExprNode& parameter = body_.expressions[function.parameters[i]];
             if (parameter.kind == ExprKind::kBuffer)
                 bind(parameter.bits, body_.expressions[arguments[i]].bits, mask);
+            else if (is_result(function.parameters[i]))
+                forget(parameter.bits, mask);
             else
-                assign(parameter.bits, values(arguments[i], mask), mask);
+                assign(parameter.bits, values_of[i], mask);
         }
-        Frame frame{Mask(body_.threads), Values(body_.threads)};
+        Frame frame{Mask(body_.threads),
+                    Elements(length_of(function.result_chunk), Values(body_.threads))};
         const std::string caller = std::exchange(name_, function.name);
         block(function.statements, mask, frame, nullptr);
-        name_ = caller;
         if (function.has_result)
             for (size_t t = 0; t < mask.size(); ++t)
                 if (mask[t] && !frame.left[t]) fail(t, function.name + " ends without a result");
+        for (size_t i = 0; i < arguments.size(); ++i)
+            if (is_result(function.parameters[i]))
+                write_place(body_.expressions[arguments[i]], elements(function.parameters[i], mask),
+                            mask);
+        name_ = caller;
         return std::move(frame.result);
     }
 
     // ------------------------------------------------------------------------ statements
 
-    void assign(uint64_t local, const Values& from, const Mask& mask) {
+    void assign(uint64_t local, const Elements& from, const Mask& mask) {
+        for (size_t i = 0; i < from.size(); ++i)
+            for (size_t t = 0; t < mask.size(); ++t)
+                if (mask[t]) write_local(local, t, static_cast<int32_t>(i), from[i][t]);
+    }
+
+    void forget(uint64_t local, const Mask& mask) {
         for (size_t t = 0; t < mask.size(); ++t)
-            if (mask[t]) write_local(local, t, 0, from[t]);
+            for (uint32_t i = 0; mask[t] && i < count_of(body_.locals[local]); ++i)
+                cell(local, t, static_cast<int32_t>(i))->is_set = false;
     }
 
     void bind(uint64_t buffer, uint64_t from, const Mask& mask) {
@@ -357,18 +546,18 @@ class KernelRun {
     void execute(const Statement& s, const Mask& mask, Frame& frame, Mask* next) {
         switch (s.kind) {
             case StatementKind::kLet:
-                return assign(s.local, values(s.a, mask), mask);
+                return assign(s.local, elements(s.a, mask), mask);
+            case StatementKind::kLetCall:
+                return assign(s.local, call(s.function, s.arguments, mask), mask);
             case StatementKind::kDeclare:
-                for (size_t t = 0; t < mask.size(); ++t)
-                    for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i)
-                        cell(s.local, t, static_cast<int32_t>(i))->is_set = false;
+                forget(s.local, mask);
                 if (s.a != 0 && is_lanes(s.local)) {
                     const Values first = values(s.a, mask);
                     for (size_t t = 0; t < mask.size(); ++t)
                         for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i)
                             write_local(s.local, t, static_cast<int32_t>(i), first[t]);
                 } else if (s.a != 0) {
-                    assign(s.local, values(s.a, mask), mask);
+                    assign(s.local, elements(s.a, mask), mask);
                 }
                 return;
             case StatementKind::kDeclareBuffer: {
@@ -388,6 +577,20 @@ class KernelRun {
                 return lanes(s, mask);
             case StatementKind::kMultiplyAdd:
                 return multiply_add(s, mask);
+            case StatementKind::kStoreElements: {
+                const Values at = values(s.a, mask);
+                Elements all;
+                for (const uint32_t id : s.arguments)
+                    for (Values& element : elements(id, mask)) all.push_back(std::move(element));
+                check_alignment(at, static_cast<uint32_t>(all.size()), mask);
+                for (size_t i = 0; i < all.size(); ++i)
+                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                        if (mask[t])
+                            store(s.buffer, t,
+                                  int64_t{static_cast<int32_t>(at[t])} + static_cast<int64_t>(i),
+                                  all[i][t]);
+                return;
+            }
             case StatementKind::kStore: {
                 const Values at = values(s.a, mask), value = values(s.b, mask);
                 for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
@@ -409,9 +612,10 @@ class KernelRun {
                 return;
             case StatementKind::kReturn: {
                 if (s.a != 0) {
-                    const Values result = values(s.a, mask);
-                    for (size_t t = 0; t < mask.size(); ++t)
-                        if (mask[t]) frame.result[t] = result[t];
+                    const Elements result = elements(s.a, mask);
+                    for (size_t i = 0; i < result.size(); ++i)
+                        for (size_t t = 0; t < mask.size(); ++t)
+                            if (mask[t]) frame.result[i][t] = result[i][t];
                 }
                 for (size_t t = 0; t < mask.size(); ++t)
                     if (mask[t]) frame.left[t] = true;
@@ -428,16 +632,14 @@ class KernelRun {
     void set(const Statement& s, const Mask& mask) {
         const ExprNode& to = body_.expressions[s.a];
         if (to.kind == ExprKind::kBuffer) return bind(to.bits, body_.expressions[s.b].bits, mask);
-        Values from = values(s.b, mask);
+        Elements from = elements(s.b, mask);
         if (s.kind == StatementKind::kAccumulate) {
-            const Values before = values(s.a, mask);
-            for (size_t t = 0; t < mask.size(); ++t)
-                from[t] = scalar_operation(s.op, to.type, {before[t], from[t], 0});
+            const Elements before = elements(s.a, mask);
+            for (size_t i = 0; i < from.size(); ++i)
+                for (size_t t = 0; t < mask.size(); ++t)
+                    from[i][t] = scalar_operation(s.op, to.type, {before[i][t], from[i][t], 0});
         }
-        const Values at =
-            to.kind == ExprKind::kElement ? values(to.in[0], mask) : Values(body_.threads);
-        for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
-            if (mask[t]) write_local(to.bits, t, static_cast<int32_t>(at[t]), from[t]);
+        write_place(to, from, mask);
     }
 
     void vector(const Statement& s, const Mask& mask) {
@@ -492,7 +694,7 @@ class KernelRun {
 
     void loop(const Statement& s, Mask mask, Frame& frame) {
         const ScalarType type = body_.locals[s.local].type;
-        assign(s.local, values(s.a, mask), mask);
+        assign(s.local, {values(s.a, mask)}, mask);
         for (;;) {
             mask = holds(s.b, mask);
             if (!is_any(mask) || !error_.ok()) return;

@@ -1,0 +1,181 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Chunks: elements that follow each other, as one value.
+
+#include "kernel/function_writer.hpp"
+#include "print/c.hpp"
+#include "print/glsl.hpp"
+#include "reference/run_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+namespace hearth::test {
+namespace {
+
+/// A kernel of one invocation with operands of f32: 0 is read, 1 is written.
+class ChunkKernel {
+  public:
+    Body body;
+    ScalarArena arena;
+    KernelWriter writer{body, arena, {}};
+    uint32_t from, to;
+
+    explicit ChunkKernel(DType dtype = DType::kF32)
+        : from(body.operand(0, dtype, dtype)), to(body.operand(1, DType::kF32, DType::kF32)) {}
+
+    Expr index(int64_t i) { return body.index(i); }
+
+    /// Runs it on 8 elements 0, 1, ... (words: of `bits`); what it leaves in operand 1, or its error.
+    Result<HostTensor> run(std::span<const uint32_t> bits = {}) {
+        body.statements = writer.take();
+        const DType dtype = body.buffers[from].dtype;
+        HostTensor in(dtype, {8});
+        for (int64_t i = 0; i < 8; ++i)
+            if (dtype == DType::kU32)
+                in.set_int(
+                    i, i < static_cast<int64_t>(bits.size()) ? bits[static_cast<size_t>(i)] : 0);
+            else
+                in.set(i, static_cast<double>(i));
+        std::vector<OperandMemory> operands{OperandMemory::full(in),
+                                            OperandMemory::empty(DType::kF32, {8})};
+        HEARTH_TRY(run_kernel(body, {"chunks", 1, 1}, operands));
+        return operands[1].tensor;
+    }
+};
+
+TEST(Chunk, FourAreLoadedAndStoredAtOnce) {
+    ChunkKernel k;
+    const Expr four = k.writer.let("four", k.body.load_chunk(Chunk::kFour, k.from, k.index(4)));
+    k.writer.store_elements(k.to, k.index(0), {&four, 1});
+    EXPECT_EQ(body_requirements(k.body).fours.size(), 0u);  // there are no statements yet
+    const auto left = k.run();
+    ASSERT_TRUE(left.ok()) << left.status().message();
+    for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(left->get(i), static_cast<double>(4 + i));
+    EXPECT_EQ(body_requirements(k.body).fours, (std::vector<uint32_t>{0, 1}));
+    EXPECT_EQ(
+        print_glsl(k.body),
+        "void main() {\n    const vec4 four = b0v.at[4 / 4];\n    b1v.at[0 / 4] = four;\n}\n");
+}
+
+TEST(Chunk, ThatBeginsBetweenTwoIsReported) {
+    ChunkKernel k;
+    const Expr four = k.writer.let("four", k.body.load_chunk(Chunk::kFour, k.from, k.index(2)));
+    k.writer.store_elements(k.to, k.index(0), {&four, 1});
+    const auto left = k.run();
+    ASSERT_FALSE(left.ok());
+    EXPECT_EQ(left.status().message(),
+              "chunks, main, workgroup 0, invocation 0: a chunk of 4 at element 2");
+}
+
+TEST(Chunk, LanesAreSetOneByOne) {
+    ChunkKernel k;
+    const Expr eight = k.writer.declare_chunk("eight", Chunk::kEight);
+    const Expr i = k.writer.unrolled_for_("i", 4);
+    for (uint32_t four = 0; four < 2; ++four)
+        k.writer.assign(k.body.chunk_element(eight, i, four),
+                        k.body.load(k.from, k.index(7 - 4 * four) - i));
+    k.writer.end();
+    for (int64_t lane = 0; lane < 8; ++lane)
+        k.writer.store(
+            k.to, k.index(lane),
+            k.body.chunk_element(eight, k.index(lane % 4), static_cast<uint32_t>(lane / 4)));
+    const auto left = k.run();
+    ASSERT_TRUE(left.ok()) << left.status().message();
+    for (int64_t lane = 0; lane < 8; ++lane)
+        EXPECT_EQ(left->get(lane), static_cast<double>(7 - lane));
+}
+
+TEST(Chunk, ALaneThatNothingSetIsReported) {
+    ChunkKernel k;
+    const Expr four = k.writer.declare_chunk("four", Chunk::kFour);
+    k.writer.assign(k.body.chunk_element(four, k.index(0)), k.body.constant(1, ScalarType::kF32));
+    k.writer.store_elements(k.to, k.index(0), {&four, 1});
+    const auto left = k.run();
+    ASSERT_FALSE(left.ok());
+    EXPECT_EQ(left.status().message(),
+              "chunks, main, workgroup 0, invocation 0: reads four[1], which "
+              "nothing has written");
+}
+
+TEST(Chunk, PackedIntegersAreSignedAndScaled) {
+    for (const uint32_t width : {4u, 8u}) {
+        ChunkKernel k(DType::kU32);
+        const Expr scale = k.body.constant(0.5, ScalarType::kF32);
+        const Expr eight = k.writer.let(
+            "eight", k.body.unpack(Chunk::kEight, width, k.from, k.index(1), scale, {}));
+        const Expr fours[] = {k.body.part(eight, 0), k.body.part(eight, 1)};
+        k.writer.store_elements(k.to, k.index(0), {&fours[0], 1});
+        k.writer.store_elements(k.to, k.index(4), {&fours[1], 1});
+        // From the lowest bits up: 1, -1, 2, -8 and so on; of 8 bits in two words.
+        const std::vector<uint32_t> words =
+            width == 4 ? std::vector<uint32_t>{0, 0x7f08'82f1u}
+                       : std::vector<uint32_t>{0, 0x8002'ff01u, 0x7f00'8180u};
+        const auto left = k.run(words);
+        ASSERT_TRUE(left.ok()) << left.status().message();
+        const double of_four[] = {1, -1, 2, -8, -8, 0, -1, 7};
+        const double of_eight[] = {1, -1, 2, -128, -128, -127, 0, 127};
+        for (int64_t i = 0; i < 8; ++i)
+            EXPECT_EQ(left->get(i), 0.5 * (width == 4 ? of_four : of_eight)[i])
+                << width << ", " << i;
+    }
+}
+
+TEST(Chunk, HalvesAreRounded) {
+    ChunkKernel k;
+    const Expr third = k.body.constant(1.0 / 3, ScalarType::kF32);
+    const Expr four = k.body.fill(Chunk::kFour, third);
+    const Expr halves = k.writer.let("halves", k.body.join(Chunk::kHalves, four, four));
+    const Expr back = k.body.part(halves, 1);
+    k.writer.store_elements(k.to, k.index(0), {&back, 1});
+    const auto left = k.run();
+    ASSERT_TRUE(left.ok()) << left.status().message();
+    EXPECT_EQ(left->get(3), 0.333251953125);  // the nearest f16
+}
+
+TEST(Chunk, OfAnotherKindIsNoResult) {
+    ChunkKernel k;
+    FunctionWriter f(k.body, k.arena, {}, "two");
+    const Expr i = f.add_parameter("i", ScalarType::kI32);
+    (void)f.finish_with(k.body.load_chunk(Chunk::kFour, k.from, i));
+    k.body.functions[0].result_chunk = Chunk::kEight;
+    k.body.statements = k.writer.take();
+    const Status status = verify_body(k.body);
+    ASSERT_FALSE(status.ok());
+    EXPECT_EQ(status.message(), "two, return: the result is four, not eight");
+}
+
+TEST(Chunk, ParametersCarryResultsToTheCaller) {
+    ChunkKernel k;
+    FunctionWriter f(k.body, k.arena, {}, "both");
+    const Expr i = f.add_parameter("i", ScalarType::kI32);
+    const Expr twice = f.add_result("twice", ScalarType::kF32);
+    f.writer.assign(twice, k.body.load(k.from, i) + k.body.load(k.from, i));
+    const uint32_t both = f.finish_with(k.body.load(k.from, i));
+    const Expr second = k.writer.declare("second", ScalarType::kF32);
+    const Expr arguments[] = {k.index(3), second};
+    const Expr once = k.writer.let_call("once", both, arguments);
+    k.writer.store(k.to, k.index(0), once);
+    k.writer.store(k.to, k.index(1), second);
+    const auto left = k.run();
+    ASSERT_TRUE(left.ok()) << left.status().message();
+    EXPECT_EQ(left->get(0), 3);
+    EXPECT_EQ(left->get(1), 6);
+    EXPECT_NE(print_glsl(k.body).find("float both(int i, out float twice) {"), std::string::npos);
+    const auto c = print_c(k.body, "kernel");
+    ASSERT_TRUE(c.ok()) << c.status().message();
+    EXPECT_NE(c->find("kernel_both(group, invocation, 3, &second_)"), std::string::npos) << *c;
+}
+
+TEST(Chunk, HasNoTypeInC) {
+    ChunkKernel k;
+    const Expr four = k.writer.let("four", k.body.load_chunk(Chunk::kFour, k.from, k.index(4)));
+    k.writer.store_elements(k.to, k.index(0), {&four, 1});
+    k.body.statements = k.writer.take();
+    const auto c = print_c(k.body, "kernel");
+    ASSERT_FALSE(c.ok());
+    EXPECT_EQ(c.status().message(), "kernel kernel in C: chunks of elements");
+}
+
+}  // namespace
+}  // namespace hearth::test
