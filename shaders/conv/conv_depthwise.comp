@@ -11,6 +11,8 @@
 // them.  All loads are on their way before the first is used.  READS_ALWAYS: see conv_tiled.comp.
 // Bytes moved: x, w and y once; what neighbouring threads share comes from the cache.
 
+#extension GL_EXT_control_flow_attributes : require
+
 const int kPlane = SIZE_Y * SIZE_X;
 const int kTaps = TAPS_Y * TAPS_X;
 const int kRows = (PY - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;

@@ -14,6 +14,9 @@
 // that they begin in different banks.  The order of sums is fixed.
 // Bytes moved: x (1 + halo) * OUT / TILE_OUT times, w once for each workgroup, y once; 2 each.
 
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
+
 const int kTileY = DOWN * MATRICES, kTileX = ACROSS * hearth_matrix_n;
 const int kPatchY = (kTileY - 1) * STRIDE_Y + (TAPS_Y - 1) * DILATION_Y + 1;
 const int kPatchX = (kTileX - 1) * STRIDE_X + (TAPS_X - 1) * DILATION_X + 1;

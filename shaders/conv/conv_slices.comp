@@ -16,6 +16,9 @@
 // Bytes moved: x once for each row of the window and OUT / TILE_OUT times, mostly from the cache; w
 // pixels / PIXELS times; y once; 2 each.
 
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
+
 const int kPlane = SIZE_Y * SIZE_X;
 const int kPlaces = COUNT_Y * COUNT_X;
 const int kTaps = TAPS_Y * TAPS_X;

@@ -11,6 +11,8 @@
 // order.
 // Bytes moved: x (1 + halo) * OUT / (GROUPS * TURNS * OC) times, y once.
 
+#extension GL_EXT_control_flow_attributes : require
+
 const int kTaps = TAPS_Y * TAPS_X;
 const int kDepth = CHANNELS * kTaps;
 const int kPlane = SIZE_Y * SIZE_X;

@@ -18,6 +18,8 @@
 // not where a conversion follows the load, which then is waited for before the next one.
 // Bytes moved: x times OUT / (GROUPS * OC), w times pixels / (LANES * PX), y once.
 
+#extension GL_EXT_control_flow_attributes : require
+
 const int kPlane = SIZE_Y * SIZE_X;
 const int kPlaces = COUNT_Y * COUNT_X;
 const int kTaps = TAPS_Y * TAPS_X;

@@ -15,6 +15,8 @@
 // differences of elements are multiplied.
 // Bytes moved: x 4 OUT / kOuts times, mostly from the cache; w once for each kBlocks blocks; y once.
 
+#extension GL_EXT_control_flow_attributes : require
+
 const int kBlocks = 32, kOuts = 32, kThreads = 256;
 const int kPlane = SIZE_Y * SIZE_X;
 const int kBlocksX = (COUNT_X + 1) / 2, kBlocksY = (COUNT_Y + 1) / 2;

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // `count` words from one buffer to another: what vkCmdCopyBuffer does, between kernels without a
-// change of pipeline stages.  Defines: ADDRESSES, if operands come as addresses.
+// change of pipeline stages.  Code generation completes this text with its version and ADDRESSES,
+// which is 1 if operands come as addresses.
 
-#version 450
-#ifdef ADDRESSES
+#if ADDRESSES
 #extension GL_EXT_buffer_reference : require
 layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words { uint at[]; };
 layout(push_constant, std430) uniform Push {

@@ -20,8 +20,12 @@ Extent work_of(Dim count) {
 }
 
 std::string glsl_count(Dim count, BufferTable& buffers) {
+    buffers.uses_rows |= count.per_row;
+    return glsl_count(count);
+}
+
+std::string glsl_count(Dim count) {
     if (!count.per_row) return std::to_string(count.count);
-    buffers.uses_rows = true;
     return count.count == 1 ? "rows" : "(" + std::to_string(count.count) + " * rows)";
 }
 
@@ -93,12 +97,17 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
 }
 
 void set_body(GroupKernel& kernel, std::shared_ptr<Body> body) {
+    kernel.local_size = {body->threads, 1, 1};
+    set_functions(kernel, std::move(body));
+}
+
+void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body) {
     const BodyRequirements needs = body_requirements(*body);
     kernel.buffers.values = operand_values(*body);
     kernel.buffers.uses_rows = needs.rows;
     for (const uint32_t b : needs.words) kernel.word_loads.push_back(body->buffers[b].value);
     for (const uint32_t b : needs.pairs) kernel.pair_loads.push_back(body->buffers[b].value);
-    kernel.local_size = {body->threads, 1, 1};
+    for (const uint32_t b : needs.fours) kernel.vector_loads.push_back(body->buffers[b].value);
     kernel.described = std::move(body);
 }
 

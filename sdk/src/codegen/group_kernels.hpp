@@ -9,7 +9,7 @@
 //            reduction: a loop over the row, then a tree through shared memory; then one more loop
 //            writes what has the row's full length.  Trees are fixed: results are deterministic.
 //   matmul   shaders/matmul/matmul_tiled.comp with the group's reads and writes as functions
-//   own      the text of an operator's own kernel, with reads and writes as functions
+//   own      the text of an operator's own kernel, with reads and writes as functions of a body
 //
 // Depth-first recomputation inside a loop costs arithmetic instead of memory; see passes/fuse.hpp.
 
@@ -38,7 +38,10 @@ namespace hearth {
 struct GroupKernel {
     std::string name;
     std::shared_ptr<const Body> described;  ///< what it does; null: `body` says it
-    std::string body;               ///< GLSL: everything from the functions to the end of main()
+    std::string body;  ///< GLSL: everything from the functions to the end of main()
+    /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
+    std::string head, text;
+    bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
     std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;
@@ -85,6 +88,8 @@ std::vector<uint32_t> operand_values(const Body& body);
 
 /// Sets what follows from the body.
 void set_body(GroupKernel& kernel, std::shared_ptr<Body> body);
+/// Likewise, of a body that is functions alone, which a text calls.
+void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body);
 
 /// How a kernel of kind `rows` deals out its work: short rows get a thread each, so that a workgroup
 /// has many; long ones a workgroup.  Rows that lie across the memory get some threads each, side by
@@ -156,6 +161,7 @@ std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const
 Extent work_of(Dim count);
 
 /// The count in GLSL: "64", "rows", "(4 * rows)".
+std::string glsl_count(Dim count);
 std::string glsl_count(Dim count, BufferTable& buffers);
 
 /// The count, of which that of rows is known when the kernel runs.

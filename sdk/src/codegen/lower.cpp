@@ -10,6 +10,7 @@
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "core/device_model.hpp"
+#include "kernels/define.hpp"
 #include "kernels/library.hpp"
 #include "print/glsl.hpp"
 #include "program/spirv.hpp"
@@ -183,7 +184,19 @@ struct TextNeeds {
     bool rounding = false, random = false, functions = false;
 };
 
+/// Whether the kernel is a hand-written text, with functions of a body ahead of it.
+bool is_text(const GroupKernel& kernel) {
+    return !kernel.text.empty();
+}
+
 TextNeeds needs_of(const GroupKernel& kernel) {
+    // A text calls what it likes of shaders/common, and requires its extensions itself.
+    if (is_text(kernel))
+        return {.unrolled = body_requirements(*kernel.described).unrolled,
+                .matrices = kernel.has_matrices,
+                .rounding = true,
+                .random = true,
+                .functions = true};
     if (kernel.described != nullptr) {
         const BodyRequirements needs = body_requirements(*kernel.described);
         return {.unrolled = needs.unrolled,
@@ -257,6 +270,8 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     if (needs.random) text += shader_text("common/philox.glsl");
     if (needs.matrices) text += shader_text("common/coopmat.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
+    if (is_text(kernel))
+        return text + kernel.head + print_glsl_functions(*kernel.described) + kernel.text;
     return text + (is_described ? print_glsl(*kernel.described) : kernel.body);
 }
 
@@ -383,9 +398,9 @@ class Lowerer {
     Status add_copy_kernel() {
         if (is_software(options_.caps) || !options_.compile_kernels) return {};
         constexpr uint32_t kThreads = 256;  // of copy_words.comp
-        std::string source(shader_text("copy/copy_words.comp"));
-        if (options_.binding_model == BindingModel::kDeviceAddress)
-            source.insert(source.find("#ifdef"), "#define ADDRESSES\n");
+        const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
+        const std::string source = "#version 450\n" + define("ADDRESSES", by_address ? 1 : 0) +
+                                   std::string(shader_text("copy/copy_words.comp"));
         Kernel kernel;
         kernel.name = kCopyKernel;
         HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name));
@@ -628,7 +643,7 @@ class Lowerer {
         if (kernel.described != nullptr) {
             const Status status = verify_body(*kernel.described);
             if (!status.ok()) return status.in("kernel " + kernel.name + " (" + call.label + ")");
-            call.body = kernel.described;
+            (is_text(kernel) ? call.functions : call.body) = kernel.described;
         }
         if (is_cpu(options_.caps)) {
             call.kernel = body_index(kernel, layout);

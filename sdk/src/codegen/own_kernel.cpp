@@ -8,7 +8,9 @@
 #include "codegen/kernel_problem.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/steps.hpp"
+#include "kernel/function_writer.hpp"
 #include "kernels/define.hpp"
+#include "print/glsl_elements.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -29,6 +31,7 @@ class OwnKernel {
           node_(find_node()),
           key_(kernel_problem(graph, node_, options.rows_capacity).key()),
           text_(*own_kernel_of(graph, node_, options.caps, options.rows_capacity, measured())),
+          operand_(operands_of(graph, options, *body_)),
           expressions_(graph, group, inlined),
           arena_(expressions_.arena()) {}
 
@@ -76,57 +79,71 @@ class OwnKernel {
         kernel_.buffers.uses_rows = text_.spirv_reads_rows;
     }
 
+    /// The functions by which the text reaches its operands, as a body ahead of it.
     void write_body() {
-        std::string head;
         for (size_t k = node_.op->writes_in_place ? 1 : 0; k < node_.inputs.size(); ++k) {
             const std::string name = "in" + std::to_string(k);
-            head += extents(name, node_.inputs[k]);
-            head += node_.op->reads_buffers ? buffer_names(name, node_.inputs[k])
-                                            : load_function(name, node_.inputs[k]);
-            if (mentions(name + "_four(")) head += load_four_function(name, node_.inputs[k]);
-            if (mentions(name + "_four_at(")) head += load_four_at_function(name, node_.inputs[k]);
-            if (mentions(name + "_half(")) head += load_half_function(name, node_.inputs[k]);
-            if (mentions(name + "_eight(")) head += load_eight_function(name, node_.inputs[k]);
+            const ValueId value = node_.inputs[k];
+            add_extents(name, value);
+            if (node_.op->reads_buffers)
+                name_buffer(name, value);
+            else
+                add_load(name, value);
+            if (uses(name + "_four")) add_load_four(name, value);
+            if (uses(name + "_four_at")) add_load_four_at(name, value);
+            if (uses(name + "_half")) add_load_half(name, value);
+            if (uses(name + "_eight")) add_load_eight(name, value);
         }
         for (size_t k = 0; k < node_.outputs.size(); ++k) {
             const std::string name = "out" + std::to_string(k);
-            head += extents(name, node_.outputs[k]) + store_function(name, node_.outputs[k]);
-            if (mentions(name + "_at(")) head += store_at_function(name, node_.outputs[k], 1);
-            if (mentions(name + "_four_at(")) head += store_at_function(name, node_.outputs[k], 4);
-            if (mentions(name + "_eight_at(")) head += store_at_function(name, node_.outputs[k], 8);
+            const ValueId value = node_.outputs[k];
+            add_extents(name, value);
+            add_store(name, value);
+            if (uses(name + "_at")) add_store_at(name + "_at", value, 1);
+            if (uses(name + "_four_at")) add_store_at(name + "_four_at", value, 4);
+            if (uses(name + "_eight_at")) add_store_at(name + "_eight_at", value, 8);
         }
-        kernel_.body = head + text_.glsl;
+        set_functions(kernel_, body_);
+        kernel_.buffers.uses_rows |= has_rows_;
+        kernel_.head = macros_;
+        kernel_.text = text_.glsl;
+        kernel_.has_matrices = text_.has_matrices;
     }
 
-    bool mentions(const std::string& name) const {
-        return text_.glsl.find(name) != std::string::npos;
+    bool uses(std::string_view name) const {
+        return std::find(text_.uses.begin(), text_.uses.end(), name) != text_.uses.end();
     }
 
-    /// Only those that the text mentions: an extent of the rows costs an operand.
-    std::string extents(const std::string& name, ValueId value) {
+    void add_extents(const std::string& name, ValueId value) {
         const Shape& shape = graph_.values[value].shape;
-        std::string defines;
-        auto add = [&](const std::string& macro, Dim count) {
-            if (mentions(macro)) defines += define(macro, glsl_count(count, kernel_.buffers));
+        const auto add = [&](const std::string& extent, Dim count) {
+            macros_ += define(name + extent, glsl_count(count));
+            has_rows_ |= count.per_row;
         };
-        for (int i = 0; i < shape.rank(); ++i) add(name + "_dim" + std::to_string(i), shape[i]);
-        add(name + "_count", shape.element_count());
-        return defines;
+        for (int i = 0; i < shape.rank(); ++i) add("_dim" + std::to_string(i), shape[i]);
+        add("_count", shape.element_count());
     }
 
-    std::string buffer_names(const std::string& name, ValueId value) {
-        return define(name, kernel_.buffers.name_of(value)) +
-               define(name + "_load(i)",
-                      kernel_.buffers.load(value, "i", scalar_type(graph_.values[value].dtype)));
+    void name_buffer(const std::string& name, ValueId value) {
+        const BodyBuffer& buffer = body_->buffers[operand_(value)];
+        macros_ +=
+            define(name, buffer.name) +
+            define(name + "_load(i)", load_text(held_type(buffer.held), buffer.name + ".at[i]"));
     }
 
-    std::string load_function(const std::string& name, ValueId value) {
-        GlslWriter writer(arena_, kernel_.buffers);
-        const Scalar i = arena_.variable(ScalarType::kI32);
-        writer.bind(i, "i");
-        const std::string element = writer.emit(expressions_.read(value, {i, {}}));
-        return type_of(value) + " " + name + "(int i) {\n" + writer.text() + "    return " +
-               element + ";\n}\n";
+    FunctionWriter begin(std::string name) { return {*body_, arena_, operand_, std::move(name)}; }
+    /// Parameters c0, c1, ... for the value's coordinates.
+    Coords<Scalar> add_coordinates(FunctionWriter& f, ValueId value) {
+        Coords<Scalar> at;
+        for (int axis = 0; axis < graph_.values[value].shape.rank(); ++axis)
+            at.axis.push_back(f.add_variable("c" + std::to_string(axis), ScalarType::kI32));
+        return at;
+    }
+
+    void add_load(const std::string& name, ValueId value) {
+        FunctionWriter f = begin(name);
+        const Scalar i = f.add_variable("i", ScalarType::kI32);
+        load_ = f.finish_with(f.writer.emit(expressions_.read(value, {i, {}})));
     }
 
     /// The value whose buffer holds the elements just as they are read; none if they are computed.
@@ -147,87 +164,59 @@ class OwnKernel {
     }
 
     /// Four elements from the i-th on, a multiple of four: at once where they lie in memory so.
-    std::string load_four_function(const std::string& name, ValueId value) {
-        const Scalar i = arena_.variable(ScalarType::kI32);
-        GlslWriter writer(arena_, kernel_.buffers);
-        writer.bind(i, "i");
-        return load_four(
-            name + "_four(int i", value, writer, {i, {}}, i,
-            "vec4(" + name + "(i), " + name + "(i + 1), " + name + "(i + 2), " + name + "(i + 3))");
+    void add_load_four(const std::string& name, ValueId value) {
+        FunctionWriter f = begin(name + "_four");
+        const Scalar i = f.add_variable("i", ScalarType::kI32);
+        load_four(f, value, {i, {}}, i, i);
     }
 
-    /// The same by coordinates c0, c1, ..., of which the last is the multiple of four.
-    std::string load_four_at_function(const std::string& name, ValueId value) {
-        GlslWriter writer(arena_, kernel_.buffers);
-        std::string parameters = name + "_four_at(";
-        const Coords<Scalar> at = coordinates(writer, value, parameters);
-        const Scalar last = at[at.rank() - 1];
-        const std::string i = writer.emit(linear_of(arena_, {{}, at}, graph_.values[value].shape));
-        return load_four(parameters, value, writer, {{}, at}, last,
-                         "vec4(" + name + "(" + i + "), " + name + "(" + i + " + 1), " + name +
-                             "(" + i + " + 2), " + name + "(" + i + " + 3))");
+    /// The same by coordinates, of which the last is the multiple of four.
+    void add_load_four_at(const std::string& name, ValueId value) {
+        FunctionWriter f = begin(name + "_four_at");
+        const Coords<Scalar> at = add_coordinates(f, value);
+        const Scalar i = linear_of(arena_, {{}, at}, graph_.values[value].shape);
+        (void)f.writer.emit(i);
+        load_four(f, value, {{}, at}, at[at.rank() - 1], i);
     }
 
-    /// parameters  of the function so far; the elements are at `place`, where `element` moves.
-    std::string load_four(const std::string& parameters, ValueId value, GlslWriter& writer,
-                          const ScalarPlace& place, Scalar element, const std::string& one_by_one) {
-        const std::string head = "vec4 " + parameters + ") {\n";
+    /// The elements are at `place`, where `element` moves; the first one is the i-th.
+    void load_four(FunctionWriter& f, ValueId value, const ScalarPlace& place, Scalar element,
+                   Scalar i) {
         const ScalarNode load = expressions_.read(value, place).node();
         const Scalar index{&arena_, load.a};
         const Steps steps(arena_, element, element, 4);
-        if (load.op == ScalarOp::kLoad && steps.step(index) == 1 && steps.is_aligned(index)) {
-            const std::string buffer = kernel_.buffers.name_of(load.bits);
-            const std::string at = writer.emit(index) + " / 4]";
-            switch (device_dtype(graph_.values[load.bits].dtype, options_.caps.narrow_storage())) {
-                case DType::kF32:
-                    kernel_.vector_loads.push_back(load.bits);
-                    return head + writer.text() + "    return " + buffer + "v.at[" + at + ";\n}\n";
-                case DType::kF16:
-                    kernel_.pair_loads.push_back(load.bits);
-                    return head + writer.text() + "    const uvec2 four = " + buffer + "p.at[" +
-                           at +
-                           ";\n    return vec4(unpackHalf2x16(four.x), "
-                           "unpackHalf2x16(four.y));\n}\n";
-                default:
-                    break;
-            }
+        const bool is_vector =
+            load.op == ScalarOp::kLoad && steps.step(index) == 1 && steps.is_aligned(index);
+        const DType in_memory = is_vector ? held(load.bits) : DType::kF64;
+        Expr four;
+        if (in_memory == DType::kF32) {
+            const uint32_t buffer = operand_(load.bits);
+            four = body_->load_chunk(Chunk::kFour, buffer, f.writer.emit(index));
+        } else if (in_memory == DType::kF16) {
+            const uint32_t buffer = operand_(load.bits);
+            four = body_->vector(f.writer.load_vector("four", buffer, f.writer.emit(index), 4));
+        } else {
+            four = body_->gather(Chunk::kFour, load_, f.writer.emit(i));
         }
-        return head + writer.text() + "    return " + one_by_one + ";\n}\n";
+        (void)f.finish_with(four);
     }
 
-    /// New variables c0, c1, ... for the value's coordinates, added to a function's parameters.
-    Coords<Scalar> coordinates(GlslWriter& writer, ValueId value, std::string& parameters) {
-        Coords<Scalar> at;
-        for (int axis = 0; axis < graph_.values[value].shape.rank(); ++axis) {
-            const std::string c = "c" + std::to_string(axis);
-            at.axis.push_back(arena_.variable(ScalarType::kI32));
-            writer.bind(at[axis], c);
-            parameters += (axis == 0 ? "int " : ", int ") + c;
-        }
-        return at;
-    }
-
-    std::string load_half_function(const std::string& name, ValueId value) {
+    void add_load_half(const std::string& name, ValueId value) {
         const std::optional<uint32_t> buffer = buffer_of(value);
-        const bool is_held = buffer && held(*buffer) == DType::kF16;
-        return "float16_t " + name + "_half(int i) {\n    return " +
-               (is_held ? kernel_.buffers.name_of(*buffer) + ".at[i]"
-                        : "float16_t(" + name + "(i))") +
-               ";\n}\n";
+        FunctionWriter f = begin(name + "_half");
+        const Expr i = f.add_parameter("i", ScalarType::kI32);
+        (void)f.finish_with(buffer && held(*buffer) == DType::kF16
+                                ? body_->load_chunk(Chunk::kHalf, operand_(*buffer), i)
+                                : body_->fill(Chunk::kHalf, body_->call(load_, i)));
     }
 
-    std::string load_eight_function(const std::string& name, ValueId value) {
-        const std::string head = "uvec4 " + name + "_eight(int i) {\n";
+    void add_load_eight(const std::string& name, ValueId value) {
         const std::optional<uint32_t> buffer = buffer_of(value);
-        if (buffer && is_in_eights(*buffer)) {
-            kernel_.word_loads.push_back(*buffer);
-            return head + "    return " + kernel_.buffers.name_of(*buffer) + "w.at[i / 8];\n}\n";
-        }
-        std::string pairs;
-        for (int e = 0; e < 8; e += 2)
-            pairs += (e == 0 ? "" : ", ") + ("packHalf2x16(vec2(" + name) + "(i + " +
-                     std::to_string(e) + "), " + name + "(i + " + std::to_string(e + 1) + ")))";
-        return head + "    return uvec4(" + pairs + ");\n}\n";
+        FunctionWriter f = begin(name + "_eight");
+        const Expr i = f.add_parameter("i", ScalarType::kI32);
+        (void)f.finish_with(buffer && is_in_eights(*buffer)
+                                ? body_->load_chunk(Chunk::kHalves, operand_(*buffer), i)
+                                : body_->gather(Chunk::kHalves, load_, i));
     }
 
     /// What the group stores of an output.  Of several outputs each stores itself: only the reader
@@ -239,100 +228,74 @@ class OwnKernel {
         return stores;
     }
 
-    std::string store_function(const std::string& name, ValueId value) {
-        const Scalar i = arena_.variable(ScalarType::kI32);
-        GlslWriter writer(arena_, kernel_.buffers);
-        writer.bind(i, "i");
-        return store_at(name + "(int i", value, writer, {i, {}});
+    void add_store(const std::string& name, ValueId value) {
+        FunctionWriter f = begin(name);
+        const Scalar i = f.add_variable("i", ScalarType::kI32);
+        store_at(f, value, {i, {}});
     }
 
-    /// The same by coordinates c0, c1, ..., from which what follows need not be worked out: of one
-    /// element, or of four or eight along the last axis.
-    std::string store_at_function(const std::string& name, ValueId value, int lanes) {
-        GlslWriter writer(arena_, kernel_.buffers);
-        const Shape& shape = graph_.values[value].shape;
-        Coords<Scalar> at;
-        std::string parameters = name + (lanes == 1   ? "_at("
-                                         : lanes == 4 ? "_four_at("
-                                                      : "_eight_at(");
-        for (int axis = 0; axis < shape.rank(); ++axis) {
-            const std::string c = "c" + std::to_string(axis);
-            at.axis.push_back(arena_.variable(ScalarType::kI32));
-            writer.bind(at[axis], c);
-            parameters += (axis == 0 ? "int " : ", int ") + c;
+    /// The same by coordinates, from which what follows need not be worked out: of one element, or
+    /// of four or eight along the last axis.
+    void add_store_at(const std::string& name, ValueId value, uint32_t lanes) {
+        FunctionWriter f = begin(name);
+        const Coords<Scalar> at = add_coordinates(f, value);
+        if (lanes == 1) return store_at(f, value, store_place(value, at, 0));
+        std::vector<Expr> fours;
+        for (uint32_t first = 0; first < lanes; first += 4) {
+            fours.push_back(f.add_chunk(first == 0 ? "v" : "after", Chunk::kFour));
         }
-        const auto place_of = [&](int lane) {
-            Coords<Scalar> to = at;
-            const size_t last = at.axis.size() - 1;
-            if (lane > 0) to.axis[last] = at.axis[last] + arena_.index(lane);
-            ScalarPlace place{linear_of(arena_, {{}, to}, shape), {}};
-            // Behind a reshape coordinates mean nothing.
-            if (std::ranges::all_of(stores_of(value),
-                                    [&](ValueId v) { return graph_.values[v].shape == shape; }))
-                place.coords = to;
-            return place;
-        };
-        if (lanes == 1) return store_at(parameters, value, writer, place_of(0));
         const std::vector<ValueId> stores = stores_of(value);
-        std::vector<std::vector<std::string>> contents(stores.size());
-        for (int lane = 0; lane < lanes; ++lane) {
+        std::vector<std::vector<Expr>> contents(stores.size());
+        for (uint32_t lane = 0; lane < lanes; ++lane) {
             const Scalar v = arena_.variable(scalar_type(graph_.values[value].dtype));
-            writer.bind(v, (lane < 4 ? "v[" : "after[") + std::to_string(lane % 4) + "]");
+            f.writer.bind(v, body_->chunk_element(fours[lane / 4], body_->index(lane % 4)));
             expressions_.define(value, v);
-            const ScalarPlace place = place_of(lane);
+            const ScalarPlace place = store_place(value, at, lane);
             for (size_t k = 0; k < stores.size(); ++k)
-                contents[k].push_back(writer.emit(expressions_.read(stores[k], place)));
+                contents[k].push_back(f.writer.emit(expressions_.read(stores[k], place)));
         }
-        const std::string where = writer.emit(*place_of(0).linear);
+        const Expr where = f.writer.emit(*store_place(value, at, 0).linear);
         for (size_t k = 0; k < stores.size(); ++k)
-            store_vector(writer, stores[k], where, contents[k]);
-        return "void " + parameters + ", vec4 v" + (lanes == 8 ? ", vec4 after" : "") + ") {\n" +
-               writer.text() + "}\n";
+            store_vector(f.writer, stores[k], where, contents[k]);
+        (void)f.finish();
     }
 
-    std::string store_at(const std::string& parameters, ValueId value, GlslWriter& writer,
-                         const ScalarPlace& place) {
-        const Scalar v = arena_.variable(scalar_type(graph_.values[value].dtype));
-        writer.bind(v, "v");
+    /// The place of the output's element so many behind coordinates.
+    ScalarPlace store_place(ValueId value, const Coords<Scalar>& at, uint32_t behind) {
+        const Shape& shape = graph_.values[value].shape;
+        Coords<Scalar> to = at;
+        const size_t last = at.axis.size() - 1;
+        if (behind > 0) to.axis[last] = at.axis[last] + arena_.index(behind);
+        ScalarPlace place{linear_of(arena_, {{}, to}, shape), {}};
+        // Behind a reshape coordinates mean nothing.
+        if (std::ranges::all_of(stores_of(value),
+                                [&](ValueId v) { return graph_.values[v].shape == shape; }))
+            place.coords = to;
+        return place;
+    }
+
+    void store_at(FunctionWriter& f, ValueId value, const ScalarPlace& place) {
+        const Scalar v = f.add_variable("v", scalar_type(graph_.values[value].dtype));
         expressions_.define(value, v);
-        store_all(writer, kernel_.buffers, expressions_, stores_of(value), place, *place.linear);
-        return "void " + parameters + ", " + type_of(value) + " v) {\n" + writer.text() + "}\n";
+        store_all(f.writer, operand_, expressions_, stores_of(value), place, *place.linear);
+        (void)f.finish();
     }
 
     /// Neighbours in memory from element `where` on, in as few stores as the buffer allows.
-    void store_vector(GlslWriter& writer, ValueId value, const std::string& where,
-                      const std::vector<std::string>& contents) {
-        const auto element = [&](size_t k) {
-            return k == 0 ? where : where + " + " + std::to_string(k);
-        };
-        const std::string buffer = kernel_.buffers.name_of(value);
-        if (held(value) == DType::kF32 && graph_.values[value].dtype == DType::kF32) {
-            kernel_.vector_loads.push_back(value);
-            for (size_t k = 0; k < contents.size(); k += 4)
-                writer.line(buffer + "v.at[(" + element(k) + ") / 4] = vec4(" + contents[k] + ", " +
-                            contents[k + 1] + ", " + contents[k + 2] + ", " + contents[k + 3] +
-                            ");");
-            return;
+    void store_vector(KernelWriter& writer, ValueId value, Expr where,
+                      std::span<const Expr> contents) {
+        const uint32_t buffer = operand_(value);
+        const BodyBuffer to = body_->buffers[buffer];
+        if (to.held == DType::kF16) return writer.store_elements(buffer, where, contents);
+        const bool are_floats = to.held == DType::kF32 && to.dtype == DType::kF32;
+        const size_t each = are_floats ? 4 : 1;
+        for (size_t k = 0; k < contents.size(); k += each) {
+            const Expr at = k == 0 ? where : where + static_cast<int64_t>(k);
+            if (are_floats)
+                writer.store_elements(buffer, at, contents.subspan(k, each));
+            else
+                writer.store(buffer, at, contents[k]);
         }
-        if (held(value) == DType::kF16) {
-            std::string pairs;
-            for (size_t k = 0; k < contents.size(); k += 2)
-                pairs += (k == 0 ? "" : ", ") +
-                         ("packHalf2x16(vec2(hearth_round_f16(" + contents[k]) +
-                         "), hearth_round_f16(" + contents[k + 1] + ")))";
-            const bool are_eight = contents.size() == 8;
-            (are_eight ? kernel_.word_loads : kernel_.pair_loads).push_back(value);
-            writer.line(buffer + (are_eight ? "w.at[" : "p.at[") + where + " / " +
-                        std::to_string(contents.size()) +
-                        "] = " + (are_eight ? "uvec4(" : "uvec2(") + pairs + ");");
-            return;
-        }
-        for (size_t k = 0; k < contents.size(); ++k)
-            writer.line(kernel_.buffers.store(value, element(k), contents[k]));
-    }
-
-    std::string type_of(ValueId value) const {
-        return std::string(glsl_type(scalar_type(graph_.values[value].dtype)));
     }
 
     const Graph& graph_;
@@ -342,8 +305,13 @@ class OwnKernel {
     std::string key_;  ///< of what is computed, for tuning
     KernelText text_;
     GroupKernel kernel_;
+    const std::shared_ptr<Body> body_ = std::make_shared<Body>();
+    KernelWriter::Operand operand_;
     GroupExpressions expressions_;
     ScalarArena& arena_;
+    std::string macros_;     ///< names of extents, and of buffers
+    bool has_rows_ = false;  ///< an extent depends on the live rows
+    uint32_t load_ = 0;      ///< the function that loads an element of the present input
 };
 
 }  // namespace

@@ -42,6 +42,8 @@ struct KernelCall {
     uint64_t bytes_moved = 0;
     /// What its kernel does, where that is described (kernel/body.hpp); it names values of the graph.
     std::shared_ptr<const Body> body;
+    /// Else, where it is a hand-written text: the functions by which that reaches its operands.
+    std::shared_ptr<const Body> functions;
     std::vector<uint32_t> computes;  ///< values it computes, in order, intermediates included
 };
 

@@ -88,6 +88,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const ConvProblem& p, const 
     KernelText kernel;
     kernel.name = "conv";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_tiled.comp"));
+    kernel.uses = {"in1_four", "out0_at"};
     kernel.local_size[0] = static_cast<uint32_t>(t.threads());
     kernel.grid[0] = tiles_axis(call, count_of(p.count), t.lanes * t.px * t.repeat);
     kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t.groups * t.oc)};
@@ -111,6 +112,7 @@ KernelText strips_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     KernelText kernel;
     kernel.name = "conv_strips";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_strips.comp"));
+    kernel.uses = {"in0_four", "out0_at", "out0_four_at"};
     kernel.local_size[0] = static_cast<uint32_t>(t.threads());
     const int64_t tiles = parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
     kernel.grid[0] = tiles_axis(call, tiles, t.repeat);
@@ -135,6 +137,8 @@ KernelText matrix_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     KernelText kernel;
     kernel.name = "conv_matrix";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_matrix.comp"));
+    kernel.uses = {"in0_eight", "out0_at", "out0_eight_at"};
+    kernel.has_matrices = true;
     kernel.local_size[0] = static_cast<uint32_t>(t.strips * t.lanes) * call.caps.subgroup_size;
     kernel.grid[0] =
         tiles_axis(call, parts_of(p.count[0], rows) * parts_of(p.count[1], columns), t.repeat);
@@ -155,6 +159,8 @@ KernelText slices_kernel(const KernelRuleCall& call, const ConvProblem& p, const
     KernelText kernel;
     kernel.name = "conv_slices";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_slices.comp"));
+    kernel.uses = {"in0_half", "in1_half", "in1_eight", "out0_at"};
+    kernel.has_matrices = true;
     kernel.local_size[0] = static_cast<uint32_t>(t.slices) * call.caps.subgroup_size;
     kernel.grid[0] = tiles_axis(call, count_of(p.count), t.lanes);
     kernel.grid[1] = {Dim(p.out), static_cast<uint32_t>(t.oc)};
@@ -167,6 +173,7 @@ KernelText winograd_kernel(const KernelRuleCall& call, const ConvProblem& p) {
     KernelText kernel;
     kernel.name = "conv_winograd";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_winograd.comp"));
+    kernel.uses = {"out0_at"};
     kernel.local_size[0] = static_cast<uint32_t>(kWinogradThreads);
     kernel.grid[0] =
         tiles_axis(call, parts_of(p.count[0], 2) * parts_of(p.count[1], 2), kWinogradBlocks);
@@ -182,6 +189,7 @@ KernelText depthwise_kernel(const KernelRuleCall& call, const ConvProblem& p, co
     KernelText kernel;
     kernel.name = "conv_depthwise";
     kernel.glsl = d.all() + std::string(shader_text("conv/conv_depthwise.comp"));
+    kernel.uses = {"out0_at"};
     kernel.local_size[0] = static_cast<uint32_t>(t.lanes);
     kernel.grid[0] = tiles_axis(
         call, p.out * parts_of(p.count[0], t.strips) * parts_of(p.count[1], t.px), t.lanes);

@@ -3,7 +3,6 @@
 
 #include "unit/kernel/op_kernels.hpp"
 
-#include "codegen/lower.hpp"
 #include "cpu/interpreter.hpp"
 #include "passes/pass.hpp"
 
@@ -27,6 +26,8 @@ Result<std::vector<HostTensor>> all_values(const Graph& graph, const Variant& va
     return evaluate(open, inputs, variant.rows);
 }
 
+}  // namespace
+
 bool writes_in_place(const KernelCall& call) {
     return std::any_of(call.operands.begin(), call.operands.end(), [&](const CallOperand& o) {
         return o.value != kNoValue && o.access == Access::kReadWrite;
@@ -39,14 +40,11 @@ bool writes(const KernelCall& call, ValueId value) {
     });
 }
 
-}  // namespace
-
-std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps) {
-    std::vector<OpKernel> kernels;
+std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps) {
     const auto capacity = static_cast<uint64_t>(variant.rows) + 5;
-    const auto graph = run_passes(variant.graph, {.rows_capacity = capacity, .caps = caps});
+    auto graph = run_passes(variant.graph, {.rows_capacity = capacity, .caps = caps});
     EXPECT_TRUE(graph.ok()) << variant.text << ": " << graph.status().message();
-    if (!graph.ok()) return kernels;
+    if (!graph.ok()) return {};
     LowerOptions options;
     options.caps = caps;
     options.rows_capacity = capacity;
@@ -54,10 +52,18 @@ std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps)
     options.compile_kernels = false;
     auto lowered = lower({&*graph, 1}, options);
     EXPECT_TRUE(lowered.ok()) << variant.text << ": " << lowered.status().message();
-    const auto values = all_values(*graph, variant);
+    auto values = all_values(*graph, variant);
     EXPECT_TRUE(values.ok()) << variant.text << ": " << values.status().message();
-    if (!lowered.ok() || !values.ok()) return kernels;
-    for (const KernelCall& call : lowered->entries[0].calls) {
+    if (!lowered.ok() || !values.ok()) return {};
+    return LoweredVariant{std::move(*graph), std::move(lowered->entries[0].calls),
+                          std::move(*values)};
+}
+
+std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps) {
+    std::vector<OpKernel> kernels;
+    const auto lowered = lower_variant(variant, caps);
+    if (!lowered) return kernels;
+    for (const KernelCall& call : lowered->calls) {
         if (call.body == nullptr || writes_in_place(call)) continue;
         OpKernel kernel{
             .body = std::make_shared<const Body>(*call.body),
@@ -65,7 +71,7 @@ std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps)
                        call.grid[0].groups(static_cast<uint64_t>(variant.rows)), variant.rows}};
         for (const BodyBuffer& b : call.body->buffers) {
             if (b.kind != BufferKind::kOperand) continue;
-            const HostTensor& contents = (*values)[b.value];
+            const HostTensor& contents = lowered->values[b.value];
             const bool is_written = writes(call, b.value);
             if (is_written) kernel.expected.emplace_back(kernel.operands.size(), contents);
             kernel.operands.push_back(is_written ? OperandMemory::empty(b.dtype, contents.shape())

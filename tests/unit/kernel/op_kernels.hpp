@@ -5,10 +5,12 @@
 
 #pragma once
 
+#include "codegen/lower.hpp"
 #include "ops/op_cases.hpp"
 #include "reference/run_kernel.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,17 @@ struct OpKernel {
     /// What it writes: the operand's index, and what the interpreter gives.
     std::vector<std::pair<size_t, HostTensor>> expected;
 };
+
+/// A variant's graph after the passes, its kernels, and what each value holds as the interpreter says.
+struct LoweredVariant {
+    Graph graph;
+    std::vector<KernelCall> calls;
+    std::vector<HostTensor> values;
+};
+/// Lowered without row programs and without code; none if that failed, which the test then does.
+std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps);
+bool writes_in_place(const KernelCall& call);
+bool writes(const KernelCall& call, ValueId value);
 
 /// Those of a variant's graph, compiled for such a device without row programs.  Kernels that write in place
 /// are left out: what they found is gone.

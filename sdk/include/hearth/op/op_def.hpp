@@ -115,6 +115,11 @@ struct KernelRuleCall {
 ///     T ink(int i)              element i, in row-major order; may fold the input's producer
 ///     void outk(int i, T v)     stores element i; may fold what follows element by element, so
 ///                               each element is stored once and by one thread
+///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: the product of all
+///     rows                      the live rows, if any of these extents depends on them
+///
+/// and those of the following whose names are in `uses`:
+///
 ///     vec4 ink_four(int i)      of a float input, elements i to i + 3, i being a multiple of four
 ///     float16_t ink_half(int i) of an f16 input, element i; only in texts with matrices
 ///     uvec4 ink_eight(int i)    of an f16 input, elements i to i + 7 as they lie in memory, i being
@@ -123,12 +128,11 @@ struct KernelRuleCall {
 ///     void outk_four_at(int c0, int c1, ..., vec4 v)    likewise, of a float output, four along the
 ///                               last axis, whose extent and place are multiples of four
 ///     void outk_eight_at(..., vec4 v, vec4 after)       likewise, eight
-///     ink_dim0, outk_dim0, ...  extents, and ink_count, outk_count: the product of all
-///     rows                      the live rows, if any extent depends on them
 ///
 /// T is float, int or uint (bool is uint).  Where OpDef::reads_buffers is set, `ink` is a buffer
 /// instead: ink_load(i) is element i as T, and ink.at[i] as it lies in memory, where it may be of 16
-/// or 8 bits (device_dtype).  Names that begin with hearth_ are those of shaders/common.
+/// or 8 bits (device_dtype).  Names that begin with hearth_ are those of shaders/common; those of
+/// coopmat.glsl are there if `has_matrices`.  The text says itself which extensions it requires.
 ///
 /// The grid is `items` / `per_group` workgroups along each axis, rounded up.  Along x there may be
 /// fewer when the device allows no more, so a kernel walks in strides of gl_NumWorkGroups.x; and
@@ -139,7 +143,9 @@ struct KernelText {
         uint32_t per_group = 1;
     };
     std::string name;
-    std::string glsl;  ///< from constants and functions to main()
+    std::string glsl;                    ///< from constants and functions to main()
+    std::vector<std::string> uses = {};  ///< {"in0_four", "out0_at"}: see above
+    bool has_matrices = false;           ///< the text multiplies matrices
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<Axis, 3> grid;
     uint64_t flops = 0;

@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The functions by which hand-written kernels reach their operands (op/op_def.hpp, KernelText), of every
+// operator's samples: each is called for all elements on the CPU, and gives what the interpreter gives.
+
+#include "kernel/writer.hpp"
+#include "unit/kernel/op_kernels.hpp"
+
+#include <hearth/op/op_def.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hearth::test {
+namespace {
+
+/// A function's name: "in0_four_at" is of input 0.
+struct FunctionName {
+    bool is_load = false;
+    size_t operand = 0;
+    std::string form;  ///< "", "_four", "_at", ...
+
+    explicit FunctionName(std::string_view name) : is_load(name.starts_with("in")) {
+        name.remove_prefix(is_load ? 2 : 3);
+        operand = static_cast<size_t>(name[0] - '0');
+        form = name.substr(1);
+    }
+    int64_t lanes() const {
+        return form.starts_with("_four") ? 4 : form.starts_with("_eight") ? 8 : 1;
+    }
+    bool is_by_coordinates() const { return form.ends_with("_at"); }
+    /// As they lie in memory, which only a text can look into.
+    bool is_opaque() const { return form == "_half" || (is_load && form == "_eight"); }
+};
+
+/// The node whose kernel the call is.
+const Node* kernel_node(const Graph& graph, const KernelCall& call) {
+    for (const uint32_t v : call.computes) {
+        const Node* const node = graph.producer(v);
+        if (node != nullptr && node->op->op_class == OpClass::kKernel) return node;
+    }
+    return nullptr;
+}
+
+/// A kernel that calls one function for all elements of one tensor, which lies in its last operand: that a
+/// load gives, or that are stored.
+class FunctionCaller {
+  public:
+    FunctionCaller(const Body& functions, uint32_t function, const HostTensor& tensor)
+        : body_(functions),
+          function_(function),
+          name_(body_.functions[function].name),
+          shape_(tensor.shape()),
+          writer_(body_, arena_, {}) {
+        elements_ = body_.operand(kElements, tensor.dtype(),
+                                  device_dtype(tensor.dtype(), gpu_caps().narrow_storage()));
+    }
+
+    /// Whether the function is for tensors of this shape: four or eight lie in a line, if it has any.
+    bool suits() const {
+        const int64_t lanes = name_.lanes();
+        const int64_t line = name_.is_by_coordinates() && shape_.rank() > 0
+                                 ? shape_[shape_.rank() - 1].count
+                                 : shape_.element_count().count;
+        return !name_.is_opaque() && line % lanes == 0;
+    }
+
+    const Body& kernel() {
+        const int64_t count = shape_.element_count().count, lanes = name_.lanes();
+        const Expr i = writer_.for_(
+            "i", body_.index(0), [&](Expr at) { return at < count; }, body_.index(lanes));
+        std::vector<Expr> arguments = place(i);
+        if (name_.is_load) {
+            const Expr got = writer_.let_call("got", function_, arguments);
+            for (int64_t lane = 0; lane < lanes; ++lane)
+                writer_.store(elements_, i + lane,
+                              lanes == 1 ? got : body_.chunk_element(got, body_.index(lane)));
+        } else if (lanes == 1) {
+            arguments.push_back(body_.load(elements_, i));
+            writer_.call(function_, arguments);
+        } else {
+            for (int64_t first = 0; first < lanes; first += 4) {
+                const Expr four = writer_.declare_chunk("four", Chunk::kFour);
+                for (int64_t lane = 0; lane < 4; ++lane)
+                    writer_.assign(body_.chunk_element(four, body_.index(lane)),
+                                   body_.load(elements_, i + (first + lane)));
+                arguments.push_back(four);
+            }
+            writer_.call(function_, arguments);
+        }
+        writer_.end();
+        body_.statements = writer_.take();
+        return body_;
+    }
+
+    static constexpr uint32_t kElements = 0xfffffff0u;  ///< no value of the graph
+
+  private:
+    std::vector<Expr> place(Expr i) {
+        if (!name_.is_by_coordinates()) return {i};
+        std::vector<Expr> coordinates;
+        int64_t stride = 1;
+        for (int axis = shape_.rank(); axis-- > 0;) {
+            coordinates.insert(coordinates.begin(), i / stride % shape_[axis].count);
+            stride *= shape_[axis].count;
+        }
+        return coordinates;
+    }
+
+    Body body_;
+    uint32_t function_;
+    FunctionName name_;
+    Shape shape_;
+    ScalarArena arena_;
+    KernelWriter writer_;
+    uint32_t elements_ = 0;
+};
+
+/// Calls the functions of a variant's kernels; returns how many they are.
+int call_functions(const OpDef& op, const Variant& variant, const DeviceCaps& caps,
+                   double tolerance) {
+    const auto lowered = lower_variant(variant, caps);
+    if (!lowered) return 0;
+    int count = 0;
+    for (const KernelCall& call : lowered->calls) {
+        if (call.functions == nullptr || writes_in_place(call)) continue;
+        const Node* const node = kernel_node(lowered->graph, call);
+        if (node == nullptr) continue;
+        for (uint32_t f = 0; f < call.functions->functions.size(); ++f) {
+            const FunctionName name(call.functions->functions[f].name);
+            const HostTensor& tensor = lowered->values[name.is_load ? node->inputs[name.operand]
+                                                                    : node->outputs[name.operand]];
+            FunctionCaller caller(*call.functions, f, tensor);
+            if (!caller.suits()) continue;
+            const Body& kernel = caller.kernel();
+            std::vector<OperandMemory> operands;
+            for (const BodyBuffer& b : kernel.buffers) {
+                const bool is_written =
+                    b.value == FunctionCaller::kElements ? name.is_load : writes(call, b.value);
+                const HostTensor& contents =
+                    b.value == FunctionCaller::kElements ? tensor : lowered->values[b.value];
+                operands.push_back(is_written ? OperandMemory::empty(b.dtype, contents.shape())
+                                              : OperandMemory::full(contents));
+            }
+            const std::string label =
+                variant.text + ", kernel " + call.label + ", " + call.functions->functions[f].name;
+            const Status status = run_kernel(kernel, {label, 1, variant.rows}, operands);
+            EXPECT_TRUE(status.ok()) << status.message();
+            if (!status.ok()) continue;
+            ++count;
+            int written = 0;
+            for (size_t b = 0; b < operands.size(); ++b) {
+                const uint32_t value = kernel.buffers[b].value;
+                const std::vector<bool>& is_written = operands[b].is_written;
+                const bool is_result = name.is_load ? value == FunctionCaller::kElements
+                                                    : value != FunctionCaller::kElements &&
+                                                          writes(call, value) &&
+                                                          !is_written.empty() && is_written[0];
+                if (!is_result) continue;
+                ++written;
+                EXPECT_TRUE(std::find(is_written.begin(), is_written.end(), false) ==
+                            is_written.end())
+                    << label << ": does not write all of operand " << b;
+                EXPECT_EQ(difference(operands[b].tensor,
+                                     name.is_load ? tensor : lowered->values[value], tolerance),
+                          "")
+                    << op.name << ", " << label << ": operand " << b;
+            }
+            EXPECT_TRUE(written > 0 || tensor.element_count() == 0) << label << " stores nothing";
+        }
+    }
+    return count;
+}
+
+class OpFunctions : public testing::TestWithParam<const OpDef*> {};
+
+TEST_P(OpFunctions, GiveWhatTheInterpreterGivesWithoutFaults) {
+    const OpDef& op = *GetParam();
+    auto variants = variants_of(op);
+    ASSERT_TRUE(variants.ok()) << variants.status().message();
+    auto narrow = narrow_variants_of(op, DType::kF16);
+    ASSERT_TRUE(narrow.ok()) << narrow.status().message();
+    DeviceCaps matrices = gpu_caps();
+    matrices.matrix_cores = MatrixCores::kKhr;
+    int count = 0;
+    for (const DeviceCaps& caps : {gpu_caps(), cpu_caps(), matrices}) {
+        for (const Variant& v : *variants) count += call_functions(op, v, caps, op.tolerance.f32);
+        for (const Variant& v : *narrow) count += call_functions(op, v, caps, op.tolerance.f16);
+    }
+    EXPECT_GT(count, 0) << op.name << " has a kernel of its own, but no function of it was called";
+}
+
+/// Operators with a kernel of their own that reads elements by functions.
+std::vector<const OpDef*> ops_with_functions() {
+    std::vector<const OpDef*> ops = all_ops();
+    std::erase_if(ops, [](const OpDef* op) {
+        return op->op_class != OpClass::kKernel || op->kernel == nullptr || op->writes_in_place;
+    });
+    return ops;
+}
+
+INSTANTIATE_TEST_SUITE_P(Of, OpFunctions, testing::ValuesIn(ops_with_functions()),
+                         [](const auto& test) { return std::string(test.param->name); });
+
+}  // namespace
+}  // namespace hearth::test
