@@ -17,12 +17,13 @@
 // Where FETCHES_EARLY is defined an invocation stores four elements at most, and fetch_early(batch, m, n)
 // reads what store4 will want beside the sums.
 //
-// Where FOLDS_ROWS is defined there is no load_a8: rows of a, whole slices, are made of those of a
-// tensor that is read once.  load_raw(batch, m, k) gives eight elements of it, of type Raw; ROW_LANES
-// invocations hold a row; FOLD_ROWS is statements that turn `row` into the operand's elements, with
-// what FETCH_PARAMS read.
+// Where FOLDS_ROWS is defined there is no load_a8: make_rows(batch, first_m, m_count, k_count) makes a's
+// slice, whole rows, of those of a tensor that is read once, and puts it into `tile`, which it declares.
 //
 // Tiles tried: docs/design/0010-matrix-cores.md.
+
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
 
 const int kSubgroupsM = BM / WM;
 const int kSubgroupsN = BN / WN;
@@ -32,50 +33,6 @@ const int kMatricesM = WM / hearth_matrix_m;
 const int kMatricesN = WN / hearth_matrix_n;
 // One row of matrices of sums for each subgroup, on the way out.
 const int kStrideOut = WN / 4 + 1;
-
-#ifdef FOLDS_ROWS
-shared float of_lane[THREADS];
-const int kRowChunks = (BK / 8 + ROW_LANES - 1) / ROW_LANES;  // of an invocation
-
-// Calls `statement` with row[u][j], element k of row m, for each of the invocation's elements.
-#define FOR_EACH_OF_ROW(statement)                                                \
-    [[unroll]] for (int u = 0; u < 2 * kRowChunks; ++u) {                         \
-        const int k_of_four = (u / 2 * ROW_LANES + lane) * 8 + u % 2 * 4;         \
-        if (k_of_four < k_count)                                                  \
-            [[unroll]] for (int j = 0; j < 4; ++j) {                              \
-                const int k = k_of_four + j;                                      \
-                statement;                                                        \
-            }                                                                     \
-    }
-
-// Sets four[u] for the elements of row[u].
-#define FETCH_OF_ROW(four, fetch)                                                 \
-    [[unroll]] for (int u = 0; u < 2 * kRowChunks; ++u) {                         \
-        const int k = (u / 2 * ROW_LANES + lane) * 8 + u % 2 * 4;                 \
-        four[u] = k < k_count ? fetch(batch, m, k) : vec4(0.0);                   \
-    }
-
-void make_rows(int batch, int first_m, int m_count, int k_count) {
-    const int thread = int(gl_LocalInvocationID.x), lane = thread % ROW_LANES;
-    const int first = thread - lane;
-    const int m = min(first_m + thread / ROW_LANES, m_count - 1);
-    vec4 row[2 * kRowChunks];
-    [[unroll]] for (int u = 0; u < kRowChunks; ++u) {
-        const int k = (u * ROW_LANES + lane) * 8;
-        const Raw eight = k < k_count ? load_raw(batch, m, k) : NO_RAW;
-        row[2 * u] = four_of(eight, 0);
-        row[2 * u + 1] = four_of(eight, 1);
-    }
-    FETCH_PARAMS
-    FOLD_ROWS
-    [[unroll]] for (int u = 0; u < kRowChunks; ++u) {
-        const int chunk = u * ROW_LANES + lane;
-        if (chunk < BK / 8)
-            tile[thread / ROW_LANES * kStrideA + chunk] =
-                hearth_words(Eight(row[2 * u], row[2 * u + 1]));
-    }
-}
-#endif
 
 void main() {
     const int lane = int(gl_SubgroupInvocationID), subgroup = int(gl_SubgroupID);

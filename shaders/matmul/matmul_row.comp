@@ -15,6 +15,8 @@
 // ALONG_K, else along n, with zeros beyond the counts.  If ALONG_K, load_a4(b, m, k, m_count,
 // k_count) gives four elements along k; else load_a(b, m, k) gives one.
 
+#extension GL_EXT_control_flow_attributes : require
+
 const int kLanesN = ALONG_K == 1 ? 1 : BN / CHUNK;
 const int kLanesK = THREADS / kLanesN;
 const int kColumns = ALONG_K == 1 ? BN : CHUNK;  // of a thread

@@ -21,6 +21,9 @@
 // a barrier.  subgroupBarrier() keeps compilers from loading only when it is needed, and from
 // writing before all has been read.  Tiles tried: docs/design/0010-matrix-cores.md.
 
+#extension GL_EXT_control_flow_attributes : require
+#extension GL_KHR_shader_subgroup_basic : require
+
 const int kThreadsN = BN / TN;
 const int kThreadsM = BM / TM;
 const int kPart = kThreadsM * kThreadsN;

@@ -13,6 +13,8 @@
 // Code generation completes this text with BM BN BK TM TN THREADS, slices.glsl and what
 // matmul_vector.comp has.  hearth_matrix_m, _n and _k are TM, TN and BK.
 
+#extension GL_EXT_control_flow_attributes : require
+
 const int kParts = BN / TN;
 const int kStrideOut = TN / 4 + 1;
 

@@ -15,6 +15,8 @@
 // rounded only on their way to shared memory, so that nothing waits for them.  Where FOLDS_ROWS is
 // defined the text itself puts a's slice there.
 
+#extension GL_EXT_control_flow_attributes : require
+
 #ifndef PAD
 #define PAD 1
 #endif
@@ -32,7 +34,9 @@ const int kLoadsB = (kRowB * kRowsB + THREADS - 1) / THREADS;
 const bool kFillsA = kRowA * kRowsA % THREADS == 0, kFillsB = kRowB * kRowsB % THREADS == 0;
 const int kSizeA = kRowsA * kStrideA;
 
+#ifndef FOLDS_ROWS
 shared uvec4 tile[TILE_VECTORS];
+#endif
 
 // The first row and column of this workgroup's tile.  Workgroups run in bands of BAND rows of tiles:
 // those that run together share slices in the cache.

@@ -41,7 +41,8 @@ struct GroupKernel {
     std::string body;  ///< GLSL: everything from the functions to the end of main()
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;
-    bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
+    std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
+    bool has_matrices = false;  ///< the text multiplies matrices (shaders/common/coopmat.glsl)
     std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;

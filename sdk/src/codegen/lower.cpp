@@ -270,8 +270,14 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     if (needs.random) text += shader_text("common/philox.glsl");
     if (needs.matrices) text += shader_text("common/coopmat.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
-    if (is_text(kernel))
-        return text + kernel.head + print_glsl_functions(*kernel.described) + kernel.text;
+    if (is_text(kernel)) {
+        const size_t last = kernel.ahead_of_last.empty() ? 0 : 1;
+        text += kernel.head + print_glsl_functions(*kernel.described, kRoundF16, last);
+        if (last != 0)
+            text += kernel.ahead_of_last +
+                    print_glsl_function(*kernel.described, kernel.described->functions.size() - 1);
+        return text + kernel.text;
+    }
     return text + (is_described ? print_glsl(*kernel.described) : kernel.body);
 }
 

@@ -3,11 +3,14 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/matmul_functions.hpp"
 #include "codegen/matmul_tiles.hpp"
 #include "codegen/steps.hpp"
 #include "kernels/define.hpp"
 #include "kernels/library.hpp"
 #include "passes/row_prologue.hpp"
+#include "print/glsl_elements.hpp"
+#include "print/glsl_expressions.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
@@ -41,15 +44,14 @@ class MatmulKernel {
         : graph_(graph),
           group_(group),
           options_(options),
-          node_(*find_matmul()),
-          expressions_(graph, group, inlined),
-          arena_(expressions_.arena()) {
-        const Shape& out = graph.values[node_.outputs[0]].shape;
-        for (int i = 0; i + 2 < out.rank(); ++i) batch_.push_back(out[i]);
-        m_ = out[out.rank() - 2];
-        n_ = out[out.rank() - 1];
-        const Shape& a = graph.values[node_.inputs[0]].shape;
-        k_ = a[a.rank() - (node_.attrs.flag("transpose_a") ? 2 : 1)];
+          node_(product_of(graph, group)),
+          functions_(graph, group, inlined, options, *body_),
+          expressions_(functions_.expressions()),
+          arena_(expressions_.arena()),
+          batch_(functions_.extents().batch),
+          m_(functions_.extents().m),
+          n_(functions_.extents().n),
+          k_(functions_.extents().k) {
         const bool folds_rows = std::ranges::any_of(
             group.nodes, [&](NodeId n) { return graph.nodes[n].op->op_class == OpClass::kReduce; });
         if (folds_rows)
@@ -67,14 +69,22 @@ class MatmulKernel {
             tile.family == MatmulFamily::kMatrix && tile.split > 1 &&
             tile.tm == static_cast<int>(options_.caps.matrix.m) && stores_by_fours() &&
             tile.tm * tile.tn / 4 <= tile.split * static_cast<int>(options_.caps.subgroup_size);
-        std::string text = constants(tile, problem);
-        if (tile.family != MatmulFamily::kTiled) text += chunk_types(problem, tile.family);
-        if (prologue_) text += prologue_functions(tile);
-        for (size_t input = prologue_ ? 1 : 0; input < 2; ++input)
-            text += load_functions(input, tile.family);
-        text += store_function(tile.family);
-        if (is_on_matrices(tile.family)) text += shader_text("matmul/slices.glsl");
-        kernel_.body = text + std::string(shader_text(text_of(tile.family)));
+        kernel_.head = constants(tile, problem);
+        if (tile.family != MatmulFamily::kTiled) kernel_.head += chunk_types(problem, tile.family);
+        if (prologue_) add_prologue(tile, problem);
+        for (size_t input = prologue_ ? 1 : 0; input < 2; ++input) add_loads(input, tile.family);
+        add_stores(tile.family);
+        kernel_.is_elementwise = functions_.is_elementwise();
+        kernel_.has_matrices = is_on_matrices(tile.family);
+        if (kernel_.has_matrices) kernel_.text = shader_text("matmul/slices.glsl");
+        if (prologue_) {
+            add_make_rows();
+            kernel_.ahead_of_last = std::move(kernel_.text);
+        }
+        kernel_.text += shader_text(text_of(tile.family));
+        set_functions(kernel_, body_);
+        for (const Dim count : {batch_.element_count(), m_, n_, k_})
+            kernel_.buffers.uses_rows |= count.per_row;
         if (tile.family == MatmulFamily::kWorkgroup)
             kernel_.workgroup_matrix = {static_cast<uint32_t>(tile.tm),
                                         static_cast<uint32_t>(tile.tn),
@@ -121,13 +131,6 @@ class MatmulKernel {
     bool takes_tiles_in_turn(const MatmulTile& tile) const {
         return tiles_axis(m_, tile.bm).tile != static_cast<uint32_t>(tile.bm) ||
                tiles_axis(batch_.element_count(), 1).tile != 1;
-    }
-
-    const Node* find_matmul() const {
-        for (NodeId n : group_.nodes)
-            if (graph_.nodes[n].op->op_class == OpClass::kMatmul) return &graph_.nodes[n];
-        HEARTH_ASSERT(false && "a matmul group without a matmul");
-        return nullptr;
     }
 
     static std::string_view text_of(MatmulFamily family) {
@@ -180,10 +183,6 @@ class MatmulKernel {
         return in_memory == DType::kF32 && read == DType::kF16 ? std::string(kCastForm) : "";
     }
 
-    ScalarType sum_type() const { return scalar_type(graph_.values[node_.outputs[0]].dtype); }
-    /// In which the kernel multiplies and adds.
-    std::string number_type() const { return std::string(glsl_type(sum_type())); }
-
     DType dtype_of(size_t input) const { return graph_.values[node_.inputs[input]].dtype; }
 
     std::string constants(const MatmulTile& t, const MatmulProblem& problem) {
@@ -198,12 +197,12 @@ class MatmulKernel {
             text += define("TILE_VECTORS",
                            static_cast<int>(shared_bytes_of(t, problem, options_.caps) / 16));
         if (t.family == MatmulFamily::kTiled)
-            text += rolled_loops(options_.caps) + define("Number", number_type());
+            text +=
+                rolled_loops(options_.caps) + define("Number", glsl_type(functions_.number_type()));
         return text + define("STORE_IN_LOOP", t.stores_in_loop ? 1 : 0) +
                define("TILES_IN_TURN", takes_tiles_in_turn(t) ? 1 : 0) +
-               define("BATCHES", glsl_count(batch_.element_count(), kernel_.buffers)) +
-               define("M", glsl_count(m_, kernel_.buffers)) +
-               define("N", glsl_count(n_, kernel_.buffers)) + inner_range() +
+               define("BATCHES", glsl_count(batch_.element_count())) + define("M", glsl_count(m_)) +
+               define("N", glsl_count(n_)) + inner_range() +
                define("M_IS_WHOLE", is_whole(m_, t.bm)) + define("N_IS_WHOLE", is_whole(n_, t.bn)) +
                define("K_IS_WHOLE",
                       node_.attrs.has("parts") ? "false" : is_whole(k_, t.bk * t.stages)) +
@@ -217,7 +216,7 @@ class MatmulKernel {
 
     /// The stretch of the inner extent that one workgroup sums.
     std::string inner_range() {
-        const std::string k = glsl_count(k_, kernel_.buffers);
+        const std::string k = glsl_count(k_);
         if (!node_.attrs.has("parts")) return "#define K_FIRST 0\n#define K_END " + k + "\n";
         const std::string parts = std::to_string(node_.attrs.integer("parts"));
         const std::string granule = std::to_string(node_.attrs.integer("granule"));
@@ -309,29 +308,22 @@ class MatmulKernel {
         return views_[input]->dtype == (views_[input]->is_cast ? DType::kF32 : DType::kF16);
     }
 
-    /// A chunk of chunks.glsl.
-    struct Chunk {
-        int elements;
-        const char* type;
-    };
-
-    /// In what chunks matmul_row.comp reads the operand.
+    /// In what chunks matmul_row.comp reads the operand; kEight: they are gathered.
     Chunk chunk_of(size_t input, bool along_k) const {
-        constexpr Chunk kGathered{8, "Eight"};
-        if (!views_[input] || views_[input]->is_cast) return kGathered;
-        Chunk chunk = kGathered;
+        if (!views_[input] || views_[input]->is_cast) return Chunk::kEight;
+        Chunk chunk = Chunk::kEight;
         if (const Node* unpacked = views_[input]->unpacked) {
             const bool is_int4 = unpacked->attrs.integer("bits") == 4;
             // Along n a thread would have too many sums.
-            if (along_k) chunk = is_int4 ? Chunk{32, "Int4Chunk"} : Chunk{16, "Int8Chunk"};
-            if (!is_packed_in_blocks_of(input, chunk.elements)) return kGathered;
+            if (along_k) chunk = is_int4 ? Chunk::kInt4 : Chunk::kInt8;
+            if (!is_packed_in_blocks_of(input, length_of(chunk))) return Chunk::kEight;
         } else if (held(views_[input]->dtype) == DType::kF32) {
-            chunk = {4, "vec4"};
+            chunk = Chunk::kFour;
         } else if (held(views_[input]->dtype) == DType::kF16) {
-            chunk = {8, "uvec4"};
+            chunk = Chunk::kHalves;
         }
-        return loads_vectors(input, chunk.elements) && keeps_vectors(chunk.elements) ? chunk
-                                                                                     : kGathered;
+        const int64_t length = length_of(chunk);
+        return loads_vectors(input, length) && keeps_vectors(length) ? chunk : Chunk::kEight;
     }
 
     DType held(DType dtype) const { return device_dtype(dtype, options_.caps.narrow_storage()); }
@@ -342,8 +334,8 @@ class MatmulKernel {
         if (family == MatmulFamily::kRow) {
             const bool along_k = problem.b_k_is_contiguous;
             const Chunk chunk = chunk_of(1, along_k);
-            text += define("ALONG_K", along_k ? "1" : "0") + define("ChunkOfB", chunk.type) +
-                    define("CHUNK", std::to_string(chunk.elements));
+            text += define("ALONG_K", along_k ? "1" : "0") +
+                    define("ChunkOfB", glsl_chunk_type(chunk)) + define("CHUNK", length_of(chunk));
         } else if (is_on_matrices(family)) {
             text += "#define HEARTH_MATRIX_WORDS\n";
             for (size_t input = 0; input < 2; ++input) {
@@ -358,91 +350,69 @@ class MatmulKernel {
         return text + std::string(shader_text("matmul/chunks.glsl"));
     }
 
-    enum class Load { kElement, kFour, kFetch, kChunk };
-
     /// The functions by which the text reads an operand.
-    std::string load_functions(size_t input, MatmulFamily family) {
+    void add_loads(size_t input, MatmulFamily family) {
         switch (family) {
             case MatmulFamily::kTiled:
                 break;
             case MatmulFamily::kVector:
-                return load_function(input, Load::kFour);
+                return add_chunk_load(input, Chunk::kFour, false);
             case MatmulFamily::kMatrix:
             case MatmulFamily::kWorkgroup:
-                if (loads_by_eights(input)) return load_function(input, Load::kFetch);
-                return load_function(input, Load::kElement) +
-                       gather_function(input, 8, is_swapped(input) != (input == 0));
+                if (loads_by_eights(input)) return add_chunk_load(input, Chunk::kEight, true);
+                return add_gather(input, Chunk::kEight, is_swapped(input) != (input == 0));
             case MatmulFamily::kRow:
-                return row_load_functions(input);
+                return add_row_loads(input);
         }
-        return load_function(input, Load::kElement);
+        (void)functions_.add_load(input);
     }
 
-    std::string row_load_functions(size_t input) {
+    void add_row_loads(size_t input) {
         const bool along_k = is_swapped(1);
         if (input == 1) {
-            if (chunk_of(1, along_k).type != std::string_view("Eight"))
-                return load_function(1, Load::kChunk);
-            return load_function(1, Load::kElement) + gather_function(1, 8, along_k) +
-                   "#define load_chunk load_b8\n";
+            const Chunk chunk = chunk_of(1, along_k);
+            if (chunk != Chunk::kEight) return add_chunk_load(1, chunk, true);
+            kernel_.head += "#define load_chunk load_b8\n";
+            return add_gather(1, Chunk::kEight, along_k);
         }
-        if (!along_k) return load_function(0, Load::kElement);
-        const std::string_view type = chunk_of(0, true).type;
-        if (!is_swapped(0) && (type == "vec4" || type == "uvec4"))
-            return load_function(0, Load::kFour);
-        return load_function(0, Load::kElement) + gather_function(0, 4, true);
+        if (!along_k) {
+            (void)functions_.add_load(0);
+            return;
+        }
+        const Chunk chunk = chunk_of(0, true);
+        if (!is_swapped(0) && (chunk == Chunk::kFour || chunk == Chunk::kHalves))
+            return add_chunk_load(0, Chunk::kFour, true);
+        add_gather(0, Chunk::kFour, true);
     }
 
-    /// "float load_a(int batch, int m, int k)": the operand's element as the product sees it; or
-    /// "vec4 load_a4(...)", from there on, or "FetchA load_a8(...)", or "ChunkOfB load_chunk(...)".
-    std::string load_function(size_t input, Load load) {
-        const std::string first = input == 0 ? "m" : "k", second = input == 0 ? "k" : "n";
-        GlslWriter writer(arena_, kernel_.buffers);
+    static std::string load_name(size_t input, Chunk chunk) {
+        return std::string(input == 0 ? "load_a" : "load_b") + std::to_string(length_of(chunk));
+    }
+
+    void add_gather(size_t input, Chunk chunk, bool along_k) {
+        const uint32_t load = functions_.add_load(input);
+        (void)functions_.add_gather(load_name(input, chunk), input, load, chunk, along_k);
+    }
+
+    /// "load_a4(batch, m, k)": four elements from there on; "load_a8(...)", eight, as floats or as they
+    /// lie in memory; "load_chunk(...)" of b.  has_counts: the text hands over the extents, too.
+    void add_chunk_load(size_t input, Chunk chunk, bool has_counts) {
+        const auto [first, second] = MatmulFunctions::axes_of(input);
         const Scalar batch = arena_.variable(ScalarType::kI32);
         const Scalar i = arena_.variable(ScalarType::kI32);
         const Scalar j = arena_.variable(ScalarType::kI32);
-        writer.bind(batch, "batch");
-        writer.bind(i, first);
-        writer.bind(j, second);
+        const bool is_row_chunk = is_row_ && input == 1;
+        FunctionWriter f = functions_.begin(is_row_chunk ? "load_chunk" : load_name(input, chunk));
+        f.bind_parameter("batch", batch);
+        f.bind_parameter(first, i);
+        f.bind_parameter(second, j);
         const Scalar element =
-            expressions_.read(node_.inputs[input], operand_place(input, batch, i, j));
-        const std::string value =
-            load == Load::kElement ? writer.emit(element) : vector_at(writer, element, input, load);
-        const std::string name = input == 0 ? "a" : "b", upper = input == 0 ? "A" : "B";
-        std::string head;
-        switch (load) {
-            case Load::kElement:
-                head = number_type() + " load_" + name;
-                break;
-            case Load::kFour:
-                head = "vec4 load_" + name + "4";
-                break;
-            case Load::kFetch:
-                head = "Fetch" + upper + " load_" + name + "8";
-                break;
-            case Load::kChunk:
-                head = "ChunkOfB load_chunk";
-                break;
-        }
-        const bool has_counts = load != Load::kElement && (is_row_ || load == Load::kFetch);
-        return head + "(int batch, int " + first + ", int " + second +
-               (has_counts ? ", int " + first + "_count, int " + second + "_count" : "") + ") {\n" +
-               writer.text() + "    return " + value + ";\n}\n";
-    }
-
-    /// The place of the operand's element that the product calls (batch, i, j).
-    ScalarPlace operand_place(size_t input, Scalar batch, Scalar i, Scalar j) {
-        const Shape& shape = graph_.values[node_.inputs[input]].shape;
-        const Coords<Scalar> batch_coords = coords_of(arena_, {batch, {}}, batch_);
-        Coords<Scalar> at;
-        for (int axis = 0; axis + 2 < shape.rank(); ++axis) {
-            const int from = axis + batch_.rank() - (shape.rank() - 2);
-            at.axis.push_back(shape[axis].is_one() ? arena_.index(0) : batch_coords[from]);
-        }
-        const bool transposed = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
-        at.axis.push_back(transposed ? j : i);
-        at.axis.push_back(transposed ? i : j);
-        return {{}, at};
+            expressions_.read(node_.inputs[input], functions_.operand_place(input, batch, i, j));
+        const Expr value = chunk_at(f.writer, element, input, chunk);
+        if (has_counts)
+            for (const char* axis : {first, second})
+                (void)f.add_parameter(std::string(axis) + "_count", ScalarType::kI32);
+        (void)f.finish_with(value);
     }
 
     /// What the prologue's functions are functions of.
@@ -454,9 +424,7 @@ class MatmulKernel {
     /// What an operand made of rows reads besides them, four at a time: scale and bias.
     struct RowParams {
         std::vector<Scalar> loads;
-        std::string functions;  ///< "vec4 fetch_param0(int batch, int m, int k)", ...
-        std::string fetches;    ///< of all that the invocation will want
-        std::string arguments;  ///< the present one of each
+        std::vector<uint32_t> fetches;  ///< "fetch_param0(batch, m, k)", ...: four elements
     };
 
     RowParams row_params(Scalar operand, const RowVariables& v) {
@@ -467,51 +435,38 @@ class MatmulKernel {
             const ScalarNode node = load.node();
             const Scalar index{&arena_, node.a};
             if (load.type() != ScalarType::kF32 || !reads_only(arena_, index, variables) ||
-                steps.step(index) != 1 || !steps.is_aligned(index))
+                steps.step(index) != 1 || !steps.is_aligned(index) ||
+                !functions_.lies_in_fours(node.bits))
                 continue;
-            const DType in_memory = held(graph_.values[node.bits].dtype);
-            const bool is_half = in_memory == DType::kF16;
-            if (!is_half && in_memory != DType::kF32) continue;
-            (is_half ? kernel_.pair_loads : kernel_.vector_loads).push_back(node.bits);
-            GlslWriter writer(arena_, kernel_.buffers);
-            writer.bind(v.batch, "batch");
-            writer.bind(v.m, "m");
-            writer.bind(v.k, "k");
-            const std::string four = kernel_.buffers.name_of(node.bits) +
-                                     (is_half ? "p.at[" : "v.at[") + writer.emit(index) + " / 4]";
             const std::string name = "param" + std::to_string(params.loads.size());
-            params.functions += "vec4 fetch_" + name + "(int batch, int m, int k) {\n" +
-                                writer.text() + "    return " +
-                                (is_half ? "four_of(" + four + ")" : four) + ";\n}\n";
-            params.fetches += "vec4 " + name + "[2 * kRowChunks]; FETCH_OF_ROW(" + name +
-                              ", fetch_" + name + ") ";
-            params.arguments += ", " + name + "[u][j]";
+            FunctionWriter f = functions_.begin("fetch_" + name);
+            bind_place(f, v);
+            params.fetches.push_back(
+                f.finish_with(functions_.load_four(f.writer, node.bits, index)));
             params.loads.push_back(load);
         }
         return params;
     }
 
+    static void bind_place(FunctionWriter& f, const RowVariables& v) {
+        f.bind_parameter("batch", v.batch);
+        f.bind_parameter("m", v.m);
+        f.bind_parameter("k", v.k);
+    }
+
     /// "float name(float raw, int batch, int m, int k, float fold0, ...)", with so many folds.
-    std::string row_function(const std::string& name, ValueId value, const ScalarPlace& place,
-                             const RowVariables& variables, size_t fold_count,
-                             const RowParams& params = {}) {
-        GlslWriter writer(arena_, kernel_.buffers);
-        writer.bind(variables.raw, "raw");
-        writer.bind(variables.batch, "batch");
-        writer.bind(variables.m, "m");
-        writer.bind(variables.k, "k");
-        std::string parameters;
-        for (size_t i = 0; i < fold_count; ++i) {
-            writer.bind(variables.folds[i], "fold" + std::to_string(i));
-            parameters += ", float fold" + std::to_string(i);
-        }
-        for (size_t i = 0; i < params.loads.size(); ++i) {
-            writer.define(params.loads[i], "param" + std::to_string(i));
-            parameters += ", float param" + std::to_string(i);
-        }
-        const std::string result = writer.emit(expressions_.read(value, place));
-        return "float " + name + "(float raw, int batch, int m, int k" + parameters + ") {\n" +
-               writer.text() + "    return " + result + ";\n}\n";
+    uint32_t add_row_function(const std::string& name, ValueId value, const ScalarPlace& place,
+                              const RowVariables& variables, size_t fold_count,
+                              const RowParams& params = {}) {
+        FunctionWriter f = functions_.begin(name);
+        f.bind_parameter("raw", variables.raw);
+        bind_place(f, variables);
+        for (size_t i = 0; i < fold_count; ++i)
+            f.bind_parameter("fold" + std::to_string(i), variables.folds[i]);
+        for (size_t i = 0; i < params.loads.size(); ++i)
+            f.writer.define(params.loads[i],
+                            f.add_parameter("param" + std::to_string(i), ScalarType::kF32));
+        return f.finish_with(f.writer.emit(expressions_.read(value, place)));
     }
 
     /// The place in a tensor of whole rows, or of a number of each, of the operand's element.
@@ -524,28 +479,21 @@ class MatmulKernel {
         return place;
     }
 
-    /// Eight elements of the tensor whose rows are folded, as chunks.glsl has them.
-    std::string raw_function(const RowVariables& v) {
+    /// "load_raw(batch, m, k)": eight elements of the tensor whose rows are folded.
+    uint32_t add_load_raw(const RowVariables& v) {
         const bool is_half = held(graph_.values[prologue_->raw].dtype) == DType::kF16;
-        const std::string buffer = kernel_.buffers.name_of(prologue_->raw);
-        (is_half ? kernel_.word_loads : kernel_.vector_loads).push_back(prologue_->raw);
-        GlslWriter writer(arena_, kernel_.buffers);
-        writer.bind(v.batch, "batch");
-        writer.bind(v.m, "m");
-        writer.bind(v.k, "k");
-        const std::string index =
-            writer.emit((v.batch * extent(arena_, m_) + v.m) * extent(arena_, k_) + v.k);
-        const std::string four = buffer + "v.at[" + index + " / 4";
-        return std::string("#define NO_RAW ") +
-               (is_half ? "uvec4(0)\nuvec4" : "Eight(vec4(0.0), vec4(0.0))\nEight") +
-               " load_raw(int batch, int m, int k) {\n" + writer.text() + "    return " +
-               (is_half ? buffer + "w.at[" + index + " / 8]"
-                        : "Eight(" + four + "], " + four + " + 1])") +
-               ";\n}\n#define Raw " + (is_half ? "uvec4" : "Eight") + "\n";
+        const uint32_t buffer = functions_.operand(prologue_->raw);
+        FunctionWriter f = functions_.begin("load_raw");
+        bind_place(f, v);
+        const Expr index =
+            f.writer.emit((v.batch * extent(arena_, m_) + v.m) * extent(arena_, k_) + v.k);
+        return f.finish_with(
+            body_->load_chunk(is_half ? Chunk::kHalves : Chunk::kEight, buffer, index));
     }
 
-    /// What matmul_matrix.comp wants where FOLDS_ROWS is defined.
-    std::string prologue_functions(const MatmulTile& tile) {
+    /// What matmul_matrix.comp wants where FOLDS_ROWS is defined: "make_rows(batch, first_m, m_count,
+    /// k_count)", which puts a's slice, whole rows, where products find it.
+    void add_prologue(const MatmulTile& tile, const MatmulProblem& problem) {
         const auto variable = [&](ScalarType type) { return arena_.variable(type); };
         RowVariables v{variable(ScalarType::kF32),
                        variable(ScalarType::kI32),
@@ -556,46 +504,158 @@ class MatmulKernel {
         expressions_.set_resident([raw, v](ValueId value, const ScalarPlace&) {
             return value == raw ? std::optional<Scalar>(v.raw) : std::nullopt;
         });
-        const int lanes = threads_of(tile, options_.caps) / tile.bm;
-        std::string text = "#define FOLDS_ROWS\n#define ROW_LANES " + std::to_string(lanes) + "\n" +
-                           raw_function(v),
-                    steps, names;
+        kernel_.head += "#define FOLDS_ROWS\n";
+        row_.threads = static_cast<uint32_t>(threads_of(tile, options_.caps));
+        row_.lanes = static_cast<int64_t>(row_.threads) / tile.bm;
+        row_.width = tile.bk;
+        row_.stride = tile.stages * tile.bk / 8 + kMatrixPad;
+        row_.vectors = shared_bytes_of(tile, problem, options_.caps) / 16;
+        row_.load = add_load_raw(v);
         for (NodeId n : prologue_->nodes) {
             const Node& node = graph_.nodes[n];
             if (node.op->op_class != OpClass::kReduce) continue;
             const size_t i = v.folds.size();
-            const std::string number = std::to_string(i), fold = "fold" + number;
-            text += row_function("term" + number, node.inputs[0],
-                                 row_place(graph_.values[node.inputs[0]].shape, v), v, i);
-            steps += "    float " + fold + " = " + fold_identity(node.op->fold, DType::kF32) +
-                     ";\n    FOR_EACH_OF_ROW(" + fold + " = " +
-                     fold_combine(node.op->fold, ScalarType::kF32, fold,
-                                  "term" + number + "(row[u][j], batch, m, k" + names + ")") +
-                     ")\n    of_lane[thread] = " + fold + ";\n    barrier();\n    " + fold +
-                     " = of_lane[first];\n    for (int l = 1; l < ROW_LANES; ++l) " + fold + " = " +
-                     fold_combine(node.op->fold, ScalarType::kF32, fold, "of_lane[first + l]") +
-                     ";\n    barrier();\n";
-            names += ", " + fold;
+            row_.terms.push_back(add_row_function("term" + std::to_string(i), node.inputs[0],
+                                                  row_place(graph_.values[node.inputs[0]].shape, v),
+                                                  v, i));
+            row_.folds.push_back(node.op->fold);
             v.folds.push_back(variable(ScalarType::kF32));
             expressions_.define(node.outputs[0], v.folds.back());
         }
         const ValueId operand = node_.inputs[0];
-        const ScalarPlace place = operand_place(0, v.batch, v.m, v.k);
+        const ScalarPlace place = functions_.operand_place(0, v.batch, v.m, v.k);
         const RowParams params = row_params(expressions_.read(operand, place), v);
-        text +=
-            params.functions + row_function("operand", operand, place, v, v.folds.size(), params);
-        names += params.arguments;
+        row_.fetches = params.fetches;
+        row_.operand = add_row_function("operand", operand, place, v, v.folds.size(), params);
         expressions_.set_resident({});
-        return text + "#define FETCH_PARAMS " + params.fetches + "\n#define FOLD_ROWS " +
-               one_line(steps + "    FOR_EACH_OF_ROW(row[u][j] = operand(row[u][j], batch, m, k" +
-                        names + "))\n") +
-               "\n";
     }
 
-    /// As the text of a macro.
-    static std::string one_line(std::string text) {
-        std::ranges::replace(text, '\n', ' ');
-        return text;
+    // ------------------------------------------------------------------------ rows that are made
+
+    /// What make_rows() is made of: functions, and how rows are dealt out.
+    struct RowParts {
+        int64_t lanes = 1;   ///< invocations that hold a row
+        int64_t width = 0;   ///< elements of a row
+        int64_t stride = 0;  ///< of rows in shared memory, in chunks of eight
+        uint32_t threads = 0, vectors = 0;
+        uint32_t load = 0, operand = 0;
+        std::vector<uint32_t> terms, fetches;
+        std::vector<Fold> folds;  ///< one for each of the terms
+
+        int64_t chunks() const { return (width / 8 + lanes - 1) / lanes; }  ///< of an invocation
+    };
+
+    /// The names within make_rows().
+    struct RowNames {
+        Expr batch, m, k_count, lane;
+        Expr row;                  ///< its elements, as fours
+        std::vector<Expr> folds;   ///< results of reductions so far
+        std::vector<Expr> params;  ///< arrays like `row`
+    };
+
+    Expr zeros(Chunk chunk) { return body_->fill(chunk, body_->constant(0, ScalarType::kF32)); }
+
+    void add_make_rows() {
+        FunctionWriter f = functions_.begin("make_rows");
+        KernelWriter& w = f.writer;
+        RowNames names;
+        names.batch = f.add_parameter("batch", ScalarType::kI32);
+        const Expr first_m = f.add_parameter("first_m", ScalarType::kI32);
+        const Expr m_count = f.add_parameter("m_count", ScalarType::kI32);
+        names.k_count = f.add_parameter("k_count", ScalarType::kI32);
+        const Expr thread = w.let("thread", body_->invocation());
+        names.lane = w.let("lane", thread % row_.lanes);
+        const Expr first = w.let("first", thread - names.lane);
+        names.m = w.let(
+            "m", body_->operation(ScalarOp::kMin, first_m + thread / row_.lanes, m_count - 1));
+        names.row = w.declare_chunks("row", Chunk::kFour, static_cast<uint32_t>(2 * row_.chunks()));
+        load_row(w, names);
+        for (size_t i = 0; i < row_.fetches.size(); ++i) fetch_param(w, names, i);
+        for (size_t i = 0; i < row_.terms.size(); ++i) fold_row(w, names, i, thread, first);
+        for_each_of_row(w, names, [&](Expr element, std::span<const Expr> arguments) {
+            w.assign(element, body_->call(row_.operand, arguments));
+        });
+        const Expr u = w.unrolled_for_("u", row_.chunks());
+        const Expr chunk = w.let("chunk", u * row_.lanes + names.lane);
+        w.if_(chunk < row_.width / 8);
+        const Expr tile = body_->global("tile", LocalKind::kShared, ScalarType::kF32, row_.vectors,
+                                        Chunk::kHalves);
+        const Expr low = body_->index(2) * u;
+        w.assign(body_->element(tile, thread / row_.lanes * row_.stride + chunk),
+                 body_->join(Chunk::kHalves, body_->element(names.row, low),
+                             body_->element(names.row, body_->index(2) * u + 1)));
+        w.end();
+        w.end();
+        (void)f.finish();
+    }
+
+    void load_row(KernelWriter& w, const RowNames& names) {
+        const Expr u = w.unrolled_for_("u", row_.chunks());
+        const Expr k = w.let("k", (u * row_.lanes + names.lane) * 8);
+        const Expr place[] = {names.batch, names.m, k};
+        const Expr loaded = body_->call(row_.load, place);
+        const Expr eight = w.let("eight", select(k < names.k_count, loaded, zeros(loaded.chunk())));
+        for (uint32_t half = 0; half < 2; ++half) {
+            const Expr at = body_->index(2) * u;
+            w.assign(body_->element(names.row, half == 0 ? at : at + 1), body_->part(eight, half));
+        }
+        w.end();
+    }
+
+    /// The first k of the four with this index.
+    Expr k_of_four(Expr u, Expr lane) { return (u / 2 * row_.lanes + lane) * 8 + u % 2 * 4; }
+
+    void fetch_param(KernelWriter& w, RowNames& names, size_t index) {
+        const auto fours = static_cast<uint32_t>(2 * row_.chunks());
+        names.params.push_back(
+            w.declare_chunks("param" + std::to_string(index), Chunk::kFour, fours));
+        const Expr u = w.unrolled_for_("u", fours);
+        const Expr k = w.let("k", k_of_four(u, names.lane));
+        const Expr place[] = {names.batch, names.m, k};
+        w.assign(body_->element(names.params.back(), u),
+                 select(k < names.k_count, body_->call(row_.fetches[index], place),
+                        zeros(Chunk::kFour)));
+        w.end();
+    }
+
+    /// For each of the invocation's elements, `statement` of it and of what functions of it take.
+    template <class Statement>
+    void for_each_of_row(KernelWriter& w, const RowNames& names, const Statement& statement) {
+        const Expr u = w.unrolled_for_("u", 2 * row_.chunks());
+        const Expr four = w.let("k_of_four", k_of_four(u, names.lane));
+        w.if_(four < names.k_count);
+        const Expr j = w.unrolled_for_("j", 4);
+        const Expr k = w.let("k", four + j);
+        const Expr element = body_->chunk_element(body_->element(names.row, u), j);
+        std::vector<Expr> arguments = {element, names.batch, names.m, k};
+        arguments.insert(arguments.end(), names.folds.begin(), names.folds.end());
+        if (names.folds.size() == row_.terms.size())
+            for (const Expr param : names.params)
+                arguments.push_back(body_->chunk_element(body_->element(param, u), j));
+        statement(element, std::span<const Expr>(arguments));
+        w.end();
+        w.end();
+        w.end();
+    }
+
+    /// A reduction of the row: each invocation's elements, then what its neighbours have.
+    void fold_row(KernelWriter& w, RowNames& names, size_t index, Expr thread, Expr first) {
+        const Fold fold = row_.folds[index];
+        const Expr start = body_->constant(fold_start(fold, DType::kF32), ScalarType::kF32);
+        const Expr result = w.declare("fold" + std::to_string(index), ScalarType::kF32, start);
+        for_each_of_row(w, names, [&](Expr, std::span<const Expr> arguments) {
+            w.assign(result, fold_step(fold, result, body_->call(row_.terms[index], arguments)));
+        });
+        const Expr of_lane =
+            body_->global("of_lane", LocalKind::kShared, ScalarType::kF32, row_.threads);
+        w.assign(body_->element(of_lane, thread), result);
+        w.barrier();
+        w.assign(result, body_->element(of_lane, first));
+        const Expr l = w.for_("l", body_->index(1), [&](Expr turn) { return turn < row_.lanes; });
+        w.assign(result, fold_step(fold, result, body_->element(of_lane, first + l)));
+        w.end();
+        w.barrier();
+        names.folds.push_back(result);
     }
 
     /// The load of this value in an expression.
@@ -609,177 +669,55 @@ class MatmulKernel {
         return nullptr;
     }
 
-    /// The vector of memory that begins with `element`, which is a load or a cast of one, or is
-    /// unpacked of one.
-    std::string vector_at(GlslWriter& writer, Scalar element, size_t input, Load load) {
+    /// The chunk of memory that begins with `element`, which is a load or a cast of one, or is unpacked
+    /// of one.  chunk: the type as far as the operand has a choice.
+    Expr chunk_at(KernelWriter& writer, Scalar element, size_t input, Chunk chunk) {
         if (const Node* unpacked = views_[input]->unpacked)
-            return unpacked_at(writer, element, *unpacked, load);
+            return unpacked_at(writer, element, *unpacked, chunk);
         while (arena_.node(element.id).op != ScalarOp::kLoad)
             element = Scalar{&arena_, arena_.node(element.id).a};
         const ScalarNode node = arena_.node(element.id);
-        const std::string buffer = kernel_.buffers.name_of(node.bits);
-        const std::string index = writer.emit(Scalar{&arena_, node.a});
-        if (held(graph_.values[node.bits].dtype) == DType::kF16) {
-            if (load == Load::kFour) {
-                kernel_.pair_loads.push_back(node.bits);
-                return "four_of(" + buffer + "p.at[" + index + " / 4])";
-            }
-            kernel_.word_loads.push_back(node.bits);
-            return buffer + "w.at[" + index + " / 8]";
-        }
-        kernel_.vector_loads.push_back(node.bits);
-        const std::string fours = buffer + "v.at[" + index + " / 4";
-        if (load == Load::kFetch) return "Eight(" + fours + "], " + fours + " + 1])";
-        return rounds_to_half(input) ? "hearth_rounded(" + fours + "])" : fours + "]";
+        const uint32_t buffer = functions_.operand(node.bits);
+        const Expr index = writer.emit(Scalar{&arena_, node.a});
+        const bool is_half = body_->buffers[buffer].held == DType::kF16;
+        if (is_half && chunk == Chunk::kEight) chunk = Chunk::kHalves;
+        const Expr loaded = body_->load_chunk(chunk, buffer, index);
+        const bool is_rounded = chunk == Chunk::kFour && !is_half && rounds_to_half(input);
+        return is_rounded ? body_->operation(ScalarOp::kRoundF16, loaded) : loaded;
     }
 
     /// Packed elements: a chunk of 16 bytes of them with their scale, or as numbers.
-    std::string unpacked_at(GlslWriter& writer, Scalar element, const Node& unpacked, Load load) {
+    Expr unpacked_at(KernelWriter& writer, Scalar element, const Node& unpacked, Chunk chunk) {
         const auto index_of = [&](size_t input) {
             const ScalarNode* node = find_load(element, unpacked.inputs[input]);
             HEARTH_ASSERT(node != nullptr);
             return Scalar{&arena_, node->a};
         };
-        const bool is_int4 = unpacked.attrs.integer("bits") == 4;
-        const ValueId words = unpacked.inputs[0];
         const Scalar word_index = index_of(0);
-        const std::string word = writer.emit(word_index), scale_index = writer.emit(index_of(1));
-        const std::string scale =
-            kernel_.buffers.load(unpacked.inputs[1], scale_index, ScalarType::kF32);
-        if (load == Load::kChunk) {
-            kernel_.word_loads.push_back(words);
-            return std::string(is_int4 ? "Int4Chunk(" : "Int8Chunk(") +
-                   kernel_.buffers.name_of(words) + "w.at[" + word + " / 4], " + scale + ")";
-        }
-        const auto word_at = [&](const std::string& at) {
-            return kernel_.buffers.load(words, at, ScalarType::kU32);
-        };
-        if (load == Load::kFour) {
-            if (!is_int4) return "hearth_four_int8(" + word_at(word) + ") * " + scale;
+        const Expr word = writer.emit(word_index), scale_index = writer.emit(index_of(1));
+        const Expr scale = body_->load(functions_.operand(unpacked.inputs[1]), scale_index);
+        const auto width = static_cast<uint32_t>(unpacked.attrs.integer("bits"));
+        Expr four;
+        if (chunk == Chunk::kFour && width == 4) {
             // The word's index is the element's over eight.
             const ScalarNode& over_eight = arena_.node(word_index.id);
             HEARTH_ASSERT(over_eight.op == ScalarOp::kDiv);
-            const std::string at = writer.emit(Scalar{&arena_, over_eight.a});
-            return "hearth_four_int4(" + word_at(word) + ", " + at + " / 4 % 2) * " + scale;
+            four = writer.emit(Scalar{&arena_, over_eight.a}) / 4 % 2;
         }
-        const std::string first = is_int4 ? "hearth_four_int4(" + word_at(word) + ", 0)"
-                                          : "hearth_four_int8(" + word_at(word) + ")";
-        const std::string second = is_int4 ? "hearth_four_int4(" + word_at(word) + ", 1)"
-                                           : "hearth_four_int8(" + word_at(word + " + 1") + ")";
-        return "Eight(" + first + " * " + scale + ", " + second + " * " + scale + ")";
+        return body_->unpack(chunk, width, functions_.operand(unpacked.inputs[0]), word, scale,
+                             four);
     }
 
-    /// "Eight load_a8(...)" or "vec4 load_a4(...)": elements one by one, none beyond the counts.
-    static std::string gather_function(size_t input, int each, bool along_k) {
-        const std::string name = input == 0 ? "a" : "b";
-        const std::string first = input == 0 ? "m" : "k", second = input == 0 ? "k" : "n";
-        const std::string along = along_k ? "k" : input == 0 ? "m" : "n";
-        auto element = [&](const std::string& step) {
-            auto place = [&](const std::string& axis) {
-                return axis == along ? along + " + " + step : axis;
-            };
-            return along + " + " + step + " < " + along + "_count ? load_" + name + "(batch, " +
-                   place(first) + ", " + place(second) + ") : 0.0;\n";
-        };
-        const bool is_eight = each == 8;
-        std::string text = std::string(is_eight ? "Eight" : "vec4") + " load_" + name +
-                           std::to_string(each) + "(int batch, int " + first + ", int " + second +
-                           ", int " + first + "_count, int " + second + "_count) {\n    " +
-                           (is_eight ? "Eight eight" : "vec4 four") +
-                           ";\n    [[unroll]] for (int i = 0; i < 4; ++i) {\n        ";
-        text += (is_eight ? "eight.x[i] = " : "four[i] = ") + element("i");
-        if (is_eight) text += "        eight.y[i] = " + element("4 + i");
-        return text + "    }\n    return " + (is_eight ? "eight" : "four") + ";\n}\n";
-    }
-
-    /// "void store(...)" of one element of the product, with what follows it; and "void store4(...)"
-    /// of four along n, which are one store where they lie so.
-    std::string store_function(MatmulFamily family) {
-        GlslWriter writer(arena_, kernel_.buffers);
-        const Scalar batch = arena_.variable(ScalarType::kI32);
-        const Scalar m = arena_.variable(ScalarType::kI32);
-        const Scalar n = arena_.variable(ScalarType::kI32);
-        const Scalar sum = arena_.variable(sum_type());
-        writer.bind(batch, "batch");
-        writer.bind(m, "m");
-        writer.bind(n, "n");
-        writer.bind(sum, "sum");
-        expressions_.define(node_.outputs[0], sum);
-        ScalarPlace place;
-        // Behind a reshape these coordinates mean nothing; the linear index still does.
-        const Shape& space = graph_.values[node_.outputs[0]].shape;
-        if (std::all_of(group_.stores.begin(), group_.stores.end(),
-                        [&](ValueId v) { return graph_.values[v].shape == space; })) {
-            place.coords = coords_of(arena_, {batch, {}}, batch_);
-            place.coords->axis.push_back(m);
-            place.coords->axis.push_back(n);
+    /// The functions by which the text stores results.
+    void add_stores(MatmulFamily family) {
+        if (is_early_) {
+            kernel_.head += "#define FETCHES_EARLY\n";
+            functions_.add_early_results();
+        } else {
+            (void)functions_.add_store();
         }
-        place.linear = (batch * extent(arena_, m_) + m) * extent(arena_, n_) + n;
-        std::vector<Scalar> values;
-        for (ValueId v : group_.stores) values.push_back(expressions_.read(v, place));
-        const std::string early = is_early_ ? early_function(writer, values, {batch, m, n}) : "";
-        // All results before the first store: a stored buffer may have taken over the bytes of one
-        // that is loaded.
-        std::string outs, locals, names, stores;
-        for (size_t i = 0; i < group_.stores.size(); ++i) {
-            const std::string name = "r" + std::to_string(i);
-            const std::string type(glsl_type(arena_.node(values[i].id).type));
-            writer.line(name + " = " + writer.emit(values[i]) + ";");
-            outs += ", out " + type + " " + name;
-            locals += "    " + type + " " + name + ";\n";
-            names += ", " + name;
-            stores += "    " + kernel_.buffers.store(group_.stores[i], "at", name) + "\n";
-        }
-        const bool stores_vectors = family == MatmulFamily::kVector || is_on_matrices(family);
-        const std::string linear = writer.emit(*place.linear);
-        kernel_.is_elementwise = elementwise_buffers(arena_, kernel_.buffers.values, *place.linear);
-        const std::string results = "int results(int batch, int m, int n, " + number_type() +
-                                    " sum" + std::string(is_early_ ? ", int j" : "") + outs +
-                                    ") {\n" + writer.text() + "    return " + linear + ";\n}\n";
-        if (is_early_) return early + results + store4_function();
-        return results + "void store(int batch, int m, int n, " + number_type() + " sum) {\n" +
-               locals + "    const int at = results(batch, m, n, sum" + names + ");\n" + stores +
-               "}\n" + (stores_vectors ? store4_function() : "");
-    }
-
-    /// "void fetch_early(int batch, int m, int n)": what the results of elements n to n + 3 read besides
-    /// the sum, into vectors that the kernel keeps, so that it is on its way while the product is made.
-    /// Tells the writer of results() their names; j is the element.
-    std::string early_function(GlslWriter& results, std::span<const Scalar> values,
-                               const std::array<Scalar, 3>& variables) {
-        const Scalar n = variables[2];
-        const Steps steps(arena_, n, n, 4);
-        GlslWriter writer(arena_, kernel_.buffers);
-        const char* const names[] = {"batch", "m", "n"};
-        for (size_t i = 0; i < 3; ++i) writer.bind(variables[i], names[i]);
-        std::string vectors;
-        int count = 0;
-        for (Scalar load : loads_in(arena_, values)) {
-            const ScalarNode node = load.node();
-            const Scalar index{&arena_, node.a};
-            if (load.type() != ScalarType::kF32 || !reads_only(arena_, index, variables)) continue;
-            const std::optional<int> step = steps.step(index);
-            const DType in_memory = held(graph_.values[node.bits].dtype);
-            const bool is_half = in_memory == DType::kF16;
-            const std::string name = "early" + std::to_string(count);
-            if (step == 0) {
-                writer.line(name + " = vec4(" + writer.emit(load) + ");");
-            } else if (step == 1 && steps.is_aligned(index) &&
-                       (is_half || in_memory == DType::kF32)) {
-                (is_half ? kernel_.pair_loads : kernel_.vector_loads).push_back(node.bits);
-                const std::string four = kernel_.buffers.name_of(node.bits) +
-                                         (is_half ? "p.at[" : "v.at[") + writer.emit(index) +
-                                         " / 4]";
-                writer.line(name + " = " + (is_half ? "four_of(" + four + ")" : four) + ";");
-            } else {
-                continue;
-            }
-            vectors += "vec4 " + name + ";\n";
-            results.define(load, name + "[j]");
-            ++count;
-        }
-        return vectors + "#define FETCHES_EARLY\nvoid fetch_early(int batch, int m, int n) {\n" +
-               writer.text() + "}\n";
+        if (family == MatmulFamily::kVector || is_on_matrices(family))
+            functions_.add_store4(stores_by_fours());
     }
 
     /// Whether four elements along n that begin at a multiple of four are one vector of each value
@@ -792,46 +730,20 @@ class MatmulKernel {
         });
     }
 
-    /// "void store4(...)": store() of elements n to n + 3, less those beyond N; n is a multiple of
-    /// four.
-    std::string store4_function() {
-        const std::string head = "void store4(int batch, int m, int n, vec4 sum) {\n";
-        if (!stores_by_fours())
-            return head +
-                   "    for (int j = 0; j < 4; ++j)\n"
-                   "        if (n + j < N) store(batch, m, n + j, sum[j]);\n}\n";
-        std::string locals, stores;
-        std::array<std::string, 4> names;
-        for (size_t i = 0; i < group_.stores.size(); ++i) {
-            const ValueId v = group_.stores[i];
-            const std::string four = "r" + std::to_string(i);
-            const std::string buffer = kernel_.buffers.name_of(v);
-            locals += "    vec4 " + four + ";\n";
-            for (size_t j = 0; j < 4; ++j) names[j] += ", " + four + "[" + std::to_string(j) + "]";
-            const bool is_half = graph_.values[v].dtype == DType::kF16;
-            (is_half ? kernel_.pair_loads : kernel_.vector_loads).push_back(v);
-            stores += "    " + buffer + (is_half ? "p" : "v") +
-                      ".at[at / 4] = " + (is_half ? "hearth_halves(" + four + ")" : four) + ";\n";
-        }
-        std::string text = head + locals;
-        for (size_t j = 0; j < 4; ++j)
-            text += "    " + std::string(j == 0 ? "const int at = " : "") +
-                    "results(batch, m, n + " + std::to_string(j) + ", sum[" + std::to_string(j) +
-                    "]" + (is_early_ ? ", " + std::to_string(j) : "") + names[j] + ");\n";
-        return text + stores + "}\n";
-    }
-
     const Graph& graph_;
     const Group& group_;
     const LowerOptions& options_;
     const Node& node_;
     GroupKernel kernel_;
-    GroupExpressions expressions_;
+    const std::shared_ptr<Body> body_ = std::make_shared<Body>();
+    MatmulFunctions functions_;
+    GroupExpressions& expressions_;
     ScalarArena& arena_;
-    Shape batch_;
-    Dim m_, n_, k_;
+    const Shape& batch_;
+    const Dim m_, n_, k_;
     std::optional<MemoryView> views_[2];
     std::optional<RowPrologue> prologue_;
+    RowParts row_;           ///< where there is a prologue
     bool is_early_ = false;  ///< what follows the product is read before it
     bool is_row_ = false;    ///< the text is matmul_row.comp
 };

@@ -113,7 +113,6 @@ constexpr MatmulTile kRowsAlongN[] = {
 };
 constexpr size_t kRowChoices = 4;  // of each; the others are for tuning
 constexpr int64_t kMostRows = 16;  // for which a row kernel is tried
-constexpr int kMatrixPad = 1;      // vectors of 16 bytes, see matmul_matrix.comp
 
 std::span<const MatmulTile> row_table(const MatmulProblem& problem) {
     return problem.b_k_is_contiguous ? std::span<const MatmulTile>(kRowsAlongK) : kRowsAlongN;

@@ -73,6 +73,9 @@ inline constexpr uint64_t kMostGroupsDeep = 65535;
 /// Invocations of a workgroup.
 int threads_of(const MatmulTile& tile, const DeviceCaps& caps);
 
+/// Between rows of slices in shared memory, in vectors of 16 bytes (slices.glsl).
+inline constexpr int kMatrixPad = 1;
+
 /// Shared memory that a workgroup declares.
 uint32_t shared_bytes_of(const MatmulTile& tile, const MatmulProblem& problem,
                          const DeviceCaps& caps);
