@@ -493,9 +493,9 @@ class FunctionWriter {
         text += "#ifndef " + upper + "\n#define " + upper + "\n";
         text += "#define " + name_ + "_program uvec2(0x" + std::string(hash + 8) + "u, 0x" +
                 std::string(hash, 8) + "u)  // its hash, low word first\n";
-        if (body.find("hearth_round_") != std::string::npos)
+        if (writer_.calls_rounding())
             text += guarded("HEARTH_NARROW_GLSL", shader_text("common/narrow.glsl"));
-        if (body.find("hearth_") != std::string::npos)
+        if (writer_.calls_functions())
             text += guarded("HEARTH_MATH_GLSL", shader_text("common/math.glsl"));
         text += "layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer " +
                 name_ + "_weights { uint at[]; };\n";

@@ -5,6 +5,7 @@
 
 #include "ir/scalar_operands.hpp"
 #include "ir/scalar_range.hpp"
+#include "kernel/types.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -12,6 +13,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <iterator>
 
 namespace hearth {
 
@@ -62,17 +64,34 @@ void GlslWriter::close_scope() {
     HEARTH_ASSERT(scopes_.size() > 1);
     Scope closed = std::move(scopes_.back());
     scopes_.pop_back();
-    const std::string margin = indent(scopes_.size() - 1);
-    scopes_.back().body += margin + closed.header + " {\n" + closed.body + margin + "}\n";
+    const size_t depth = scopes_.size() - 1;
+    add_line(depth, closed.header + " {");
+    std::vector<Line>& lines = scopes_.back().lines;
+    std::move(closed.lines.begin(), closed.lines.end(), std::back_inserter(lines));
+    add_line(depth, "}");
 }
 
 void GlslWriter::line(const std::string& text) {
-    scopes_.back().body += indent(scopes_.size() - 1) + text + "\n";
+    add_line(scopes_.size() - 1, text);
 }
 
-std::string GlslWriter::text() const {
+void GlslWriter::leave_room() {
+    scopes_.back().lines.push_back({scopes_.size() - 1, "", true});
+}
+
+std::string GlslWriter::text(size_t margin) const {
     HEARTH_ASSERT(scopes_.size() == 1);
-    return scopes_[0].body;
+    std::string text;
+    for (const Line& l : scopes_[0].lines)
+        text += std::string(4 * (l.depth + margin), ' ') + (l.is_room ? room_ : l.text) + "\n";
+    return text;
+}
+
+std::string GlslWriter::text_in_line() const {
+    HEARTH_ASSERT(scopes_.size() == 1);
+    std::string text;
+    for (const Line& l : scopes_[0].lines) text += (l.is_room ? room_ : l.text) + " ";
+    return text;
 }
 
 const std::string* GlslWriter::known(uint32_t id) const {
@@ -103,8 +122,7 @@ std::string GlslWriter::emit_node(uint32_t id) {
     const std::string text = expression(node);
     const size_t depth = variable_depths_.of(arena_, id);
     std::string name = "t" + std::to_string(locals_++);
-    scopes_[depth].body += indent(depth) + "const " + std::string(glsl_type(node.type)) + " " +
-                           name + " = " + text + ";\n";
+    add_line(depth, "const " + std::string(glsl_type(node.type)) + " " + name + " = " + text + ";");
     remember(id, depth, name);
     return name;
 }
@@ -118,9 +136,13 @@ std::string GlslWriter::expression(const ScalarNode& node) {
     const std::array<uint32_t, 3> ids{node.a, node.b, node.c};
     for (int i = 0; i < operand_count(node.op); ++i)
         operands.push_back(emit_node(ids[static_cast<size_t>(i)]));
+    calls_rounding_ |= node.op == ScalarOp::kRoundF16 || node.op == ScalarOp::kRoundBF16;
+    calls_functions_ |= calls_rounding_ || node.op == ScalarOp::kPhilox ||
+                        is_library_function(node.op, arena_.node(node.a).type);
     if (node.op == ScalarOp::kPhilox)
         return glsl_philox(arena_.key(node.bits), operands[0], operands[1]);
     GlslOperation operation{node.op, arena_.node(node.a).type, is_fitting_conversion(arena_, node)};
+    operation.round_f16 = round_f16_;
     for (size_t i = 0; i < std::min<size_t>(operands.size(), 2); ++i) {
         const ScalarNode& n = arena_.node(ids[i]);
         operation.is_number[i] =
@@ -170,7 +192,7 @@ std::string GlslWriter::emit_loop(uint32_t id) {
             if (is_arg)
                 line("if (" + counter + " == 0 || " + better + ") { " + best + " = " + value +
                      "; " + name + " = " + counter + "; }");
-            else if (body_type == "float")
+            else if (calls_functions_ |= body_type == "float"; body_type == "float")
                 line(best + " = " + counter + " == 0 ? " + value + " : hearth_" +
                      (larger ? "max(" : "min(") + best + ", " + value + ");");
             else

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes scalar expressions as GLSL statements, between lines that are GLSL already: for the kernel
-// families that are no bodies yet (kernel/body.hpp): custom kernels, products and fused networks.
+// Writes scalar expressions as GLSL statements, between lines that are GLSL already: for what is no
+// body yet (kernel/body.hpp): fused networks, and functions for the game's own shaders.
 //
 // Each expression that is used becomes one `const` local, in the outermost scope in which all that
 // it depends on is known: what does not depend on a loop's counter is computed before the loop.
@@ -45,7 +45,9 @@ std::string shared_content(const std::string& value, ScalarType type);
 
 class GlslWriter {
   public:
-    GlslWriter(ScalarArena& arena, BufferTable& buffers) : arena_(arena), buffers_(buffers) {
+    /// round_f16: the function that rounds to f16.
+    GlslWriter(ScalarArena& arena, BufferTable& buffers, std::string_view round_f16 = kRoundF16)
+        : arena_(arena), buffers_(buffers), round_f16_(round_f16) {
         scopes_.emplace_back();
     }
 
@@ -65,14 +67,28 @@ class GlslWriter {
 
     /// Adds a statement to the current scope.
     void line(const std::string& text);
+    /// Leaves room in the current scope for a line that is known later: fill().
+    void leave_room();
+    void fill_room(std::string text) { room_ = std::move(text); }
 
-    /// The finished text.  All scopes but the first must be closed.
-    std::string text() const;
+    /// The finished text, so many steps from the margin.  All scopes but the first must be closed.
+    std::string text(size_t margin = 1) const;
+    /// The same as one line, which a macro can be.
+    std::string text_in_line() const;
+
+    /// Of shaders/common, what the text calls: rounding, or any function.
+    bool calls_rounding() const { return calls_rounding_; }
+    bool calls_functions() const { return calls_functions_; }
 
   private:
+    struct Line {
+        size_t depth;
+        std::string text;
+        bool is_room = false;
+    };
     struct Scope {
         std::string header;
-        std::string body;
+        std::vector<Line> lines;
         std::unordered_map<uint32_t, std::string> names;  ///< expression id -> local or literal
     };
 
@@ -81,13 +97,18 @@ class GlslWriter {
     std::string expression(const ScalarNode& node);
     const std::string* known(uint32_t id) const;
     void remember(uint32_t id, size_t depth, std::string name);
-    std::string indent(size_t depth) const { return std::string(4 * (depth + 1), ' '); }
+    void add_line(size_t depth, std::string text) {
+        scopes_[depth].lines.push_back({depth, std::move(text)});
+    }
 
     ScalarArena& arena_;
     BufferTable& buffers_;
     std::vector<Scope> scopes_;
     VariableDepths variable_depths_;
     uint32_t locals_ = 0;
+    std::string_view round_f16_;
+    std::string room_;
+    bool calls_rounding_ = false, calls_functions_ = false;
 };
 
 }  // namespace hearth

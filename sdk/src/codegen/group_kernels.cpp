@@ -588,14 +588,14 @@ std::vector<uint32_t> number_functions(const Graph& graph,
 
 NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
                        const std::vector<bool>& inlined, const LowerOptions& options,
-                       uint32_t threads, BufferTable& buffers) {
+                       uint32_t threads, std::string_view round_f16, BufferTable& buffers) {
     Body body;
     const KernelWriter::Operand operand = operands_of(graph, options, body);
     for (const uint32_t v : buffers.values) (void)operand(v);
     NumberText text;
     for (const uint32_t f : number_functions(graph, numbers, inlined, options, threads, body))
         text.calls += "    " + body.functions[f].name + "();\n";
-    text.functions = print_glsl_functions(body);
+    text.functions = print_glsl_functions(body, round_f16);
     for (size_t b = buffers.values.size(); b < body.buffers.size(); ++b)
         buffers.values.push_back(body.buffers[b].value);
     buffers.uses_rows |= body_requirements(body).rows;

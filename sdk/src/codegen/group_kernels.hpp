@@ -117,7 +117,7 @@ struct NumberText {
 };
 NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
                        const std::vector<bool>& inlined, const LowerOptions& options,
-                       uint32_t threads, BufferTable& buffers);
+                       uint32_t threads, std::string_view round_f16, BufferTable& buffers);
 
 /// Reads of numbers that the group's kernel works out itself are of variables of their own.
 void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,

@@ -61,14 +61,6 @@ OperandLayout layout_of(const Graph& graph, const GroupKernel& kernel, const Dev
     return layout;
 }
 
-/// Whether a store to any of the buffers rounds.
-bool rounds(const Graph& graph, const BufferTable& buffers) {
-    return std::any_of(buffers.values.begin(), buffers.values.end(), [&](uint32_t v) {
-        const DType dtype = graph.values[v].dtype;
-        return dtype == DType::kF16 || dtype == DType::kBF16;
-    });
-}
-
 std::string buffer_type(std::string_view name, std::string_view element, int alignment) {
     return "layout(buffer_reference, std430, buffer_reference_align = " +
            std::to_string(alignment) + ") buffer " + std::string(name) + " { " +
@@ -178,38 +170,22 @@ std::string descriptor_declarations(const Graph& graph, const GroupKernel& kerne
     return text;
 }
 
-/// What a kernel's text needs around it.
-struct TextNeeds {
-    bool unrolled = false, matrices = false, subgroup_barriers = false;
-    bool rounding = false, random = false, functions = false;
-};
-
 /// Whether the kernel is a hand-written text, with functions of a body ahead of it.
 bool is_text(const GroupKernel& kernel) {
     return !kernel.text.empty();
 }
 
+/// What a kernel's text needs ahead of it.
+struct TextNeeds {
+    bool unrolled = false, rounding = true, random = true, functions = true;
+};
+
 TextNeeds needs_of(const GroupKernel& kernel) {
     // A text calls what it likes of shaders/common, and requires its extensions itself.
-    if (is_text(kernel))
-        return {.unrolled = body_requirements(*kernel.described).unrolled,
-                .matrices = kernel.has_matrices,
-                .rounding = true,
-                .random = true,
-                .functions = true};
-    if (kernel.described != nullptr) {
-        const BodyRequirements needs = body_requirements(*kernel.described);
-        return {.unrolled = needs.unrolled,
-                .rounding = needs.rounding,
-                .random = needs.random,
-                .functions = needs.functions};
-    }
-    // Families that are GLSL still: products, custom kernels, fused networks.
-    const auto has = [&](std::string_view word) {
-        return kernel.body.find(word) != std::string::npos;
-    };
-    return {has("[[unroll]]"),    has("hearth_matrix_"), has("subgroupBarrier"),
-            has("hearth_round_"), has("hearth_philox"),  has("hearth_")};
+    if (kernel.described == nullptr) return {};
+    const BodyRequirements needs = body_requirements(*kernel.described);
+    if (is_text(kernel)) return {.unrolled = needs.unrolled};
+    return {needs.unrolled, needs.rounding, needs.random, needs.functions};
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
@@ -246,10 +222,7 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     const TextNeeds needs = needs_of(kernel);
     std::string text = "#version 450\n";
     if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
-    if (needs.matrices)
-        text += matrix_head(kernel, caps);
-    else if (needs.subgroup_barriers)
-        text += "#extension GL_KHR_shader_subgroup_basic : require\n";
+    if (kernel.has_matrices) text += matrix_head(kernel, caps);
     if (by_address) text += "#extension GL_EXT_buffer_reference : require\n";
     if (by_address) text += "#extension GL_EXT_buffer_reference_uvec2 : require\n";
     if (holds(graph, kernel.buffers, storage, 2))
@@ -262,13 +235,13 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     text += by_address ? address_declarations(graph, kernel, layout, storage)
                        : descriptor_declarations(graph, kernel, storage);
     if (!is_described) text += access_macros(graph, kernel.buffers, storage);
-    if (needs.rounding || (!is_described && rounds(graph, kernel.buffers))) {
+    if (needs.rounding) {
         if (caps.matrix_cores != MatrixCores::kNone && holds(graph, kernel.buffers, storage, 2))
             text += "#define HEARTH_CONVERTS_TO_NEAREST\n";
         text += shader_text("common/narrow.glsl");
     }
     if (needs.random) text += shader_text("common/philox.glsl");
-    if (needs.matrices) text += shader_text("common/coopmat.glsl");
+    if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
     if (is_text(kernel)) {
         const size_t last = kernel.ahead_of_last.empty() ? 0 : 1;
@@ -759,7 +732,7 @@ class Lowerer {
         } else {
             HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
         }
-        if (!is_finished && needs_of(text).matrices) {
+        if (!is_finished && text.has_matrices) {
             kernel.needs_matrix_cores = matrix_cores_of(text, options_.caps);
             kernel.needs_workgroup_matrices = text.workgroup_matrix.has_value();
             kernel.matrix = text.workgroup_matrix.value_or(options_.caps.matrix);

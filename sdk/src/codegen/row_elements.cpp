@@ -76,7 +76,7 @@ std::string RowProgramWriter::write_elements(const RowStage& stage, std::span<co
         scope.open_row();
         store_eight(scope, values, width);
         writer.close_scope();
-        return indented(eight_text(scope));
+        return eight_text(scope);
     }
     const int tasks = plan_.tile_rows * padded;
     writer.line(lane_line(lane, tasks));
@@ -93,7 +93,7 @@ std::string RowProgramWriter::write_elements(const RowStage& stage, std::span<co
         store_row(scope, values, inner, "j", "j < " + text(width));
     }
     writer.close_scope();
-    return indented(writer.text());
+    return writer.text(kStageMargin);
 }
 
 std::string RowProgramWriter::write_rowwise(const RowStage& stage) {
@@ -161,7 +161,7 @@ std::string RowProgramWriter::write_rowwise(const RowStage& stage) {
     }
     store_rowwise(scope, group, outer_count, o, open_line);
     writer.close_scope();
-    return indented(writer.text());
+    return writer.text(kStageMargin);
 }
 
 void RowProgramWriter::fold_lanes(GlslWriter& writer, Fold fold, ScalarType type,

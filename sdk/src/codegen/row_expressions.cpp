@@ -194,7 +194,7 @@ void RowProgramWriter::store_eight(Scope& scope, std::span<const ValueId> values
     for (ValueId v : values)
         if (is_kept_by_eight(v) || is_stored_by_eight(v))
             writer.line("float eight" + text(v) + "[8];");
-    writer.line(kReadsMark);
+    writer.leave_room();
     writer.open_scope("UNROLL for (int t = 0; t < 8; ++t)");
     writer.line("const int n = n0 + t;");
     writer.line("const int nn = min(n, " + text(width - 1) + ");");
@@ -254,9 +254,8 @@ std::string RowProgramWriter::four_of(const std::string& eight, int half) {
     return four;
 }
 
-std::string RowProgramWriter::eight_text(const Scope& scope) {
-    std::string lines = scope.writer.text();
-    lines.replace(lines.find(kReadsMark), std::string_view(kReadsMark).size(), scope.eight_reads);
-    return lines;
+std::string RowProgramWriter::eight_text(Scope& scope) {
+    scope.writer.fill_room(std::move(scope.eight_reads));
+    return scope.writer.text(kStageMargin);
 }
 }  // namespace hearth

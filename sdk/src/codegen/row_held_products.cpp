@@ -116,7 +116,7 @@ std::string RowProgramWriter::write_held_epilogue(const RowStage& stage, int& la
         writer.close_scope();
         if (padded % plan_.threads != 0) writer.close_scope();
         writer.close_scope();
-        return indented(writer.text());
+        return writer.text(kStageMargin);
     }
     const int tasks = plan_.tile_rows * padded;
     writer.line(lane_line(lane, tasks));
@@ -143,7 +143,7 @@ std::string RowProgramWriter::write_held_epilogue(const RowStage& stage, int& la
     store_row(scope, stage.group->stores, inner, "n", inside);
     if (tasks % plan_.threads != 0) writer.close_scope();
     writer.close_scope();
-    return indented(writer.text());
+    return writer.text(kStageMargin);
 }
 
 }  // namespace hearth

@@ -77,7 +77,7 @@ std::string RowProgramWriter::write_matrix_product(const RowStage& stage, int& l
     out += open_matrix_tasks(tasks, columns, "cr", true);
     out += "                UNROLL for (int i = 0; i < " + text(lines) + "; ++i) {\n";
     out += spread(acc, tasks) + "                " + mine(tasks) + "{\n";
-    out += indented(matrix_epilogue(stage, w, lines)) + "                }\n";
+    out += matrix_epilogue(stage, w, lines) + "                }\n";
     return out + "                subgroupBarrier();\n                }\n" + close_tasks();
 }
 
@@ -102,7 +102,7 @@ std::optional<std::string> RowProgramWriter::whole_epilogue(const RowStage& stag
     if (!stores) return std::nullopt;
     return "                UNROLL for (int i = 0; i < " + text(lines) +
            "; ++i) {\n                const int m = r0 * " + text(lines) +
-           " + i, c = c0, base = 0;\n" + indented(*worked_out + *stores) + "                }\n";
+           " + i, c = c0, base = 0;\n" + *worked_out + *stores + "                }\n";
 }
 
 std::string RowProgramWriter::matrix_epilogue(const RowStage& stage, const RowWeight& w,

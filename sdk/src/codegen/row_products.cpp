@@ -108,7 +108,7 @@ bool RowProgramWriter::can_hold(size_t index) const {
 
 std::string RowProgramWriter::weight_function(size_t index, int i_end, int j_end) {
     const std::string name = "weights" + text(static_cast<int64_t>(index));
-    if (functions_.find(" " + name + "(") != std::string::npos) return name;
+    if (!weight_functions_.insert(index).second) return name;
     Scope scope(*this, {});
     const Scalar i = scope.arena.variable(ScalarType::kI32);
     const Scalar j = scope.arena.variable(ScalarType::kI32);
@@ -218,6 +218,6 @@ std::string RowProgramWriter::write_epilogue(const RowStage& stage, const RowWei
     store_row(scope, stage.group->stores, inner, "n", is_padded ? "n < " + text(w.outer) : "");
     writer.close_scope();
     writer.close_scope();
-    return open_tasks(deal) + indented(writer.text()) + close_tasks();
+    return open_tasks(deal) + writer.text(kStageMargin) + close_tasks();
 }
 }  // namespace hearth

@@ -22,8 +22,9 @@ Result<GroupKernel> RowProgramWriter::run() {
             "    const int subgroup = int(gl_SubgroupID);\n"
             "    const int subgroup_lane = int(gl_SubgroupInvocationID);\n";
     body += declarations_;
-    NumberText numbers = number_text(graph_, numbers_, inlined_, options_,
-                                     static_cast<uint32_t>(plan_.threads), kernel_.buffers);
+    NumberText numbers =
+        number_text(graph_, numbers_, inlined_, options_, static_cast<uint32_t>(plan_.threads),
+                    round_f16(), kernel_.buffers);
     functions_ += numbers.functions;
     body += load_vectors() + numbers.calls;
     if (plan_.mode == RowWeights::kOnce)
@@ -37,9 +38,11 @@ Result<GroupKernel> RowProgramWriter::run() {
     body += tile_loop(tile) + write_sums() + "}\n";
     kernel_.body = "#extension GL_EXT_control_flow_attributes : require\n#define UNROLL ";
     kernel_.body += is_software_ ? "[[dont_unroll]]\n" : "[[unroll]]\n";
+    if (on_matrix_cores())
+        kernel_.body += "float round_to_half(float x) { return float(float16_t(x)); }\n";
     kernel_.body += pool() + functions_ + body;
+    kernel_.has_matrices = on_matrix_cores();
     kernel_.prefers_nv_matrices = plan_.in_registers;
-    if (on_matrix_cores()) round_by_hardware(kernel_.body);
     kernel_.local_size = {static_cast<uint32_t>(plan_.threads), 1, 1};
     kernel_.grid[0] = grid();
     return std::move(kernel_);
@@ -64,14 +67,6 @@ std::string RowProgramWriter::write_tile() {
     sums_ = sums;
     return "        if (count == " + text(plan_.tile_rows) + ") {\n" + whole +
            "        } else {\n" + edge + "        }\n";
-}
-
-void RowProgramWriter::round_by_hardware(std::string& body) {
-    constexpr std::string_view kExact = "hearth_round_f16(", kFast = "round_to_half(";
-    for (size_t at = 0; (at = body.find(kExact, at)) != std::string::npos;)
-        body.replace(at, kExact.size(), kFast);
-    body.insert(body.find("shared uvec4"),
-                "float round_to_half(float x) { return float(float16_t(x)); }\n");
 }
 
 std::string RowProgramWriter::pool() const {

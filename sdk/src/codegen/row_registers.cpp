@@ -384,7 +384,7 @@ std::optional<std::string> RowProgramWriter::matrix_text(const RowStage& stage,
     scope.eight = inner;
     scope.by_matrix = true;
     scope.is_one_wide = row_width(values[0]) == 1;
-    writer.line(kReadsMark);
+    writer.leave_room();
     if (!sum.empty()) writer.line("const hearth_matrix_sum sum = " + sum + ";");
     for (ValueId v : values) writer.line("hearth_matrix_sum out" + text(v) + ";");
     writer.open_scope("UNROLL for (int e = 0; e < out" + text(values[0]) + ".length(); ++e)");
@@ -440,8 +440,8 @@ std::string RowProgramWriter::write_matrices(const RowStage& stage, std::span<co
                   "[i] = " + (is_half ? "hearth_matrix_half(" + out + ");\n" : out + ";\n");
         stores += store_block(v, matrices_of(v) + "[i]");
     }
-    return declared + "        {\n" + open_matrices(matrix_columns(values[0])) +
-           indented(*worked_out + stores + and_then) + "            }\n        }\n";
+    return declared + "        {\n" + open_matrices(matrix_columns(values[0])) + *worked_out +
+           stores + and_then + "            }\n        }\n";
 }
 
 std::string RowProgramWriter::matrix_type(ValueId v) const {
@@ -607,9 +607,9 @@ std::string RowProgramWriter::register_sum_text(const RowStage& stage) {
     is_lost_ = is_lost_ || !worked_out;
     if (is_lost_) return {};
     store_row_sum(v, name, 1, 1, true, "");
-    return indented(*worked_out + mask_columns(terms, row_width(in)) + mask_summed(in) +
-                    "UNROLL for (int e = 0; e < " + terms + ".length(); ++e) " + name +
-                    "[0] += " + terms + "[e];\n");
+    return *worked_out + mask_columns(terms, row_width(in)) + mask_summed(in) +
+           "UNROLL for (int e = 0; e < " + terms + ".length(); ++e) " + name + "[0] += " + terms +
+           "[e];\n";
 }
 
 // ------------------------------------------------------------------------------ weight gradients

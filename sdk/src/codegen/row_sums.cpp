@@ -180,7 +180,7 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
         store_sliced_sum(v, name, columns, slices, lane_text);
     else
         store_row_sum(v, name, columns, rounds, is_single, lane_text);
-    return indented(writer.text());
+    return writer.text(kStageMargin);
 }
 
 bool RowProgramWriter::sums_alone(int length) const {
@@ -291,13 +291,4 @@ void RowProgramWriter::store_row_sum(ValueId v, const std::string& name, int col
     sums_ += "    if (tid == 0) " + buffer + ".at[group] = SHARED(" + scratch + ");\n";
 }
 
-std::string RowProgramWriter::indented(const std::string& lines) {
-    std::string out;
-    for (size_t at = 0; at < lines.size();) {
-        const size_t end = std::min(lines.find('\n', at), lines.size());
-        out += "        " + lines.substr(at, end - at) + "\n";
-        at = end + 1;
-    }
-    return out;
-}
 }  // namespace hearth

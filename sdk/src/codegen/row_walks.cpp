@@ -24,14 +24,14 @@ std::string RowProgramWriter::read_in_walk(const RowStage& stage, ValueId v,
     }
     std::string value = scope.writer.emit(scope.expressions.read(v, at));
     if (graph_.value(v).dtype == DType::kBool) value = "bool(" + value + ")";
-    return "{ " + scope.writer.text() + to + " = " + value + "; }\n";
+    return "{ " + scope.writer.text_in_line() + to + " = " + value + "; }";
 }
 
 std::string RowProgramWriter::store_in_walk(const RowStage& stage, ValueId v,
                                             const std::string& content, const std::string& inner) {
     Scope scope(*this, stage);
     store(scope, v, content, inner);
-    return scope.writer.text();
+    return scope.writer.text_in_line();
 }
 
 std::string RowProgramWriter::write_walk(const RowStage& stage) {

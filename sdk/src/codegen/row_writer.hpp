@@ -81,7 +81,7 @@ class RowProgramWriter {
 
     /// Devices with matrix cores convert to f16 by one instruction, which rounds to nearest even; so
     /// do the matrices' own conversions.
-    static void round_by_hardware(std::string& body);
+    std::string_view round_f16() const { return on_matrix_cores() ? "round_to_half" : kRoundF16; }
 
     /// Shared memory.  Matrices can be loaded from integers in steps of 16 bytes, whatever the
     /// integers stand for.
@@ -129,7 +129,7 @@ class RowProgramWriter {
             : expressions(program.graph_, stage.group != nullptr ? *stage.group : nothing,
                           program.inlined_),
               arena(expressions.arena()),
-              writer(arena, program.kernel_.buffers),
+              writer(arena, program.kernel_.buffers, program.round_f16()),
               row(arena.variable(ScalarType::kI32)),
               local(arena.variable(ScalarType::kI32)) {
             expressions.set_resident(
@@ -200,8 +200,7 @@ class RowProgramWriter {
     static std::string four_of(const std::string& eight, int half);
 
     /// The text of a scope in which store_eight was called once.
-    static std::string eight_text(const Scope& scope);
-    static constexpr const char* kReadsMark = "#reads#";
+    static std::string eight_text(Scope& scope);
 
     // Fills and element-wise:
 
@@ -412,7 +411,8 @@ class RowProgramWriter {
     bool sums_alone(int length) const;
     std::string write_sums() const { return sums_; }
 
-    static std::string indented(const std::string& lines);
+    /// How far from the margin a stage's statements are.
+    static constexpr size_t kStageMargin = 3;
 
     const Graph& graph_;
     const RowRegion& region_;
@@ -428,8 +428,9 @@ class RowProgramWriter {
     GroupKernel kernel_;
     std::string rows_;
     std::string functions_;
-    std::string declarations_;  ///< sums that live as long as the workgroup
-    std::string sums_;          ///< stores them
+    std::set<size_t> weight_functions_;  ///< weights that have one among them
+    std::string declarations_;           ///< sums that live as long as the workgroup
+    std::string sums_;                   ///< stores them
     bool keeps_gradients_ = false;
     std::set<ValueId> vanishing_;   ///< of what is written: zero in rows that sums leave out
     bool is_whole_tile_ = false;    ///< of what is written, with rows in registers

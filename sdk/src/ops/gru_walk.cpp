@@ -24,12 +24,6 @@ int terms_each(const GruWalk& walk) {
     return ceil_of(walk.is_backward ? 3 * walk.hidden : walk.hidden, walk.slices);
 }
 
-/// As one line, which a macro can be.
-std::string joined_lines(std::string text) {
-    std::ranges::replace(text, '\n', ' ');
-    return text;
-}
-
 }  // namespace
 
 GruWalk GruWalk::of(bool is_backward, int64_t hidden, int64_t steps, int sequences, int threads,
@@ -95,7 +89,7 @@ std::string gru_walk_text(const GruWalk& walk, const GruAccess& access, int64_t 
         add("READ_BIAS", access.read_bias);
     }
     std::string text;
-    for (const auto& [name, value] : names) text += define(name, joined_lines(value));
+    for (const auto& [name, value] : names) text += define(name, value);
     text += shader_text(walk.is_backward ? "recurrent/gru_backward.glsl"
                                          : "recurrent/gru_forward.glsl");
     for (const auto& [name, value] : names) text += "#undef " + std::string(name) + "\n";
