@@ -256,9 +256,9 @@ class CpuMatmul {
             writer_.for_("column", index(0), [&](Expr at) { return at < column_count_; });
         const Scalar sum = arena_.variable(sum_type_);
         const Scalar m = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
-        writer_.bind(sum, writer_.let("sum", sum_of(row, column)));
-        writer_.bind(m, writer_.let("m", first_row_ + row));
-        writer_.bind(n, writer_.let("n", first_column_ + column));
+        writer_.bind(sum, writer_.let("total", sum_of(row, column)));
+        writer_.bind(m, writer_.let("to_m", first_row_ + row));
+        writer_.bind(n, writer_.let("to_n", first_column_ + column));
         expressions_.define(node_.outputs[0], sum);
         ScalarPlace place;
         // Behind a reshape these coordinates mean nothing; the linear index still does.

@@ -141,6 +141,11 @@ GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vec
 GroupKernel cpu_matmul_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);
 
+/// Of an operator with a custom kernel, as a body for CPUs: cpu_custom_kernel.cpp.  Only if it has one.
+GroupKernel cpu_custom_kernel(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined, const LowerOptions& options);
+bool has_cpu_kernel(const OpDef& op);
+
 /// Whether that kernel can have a RowPrologue.
 bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
 

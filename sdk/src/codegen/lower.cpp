@@ -659,6 +659,8 @@ class Lowerer {
                     return cpu_matmul_kernel(graph, group, inlined, options_);
                 return matmul_kernel(graph, group, inlined, options_);
             case GroupKind::kOwn:
+                if (is_cpu(options_.caps))
+                    return cpu_custom_kernel(graph, group, inlined, options_);
                 return own_kernel(graph, group, inlined, options_);
         }
         return {};
@@ -671,7 +673,8 @@ class Lowerer {
                                     op.op_class == OpClass::kMatmul ||
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
-            const bool is_glsl = op.op_class == OpClass::kKernel || op.name == "matmul_partial";
+            const bool is_glsl = (op.op_class == OpClass::kKernel && !has_cpu_kernel(op)) ||
+                                 op.name == "matmul_partial";
             if (is_cpu(options_.caps) && is_glsl)
                 return unsupported(std::string(op.name) + " has no kernel in C");
             if (op.writes_in_place && !writes_in_place(graph, graph.nodes[n]))

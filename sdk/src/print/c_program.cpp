@@ -330,6 +330,11 @@ class ProgramPrinter {
                 alignment + "\"\n" + dtypes() + std::string(c_brain()) + slots();
         if (of_.has_weights_in_source) text += weights();
         for (const char* what : {"init", "load", "save"}) text += "\n" + brain_function(what);
+        // What a kernel works out for all of its shapes, one of them may not need.
+        text +=
+            "\n#if defined(__GNUC__)\n#pragma GCC diagnostic push\n"
+            "#pragma GCC diagnostic ignored \"-Wunused-variable\"\n"
+            "#pragma GCC diagnostic ignored \"-Wtautological-compare\"\n#endif\n";
         for (size_t k = 0; k < program_.kernels.size(); ++k) {
             const std::string kernel = kernel_name(k);
             HEARTH_ASSIGN(const std::string printed, print_c(*of_.bodies[k], kernel));
@@ -338,6 +343,7 @@ class ProgramPrinter {
                     "workgroups);\n" +
                     printed;
         }
+        text += "\n#if defined(__GNUC__)\n#pragma GCC diagnostic pop\n#endif\n";
         for (size_t e = 0; e < program_.entries.size(); ++e) text += entry_source(e);
         return text;
     }

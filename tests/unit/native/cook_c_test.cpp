@@ -7,6 +7,7 @@
 #include "cpu/interpreter.hpp"
 #include "native/native_net.hpp"
 #include "support/digits.hpp"
+#include "unit/agents/learner_rig.hpp"
 
 #include <hearth/brain.hpp>
 #include <hearth/io.hpp>
@@ -53,16 +54,18 @@ std::vector<Graph> policy(std::vector<int64_t> widths = {40, 16, 3}, double rate
     return std::move(graphs).value();
 }
 
-native::BuildOptions build_options(const std::string& compiler = "") {
+native::BuildOptions build_options(const std::string& compiler = "",
+                                   const std::string& optimization = "-O2") {
     return {.compiler = compiler,
-            .flags = "-O2 -Wall -Wextra -Werror",
+            .flags = optimization + " -Wall -Wextra -Werror",
             .cache_folder = ::testing::TempDir() + "hearth_native_test"};
 }
 
 std::unique_ptr<NativeNet> build(std::vector<Graph> graphs, CookCOptions options,
-                                 const std::string& compiler = "") {
+                                 const std::string& compiler = "",
+                                 const std::string& optimization = "-O2") {
     if (options.cpu == Cpu::kScalar) options.cpu = native::this_cpu();
-    auto net = NativeNet::build(std::move(graphs), options, build_options(compiler));
+    auto net = NativeNet::build(std::move(graphs), options, build_options(compiler, optimization));
     EXPECT_TRUE(net.ok()) << net.status().message();
     return net.ok() ? std::move(net).value() : nullptr;
 }
@@ -266,13 +269,47 @@ TEST(CookC, CallsThatCannotWorkSayWhatWasExpected) {
     net->memory() = good;
 }
 
+TEST(CookC, ScansAndSortsAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    const Tensor x = trace.input("x", {kRows, 7}), y = trace.input("y", {2500});
+    trace.output("sum", cumsum(x, 1));
+    trace.output("before", cumsum(x, 1, true, true));
+    trace.output("along rows", cumsum(x, 0));
+    trace.output("product", cumprod(x, 1));
+    trace.output("order", argsort(x, 1, true));
+    trace.output("long order", argsort(y, 0));
+    trace.output("values", relu(cumsum(x * 2, 1)) + 1);
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    CookCOptions options;
+    options.rows_capacity = 9;
+    const auto net = build({*graph}, options);
+    ASSERT_NE(net, nullptr);
+    NamedTensors inputs{{"x", numbers({5, 7}, 1)}, {"y", numbers({2500}, 2)}}, weights;
+    inputs["x"].set(3, std::numeric_limits<double>::quiet_NaN());
+    for (int64_t i = 0; i < 2500; i += 3) inputs["y"].set(i, static_cast<double>(i % 7));
+    const auto expected = interpret(*graph, inputs, weights, 5);
+    ASSERT_TRUE(expected.ok());
+    const auto found = net->run("act", inputs, 5);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (const char* exact : {"order", "long order"})
+        EXPECT_EQ(found->at(exact), expected->at(exact)) << exact;
+    for (const auto& [name, tensor] : *expected)
+        for (int64_t i = 0; i < tensor.element_count(); ++i)
+            if (!std::isnan(tensor.get(i)))
+                ASSERT_NEAR(found->at(name).get(i), tensor.get(i), 1e-4) << name << i;
+            else
+                ASSERT_TRUE(std::isnan(found->at(name).get(i))) << name << i;
+}
+
 TEST(CookC, AnOperatorWithoutAKernelInCIsNamed) {
     Trace trace("act");
-    trace.output("y", cumsum(trace.input("x", {kRows, 5}), 1));
+    const Tensor boxes = trace.input("boxes", {1, 6, 4}), scores = trace.input("scores", {1, 1, 6});
+    trace.output("y", nms(boxes, scores, 3));
     const auto cooked = cook_c({&trace}, {});
     ASSERT_FALSE(cooked.ok());
     EXPECT_EQ(cooked.status().code(), StatusCode::kUnsupported);
-    EXPECT_NE(cooked.status().message().find("cumsum has no kernel in C"), std::string::npos)
+    EXPECT_NE(cooked.status().message().find("nms has no kernel in C"), std::string::npos)
         << cooked.status().message();
     CookCOptions bad_name;
     bad_name.name = "3d net";
@@ -306,6 +343,94 @@ TEST(CookC, TheSourceIsFreestandingAndPedantic) {
         "! nm walker.o | grep ' [bBdDC] '";
     EXPECT_EQ(std::system(command.c_str()), 0);
     std::filesystem::remove_all(folder);
+}
+
+// ---------------------------------------------------------------------------------- learners
+
+/// A learner in C beside one on the interpreter: each entry runs on both.
+class LearnerInC {
+  public:
+    LearnerInC(const agents::Traces& traces, uint64_t rows) : learner_(traces) {
+        std::vector<Graph> graphs;
+        for (const auto& trace : traces) {
+            auto graph = trace->finish();
+            EXPECT_TRUE(graph.ok()) << graph.status().message();
+            if (graph.ok()) graphs.push_back(std::move(graph).value());
+        }
+        CookCOptions options;
+        options.rows_capacity = rows;
+        net_ = build(graphs, options, "", "-O0");
+    }
+
+    void run(const std::string& entry, const NamedTensors& inputs = {}, int64_t rows = 1) {
+        ASSERT_NE(net_, nullptr);
+        const NamedTensors expected = learner_.run(entry, inputs, rows);
+        const auto found = net_->run(entry, inputs, rows);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        expect_near(*found, expected, 1e-4);
+    }
+
+    void expect_same_weights(const std::vector<std::string>& paths) {
+        ASSERT_NE(net_, nullptr);
+        NamedTensors expected;
+        for (const auto& [name, value] : learner_.weights)
+            for (const std::string& path : paths)
+                if (name.starts_with(path)) expected.emplace(name, value);
+        ASSERT_GT(expected.size(), 8u);
+        expect_near(net_->weights(), expected, 1e-4);
+    }
+
+  private:
+    agents::InterpretedLearner learner_;
+    std::unique_ptr<NativeNet> net_;
+};
+
+TEST(CookC, APpoLearnerLearnsAsTheInterpreterDoes) {
+    agents::Ppo ppo;
+    ppo.agents = 4;
+    ppo.horizon = 8;
+    ppo.minibatches = 4;
+    ppo.epochs = 2;
+    const agents::AgentSchema schema(agents::Fields().numbers("x", 5),
+                                     agents::Actions().choose("move", 3).drive("aim", 2));
+    const auto traces = agents::trace_agents(schema, agents::mlp_network({8, 8}), ppo);
+    LearnerInC both(traces, 4);
+    for (uint64_t t = 0; t < 8; ++t) {
+        NamedTensors rows{{"id", HostTensor(DType::kU32, {4})}};
+        for (int64_t i = 0; i < 4; ++i) rows["id"].set(i, static_cast<double>(i));
+        rows["observation"] = numbers({4, 5}, t);
+        rows["next_observation"] = numbers({4, 5}, t + 1);
+        rows["reward"] = numbers({4}, t + 2);
+        rows["end"] = HostTensor(DType::kF32, {4});
+        rows["decision"] = numbers({4, 3}, t + 3);
+        for (int64_t i = 0; i < 4; ++i) rows["decision"].set(3 * i, static_cast<double>(i % 3));
+        rows["log_probability"] = numbers({4}, t + 4);
+        both.run("store", rows, 4);
+    }
+    both.run("prepare");
+    for (int i = 0; i < 4; ++i) both.run("learn");
+    both.run("publish");
+    both.expect_same_weights({"actor", "critic", "published"});
+}
+
+TEST(CookC, ASacLearnerLearnsAsTheInterpreterDoes) {
+    agents::Sac sac;
+    sac.replay = {.agents = 2, .capacity = 16, .batch = 4, .warmup = 1};
+    const agents::AgentSchema schema(agents::Fields().numbers("x", 3),
+                                     agents::Actions().drive("aim", 2));
+    const auto traces = agents::trace_agents(schema, agents::mlp_network({8}), sac);
+    LearnerInC both(traces, 2);
+    for (uint64_t t = 0; t < 6; ++t) {
+        NamedTensors rows{{"id", HostTensor::of({2}, std::vector<double>{0, 1}, DType::kU32)}};
+        rows["observation"] = numbers({2, 3}, t);
+        rows["next_observation"] = numbers({2, 3}, t + 1);
+        rows["reward"] = numbers({2}, t + 2);
+        rows["end"] = HostTensor(DType::kF32, {2});
+        rows["decision"] = numbers({2, 2}, t + 3);
+        both.run("store", rows, 2);
+    }
+    for (int i = 0; i < 3; ++i) both.run("learn");
+    both.expect_same_weights({"actor", "critic", "target", "temperature"});
 }
 
 }  // namespace
