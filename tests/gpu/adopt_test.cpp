@@ -103,6 +103,37 @@ TEST_F(Adopt, FeatureChainsAreEditedInPlaceAndCompletedFromTheHostsStorage) {
     EXPECT_EQ(seen.size(), 3u);
 }
 
+TEST_F(Adopt, FeaturesAreReadFromWhateverChainADeviceWasCreatedWith) {
+    EXPECT_EQ(hearth_read_features(nullptr, nullptr), 0u);
+    // Each feature by itself, from where patching puts it.
+    for (int bit = 0; bit < HEARTH_FEATURE_COUNT; ++bit) {
+        const hearth_features feature = hearth_features{1} << bit;
+        VkPhysicalDeviceFeatures2 chain{};
+        chain.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+        uint64_t storage[64];
+        size_t bytes = sizeof storage;
+        ASSERT_EQ(hearth_patch_features(feature, VK_API_VERSION_1_3, &chain, storage, &bytes),
+                  HEARTH_OK);
+        EXPECT_EQ(hearth_read_features(&chain, nullptr), feature) << hearth_feature_name(feature);
+    }
+    // Gathered structs, one that Hearth does not know between them, and the list of Vulkan 1.0 beside the chain.
+    VkPhysicalDeviceVulkan13Features features13{};
+    features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;
+    features13.synchronization2 = VK_TRUE;
+    VkDeviceQueueGlobalPriorityCreateInfoKHR other{};
+    other.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_GLOBAL_PRIORITY_CREATE_INFO_KHR;
+    other.pNext = &features13;
+    VkPhysicalDeviceVulkan12Features features12{};
+    features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+    features12.pNext = &other;
+    features12.bufferDeviceAddress = features12.timelineSemaphore = VK_TRUE;
+    VkPhysicalDeviceFeatures enabled{};
+    enabled.shaderInt64 = enabled.geometryShader = VK_TRUE;
+    EXPECT_EQ(hearth_read_features(&features12, &enabled),
+              HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS | HEARTH_FEATURE_TIMELINE_SEMAPHORE |
+                  HEARTH_FEATURE_SYNCHRONIZATION_2 | HEARTH_FEATURE_SHADER_INT64);
+}
+
 TEST_F(Adopt, AllProblemsOfAHandshakeAreReportedTogether) {
     hearth_host_info info = device().host_info();
     info.device = VK_NULL_HANDLE;

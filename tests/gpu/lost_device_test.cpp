@@ -218,6 +218,7 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_requirements out = hearth_requirements_default();
              return hearth_query_device(&query, &out, nullptr);
          }},
+        {"hearth_read_features", [&] { return hearth_read_features(nullptr, nullptr), HEARTH_OK; }},
         {"hearth_patch_features",
          [] {
              VkPhysicalDeviceFeatures2 chain{};

@@ -271,6 +271,15 @@ HEARTH_API hearth_result hearth_patch_features(hearth_features features, uint32_
                                                void* features2, void* storage,
                                                size_t* storage_bytes);
 
+/* The other way round, for hearth_host_info::features: what a device was created with.
+ *
+ * chain             its VkDeviceCreateInfo::pNext, or any part of it: a VkPhysicalDeviceFeatures2, say.  NULL: none.
+ *                   Structs that hold none of Hearth's features are passed over.
+ * enabled_features  its pEnabledFeatures, a VkPhysicalDeviceFeatures, or NULL.
+ *
+ * Any thread. */
+HEARTH_API hearth_features hearth_read_features(const void* chain, const void* enabled_features);
+
 /* By which extension kernels reach the device's matrix cores. */
 typedef enum hearth_matrix_cores {
     HEARTH_MATRIX_CORES_NONE = 0,

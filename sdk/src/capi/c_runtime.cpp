@@ -271,6 +271,11 @@ hearth_result hearth_query_device(const hearth_device_query* query, hearth_requi
     return result;
 }
 
+hearth_features hearth_read_features(const void* chain, const void* enabled_features) {
+    return gpu::read_features(static_cast<const VkBaseInStructure*>(chain),
+                              static_cast<const VkPhysicalDeviceFeatures*>(enabled_features));
+}
+
 hearth_result hearth_patch_features(hearth_features features, uint32_t, void* features2,
                                     void* storage, size_t* storage_bytes) {
     auto* chain = static_cast<VkPhysicalDeviceFeatures2*>(features2);

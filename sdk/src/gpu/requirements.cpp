@@ -439,6 +439,27 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
     return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_UNSUPPORTED;
 }
 
+hearth_features read_features(const VkBaseInStructure* chain,
+                              const VkPhysicalDeviceFeatures* enabled) {
+    hearth_features found = 0;
+    const auto read = [&](VkStructureType type, const void* structure) {
+        for (const Home& home : kHomes) {
+            if (home.type != type) continue;
+            VkBool32 value = VK_FALSE;
+            std::memcpy(&value, static_cast<const std::byte*>(structure) + home.member_offset,
+                        sizeof value);
+            if (value == VK_TRUE) found |= home.bit;
+        }
+    };
+    for (const VkBaseInStructure* s = chain; s != nullptr; s = s->pNext) read(s->sType, s);
+    if (enabled != nullptr) {
+        VkPhysicalDeviceFeatures2 features{};
+        features.features = *enabled;
+        read(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features);
+    }
+    return found;
+}
+
 hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
                              void* storage, size_t* storage_bytes) {
     size_t needed = 0;

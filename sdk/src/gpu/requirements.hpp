@@ -60,6 +60,10 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
 hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
                                  Problems& problems);
 
+/// hearth_read_features.
+hearth_features read_features(const VkBaseInStructure* chain,
+                              const VkPhysicalDeviceFeatures* enabled);
+
 /// hearth_patch_features.
 hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,
                              void* storage, size_t* storage_bytes);
