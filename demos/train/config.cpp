@@ -132,6 +132,7 @@ void visit_ppo(agents::Ppo& ppo, Visitor& v) {
     v.read("kl_stop", ppo.rails.kl_stop, 0, 1000);
     v.read("gradient_norm", ppo.rails.gradient_norm, 0, 1e9);
     v.read("reward_limit", ppo.rails.reward_limit, 0, 1e9);
+    v.read("update_ratio", ppo.rails.update_ratio, 0, 1e9);
 }
 
 /// Takes what visit_ppo() shows it into an object.
@@ -153,9 +154,13 @@ std::string TrainConfig::text() const {
     visit_ppo(settings, writer);
     const double entropy = ppo.entropy.value();
     writer.json["entropy"] = entropy;
-    Json json = {{"task", task},      {"seed", seed},
-                 {"steps", steps},    {"network", network},
-                 {"decays", decays},  {"checkpoint_windows", checkpoint_windows},
+    Json json = {{"task", task},
+                 {"seed", seed},
+                 {"steps", steps},
+                 {"network", network},
+                 {"decays", decays},
+                 {"checkpoint_windows", checkpoint_windows},
+                 {"rollout_steps", rollout_steps},
                  {"ppo", writer.json}};
     return json.dump(2) + "\n";
 }
@@ -173,6 +178,7 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("network", config.network, 1, 4096);
     root.read("decays", config.decays);
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
+    root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
     config.ppo.learning_rate = agents::Setting::live(config.ppo.learning_rate.value());
     config.ppo.clip = agents::Setting::live(config.ppo.clip.value());
     if (const Json* given = root.find("ppo")) {

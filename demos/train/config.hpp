@@ -22,7 +22,9 @@ struct TrainConfig {
     std::vector<int64_t> network = {64, 64};
     bool decays = false;              ///< learning rate and clip fall to zero over the run
     int64_t checkpoint_windows = 50;  ///< from one checkpoint to the next
-    agents::Ppo ppo;                  ///< learning rate and clip are live
+    /// Steps of each world in one recording of the entry rollout; 0: the whole window on a GPU, 4 without one.
+    int64_t rollout_steps = 0;
+    agents::Ppo ppo;  ///< learning rate and clip are live
 
     /// Text that parses to an equal config.
     std::string text() const;

@@ -19,7 +19,8 @@ namespace {
 // What a driver without a GPU compiles for each step is a kernel of its own.
 constexpr int64_t kMostStepsWithoutGpu = 4;
 
-int64_t steps_of_recording(const standalone::Device& device, int64_t horizon) {
+int64_t steps_of_recording(const standalone::Device& device, int64_t asked, int64_t horizon) {
+    if (asked != 0) return asked;
     if (device.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) return 0;
     int64_t steps = std::min(horizon, kMostStepsWithoutGpu);
     while (horizon % steps != 0) --steps;
@@ -45,8 +46,9 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     if (!simulation) return not_found("no task '" + config.task + "'");
     const Ppo& ppo = config.ppo;
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
-    const RolloutOptions rollout{.steps = steps_of_recording(device, ppo.horizon),
-                                 .seed = config.seed};
+    const RolloutOptions rollout{
+        .steps = steps_of_recording(device, config.rollout_steps, ppo.horizon),
+        .seed = config.seed};
     const Traces traces =
         trace_agents(classic::schema_of(classic::make_task(config.task)->info()),
                      mlp_network(config.network), ppo, *simulation, rollout, config.seed);

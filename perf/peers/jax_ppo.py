@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""PPO on CartPole in JAX with everything on the device, beside `hearth gates --gate 10cart`.
+"""PPO on CartPole in JAX with everything on the device, beside `hearth gates --gate 10cart,10gpu`.
 
     perf/peers/jax_ppo.py --seeds 3
 

@@ -382,33 +382,45 @@ void PpoBuilder::prepare(Trace& trace) const {
     trace.assign(batch.advantage, advantage);
     trace.assign(batch.returns, where(is_valid, returns, 0.0));
 
-    // The order in which sequences are learned from, all epochs.
-    const Tensor counter = run_counter(trace, "prepare.steps");
-    std::vector<Tensor> orders;
-    for (int64_t e = 0; e < ppo_.epochs; ++e)
-        orders.push_back(
-            cast(random_permutation(counter, random_key("order." + std::to_string(e), seed_),
-                                    sequences()),
-                 DType::kI32));
-    const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
-    trace.assign(order(trace), all_orders);
+    // The order in which sequences are learned from, all epochs.  Where a minibatch is the whole window there is
+    // nothing to draw, and nothing that differs from one to the next.
+    const bool is_whole = ppo_.minibatches == 1;
+    const int64_t items = ppo_.epochs * ppo_.minibatches;
+    Tensor of_items;
+    if (is_whole) {
+        const Tensor count = trace.constant(static_cast<double>(sequences()), DType::kI32);
+        trace.assign(order(trace), mod(iota(trace, {ppo_.epochs * sequences()}), count));
+    } else {
+        const Tensor counter = run_counter(trace, "prepare.steps");
+        std::vector<Tensor> orders;
+        for (int64_t e = 0; e < ppo_.epochs; ++e)
+            orders.push_back(
+                cast(random_permutation(counter, random_key("order." + std::to_string(e), seed_),
+                                        sequences()),
+                     DType::kI32));
+        const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
+        trace.assign(order(trace), all_orders);
+        of_items = samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.minibatches}));
+    }
 
     // What a minibatch needs to know of all its samples, so that learn can treat each alone.
-    const int64_t items = ppo_.epochs * ppo_.minibatches;
-    const Tensor of_items =
-        samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.minibatches}));
     const std::vector<int64_t> axes =
-        ppo_.sequence > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
+        !is_whole && ppo_.sequence > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
     const auto total = [&](const Tensor& x) { return sum(x, axes, true); };
-    const Tensor item_weight = gather(ring.valid, of_items);
-    const Tensor item_advantage =
-        where(greater(item_weight, 0.5), gather(advantage, of_items), 0.0);
+    const auto of_each = [&](const Tensor& x) {
+        return is_whole ? reshape(x, {1, samples()}) : gather(x, of_items);
+    };
+    const Tensor item_weight = of_each(ring.valid);
+    const Tensor item_advantage = where(greater(item_weight, 0.5), of_each(advantage), 0.0);
     const Tensor size = total(item_weight);
     const Tensor average = total(item_advantage) / maximum(size, 1.0);
     const Tensor apart = where(greater(item_weight, 0.5), item_advantage - average, 0.0);
     // n - 1, as PyTorch's std().
     const Tensor deviation = sqrt(total(square(apart)) / maximum(size - 1.0, 1.0));
-    const auto column = [&](const Tensor& x) { return reshape(x, {items, 1}); };
+    const auto column = [&](const Tensor& x) {
+        const Tensor own = reshape(x, {is_whole ? 1 : items, 1});
+        return is_whole ? own + trace.constant(HostTensor(DType::kF32, {items, 1})) : own;
+    };
     trace.assign(minibatches(trace),
                  concat({column(maximum(size, 1.0)), column(average), column(deviation)}, 1));
 

@@ -43,10 +43,10 @@ Ppo reference_settings() {
     return ppo;
 }
 
-/// The reference rollout stored, and its window prepared with the reference's order.
+/// The reference rollout stored, and its window prepared; with the reference's order or its own.
 class ReferenceWindow {
   public:
-    explicit ReferenceWindow(const Ppo& ppo)
+    explicit ReferenceWindow(const Ppo& ppo, bool has_own_order = false)
         : json(reference()), learner(trace_agents(reference_schema(), mlp_network({8, 8}), ppo)) {
         set_weights("first");
         for (int t = 0; t < 8; ++t) {
@@ -58,6 +58,7 @@ class ReferenceWindow {
             learner.run("store", rows, 4);
         }
         learner.run("prepare");
+        if (has_own_order) return;
         const auto order = json.at("order").get<std::vector<double>>();
         learner.weights["learn.order"] = HostTensor::of({64}, order, DType::kI32);
         const HostTensor& advantage = learner.weights.at("batch.advantage");
@@ -91,6 +92,25 @@ class ReferenceWindow {
     nlohmann::json json;
     InterpretedLearner learner;
 };
+
+// There is nothing to draw, and all epochs have the same statistics.
+TEST(Ppo, AMinibatchThatIsTheWindowHoldsEachSampleOnceInOrder) {
+    Ppo ppo = reference_settings();
+    ppo.minibatches = 1;
+    ReferenceWindow window(ppo, /*has_own_order=*/true);
+    const HostTensor& order = window.learner.weights.at("learn.order");
+    ASSERT_EQ(order.element_count(), 64);
+    for (int64_t i = 0; i < 64; ++i) EXPECT_EQ(order.get(i), static_cast<double>(i % 32));
+    const HostTensor& advantage = window.learner.weights.at("batch.advantage");
+    std::vector<double> places(64);
+    for (size_t i = 0; i < 64; ++i) places[i] = order.get(static_cast<int64_t>(i));
+    const HostTensor expected =
+        minibatch_statistics(places, 32, [&](int64_t i) { return advantage.get(i); });
+    const HostTensor& found = window.learner.weights.at("learn.minibatches");
+    ASSERT_EQ(found.shape(), expected.shape());
+    for (int64_t i = 0; i < found.element_count(); ++i)
+        EXPECT_NEAR(found.get(i), expected.get(i), 1e-5) << i;
+}
 
 TEST(Ppo, AdvantagesAndReturnsAgreeWithPyTorch) {
     const ReferenceWindow window(reference_settings());
