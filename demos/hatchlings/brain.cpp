@@ -28,6 +28,12 @@ agents::Ppo learner(uint32_t hatchlings) {
     agents::Ppo ppo;  // its defaults are for such a group
     ppo.agents = hatchlings;
     ppo.horizon = kHorizon;
+    // A minibatch is one slice of learning at least: of a thousand hatchlings' window a fourth would take longer than
+    // a frame has for it.
+    constexpr int64_t kMostSamples = 2048;
+    const int64_t samples = ppo.agents * ppo.horizon;
+    while (samples > kMostSamples * ppo.minibatches && samples % (2 * ppo.minibatches) == 0)
+        ppo.minibatches *= 2;
     // What they see and are rewarded with lies in the unit range already.  Normalized by what was seen so
     // far it keeps changing its meaning while it is rare: tried, and it takes them three times as long.
     ppo.normalize_observations = ppo.normalize_rewards = false;
