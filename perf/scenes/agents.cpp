@@ -29,10 +29,10 @@ AgentSchema chooses() {
     return AgentSchema(Fields().numbers("x", kSenses), Actions().choose("move", 4));
 }
 
-/// Without the rail that stops learning from samples of another policy, which random ones are.
+/// The rail that stops learning from samples of another policy, which random ones are, is there and never stops it.
 Ppo ppo(int64_t agents = 16) {
     Ppo settings{.agents = agents};
-    settings.rails.kl_stop = 0;
+    settings.rails.kl_stop = 1e9;
     return settings;
 }
 Replay replay() {
