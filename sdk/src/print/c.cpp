@@ -337,9 +337,11 @@ class CPrinter {
                 return;  // the loop before it has ended
             case StatementKind::kLet:
                 spread(s);
-                return meet_in(meeting_call(s)->bits, meeting_call(s)->in, place_of(s.local));
+                return meet_in(meeting_call(s)->bits, body_.arguments_of(*meeting_call(s)),
+                               place_of(s.local));
             case StatementKind::kAssign:
-                return meet_in(meeting_call(s)->bits, meeting_call(s)->in, expression(s.a));
+                return meet_in(meeting_call(s)->bits, body_.arguments_of(*meeting_call(s)),
+                               expression(s.a));
             case StatementKind::kCall:
                 return meet_in(s.function, s.arguments, {});
             case StatementKind::kReturn:
