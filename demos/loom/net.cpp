@@ -23,7 +23,7 @@ constexpr nn::HashGridOptions kGrid{.levels = 6,
                                     .growth = 1.7411,
                                     .first_contents = 0.1,
                                     .seed = 1};
-constexpr double kLearningRate = 1e-2;
+constexpr double kLearningRate = 1.5e-2;
 
 Tensor colour_at(Trace& trace, const Tensor& place) {
     const Tensor features = nn::hash_grid(trace, "grid", place, kGrid);
