@@ -191,10 +191,10 @@ Result<Run> run_dqn(const RunSite& site, const MakeTask& make, const DqnRun& r) 
     return run;
 }
 
-/// CleanRL's dqn.py.
+/// CleanRL's dqn.py, but for eight environments, which it has one of.
 Result<Run> gate4(const RunSite& site) {
     Dqn dqn;
-    dqn.replay = {.agents = 1, .capacity = 10'000, .batch = 128, .warmup = 10'000};
+    dqn.replay = {.agents = 8, .capacity = 10'000, .batch = 128, .warmup = 10'000};
     dqn.learning_rate = 2.5e-4;
     dqn.target_period = 50;  // 500 decisions
     dqn.is_double = dqn.is_dueling = false;
