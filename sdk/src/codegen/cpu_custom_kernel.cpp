@@ -7,7 +7,6 @@
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
 
-#include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
@@ -25,7 +24,7 @@ class CpuCustomKernel {
         : graph_(graph),
           group_(group),
           options_(options),
-          node_(find_node()),
+          node_(node_of(graph, group, OpClass::kKernel)),
           body_(std::make_shared<Body>()),
           operand_(operands_of(graph, options, *body_)),
           expressions_(graph, group, inlined),
@@ -57,12 +56,6 @@ class CpuCustomKernel {
     }
 
   private:
-    const Node& find_node() const {
-        for (NodeId n : group_.nodes)
-            if (graph_.nodes[n].op->op_class == OpClass::kKernel) return graph_.nodes[n];
-        HEARTH_ASSERT(false && "a group of a custom kernel without one");
-        return graph_.nodes[group_.nodes[0]];
-    }
     const Shape& shape(size_t input) const { return graph_.values[node_.inputs[input]].shape; }
     ScalarType type(size_t input) const {
         return scalar_type(graph_.values[node_.inputs[input]].dtype);

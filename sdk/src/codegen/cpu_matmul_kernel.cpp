@@ -14,10 +14,10 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/matmul_functions.hpp"
 #include "codegen/steps.hpp"
 #include "core/device_model.hpp"
 
-#include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
@@ -36,19 +36,18 @@ class CpuMatmul {
         : graph_(graph),
           group_(group),
           options_(options),
-          node_(find_matmul()),
+          node_(node_of(graph, group, OpClass::kMatmul)),
           body_(std::make_shared<Body>()),
           operand_(operands_of(graph, options, *body_)),
           expressions_(graph, group, inlined),
           arena_(expressions_.arena()),
           writer_(*body_, arena_, operand_),
           tile_(device_model(options.caps).tile) {
-        const Shape& out = graph.values[node_.outputs[0]].shape;
-        for (int i = 0; i + 2 < out.rank(); ++i) batch_.push_back(out[i]);
-        m_ = out[out.rank() - 2];
-        n_ = out[out.rank() - 1];
-        const Shape& a = graph.values[node_.inputs[0]].shape;
-        k_ = a[a.rank() - (node_.attrs.flag("transpose_a") ? 2 : 1)];
+        const MatmulExtents extents(graph, node_);
+        batch_ = extents.batch;
+        m_ = extents.m;
+        n_ = extents.n;
+        k_ = extents.k;
         sum_type_ = scalar_type(graph.values[node_.outputs[0]].dtype);
         const auto capacity = static_cast<int64_t>(options.rows_capacity);
         const int64_t most_rows = std::max<int64_t>(m_.at(capacity), 1);
@@ -82,13 +81,6 @@ class CpuMatmul {
     }
 
   private:
-    const Node& find_matmul() const {
-        for (NodeId n : group_.nodes)
-            if (graph_.nodes[n].op->op_class == OpClass::kMatmul) return graph_.nodes[n];
-        HEARTH_ASSERT(false && "a group of a product without one");
-        return graph_.nodes[group_.nodes[0]];
-    }
-
     Expr index(int64_t value) const { return body_->index(value); }
     Expr smaller(Expr a, Expr b) { return body_->operation(ScalarOp::kMin, a, b); }
     Expr tiles(Dim count, int64_t each) { return (count_of(count, *body_) + (each - 1)) / each; }

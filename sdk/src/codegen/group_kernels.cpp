@@ -83,6 +83,13 @@ void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
     for (size_t i = 0; i < values.size(); ++i) writer.store(operand(values[i]), where, contents[i]);
 }
 
+const Node& node_of(const Graph& graph, const Group& group, OpClass op_class) {
+    for (const NodeId n : group.nodes)
+        if (graph.nodes[n].op->op_class == op_class) return graph.nodes[n];
+    HEARTH_ASSERT(false && "a group without the operator that it is about");
+    return graph.nodes[group.nodes[0]];
+}
+
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows) {
     uint64_t flops = 0;
     for (NodeId n : group.nodes) {

@@ -152,6 +152,9 @@ bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& opt
 GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                        const LowerOptions& options);
 
+/// The group's node of that class, of which it has one.
+const Node& node_of(const Graph& graph, const Group& group, OpClass op_class);
+
 /// A rough count of arithmetic: one operation for each element of each node.
 uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows);
 

@@ -11,14 +11,6 @@
 
 namespace hearth {
 
-const Node& product_of(const Graph& graph, const Group& group) {
-    const auto product = std::find_if(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
-        return graph.nodes[n].op->op_class == OpClass::kMatmul;
-    });
-    HEARTH_ASSERT(product != group.nodes.end());  // else the group is of another kind
-    return graph.nodes[*product];
-}
-
 MatmulExtents::MatmulExtents(const Graph& graph, const Node& product) {
     const Shape& out = graph.values[product.outputs[0]].shape;
     for (int i = 0; i + 2 < out.rank(); ++i) batch.push_back(out[i]);
@@ -33,7 +25,7 @@ MatmulFunctions::MatmulFunctions(const Graph& graph, const Group& group,
                                  Body& body)
     : graph_(graph),
       group_(group),
-      node_(product_of(graph, group)),
+      node_(node_of(graph, group, OpClass::kMatmul)),
       body_(body),
       operand_(operands_of(graph, options, body)),
       storage_(options.caps.narrow_storage()),

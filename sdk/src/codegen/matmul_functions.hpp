@@ -19,9 +19,6 @@
 
 namespace hearth {
 
-/// The product of a group of kind kMatmul.
-const Node& product_of(const Graph& graph, const Group& group);
-
 /// out[b, m, n] = sum over k of a[b, m, k] * b[b, k, n].
 struct MatmulExtents {
     Shape batch;

@@ -44,7 +44,7 @@ class MatmulKernel {
         : graph_(graph),
           group_(group),
           options_(options),
-          node_(product_of(graph, group)),
+          node_(node_of(graph, group, OpClass::kMatmul)),
           functions_(graph, group, inlined, options, *body_),
           expressions_(functions_.expressions()),
           arena_(expressions_.arena()),

@@ -28,7 +28,7 @@ class OwnKernel {
         : graph_(graph),
           group_(group),
           options_(options),
-          node_(find_node()),
+          node_(node_of(graph, group, OpClass::kKernel)),
           key_(kernel_problem(graph, node_, options.rows_capacity).key()),
           text_(*own_kernel_of(graph, node_, options.caps, options.rows_capacity, measured())),
           operand_(operands_of(graph, options, *body_)),
@@ -50,13 +50,6 @@ class OwnKernel {
     }
 
   private:
-    const Node& find_node() const {
-        for (NodeId n : group_.nodes)
-            if (graph_.nodes[n].op->op_class == OpClass::kKernel) return graph_.nodes[n];
-        HEARTH_ASSERT(false && "a group of kind own without an operator that has a kernel");
-        return graph_.nodes[group_.nodes[0]];
-    }
-
     /// The measured choice of a variant if there is one.
     std::string_view measured() const {
         const auto known = options_.variants.find(key_);

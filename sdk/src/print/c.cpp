@@ -337,11 +337,9 @@ class CPrinter {
                 return;  // the loop before it has ended
             case StatementKind::kLet:
                 spread(s);
-                return meet_in(meeting_call(s)->bits, body_.arguments_of(*meeting_call(s)),
-                               place_of(s.local));
+                return meet_in(*meeting_call(s), place_of(s.local));
             case StatementKind::kAssign:
-                return meet_in(meeting_call(s)->bits, body_.arguments_of(*meeting_call(s)),
-                               expression(s.a));
+                return meet_in(*meeting_call(s), expression(s.a));
             case StatementKind::kCall:
                 return meet_in(s.function, s.arguments, {});
             case StatementKind::kReturn:
@@ -375,6 +373,9 @@ class CPrinter {
         }
     }
 
+    void meet_in(const ExprNode& call, const std::string& place) {
+        meet_in(call.bits, body_.arguments_of(call), place);
+    }
     /// Calls a function with barriers for all invocations.  place: of its results, or none.
     void meet_in(uint64_t called, std::span<const uint32_t> arguments, const std::string& place) {
         const BodyFunction& f = body_.functions[called];
