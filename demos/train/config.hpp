@@ -22,7 +22,7 @@ struct TrainConfig {
     std::vector<int64_t> network = {64, 64};
     bool decays = false;              ///< learning rate and clip fall to zero over the run
     int64_t checkpoint_windows = 50;  ///< from one checkpoint to the next
-    /// Steps of each world in one recording of the entry rollout; 0: the whole window on a GPU, 4 without one.
+    /// Steps of each world in one recording of the entry rollout; 0: at most 8 on a GPU, at most 4 without one.
     int64_t rollout_steps = 0;
     agents::Ppo ppo;  ///< learning rate and clip are live
 
