@@ -113,8 +113,10 @@ void Race::step(Action action, Seat seat) {
         ghost_.step(seat == Seat::kGhost ? action : own);
         if (seat == Seat::kGhost) ++corrected_frames_;
     }
-    ghost_is_driving_ = std::ranges::count_if(player_.laps(), &Lap::is_completed) >=
-                        options_.ghost_starts_after_laps;
+    const std::vector<Lap>& laps = player_.laps();
+    ghost_is_driving_ = std::count_if(laps.begin(), laps.end(), [](const Lap& lap) {
+                            return lap.is_completed();
+                        }) >= options_.ghost_starts_after_laps;
     ++frame_;
     state_hash_ = scenes::mix64(scenes::mix64(state_hash_ ^ hash_car(player_.car())) ^
                                 hash_car(ghost_.car()));

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# Builds the page: `./dev web` calls it.
+#
+#     build.sh BIN OUT SQUEEZENET.onnx DIGITS.csv
+#
+#   BIN  where cook_web, web_digits and hearth are
+#   OUT  the folder of static files
+#
+# Of the last two files, one that does not exist is left out of the page, which says so.
+set -euo pipefail
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+bin=$1 out=$2 squeezenet=$3 digits=$4
+work=$out/../web_work
+mkdir -p "$out" "$work"
+launcher=()
+! command -v ccache >/dev/null || launcher=(ccache)
+
+flags=(--target=wasm32-wasi -msimd128 -O3 -I"$work" -I"$here/wasm")
+c_flags=("${flags[@]}" -std=c11 -fwrapv -fno-strict-aliasing -ffp-contract=off)
+scenes=$here/../scenes
+cxx_flags=("${flags[@]}" -std=c++20 -fno-exceptions -fno-rtti -ffp-contract=off
+    -isystem "$work/glm_only" -I"$scenes" -I"$here/.." -I"$here/../ghost_lap")
+link=(--target=wasm32-wasi -mexec-model=reactor -Wl,--strip-all -Wl,-z,stack-size=1048576)
+
+# module NAME SOURCE...: one .wasm file of C and C++.
+module() {
+    local name=$1 source objects=()
+    shift
+    for source in "$@"; do
+        local object=$work/${name}_$(basename "$source").o
+        case $source in
+            *.cpp) "${launcher[@]}" clang++-14 "${cxx_flags[@]}" -c "$source" -o "$object" ;;
+            *) "${launcher[@]}" clang-14 "${c_flags[@]}" -c "$source" -o "$object" ;;
+        esac
+        objects+=("$object")
+    done
+    clang++-14 "${link[@]}" "${objects[@]}" -o "$out/$name.wasm"
+}
+
+mkdir -p "$work/glm_only"
+ln -sfn /usr/include/glm "$work/glm_only/glm"
+"$bin/cook_web" "$work" wasm128
+module digits "$here/wasm/digits_page.c" "$work/digits.c"
+module ghost "$here/wasm/ghost_page.cpp" "$work/ghost.c" "$scenes"/ghost_lap/{car,driver,lap,observation,race,racer,track}.cpp
+rm -f "$out"/pictures.* "$out"/digits.brain "$out"/digits.bin
+if [ -f "$squeezenet" ]; then
+    "$bin/hearth" cook "$squeezenet" --target c --cpu wasm128 --function pictures --name act --weights file -o "$work"
+    module pictures "$here/wasm/pictures_page.c" "$work/pictures.c"
+    cp "$work/pictures.weights" "$out"
+fi
+if [ -f "$digits" ]; then
+    "$bin/web_digits" train "$digits" "$out/digits.brain" "$out/digits.bin"
+fi
+cp "$here"/page/* "$out"

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Writes the networks of the page as C: digits.h and digits.c, ghost.h and ghost.c.  cook_web DIR wasm128|scalar
+
+#include "brain.hpp"
+#include "digits_net.hpp"
+
+#include <hearth/c.hpp>
+#include <hearth/file.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+using namespace hearth;
+
+namespace {
+
+Status cook(const std::vector<std::unique_ptr<Trace>>& traces, const CookCOptions& options,
+            const std::filesystem::path& folder) {
+    std::vector<Trace*> entries;
+    for (const auto& trace : traces) entries.push_back(trace.get());
+    HEARTH_ASSIGN(const CookedC cooked, cook_c(entries, options));
+    const std::string base = (folder / options.name).string();
+    HEARTH_TRY(write_file_atomically(base + ".h", cooked.header));
+    return write_file_atomically(base + ".c", cooked.source);
+}
+
+Status cook_all(const std::filesystem::path& folder, Cpu cpu) {
+    CookCOptions digits;
+    digits.cpu = cpu;
+    digits.name = "digits";
+    digits.rows_capacity = web::kDigitsRows;
+    HEARTH_TRY(cook(web::trace_digits(), digits, folder));
+
+    CookCOptions ghost;
+    ghost.cpu = cpu;
+    ghost.name = "ghost";
+    return cook(ghost_lap::trace_brain(1), ghost, folder);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    const std::string_view cpu = argc == 3 ? argv[2] : "";
+    const Status status = cpu == "wasm128" ? cook_all(argv[1], Cpu::kWasm128)
+                          : cpu == "scalar"
+                              ? cook_all(argv[1], Cpu::kScalar)
+                              : invalid_argument("usage: cook_web DIR wasm128|scalar");
+    if (!status.ok()) std::fprintf(stderr, "cook_web: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Draw a digit: the network reads it, and learns from corrections.
+
+import { Module, bytesOf, byId, drawCurve, offerBrains, placeOfMost, say, softmax } from "./parts.js";
+
+const kPixels = 64, kBytesOfDigit = 65, kTrainCount = 1437;
+const kBatch = 32, kCorrectionSteps = 32, kRate = 1e-3;
+
+/// Half a cosine, from 1 to nothing.
+const fallingRate = (step, steps) => 0.5 * (1 + Math.cos(Math.PI * step / steps));
+
+/// What a drawing is for the network: strokes in a box of 32 by 32 points, of which it gets the number that are
+/// inked in each of 8 by 8 squares, as the digits that it learned from were made (Alpaydin and Kaynak, 1998).
+function imageOf(strokes) {
+  const points = strokes.flat();
+  const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
+  const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+  const kPen = 5.8, kScale = 4, size = 32 * kScale;
+  const scale = (32 - kPen) / Math.max(bottom - top, right - left, 0.05);
+  const canvas = new OffscreenCanvas(size, size), g = canvas.getContext("2d");
+  g.scale(kScale, kScale);
+  g.lineWidth = kPen;
+  g.lineCap = g.lineJoin = "round";
+  for (const stroke of strokes) {
+    g.beginPath();
+    for (const [x, y] of [stroke[0], ...stroke])
+      g.lineTo(16 + (x - (left + right) / 2) * scale, 16 + (y - (top + bottom) / 2) * scale);
+    g.stroke();
+  }
+  const ink = g.getImageData(0, 0, size, size).data;
+  const image = new Float32Array(kPixels);
+  for (let y = 0; y < 32; ++y)
+    for (let x = 0; x < 32; ++x) {
+      const at = ((y * kScale + kScale / 2) * size + x * kScale + kScale / 2) * 4 + 3;
+      if (ink[at] > 127) image[(y >> 2) * 8 + (x >> 2)] += 1 / 16;
+    }
+  return image;
+}
+
+export class Digits {
+  static async open() {
+    const [module, brain, known] =
+      await Promise.all([Module.open("digits.wasm"), bytesOf("digits.brain"), bytesOf("digits.bin")]);
+    if (module === null) throw new Error("digits.wasm is missing: ./dev web builds it.");
+    return new Digits(module, brain, known);
+  }
+
+  constructor(module, brain, known) {
+    this.module = module;
+    const rows = module.exports.most_rows();
+    this.images = module.floats(module.exports.images(), rows * kPixels);
+    this.labels = module.integers(module.exports.labels(), rows);
+    this.scores = module.floats(module.exports.scores(), rows * 10);
+    this.known = known;
+    this.strokes = [];
+    this.corrections = [];
+    this.losses = [];
+    this.steps = 0;
+    module.call("forget");
+    if (brain !== null) module.loadBrain(brain);
+    this.listen();
+    this.show();
+    if (known === null)
+      say("digits", "This page was built without digits to learn from: it knows nothing at first, and learns from yours alone.");
+  }
+
+  // ---------------------------------------------------------------------------- the network
+
+  /// The ten digits' parts for an image of 64 numbers.
+  read(image) {
+    this.images.set(image);
+    this.module.call("read", 1);
+    return softmax(this.scores.slice(0, 10));
+  }
+
+  /// One step on what is in images and labels; returns the loss.
+  learn(rows, rate = kRate) {
+    const begin = performance.now();
+    this.module.call("learn", rows, rate);
+    this.stepTime = performance.now() - begin;
+    ++this.steps;
+    const loss = this.module.exports.loss();
+    this.losses.push(loss);
+    if (this.losses.length > 400) this.losses.shift();
+    return loss;
+  }
+
+  setRow(row, image, label) {
+    this.images.set(image, row * kPixels);
+    this.labels[row] = label;
+  }
+  /// Known digit number `at` as a row.
+  setKnown(row, at) {
+    const digit = this.known.subarray(at * kBytesOfDigit, (at + 1) * kBytesOfDigit);
+    this.setRow(row, Float32Array.from(digit.subarray(1), (v) => v / 16), digit[0]);
+  }
+
+  /// The part of the digits behind those it learned from that it reads right.
+  accuracy() {
+    const count = this.known.length / kBytesOfDigit, most = this.module.exports.most_rows();
+    let right = 0;
+    for (let first = kTrainCount; first < count; first += most) {
+      const rows = Math.min(most, count - first);
+      for (let row = 0; row < rows; ++row) this.setKnown(row, first + row);
+      this.module.call("read", rows);
+      for (let row = 0; row < rows; ++row)
+        right += placeOfMost([...this.scores.subarray(row * 10, row * 10 + 10)]) === this.labels[row];
+    }
+    return right / (count - kTrainCount);
+  }
+
+  /// Learns that this image is this digit, beside the last corrections and digits that it knows: twice in each batch,
+  /// at a rate that falls to nothing, so that what it knew comes back to where it was.
+  async correct(image, label) {
+    this.corrections.push({ image, label });
+    const shown = [{ image, label }, ...this.corrections.slice(-8)];
+    const before = this.read(image)[label];
+    for (let step = 0; step < kCorrectionSteps; ++step) {
+      shown.forEach((c, row) => this.setRow(row, c.image, c.label));
+      for (let row = shown.length; row < kBatch; ++row)
+        if (this.known !== null) this.setKnown(row, Math.floor(Math.random() * kTrainCount));
+        else this.setRow(row, shown[row % shown.length].image, shown[row % shown.length].label);
+      this.learn(kBatch, kRate * fallingRate(step, kCorrectionSteps));
+      if (step % 2 !== 0) continue;
+      this.show(false);
+      await new Promise(requestAnimationFrame);
+    }
+    return { before, after: this.read(image)[label] };
+  }
+
+  /// Step k learns the 32 known digits from 32 k on: the same steps anywhere give the same losses.
+  learnKnown(steps) {
+    const losses = [];
+    for (let k = 0; k < steps; ++k) {
+      for (let row = 0; row < kBatch; ++row) this.setKnown(row, k * kBatch + row);
+      losses.push(this.learn(kBatch));
+    }
+    return losses;
+  }
+
+  /// Passes over the known digits, with pauses in which the page is drawn.
+  async train(epochs = 6) {
+    const steps = epochs * Math.floor(kTrainCount / 64);
+    const order = Array.from({ length: kTrainCount }, (_, i) => i);
+    for (let step = 0; step < steps; ++step) {
+      const first = (step * 64) % (Math.floor(kTrainCount / 64) * 64);
+      if (first === 0)
+        for (let i = order.length - 1; i > 0; --i) {
+          const j = Math.floor(Math.random() * (i + 1));
+          [order[i], order[j]] = [order[j], order[i]];
+        }
+      for (let row = 0; row < 64; ++row) this.setKnown(row, order[first + row]);
+      this.learn(64, 4e-3 * fallingRate(step, steps));
+      if (step % 4 === 0) {
+        this.show(step % 20 === 0);
+        await new Promise(requestAnimationFrame);
+      }
+    }
+    this.show();
+  }
+
+  // ---------------------------------------------------------------------------- the page
+
+  show(withAccuracy = true) {
+    const bars = byId("digits-bars"), answer = byId("digits-answer");
+    let parts = new Array(10).fill(0), best = -1;
+    if (this.strokes.length > 0) {
+      this.image = imageOf(this.strokes);
+      parts = this.read(this.image);
+      best = placeOfMost(parts);
+      answer.textContent = `${parts[best] > 0.6 ? "It is a" : "Perhaps a"} ${best} \u2014 ${Math.round(100 * parts[best])} %`;
+    } else {
+      this.image = null;
+      answer.textContent = "Draw a digit, large.";
+    }
+    bars.replaceChildren(...parts.map((part, digit) => {
+      const bar = document.createElement("div"), ink = document.createElement("i");
+      ink.style.height = `${Math.round(95 * part)}px`;
+      bar.append(ink, String(digit));
+      bar.classList.toggle("best", digit === best);
+      return bar;
+    }));
+    const seen = byId("digits-seen").getContext("2d"), data = seen.createImageData(8, 8);
+    for (let p = 0; p < kPixels; ++p)
+      data.data.set([255, 238, 214, this.image === null ? 0 : Math.round(255 * this.image[p])], 4 * p);
+    seen.putImageData(data, 0, 0);
+    for (const button of byId("digits-labels").children) button.disabled = this.image === null;
+    byId("digits-train").disabled = this.known === null;
+    byId("digits-corrections").textContent = this.corrections.length;
+    byId("digits-steps").textContent = this.steps;
+    if (this.stepTime !== undefined) byId("digits-time").textContent = `${this.stepTime.toFixed(1)} ms`;
+    if (withAccuracy && this.known !== null)
+      byId("digits-accuracy").textContent = `${(100 * this.accuracy()).toFixed(1)} %`;
+    drawCurve(byId("digits-curve"), this.losses, "loss", "#d9541e");
+  }
+
+  draw() {
+    const canvas = byId("drawing"), g = canvas.getContext("2d");
+    g.clearRect(0, 0, canvas.width, canvas.height);
+    g.strokeStyle = "#ffeed6";
+    g.lineWidth = 52;
+    g.lineCap = g.lineJoin = "round";
+    for (const stroke of this.strokes) {
+      g.beginPath();
+      for (const [x, y] of [stroke[0], ...stroke]) g.lineTo(x * canvas.width, y * canvas.height);
+      g.stroke();
+    }
+  }
+
+  clear() {
+    this.strokes = [];
+    this.draw();
+    this.show(false);
+  }
+
+  listen() {
+    const canvas = byId("drawing");
+    const at = (event) => {
+      const box = canvas.getBoundingClientRect();
+      return [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
+    };
+    canvas.onpointerdown = (event) => {
+      canvas.setPointerCapture(event.pointerId);
+      this.strokes.push([at(event)]);
+      this.draw();
+    };
+    canvas.onpointermove = (event) => {
+      if (event.buttons === 0 || this.strokes.length === 0) return;
+      this.strokes[this.strokes.length - 1].push(at(event));
+      this.draw();
+      this.show(false);
+    };
+    canvas.onpointerup = () => this.show(false);
+    byId("digits-clear").onclick = () => this.clear();
+    byId("digits-labels").replaceChildren(...Array.from({ length: 10 }, (_, digit) => {
+      const button = document.createElement("button");
+      button.textContent = digit;
+      button.onclick = async () => {
+        for (const other of byId("digits-labels").children) other.disabled = true;
+        const { before, after } = await this.correct(this.image, digit);
+        say("digits", `Learned in ${kCorrectionSteps} steps: a ${digit} with ${Math.round(100 * before)} % before, ` +
+          `${Math.round(100 * after)} % now.`);
+        this.show();
+      };
+      return button;
+    }));
+    byId("digits-forget").onclick = () => {
+      this.module.call("forget");
+      this.corrections = [];
+      this.losses = [];
+      say("digits", "Random weights: it knows nothing.");
+      this.show();
+    };
+    byId("digits-train").onclick = async (event) => {
+      event.target.disabled = true;
+      say("digits", "It learns \u2026");
+      const begin = performance.now();
+      await this.train();
+      say("digits", `Learned from 1,437 digits, six times over, in ${((performance.now() - begin) / 1000).toFixed(1)} s.`);
+    };
+    offerBrains("digits", this.module, () => this.show());
+  }
+}
