@@ -36,13 +36,18 @@ Status write_checkpoint(const std::string& path, Checkpoint checkpoint) {
     Brain& brain = checkpoint.snapshot.brain;
     brain.host_data = write_safetensors(tensors, {{"config", checkpoint.config.text()},
                                                   {"steps", std::to_string(checkpoint.steps)},
-                                                  {"windows", std::to_string(checkpoint.windows)}});
+                                                  {"windows", std::to_string(checkpoint.windows)},
+                                                  {"ranks", std::to_string(checkpoint.ranks)}});
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, save_brain(brain));
     return write_file_atomically(path, bytes);
 }
 
 Result<Checkpoint> read_checkpoint(const std::string& path) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
+    return parse_checkpoint(bytes, path);
+}
+
+Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes, const std::string& path) {
     Checkpoint checkpoint;
     Result<Brain> brain = load_brain(bytes);
     if (!brain.ok()) return brain.status().in(path);
@@ -56,6 +61,7 @@ Result<Checkpoint> read_checkpoint(const std::string& path) {
     checkpoint.config = std::move(parsed).value();
     HEARTH_ASSIGN(checkpoint.steps, number_in(metadata, "steps"));
     HEARTH_ASSIGN(checkpoint.windows, number_in(metadata, "windows"));
+    HEARTH_ASSIGN(checkpoint.ranks, number_in(metadata, "ranks"));
     if (const auto at = tensors->find(kReturns); at != tensors->end()) {
         for (int64_t i = 0; i < at->second.element_count(); ++i)
             checkpoint.returns.push_back(static_cast<float>(at->second.get(i)));

@@ -8,6 +8,7 @@
 
 #include "train/simulated_learner.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace hearth::train {
 struct Checkpoint {
     TrainConfig config;
     int64_t steps = 0, windows = 0;
+    int64_t ranks = 1;           ///< that the worlds were divided among
     std::vector<float> returns;  ///< of the last episodes, in order
     SimulatedLearner::Snapshot snapshot;
 };
@@ -25,5 +27,7 @@ struct Checkpoint {
 Status write_checkpoint(const std::string& path, Checkpoint checkpoint);
 /// Errors: kNotFound, kCorruptData; kInvalidArgument for a brain that no training run wrote.
 Result<Checkpoint> read_checkpoint(const std::string& path);
+/// The same of a file's bytes; path: what errors call it.
+Result<Checkpoint> parse_checkpoint(std::span<const std::byte> bytes, const std::string& path);
 
 }  // namespace hearth::train

@@ -3,6 +3,7 @@
 
 // hearth train, hearth evaluate, hearth league: docs/training_before_shipping.md.
 
+#include "train/devices.hpp"
 #include "train/evaluate.hpp"
 #include "train/trainer.hpp"
 
@@ -48,7 +49,7 @@ void draw_progress(const TrainProgress& p) {
     std::fflush(stderr);
 }
 
-Status run_train(standalone::Device& device, const Arguments& arguments) {
+Status run_train(standalone::Device& device, const Arguments& arguments, GradientReducer& ranks) {
     HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(arguments.config));
     const Result<TrainConfig> config =
         parse_config({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
@@ -56,7 +57,9 @@ Status run_train(standalone::Device& device, const Arguments& arguments) {
     HEARTH_ASSIGN(const TrainOutcome outcome, train(device, *config,
                                                     {.folder = arguments.folder,
                                                      .resumes = arguments.resumes,
-                                                     .on_progress = draw_progress}));
+                                                     .on_progress = draw_progress,
+                                                     .ranks = &ranks}));
+    if (ranks.rank() > 0) return {};
     fmt::print("{}: {} steps, mean return of the last 20 episodes {:.1f}\n", arguments.folder,
                outcome.steps, outcome.mean_return);
     return {};
@@ -103,7 +106,7 @@ void print_evaluation(const Evaluation& e) {
                    e.actions[i] * 40 / most);
 }
 
-Status run_evaluate(standalone::Device& device, const Arguments& arguments) {
+Status run_evaluate(standalone::Device& device, const Arguments& arguments, GradientReducer&) {
     HEARTH_ASSIGN(const Checkpoint checkpoint, read_checkpoint(arguments.brains[0]));
     HEARTH_ASSIGN(const Evaluation e,
                   evaluate(device, checkpoint, arguments.episodes, arguments.seed));
@@ -115,7 +118,7 @@ Status run_evaluate(standalone::Device& device, const Arguments& arguments) {
     return {};
 }
 
-Status run_league(standalone::Device& device, const Arguments& arguments) {
+Status run_league(standalone::Device& device, const Arguments& arguments, GradientReducer&) {
     std::vector<Evaluation> evaluations;
     std::vector<std::vector<double>> returns;
     for (const std::string& path : arguments.brains) {
@@ -162,7 +165,7 @@ int run_program(int argc, char** argv) {
     Arguments arguments;
     CLI::App app("Training before shipping (docs/training_before_shipping.md)", "hearth");
     app.require_subcommand(1);
-    Status (*run)(standalone::Device&, const Arguments&) = nullptr;
+    Status (*run)(standalone::Device&, const Arguments&, GradientReducer&) = nullptr;
     const auto add = [&](const char* name, const char* what, auto* function) {
         CLI::App* command = app.add_subcommand(name, what);
         command
@@ -198,14 +201,23 @@ int run_program(int argc, char** argv) {
         ->expected(2, 64);
     add_playing(league);
     CLI11_PARSE(app, argc, argv);
+    std::unique_ptr<GradientReducer> ranks;
     const auto result = [&]() -> Status {
+        HEARTH_ASSIGN(ranks, join_ranks());
         HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
-        HEARTH_ASSIGN(const auto device,
-                      standalone::Device::create(*instance, {.index = arguments.device}));
-        return run(*device, arguments);
+        int index = arguments.device;
+        if (ranks->size() > 1 && index < 0)
+            index = device_of_rank(device_identities(*instance), ranks->local_rank());
+        HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance, {.index = index}));
+        if (ranks->size() > 1)
+            fmt::print(stderr, "rank {} of {}: {}\n", ranks->rank(), ranks->size(),
+                       device->properties().deviceName);
+        return run(*device, arguments, *ranks);
     }();
-    if (!result.ok()) fmt::print(stderr, "hearth: {}\n", result.message());
-    return result.ok() ? 0 : 1;
+    if (result.ok()) return 0;
+    fmt::print(stderr, "hearth: {}\n", result.message());
+    if (ranks) ranks->abort(1);
+    return 1;
 }
 
 }  // namespace

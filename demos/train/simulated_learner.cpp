@@ -4,8 +4,10 @@
 #include "train/simulated_learner.hpp"
 
 #include "classic/simulations.hpp"
+#include "train/pooled.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string_view>
 #include <utility>
@@ -28,37 +30,67 @@ int64_t steps_of_recording(const standalone::Device& device, int64_t asked, int6
     return steps;
 }
 
+/// What is true of all ranks alike: learned weights and statistics, not what each has counted for itself.
+bool is_shared(std::string_view name) {
+    return !name.starts_with("agents.") && !name.starts_with("episodes.");
+}
+
+template <class T>
+std::vector<T> of_all_ranks(GradientReducer& ranks, const std::vector<T>& own) {
+    const std::vector<std::byte> bytes = ranks.gather(std::as_bytes(std::span(own)));
+    std::vector<T> all(bytes.size() / sizeof(T));
+    if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+    return all;
+}
+
+std::string of_rank(int rank, const std::string& name) {
+    return "rank" + std::to_string(rank) + "/" + name;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::Device& device,
-                                                                   const TrainConfig& config) {
-    return create(device, config, /*only_acts=*/false);
+                                                                   const TrainConfig& config,
+                                                                   GradientReducer& ranks) {
+    return create(device, config, ranks, /*only_acts=*/false);
 }
 
 Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create_player(
     standalone::Device& device, const TrainConfig& config) {
-    return create(device, config, /*only_acts=*/true);
+    static OneRank alone;
+    return create(device, config, alone, /*only_acts=*/true);
 }
 
 Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::Device& device,
                                                                    const TrainConfig& config,
+                                                                   GradientReducer& ranks,
                                                                    bool only_acts) {
     const auto simulation = classic::make_simulation(config.task);
     if (!simulation) return not_found("no task '" + config.task + "'");
-    const Ppo& ppo = config.ppo;
+    Ppo ppo = config.ppo;
+    if (ppo.agents % ranks.size() != 0)
+        return invalid_argument("ppo.agents: " + std::to_string(ppo.agents) +
+                                " worlds cannot be divided among " + std::to_string(ranks.size()) +
+                                " ranks");
+    ppo.agents /= ranks.size();
     HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
+    const uint64_t seed = config.seed + (static_cast<uint64_t>(ranks.rank()) << 54);
     const RolloutOptions rollout{
         .steps = steps_of_recording(device, config.rollout_steps, ppo.horizon),
-        .seed = config.seed};
+        .seed = seed,
+        .data_parallel = ranks.size() > 1};
     const Traces traces =
         trace_agents(classic::schema_of(classic::make_task(config.task)->info()),
-                     mlp_network(config.network), ppo, *simulation, rollout, config.seed);
+                     mlp_network(config.network), ppo, *simulation, rollout, seed);
     std::vector<Trace*> entries = simulated_entries_of(traces);
     if (only_acts) entries.resize(1);
     HEARTH_ASSIGN(Compiled compiled,
                   compile(std::span<Trace* const>(entries),
                           {.caps = caps, .rows_capacity = static_cast<uint64_t>(ppo.agents)}));
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());
+    learner->ranks_ = &ranks;
+    learner->normalizes_observations_ = ppo.normalize_observations;
+    learner->normalizes_rewards_ = ppo.normalize_rewards;
     learner->program_.assign(compiled.bytes.begin(), compiled.bytes.end());
     learner->recordings_ = rollout.steps == 0 ? 1 : ppo.horizon / rollout.steps;
     learner->items_ = ppo.epochs * ppo.minibatches;
@@ -74,11 +106,17 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     if (only_acts) return learner;
     HEARTH_ASSIGN(learner->rollout_, learner->find_entry("rollout"));
     HEARTH_ASSIGN(learner->prepare_, learner->find_entry("prepare"));
-    HEARTH_ASSIGN(learner->learn_, learner->find_entry("learn"));
+    if (!rollout.data_parallel) {
+        HEARTH_ASSIGN(learner->learn_, learner->find_entry("learn"));
+    }
     HEARTH_ASSIGN(learner->publish_, learner->find_entry("publish"));
     for (const char* name : {"rollout.end", "rollout.episode_return", "agents.status"}) {
         HEARTH_ASSIGN(const uint32_t slot, learner->runner_->program().find_slot(name));
         learner->read_slots_.push_back(slot);
+    }
+    if (rollout.data_parallel) {
+        HEARTH_TRY(learner->share_first_weights());
+        return learner;
     }
     const auto add = [&](const Entry& entry, int64_t times) -> Status {
         HEARTH_ASSIGN(const hearth_entry_info info, learner->runner_->program().entry(entry.index));
@@ -128,6 +166,15 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         return invalid_argument(std::to_string(windows.size()) +
                                 " windows in one submission, expected up to " +
                                 std::to_string(kMostWindowsAtOnce));
+    if (ranks_->size() > 1) {
+        std::vector<Window> out;
+        for (const LiveSettings& settings : windows) {
+            HEARTH_ASSIGN(Window window, play_together());
+            HEARTH_TRY(learn_together(settings));
+            out.push_back(std::move(window));
+        }
+        return out;
+    }
     std::vector<hearth_readback> reads;
     const Status submitted = runner_->submit([&](VkCommandBuffer commands) -> Status {
         for (const LiveSettings& settings : windows) {
@@ -166,6 +213,125 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
     return out;
 }
 
+// --- Several ranks ---
+
+Result<std::vector<float>> SimulatedLearner::read(const std::string& slot) {
+    HEARTH_ASSIGN(const HostTensor value, runner_->read_slot(slot.c_str()));
+    const auto numbers = value.as<float>();
+    return std::vector<float>(numbers.begin(), numbers.end());
+}
+
+Status SimulatedLearner::write(const std::string& slot, std::span<const float> values) {
+    return runner_->write_slot(slot.c_str(), std::as_bytes(values));
+}
+
+Status SimulatedLearner::submit(const Entry& entry) {
+    return runner_->submit(
+        [&](VkCommandBuffer commands) { return record(commands, entry, LiveSettings()); });
+}
+
+Status SimulatedLearner::share_first_weights() {
+    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
+    for (const BrainTensor& tensor : shipped.tensors) {
+        if (!is_shared(tensor.name) || tensor.value.bytes().empty()) continue;
+        std::vector<std::byte> bytes(tensor.value.bytes().begin(), tensor.value.bytes().end());
+        ranks_->broadcast(bytes);
+        if (ranks_->rank() > 0) HEARTH_TRY(runner_->write_slot(tensor.name.c_str(), bytes));
+    }
+    return check_consensus();
+}
+
+Status SimulatedLearner::check_consensus() {
+    if (ranks_->size() == 1) return {};
+    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
+    std::vector<std::string> names;
+    std::vector<uint64_t> own;
+    for (const BrainTensor& tensor : shipped.tensors) {
+        if (!is_shared(tensor.name)) continue;
+        HEARTH_ASSIGN(HostTensor value, runner_->read_slot(tensor.name.c_str()));
+        Brain one;
+        one.tensors.push_back({tensor.name, tensor.is_state, std::move(value)});
+        own.push_back(hash_of(one));
+        names.push_back(tensor.name);
+    }
+    const std::vector<uint64_t> all = of_all_ranks(*ranks_, own);
+    for (size_t i = own.size(); i < all.size(); ++i)
+        if (all[i] != all[i % own.size()])
+            return internal_error("'" + names[i % own.size()] + "' of rank " +
+                                  std::to_string(i / own.size()) + " is not that of rank 0");
+    return {};
+}
+
+// The running statistics are the host's meanwhile, and the device's are empty: what it adds to them is then what these
+// samples are, to be pooled with those of other ranks.
+Status SimulatedLearner::with_shared_statistics(const char* name, const Entry& entry) {
+    const std::string mean = std::string(name) + ".mean",
+                      variance = std::string(name) + ".variance",
+                      count = std::string(name) + ".count";
+    const auto read_all = [&]() -> Result<Statistics> {
+        Statistics s;
+        HEARTH_ASSIGN(s.mean, read(mean));
+        HEARTH_ASSIGN(s.variance, read(variance));
+        HEARTH_ASSIGN(const std::vector<float> counts, read(count));
+        s.count = counts[0];
+        return s;
+    };
+    HEARTH_ASSIGN(const Statistics running, read_all());
+    const float none = 0;
+    HEARTH_TRY(write(count, {&none, 1}));
+    HEARTH_TRY(submit(entry));
+    HEARTH_ASSIGN(const Statistics own, read_all());
+    std::vector<float> flat = own.mean;
+    flat.insert(flat.end(), own.variance.begin(), own.variance.end());
+    flat.push_back(own.count);
+    const std::vector<float> all = of_all_ranks(*ranks_, flat);
+    std::vector<Statistics> parts;
+    for (auto at = all.begin(); at != all.end();) {
+        const auto variances = at + static_cast<ptrdiff_t>(own.mean.size());
+        const auto counts = variances + static_cast<ptrdiff_t>(own.variance.size());
+        parts.push_back({{at, variances}, {variances, counts}, *counts});
+        at = counts + 1;
+    }
+    const Statistics next = pooled(running, parts);
+    HEARTH_TRY(write(mean, next.mean));
+    HEARTH_TRY(write(variance, next.variance));
+    return write(count, {&next.count, 1});
+}
+
+Result<Window> SimulatedLearner::play_together() {
+    for (int64_t i = 0; i < recordings_; ++i)
+        HEARTH_TRY(normalizes_rewards_ ? with_shared_statistics("rewards", rollout_)
+                                       : submit(rollout_));
+    const auto of_all = [&](const char* slot) -> Result<std::vector<float>> {
+        HEARTH_ASSIGN(const std::vector<float> own, read(slot));
+        return of_all_ranks(*ranks_, own);
+    };
+    Window window;
+    HEARTH_ASSIGN(window.end, of_all("rollout.end"));
+    HEARTH_ASSIGN(window.episode_return, of_all("rollout.episode_return"));
+    HEARTH_ASSIGN(const HostTensor status, runner_->read_slot("agents.status"));
+    std::memcpy(window.status.data(), status.bytes().data(), sizeof window.status);
+    return window;
+}
+
+Status SimulatedLearner::learn_together(const LiveSettings& settings) {
+    HEARTH_TRY(normalizes_observations_ ? with_shared_statistics("observations", prepare_)
+                                        : submit(prepare_));
+    HEARTH_ASSIGN(const std::vector<float> own, read("learn.minibatches"));
+    HEARTH_TRY(write("learn.minibatches", pooled_minibatches(of_all_ranks(*ranks_, own),
+                                                             static_cast<size_t>(ranks_->size()))));
+    NamedTensors inputs = {{"learning_rate", HostTensor::scalar(settings.learning_rate)},
+                           {"clip", HostTensor::scalar(settings.clip)}};
+    for (int64_t i = 0; i < items_; ++i) {
+        HEARTH_ASSIGN(NamedTensors out, runner_->run("gradient", 1, inputs));
+        HostTensor& sums = out.at("sums");
+        ranks_->sum(sums.as<float>());
+        inputs["sums"] = sums;
+        HEARTH_ASSIGN(out, runner_->run("step", 1, inputs));
+    }
+    return submit(publish_);
+}
+
 Result<HostTensor> SimulatedLearner::act(const HostTensor& observation) {
     HEARTH_ASSIGN(NamedTensors said,
                   runner_->run("act", observation.shape()[0].count,
@@ -185,7 +351,18 @@ Result<SimulatedLearner::Snapshot> SimulatedLearner::snapshot() {
         slots.erase(at);
     }
     snapshot.brain.parent_hash = parent;
-    snapshot.transients = std::move(slots);
+    snapshot.transients = slots;
+    if (ranks_->size() == 1) return snapshot;
+    for (const auto& [name, value] : slots) {
+        const std::vector<std::byte> all = ranks_->gather(value.bytes());
+        const size_t bytes = value.bytes().size();
+        for (int r = 1; r < ranks_->size(); ++r) {
+            HostTensor other(value.dtype(), value.shape());
+            std::copy_n(all.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(r) * bytes), bytes,
+                        other.bytes().begin());
+            snapshot.transients[of_rank(r, name)] = std::move(other);
+        }
+    }
     return snapshot;
 }
 
@@ -208,7 +385,12 @@ Status SimulatedLearner::restore(const Brain& brain, const NamedTensors& transie
             return invalid_argument("the brain has no tensor '" + tensor.name + "'");
         HEARTH_TRY(add(tensor.name, found->value));
     }
-    for (const auto& [name, value] : transients) HEARTH_TRY(add(name, value));
+    for (const auto& [name, value] : transients) {
+        const bool is_of_other = name.starts_with("rank");
+        const std::string prefix = of_rank(ranks_->rank(), "");
+        if (ranks_->rank() == 0 ? !is_of_other : name.starts_with(prefix))
+            HEARTH_TRY(add(ranks_->rank() == 0 ? name : name.substr(prefix.size()), value));
+    }
     for (const auto& [name, value] : writes)
         if (!value->bytes().empty()) HEARTH_TRY(runner_->write_slot(name.c_str(), value->bytes()));
     return {};

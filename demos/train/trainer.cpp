@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -84,7 +85,9 @@ std::string fixed_text(TrainConfig config) {
 class Trainer {
   public:
     Trainer(standalone::Device& device, const TrainConfig& config, const TrainRun& run)
-        : device_(device), config_(config), run_(run) {}
+        : device_(device), config_(config), run_(run) {
+        if (run.ranks != nullptr) ranks_ = run.ranks;
+    }
 
     Result<TrainOutcome> train() {
         HEARTH_TRY(begin());
@@ -95,21 +98,73 @@ class Trainer {
             steps_ += samples;
             ++windows_;
             add_episodes(windows[0], returns_);
-            HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(windows[0].status),
-                                                        static_cast<double>(steps_)) +
-                                 episode_line(steps_, returns_.mean())));
-            if (windows_ % config_.checkpoint_windows == 0) HEARTH_TRY(checkpoint());
-            if (run_.on_progress) run_.on_progress({steps_, config_.steps, returns_.mean()});
+            if (is_first())
+                HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(windows[0].status),
+                                                            static_cast<double>(steps_)) +
+                                     episode_line(steps_, returns_.mean())));
+            const bool is_due = checkpoint_is_due();
+            if (is_due || consensus_is_due()) HEARTH_TRY(learner_->check_consensus());
+            if (is_due) HEARTH_TRY(checkpoint());
+            if (is_first() && run_.on_progress)
+                run_.on_progress({steps_, config_.steps, returns_.mean()});
         }
+        HEARTH_TRY(learner_->check_consensus());
         HEARTH_TRY(checkpoint());
-        HEARTH_TRY(log_->add("{\"type\":\"end\",\"at\":" + std::to_string(steps_) + "}\n"));
+        if (is_first())
+            HEARTH_TRY(log_->add("{\"type\":\"end\",\"at\":" + std::to_string(steps_) + "}\n"));
         return TrainOutcome{steps_, returns_.mean()};
     }
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     std::string file(const char* name) const { return run_.folder + "/" + name; }
+    bool is_first() const { return ranks_->rank() == 0; }
+
+    /// One clock, that of rank 0, decides for all.
+    bool checkpoint_is_due() {
+        const std::chrono::duration<double> since = Clock::now() - checkpointed_;
+        std::byte is_due{windows_ % config_.checkpoint_windows == 0 ||
+                         since.count() > kCheckpointSeconds};
+        ranks_->broadcast({&is_due, 1});
+        return is_due != std::byte{0};
+    }
+
+    bool consensus_is_due() const {
+        constexpr int64_t kLearnSteps = 100;
+        const int64_t items = config_.ppo.epochs * config_.ppo.minibatches;
+        return windows_ * items / kLearnSteps != (windows_ - 1) * items / kLearnSteps;
+    }
 
     Status begin() {
+        // What rank 0 cannot read or write is its error, which ends the others.
+        std::vector<std::byte> checkpoint;
+        if (is_first()) {
+            HEARTH_ASSIGN(checkpoint, find_checkpoint());
+        }
+        uint64_t size = checkpoint.size();
+        ranks_->broadcast(std::as_writable_bytes(std::span(&size, 1)));
+        checkpoint.resize(size);
+        ranks_->broadcast(checkpoint);
+        HEARTH_ASSIGN(learner_, SimulatedLearner::create(device_, config_, *ranks_));
+        std::string log = agents::run_log_begin("train " + config_.task, "steps");
+        if (!checkpoint.empty()) {
+            HEARTH_TRY(restore(checkpoint));
+            if (is_first()) {
+                HEARTH_ASSIGN(log, log_until(file("run.jsonl"), steps_));
+            }
+        }
+        checkpointed_ = Clock::now();
+        if (!is_first()) return {};
+        HEARTH_TRY(write_file_atomically(file("config.json"), std::string_view(config_.text())));
+        HEARTH_TRY(write_file_atomically(file("run.jsonl"), std::string_view(log)));
+        HEARTH_ASSIGN(LineFile opened, LineFile::open(file("run.jsonl")));
+        log_ = std::make_unique<LineFile>(std::move(opened));
+        return {};
+    }
+
+    /// The bytes from which this run goes on; none for one that begins.
+    Result<std::vector<std::byte>> find_checkpoint() const {
         std::error_code error;
         std::filesystem::create_directories(run_.folder, error);
         if (error)
@@ -120,39 +175,44 @@ class Trainer {
                                     "' is there: resume it, or take another folder");
         if (!has_checkpoint && run_.resumes)
             return not_found("nothing to resume: no '" + file("last.brain") + "'");
-        HEARTH_ASSIGN(learner_, SimulatedLearner::create(device_, config_));
-        std::string log = agents::run_log_begin("train " + config_.task, "steps");
-        if (has_checkpoint) {
-            HEARTH_ASSIGN(const Checkpoint from, read_checkpoint(file("last.brain")));
-            if (fixed_text(from.config) != fixed_text(config_))
-                return invalid_argument("'" + file("last.brain") +
-                                        "' is of another configuration:\n" + from.config.text());
-            HEARTH_TRY(learner_->restore(from.snapshot.brain, from.snapshot.transients));
-            steps_ = from.steps;
-            windows_ = from.windows;
-            for (const float value : from.returns) returns_.add(value);
-            HEARTH_ASSIGN(log, log_until(file("run.jsonl"), steps_));
-        }
-        HEARTH_TRY(write_file_atomically(file("config.json"), std::string_view(config_.text())));
-        HEARTH_TRY(write_file_atomically(file("run.jsonl"), std::string_view(log)));
-        HEARTH_ASSIGN(LineFile opened, LineFile::open(file("run.jsonl")));
-        log_ = std::make_unique<LineFile>(std::move(opened));
+        if (!has_checkpoint) return std::vector<std::byte>();
+        return read_whole_file(file("last.brain"));
+    }
+
+    Status restore(std::span<const std::byte> bytes) {
+        HEARTH_ASSIGN(const Checkpoint from, parse_checkpoint(bytes, file("last.brain")));
+        if (fixed_text(from.config) != fixed_text(config_))
+            return invalid_argument("'" + file("last.brain") + "' is of another configuration:\n" +
+                                    from.config.text());
+        if (from.ranks != ranks_->size())
+            return invalid_argument("'" + file("last.brain") + "' is of " +
+                                    std::to_string(from.ranks) + " ranks, found " +
+                                    std::to_string(ranks_->size()));
+        HEARTH_TRY(learner_->restore(from.snapshot.brain, from.snapshot.transients));
+        steps_ = from.steps;
+        windows_ = from.windows;
+        for (const float value : from.returns) returns_.add(value);
         return {};
     }
 
     Status checkpoint() {
         HEARTH_ASSIGN(SimulatedLearner::Snapshot snapshot, learner_->snapshot());
-        return write_checkpoint(file("last.brain"), {config_, steps_, windows_, returns_.values(),
-                                                     std::move(snapshot)});
+        checkpointed_ = Clock::now();
+        if (!is_first()) return {};
+        return write_checkpoint(file("last.brain"), {config_, steps_, windows_, ranks_->size(),
+                                                     returns_.values(), std::move(snapshot)});
     }
 
     standalone::Device& device_;
     const TrainConfig& config_;
     const TrainRun& run_;
+    OneRank alone_;
+    GradientReducer* ranks_ = &alone_;
     std::unique_ptr<SimulatedLearner> learner_;
     std::unique_ptr<LineFile> log_;
     int64_t steps_ = 0, windows_ = 0;
     ReturnWindow returns_;
+    Clock::time_point checkpointed_ = Clock::now();
 };
 
 }  // namespace

@@ -40,7 +40,9 @@ struct TrainProgress {
 struct TrainRun {
     std::string folder;    ///< made if it is missing
     bool resumes = false;  ///< from its checkpoint; otherwise one there is an error
-    std::function<void(const TrainProgress&)> on_progress = {};
+    std::function<void(const TrainProgress&)> on_progress = {};  ///< on rank 0
+    /// Those that train together; nothing: this process alone.  Rank 0 reads and writes the folder.
+    GradientReducer* ranks = nullptr;
 };
 
 struct TrainOutcome {
@@ -48,10 +50,14 @@ struct TrainOutcome {
     double mean_return = 0;
 };
 
+/// A checkpoint is written after so many seconds at the latest, whatever checkpoint_windows says.
+inline constexpr double kCheckpointSeconds = 30;
+
 /// Trains until config.steps.  Equal configs give equal checkpoints and logs on one device, however often the run was
 /// interrupted and resumed.
 /// Errors: kInvalidArgument if the checkpoint is of another configuration (steps and checkpoint_windows may
-/// change) or, not resuming, if there is one; files that cannot be written.
+/// change) or of another number of ranks, or, not resuming, if there is one; files that cannot be written; kInternal if
+/// the ranks' weights differ.
 Result<TrainOutcome> train(standalone::Device& device, const TrainConfig& config,
                            const TrainRun& run);
 

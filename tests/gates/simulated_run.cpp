@@ -16,7 +16,8 @@ Result<Run> run_simulated(const RunSite& site, train::TrainConfig config, double
     config.seed = site.seed;
     Run run;
     const Stopwatch making;
-    HEARTH_ASSIGN(const auto learner, train::SimulatedLearner::create(site.device, config));
+    train::OneRank alone;
+    HEARTH_ASSIGN(const auto learner, train::SimulatedLearner::create(site.device, config, alone));
     run.setup_s = making.seconds();
     const int64_t samples = config.ppo.agents * config.ppo.horizon;
     train::ReturnWindow returns;

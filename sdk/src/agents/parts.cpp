@@ -100,6 +100,11 @@ void read_copies(Trace& trace, std::string_view scope, std::span<const std::stri
     }
 }
 
+Tensor redeclared_param(Trace& trace, const Tensor& param) {
+    const Value& v = param.trace()->graph().value(param.value());
+    return trace.param(v.name, v.shape, init_of(v), v.dtype);
+}
+
 std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
                                          std::string_view scope) {
     const std::string params = std::string(scope) + ".param.";

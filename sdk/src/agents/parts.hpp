@@ -57,6 +57,9 @@ struct RunningStatistics {
 /// learns.
 void read_copies(Trace& trace, std::string_view scope, std::span<const std::string> prefixes);
 
+/// A param of another trace, declared in this one.
+Tensor redeclared_param(Trace& trace, const Tensor& param);
+
 /// The tensors that read_copies() renamed in `reader`, as pairs of this trace: what learns, and the copy.
 struct CopiedTensor {
     Tensor from, to;

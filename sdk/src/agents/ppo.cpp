@@ -7,6 +7,7 @@
 #include "agents/replay.hpp"
 
 #include <hearth/agents/simulation.hpp>
+#include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 
 #include <cmath>
@@ -31,6 +32,9 @@ class PpoBuilder {
     void frame(Trace& trace) const;
     void prepare(Trace& trace) const;
     void learn(Trace& trace) const;
+    void gradient(Trace& trace) const;
+    /// gradient: the finished trace of that entry, which has the params.
+    void step(Trace& trace, const Trace& gradient) const;
     void demonstrate(Trace& trace) const;
     Status check_rollout(const Simulation& simulation, const RolloutOptions& options) const;
     void rollout(Trace& trace, const Simulation& simulation, const RolloutOptions& options) const;
@@ -82,7 +86,12 @@ class PpoBuilder {
     struct Terms {
         Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, leash;
     };
+    /// In the order in which `gradient` gives them.
+    static std::vector<Tensor*> parts_of(Terms& terms);
     Terms loss_of(Trace& trace) const;
+    /// A step down these gradients, or those of the loss, behind all rails.
+    void take_step(Trace& trace, StatusWriter& status, const Terms& terms,
+                   std::vector<Tensor> params, std::vector<Tensor> gradients) const;
 
     /// How far a window is learned from: the order of its sequences, all epochs, where the next minibatch
     /// begins there, and whether the KL rail has stopped it.
@@ -747,7 +756,52 @@ void PpoBuilder::learn(Trace& trace) const {
     StatusWriter status(trace, "learn");
     const Terms terms = loss_of(trace);
     if (!trace.status().ok()) return;
+    take_step(trace, status, terms, nn::params_under(trace, {"actor", "critic"}), {});
+}
 
+std::vector<Tensor*> PpoBuilder::parts_of(Terms& terms) {
+    return {&terms.loss,    &terms.policy_loss, &terms.value_loss,
+            &terms.entropy, &terms.kl,          &terms.clip_fraction};
+}
+
+void PpoBuilder::gradient(Trace& trace) const {
+    Terms terms = loss_of(trace);
+    if (!trace.status().ok()) return;
+    std::vector<Tensor> sums;
+    for (const Tensor& g : grad(terms.loss, nn::params_under(trace, {"actor", "critic"})))
+        sums.push_back(reshape(g, {g.shape().element_count(1)}));
+    for (const Tensor* part : parts_of(terms)) sums.push_back(reshape(*part, {1}));
+    if (has_leash()) sums.push_back(reshape(terms.leash, {1}));
+    trace.output("sums", concat(sums, 0));
+}
+
+void PpoBuilder::step(Trace& trace, const Trace& gradient) const {
+    StatusWriter status(trace, "learn");
+    std::vector<Tensor> params;
+    int64_t count = 0;
+    for (const Tensor& of : nn::params_under(gradient, {"actor", "critic"})) {
+        params.push_back(redeclared_param(trace, of));
+        count += of.shape().element_count(1);
+    }
+    Terms terms;
+    std::vector<Tensor*> parts = parts_of(terms);
+    if (has_leash()) parts.push_back(&terms.leash);
+    const Tensor sums = trace.input("sums", {count + static_cast<int64_t>(parts.size())});
+    int64_t at = 0;
+    const auto next = [&](const Shape& shape) {
+        const int64_t begin = at;
+        at += shape.element_count(1);
+        return reshape(slice(sums, 0, begin, at), shape);
+    };
+    std::vector<Tensor> gradients;
+    for (const Tensor& param : params) gradients.push_back(next(param.shape()));
+    for (Tensor* part : parts) *part = next({});
+    take_step(trace, status, terms, std::move(params), std::move(gradients));
+}
+
+void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& terms,
+                           std::vector<Tensor> params, std::vector<Tensor> gradients) const {
+    if (!trace.status().ok()) return;
     // What was learned from these samples goes as far as they can tell, and no farther.
     Tensor may_learn;
     if (ppo_.rails.kl_stop > 0) {
@@ -761,10 +815,11 @@ void PpoBuilder::learn(Trace& trace) const {
     trace.assign(cursor(trace), cursor(trace) + 1.0);
     guarded_step(status,
                  {.groups = {{.loss = terms.loss,
-                              .params = nn::params_under(trace, {"actor", "critic"}),
+                              .params = std::move(params),
                               .optimizer = "adam",
                               .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
-                              .epsilon = ppo_.adam_epsilon}},
+                              .epsilon = ppo_.adam_epsilon,
+                              .gradients = std::move(gradients)}},
                   .rails = ppo_.rails,
                   .may_learn = may_learn});
 
@@ -796,11 +851,21 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     const Simulation& simulation, const RolloutOptions& options, uint64_t seed) {
     const PpoBuilder b(schema, network, ppo, seed);
-    return trace_entries(b.check_rollout(simulation, options), seed, ppo.rails,
-                         {{"act", [&](Trace& t) { b.act(t); }},
-                          {"rollout", [&](Trace& t) { b.rollout(t, simulation, options); }},
-                          {"prepare", [&](Trace& t) { b.prepare(t); }},
-                          {"learn", [&](Trace& t) { b.learn(t); }}});
+    std::vector<EntryBody> entries = {
+        {"act", [&](Trace& t) { b.act(t); }},
+        {"rollout", [&](Trace& t) { b.rollout(t, simulation, options); }},
+        {"prepare", [&](Trace& t) { b.prepare(t); }}};
+    const Trace* gradient = nullptr;
+    if (options.data_parallel) {
+        entries.push_back({"gradient", [&](Trace& t) {
+                               b.gradient(t);
+                               gradient = &t;
+                           }});
+        entries.push_back({"step", [&](Trace& t) { b.step(t, *gradient); }});
+    } else {
+        entries.push_back({"learn", [&](Trace& t) { b.learn(t); }});
+    }
+    return trace_entries(b.check_rollout(simulation, options), seed, ppo.rails, std::move(entries));
 }
 
 }  // namespace hearth::agents

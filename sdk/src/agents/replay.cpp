@@ -317,7 +317,8 @@ void guarded_step(StatusWriter& status, const LearnStep& step) {
     UpdateGuard guard(*step.groups[0].loss.trace());
     Tensor is_sound, largest_norm;
     for (const LearnGroup& g : step.groups) {
-        const std::vector<Tensor> gradients = grad(g.loss, g.params);
+        const std::vector<Tensor> gradients =
+            g.gradients.empty() ? grad(g.loss, g.params) : g.gradients;
         // Finite only if all gradients are: no reductions of their own.
         const Tensor norm = global_norm(gradients);
         is_sound = both(is_sound, logical_and(is_finite(g.loss), is_finite(norm)));
@@ -415,7 +416,8 @@ Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
     const Trace* learn = nullptr;
     for (const EntryBody& e : entries) {
         e.trace(add(e.name));
-        if (std::string_view(e.name) == "learn") learn = traces.back().get();
+        if (std::string_view(e.name) == "learn" || std::string_view(e.name) == "step")
+            learn = traces.back().get();
     }
     trace_publish(add("publish"), *traces[0], rails.drift_limit);
     trace_adapt(add("adapt"), *learn, seed);

@@ -148,6 +148,8 @@ struct LearnGroup {
     std::string optimizer;  ///< the name of its states
     Rate learning_rate = 1e-3;
     double epsilon = 1e-8;
+    /// Of the loss, by the params; empty: are derived from it.
+    std::vector<Tensor> gradients = {};
 };
 
 /// One step of all groups, behind all rails.
@@ -170,7 +172,7 @@ struct EntryBody {
     const char* name;
     std::function<void(Trace&)> trace;
 };
-/// These entries, of which the first one acts and "learn" learns, and what all learners have besides:
+/// These entries, of which the first one acts and "learn" or "step" learns, and what all learners have besides:
 /// publish and adapt.  If `check` failed: a single trace that only says why.
 Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
                      std::vector<EntryBody> entries);

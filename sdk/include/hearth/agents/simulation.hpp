@@ -45,6 +45,9 @@ struct RolloutOptions {
     int64_t steps = 0;
     /// Streams of random numbers of worlds, and of what agents choose.
     uint64_t seed = 0;
+    /// For training one brain on several devices, each with worlds of its own: the entries gradient and step in place
+    /// of learn.
+    bool data_parallel = false;
 };
 
 /// The entries act, rollout, prepare, learn, publish and adapt: ppo.agents worlds with an agent each.  `rollout` has no
@@ -56,6 +59,16 @@ struct RolloutOptions {
 ///
 /// which stay until the next window overwrites them.  Rewards are scaled (Ppo::normalize_rewards) by what was known
 /// before the recording began.
+///
+/// With data_parallel a minibatch is two entries, so that what devices found can be summed in between:
+///
+///     gradient  -> sums f32 [n]: the gradient of all params, then the loss and its parts
+///     step      sums f32 [n], live settings: takes the step behind all rails, which see the sums
+///
+/// and the state learn.minibatches f32 [epochs * minibatches, 3] holds of each minibatch how many samples it has, and
+/// the mean and deviation (n - 1) of their advantages.  The sum over devices is the gradient of all their samples
+/// together where that state was replaced, between prepare and the first gradient, by what is true of all of them.
+/// Equal weights, statistics and sums give equal steps: devices of one kind stay equal to the bit.
 /// Errors, kept by the traces: as trace_agents(); kUnsupported for masked choices and for networks with memory.
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     const Simulation& simulation, const RolloutOptions& options, uint64_t seed = 0);
