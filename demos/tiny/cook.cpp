@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Writes the networks of the microcontroller as C: policy.h and policy.c; and from the digits' ONNX file, if there is
+// one, digits.h and digits.c with weights of 8 bits.  cook_tiny DIR [DIGITS.onnx]
+
+#include <hearth/c.hpp>
+#include <hearth/file.hpp>
+#include <hearth/io.hpp>
+#include <hearth/loss.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <cstdio>
+#include <filesystem>
+
+using namespace hearth;
+
+namespace {
+
+Status cook(std::initializer_list<Trace*> entries, const CookCOptions& options,
+            const std::filesystem::path& folder) {
+    HEARTH_ASSIGN(const CookedC cooked, cook_c(entries, options));
+    const std::string base = (folder / options.name).string();
+    HEARTH_TRY(write_file_atomically(base + ".h", cooked.header));
+    return write_file_atomically(base + ".c", cooked.source);
+}
+
+/// seen: [rows, 2], angle and its speed -> torque [rows, 1].  Of ReLU, so that no function of mathematics whose
+/// last bit depends on the library is called.
+Tensor policy(Trace& trace, const Tensor& seen) {
+    return nn::mlp(trace, "policy", seen, {16, 16, 1}, relu, {.seed = 1});
+}
+
+Status cook_policy(const std::filesystem::path& folder) {
+    Trace act("act");
+    act.output("torque", policy(act, act.input("seen", {kRows, 2})));
+    Trace learn("learn");
+    const Tensor torque = policy(learn, learn.input("seen", {kRows, 2}));
+    const Tensor loss = mse_loss(torque, learn.input("shown", {kRows, 1}));
+    minimize(loss, learn.params(), AdamOptions{.learning_rate = 5e-3});
+    learn.output("loss", loss);
+    CookCOptions options;
+    options.name = "policy";
+    options.rows_capacity = 16;
+    return cook({&act, &learn}, options, folder);
+}
+
+Status cook_digits(const std::filesystem::path& folder, const std::string& onnx) {
+    HEARTH_ASSIGN(const ImportedModel model, import_onnx_file(onnx));
+    Trace read("read");
+    read.output("scores", model.apply(read, {read.input("image", {kRows, 1, 8, 8})}).at(0));
+    CookCOptions options;
+    options.name = "digits";
+    options.quantize = {.format = WeightFormat::kInt8, .min_elements = 1};
+    return cook({&read}, options, folder);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    Status status =
+        argc == 2 || argc == 3 ? Status() : invalid_argument("usage: cook_tiny DIR [DIGITS.onnx]");
+    if (status.ok()) status = cook_policy(argv[1]);
+    if (status.ok() && argc == 3) status = cook_digits(argv[1], argv[2]);
+    if (!status.ok()) std::fprintf(stderr, "cook_tiny: %s\n", status.message().c_str());
+    return status.ok() ? 0 : 1;
+}
