@@ -6,11 +6,13 @@
 #include "compile/compile.hpp"
 #include "cpu/interpreter.hpp"
 #include "native/native_net.hpp"
+#include "passes/quantize_weights.hpp"
 #include "support/digits.hpp"
 #include "unit/agents/learner_rig.hpp"
 
 #include <hearth/brain.hpp>
 #include <hearth/io.hpp>
+#include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
@@ -154,6 +156,75 @@ TEST(CookC, TheDigitsNetGivesPyTorchsLogits) {
                         expected[static_cast<size_t>(first * 10 + i)], 1e-4)
                 << "digit " << first + i / 10;
     }
+}
+
+TEST(CookC, AConvolutionalNetLearnsAsTheInterpreterDoes) {
+    const auto net_of = [](Trace& trace, bool training) {
+        const Tensor x = trace.input("image", {kRows, 1, 8, 8});
+        const nn::ConvLayerOptions conv{.window = {.low = {1}}, .seed = 1};
+        Tensor y = nn::conv2d(trace, "conv1", x, 4, {3}, conv);
+        y = relu(nn::batch_norm(trace, "bn", y, {.training = training}));
+        y = nn::conv2d(trace, "conv2", max_pool(y, {2}), 6, {3}, conv);
+        return nn::linear(trace, "fc", flatten(max_pool(gelu(y), {2}), 1), 10, {.seed = 1});
+    };
+    Trace read("read"), learn("learn");
+    read.output("scores", net_of(read, false));
+    const Tensor scores = net_of(learn, true);
+    const Tensor loss = cross_entropy(scores, learn.input("digit", {kRows}, DType::kI32));
+    // Not Adam: of a gradient that is zero but for rounding, as a bias before a norm has, it makes a step.
+    minimize(loss, learn.params(),
+             SgdOptions{.learning_rate = learn.input("rate", {}), .momentum = 0.9});
+    learn.output("loss", loss);
+    Trace* const traces[] = {&read, &learn};
+    const auto graphs = finish_all(traces);
+    ASSERT_TRUE(graphs.ok()) << graphs.status().message();
+    CookCOptions options;
+    options.rows_capacity = 12;
+    const auto net = build(*graphs, options);
+    ASSERT_NE(net, nullptr);
+    NamedTensors weights, rate{{"rate", HostTensor(DType::kF32, {})}};
+    rate["rate"].set(0, 1e-2);
+    for (const int64_t rows : {12, 5, 1, 12}) {
+        NamedTensors inputs = rate;
+        inputs["image"] = numbers({Dim(rows), 1, 8, 8}, static_cast<uint64_t>(rows));
+        inputs["digit"] = HostTensor(DType::kI32, {Dim(rows)});
+        for (int64_t i = 0; i < rows; ++i) inputs["digit"].set(i, static_cast<double>(i * 7 % 10));
+        for (const size_t entry : {1, 0}) {
+            const Graph& graph = (*graphs)[entry];
+            const auto expected = interpret(graph, inputs, weights, rows);
+            ASSERT_TRUE(expected.ok()) << expected.status().message();
+            const auto found = net->run(graph.name, inputs, rows);
+            ASSERT_TRUE(found.ok()) << found.status().message();
+            expect_near(*found, *expected, 2e-4);
+        }
+    }
+    ASSERT_EQ(weights.size(), 18u);
+}
+
+TEST(CookC, WeightsOf8BitsAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    const Tensor x = trace.input("x", {kRows, 2, 6, 6});
+    const Tensor y =
+        relu(nn::conv2d(trace, "conv", x, 5, {3}, {.window = {.low = {1}}, .seed = 2}));
+    trace.output("y", nn::linear(trace, "fc", flatten(y, 1), 7, {.seed = 2}));
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    CookCOptions options;
+    options.rows_capacity = 3;
+    options.quantize = {.format = WeightFormat::kInt8, .min_elements = 1};
+    const auto net = build({*graph}, options);
+    ASSERT_NE(net, nullptr);
+    EXPECT_TRUE(net->weights().contains("fc.weight.q8"));
+    EXPECT_FALSE(net->weights().contains("fc.weight"));
+    std::vector<Graph> rounded{*graph};
+    ASSERT_TRUE(quantize_weights(rounded, options.quantize).ok());
+    NamedTensors weights;
+    const NamedTensors inputs{{"x", numbers({3, 2, 6, 6}, 4)}};
+    const auto expected = interpret(rounded[0], inputs, weights, 3);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+    const auto found = net->run("act", inputs, 3);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    expect_near(*found, *expected, 2e-5);
 }
 
 // ---------------------------------------------------------------------------------- brains
