@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
 /* The same in C: eight carts learn to keep a pole upright, from a package that was cooked before
- * (cook.cpp) and the small library.  hello_agents_c PACKAGE */
+ * (cook.cpp) and the small library.  hello_agents_c PACKAGE [FRAMES] */
 
 #include "vulkan_minimal/app.h"
 
@@ -59,7 +59,8 @@ static void play(hearth_agents* agents, cart* c) {
 }
 
 int main(int argc, char** argv) {
-    if (argc != 2) app_fail("usage", "hello_agents_c PACKAGE");
+    if (argc < 2) app_fail("usage", "hello_agents_c PACKAGE [FRAMES]");
+    const uint64_t frames = argc > 2 ? strtoull(argv[2], NULL, 10) : MOST_FRAMES;
     app_make_device();
     hearth_context* context = app_adopt_device();
     hearth_device_caps caps = hearth_device_caps_default();
@@ -78,7 +79,7 @@ int main(int argc, char** argv) {
     }
     hearth_agents_status status = hearth_agents_status_default();
     float length = 0;
-    for (uint64_t frame = 1; frame <= MOST_FRAMES && length < 475; ++frame) {
+    for (uint64_t frame = 1; frame <= frames && length < 475; ++frame) {
         app_check(hearth_begin_frame(context, frame, frame - 1), "frame", "");
         hearth_agents_poll(agents);
         for (int i = 0; i < CARTS; ++i) play(agents, &carts[i]);
