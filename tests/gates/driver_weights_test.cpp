@@ -406,16 +406,18 @@ TEST_F(DriverWeightsTest, FlushFinishesAWindowWithoutRegardToTheBudget) {
 
 /// What agents did, decision by decision, however long each may take.
 std::vector<std::vector<float>> actions_within(standalone::Device& device, uint32_t within,
-                                               int* frames) {
+                                               int* frames, uint64_t decisions = 24) {
     const auto host = small_host(device);
     if (host == nullptr) return {};
     const auto ids = add_all(*host);
     std::vector<std::vector<float>> all;
     *frames = 0;
-    for (uint64_t decision = 0; decision < 24; ++decision) {
+    for (uint64_t decision = 0; decision < decisions; ++decision) {
         bool has_begun = false;
         while (host->agents.status().frames <= decision && *frames < 5000) {
-            const double learn_us = within == HEARTH_AGENTS_WHENEVER ? 1.0 : 0.0;
+            // Without time for it nothing is decided; with some, as soon as enough has been saved.
+            const bool is_idle = within == HEARTH_AGENTS_WHENEVER && !has_begun;
+            const double learn_us = is_idle || within != HEARTH_AGENTS_WHENEVER ? 0.0 : 1e4;
             EXPECT_TRUE(host->frame({.learn_us = learn_us, .decide_within = within},
                                     [&] {
                                         // Behind the first slice it is too late to be seen by this one.
@@ -452,6 +454,18 @@ TEST_F(DriverWeightsTest, DecisionsAreTheSameHoweverTheyAreCut) {
     EXPECT_GT(in_four, 24 * 2);
     EXPECT_LE(in_four, 24 * 4);
     EXPECT_EQ(whole, pieces);
+}
+
+TEST_F(DriverWeightsTest, DecisionsForWheneverThereIsTimeWaitForItAndAreTheSame) {
+    // So few that no window is full and nothing is learned from.
+    constexpr uint64_t kDecisions = 6;
+    int at_once = 0, whenever = 0;
+    const auto whole = actions_within(device(), 1, &at_once, kDecisions);
+    const auto spread = actions_within(device(), HEARTH_AGENTS_WHENEVER, &whenever, kDecisions);
+    EXPECT_EQ(at_once, 6);
+    EXPECT_GE(whenever, 6 * 2);
+    EXPECT_LT(whenever, 5000);
+    EXPECT_EQ(whole, spread);
 }
 
 // --- What the game's own buffers hold ---

@@ -282,6 +282,82 @@ TEST_F(Adopt, DeviceMemoryComesFromTheHostsHooksAndGoesBack) {
     EXPECT_EQ(host.live, 0u);
 }
 
+TEST_F(Adopt, TheArenaMayLieInMemoryOfTheHostsTransients) {
+    struct Host {
+        standalone::Device* device;
+        VkBuffer transient = VK_NULL_HANDLE;  // over the arena's memory
+        uint64_t bytes = 0;
+    } host{&device()};
+    hearth_memory_hooks hooks{};
+    hooks.user_data = &host;
+    hooks.allocate = [](void* user, const hearth_memory_request* request,
+                        hearth_memory_block* out) {
+        Host& h = *static_cast<Host*>(user);
+        const standalone::VulkanApi& vk = h.device->vk();
+        VkMemoryAllocateFlagsInfo flags{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO};
+        flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+        VkMemoryAllocateInfo info{VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO};
+        info.pNext = request->device_address != 0 ? &flags : nullptr;
+        info.allocationSize = request->size_bytes;
+        info.memoryTypeIndex =
+            h.device->find_memory_type(request->memory_type_bits, request->required_properties);
+        if (vk.AllocateMemory(h.device->handle(), &info, nullptr, &out->memory) != VK_SUCCESS)
+            return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+        if ((request->required_properties & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0 &&
+            vk.MapMemory(h.device->handle(), out->memory, 0, VK_WHOLE_SIZE, 0, &out->mapped) !=
+                VK_SUCCESS)
+            return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+        if (request->usage != HEARTH_MEMORY_ARENA || h.transient != VK_NULL_HANDLE)
+            return HEARTH_OK;
+        VkBufferCreateInfo buffer{VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO};
+        buffer.size = h.bytes = request->size_bytes / 4 * 4;
+        buffer.usage = VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+        EXPECT_EQ(vk.CreateBuffer(h.device->handle(), &buffer, nullptr, &h.transient), VK_SUCCESS);
+        VkMemoryRequirements needs{};
+        vk.GetBufferMemoryRequirements(h.device->handle(), h.transient, &needs);
+        EXPECT_EQ(needs.memoryTypeBits >> info.memoryTypeIndex & 1, 1u);
+        EXPECT_EQ(vk.BindBufferMemory(h.device->handle(), h.transient, out->memory, 0), VK_SUCCESS);
+        return HEARTH_OK;
+    };
+    hooks.free = [](void* user, const hearth_memory_block* block) {
+        const Host& h = *static_cast<Host*>(user);
+        h.device->vk().FreeMemory(h.device->handle(), block->memory, nullptr);
+    };
+    RigOptions options;
+    options.host = [&](hearth_host_info& info) { info.memory_hooks = &hooks; };
+    {
+        const auto rig = make_rig(options);
+        ASSERT_TRUE(rig);
+        ASSERT_GT(host.bytes, 0u) << "the test program has no intermediates";
+        TestReference reference;
+        for (uint64_t i = 0; i < 4; ++i) {
+            const std::vector<float> x = test_values(2 * kWidth, i);
+            rig->set_x(x);
+            const float rate = 0.5f;
+            rig->frame([&](VkCommandBuffer commands) {
+                const standalone::VulkanApi& vk = device().vk();
+                const auto order = [&](VkPipelineStageFlags from, VkPipelineStageFlags to) {
+                    VkMemoryBarrier barrier{VK_STRUCTURE_TYPE_MEMORY_BARRIER};
+                    barrier.srcAccessMask = VK_ACCESS_MEMORY_WRITE_BIT;
+                    barrier.dstAccessMask = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
+                    vk.CmdPipelineBarrier(commands, from, to, 0, 1, &barrier, 0, nullptr, 0,
+                                          nullptr);
+                };
+                const auto compute =
+                    VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+                order(compute, VK_PIPELINE_STAGE_TRANSFER_BIT);
+                vk.CmdFillBuffer(commands, host.transient, 0, host.bytes, 0xffffffffu);  // NaN
+                order(VK_PIPELINE_STAGE_TRANSFER_BIT, compute);
+                std::array<hearth_bound, 3> bounds;
+                EXPECT_TRUE(rig->session.record(rig->learn_info(commands, 2, rate, bounds)).ok());
+            });
+            EXPECT_EQ(rig->get_y(2), reference.learn(x, rate)) << i;
+        }
+        EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+    }
+    device().vk().DestroyBuffer(device().handle(), host.transient, nullptr);
+}
+
 // The hooks below hand out no memory at all, which shows only where it is used.
 TEST_F(Adopt, MemoryThatIsNotWhatWasAskedForIsRefusedAndGivenBack) {
     struct Host {
