@@ -15,6 +15,7 @@
 #include "play.hpp"
 
 #include <hearth/brain_file.hpp>
+#include <hearth/weights.hpp>
 
 #include <fmt/format.h>
 #include <glm/geometric.hpp>
@@ -63,7 +64,11 @@ struct GameOptions : demo::GameOptions {
     float penalty = Rules().frost_reward;
     uint32_t motes = 8;
     std::vector<std::string> show;  ///< of kShown
+    std::string weights;            ///< a file, or kShipped
 };
+
+/// As --weights: those that the game carries.
+constexpr const char* kShipped = "shipped";
 
 /// What can be shown beside the game itself.
 constexpr const char* kThoughts = "thoughts";
@@ -84,12 +89,27 @@ Result<std::vector<std::byte>> brain_of(const std::string& path) {
     return std::move(file.brain);
 }
 
+/// A file that `hearth train` wrote, or kShipped.
+Status read_weights(const std::string& name, NamedTensors& out) {
+    if (name == kShipped) {
+        HEARTH_ASSIGN(out, shipped_weights());
+        return {};
+    }
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(name, kMostBrainBytes));
+    Result<NamedTensors> read = read_safetensors(bytes);
+    if (!read.ok()) return read.status().in(name);
+    out = std::move(read).value();
+    return {};
+}
+
 class Game final : public demo::Game {
   public:
     static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
     std::string report() const override;
-    /// Three times as many embers as at first, or more.
-    bool has_passed() const override { return !options_.learn || play_->progress().gain() >= 3; }
+    /// Three times as many embers as at first, or more; who knows how already has nothing to show.
+    bool has_passed() const override {
+        return !options_.learn || !options_.weights.empty() || play_->progress().gain() >= 3;
+    }
 
   private:
     explicit Game(const GameOptions& options) : demo::Game(kInfo), options_(options) {}
@@ -148,13 +168,16 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     // Without a picture to keep fluent all that is due is learned at once, which repeats exactly.
     if (used.budget_us < 0) used.budget_us = self->host_->is_headless() ? kNoLimit : 1000;
     HEARTH_TRY(self->read_script());
+    NamedTensors weights;
+    if (!used.weights.empty()) HEARTH_TRY(read_weights(used.weights, weights));
     HEARTH_ASSIGN(self->play_,
                   Play::create(self->host_->device(),
                                {.seed = used.seed,
                                 .hatchlings = used.hatchlings,
                                 .rules = {.frost_reward = used.penalty, .mote_count = used.motes},
                                 .learn_us = used.budget_us,
-                                .learns = used.learn}));
+                                .learns = used.learn,
+                                .weights = std::move(weights)}));
     if (!used.load.empty()) {
         HEARTH_ASSIGN(const std::vector<std::byte> bytes,
                       read_whole_file(used.load, kMostBrainBytes));
@@ -548,6 +571,9 @@ int run(int argc, char** argv) {
         ->check(CLI::IsMember({kThoughts, kHopes, kThen, kPanel}));
     app.add_option("--motes", options.motes, "How many frost motes there are")
         ->check(programs::whole_number(0, kMaxMotes));
+    app.add_option(
+        "--weights", options.weights,
+        "Begin with what they learned before: 'shipped', or weights.safetensors of hearth train");
     CLI11_PARSE(app, argc, argv);
     return demo::play(kInfo.name, [&] { return Game::create(options); });
 }

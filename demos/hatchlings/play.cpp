@@ -15,7 +15,8 @@ constexpr float kJudgement = 1.0f;  // what a praise is worth, in embers
 
 Result<std::unique_ptr<Play>> Play::create(standalone::Device& device, const PlayOptions& options) {
     std::unique_ptr<Play> self(new Play(options));
-    HEARTH_ASSIGN(self->mind_, make_mind(device, options.seed, options.hatchlings));
+    HEARTH_ASSIGN(self->mind_,
+                  make_mind(device, options.seed, options.hatchlings, options.weights));
     HEARTH_ASSIGN(self->insight_, Insight::create(device, *self->mind_, options.hatchlings));
     self->ids_.resize(options.hatchlings);
     self->judged_.resize(options.hatchlings);

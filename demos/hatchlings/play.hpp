@@ -9,8 +9,8 @@
 #include "brain.hpp"
 #include "hatchlings/player.hpp"
 #include "hatchlings/progress.hpp"
+#include "hatchlings/saved_game.hpp"
 #include "insight.hpp"
-#include "saved_game.hpp"
 
 #include <functional>
 #include <memory>
@@ -30,6 +30,7 @@ struct PlayOptions {
     Rules rules;
     double learn_us = kNoLimit;  ///< GPU time a frame for learning
     bool learns = true;          ///< false: frozen from the start
+    NamedTensors weights = {};  ///< learned before, as `hearth train` writes them; none: fresh ones
 };
 
 class Play {

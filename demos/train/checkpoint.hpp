@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "train/simulated_learner.hpp"
+#include "train/learner.hpp"
 
 #include <span>
 #include <string>
@@ -19,7 +19,7 @@ struct Checkpoint {
     int64_t steps = 0, windows = 0;
     int64_t ranks = 1;           ///< that the worlds were divided among
     std::vector<float> returns;  ///< of the last episodes, in order
-    SimulatedLearner::Snapshot snapshot;
+    Learner::Snapshot snapshot;
 };
 
 /// Replaced as a whole: a process that is killed leaves the old file or the new one.

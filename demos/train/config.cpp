@@ -161,6 +161,7 @@ std::string TrainConfig::text() const {
                  {"decays", decays},
                  {"checkpoint_windows", checkpoint_windows},
                  {"rollout_steps", rollout_steps},
+                 {"hot_nights", hot_nights},
                  {"ppo", writer.json}};
     return json.dump(2) + "\n";
 }
@@ -178,6 +179,7 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("network", config.network, 1, 4096);
     root.read("decays", config.decays);
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
+    root.read("hot_nights", config.hot_nights);
     root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
     config.ppo.learning_rate = agents::Setting::live(config.ppo.learning_rate.value());
     config.ppo.clip = agents::Setting::live(config.ppo.clip.value());
@@ -190,10 +192,11 @@ Result<TrainConfig> parse_config(std::string_view text) {
         HEARTH_TRY(ppo.finish());
     }
     HEARTH_TRY(root.finish());
-    if (std::ranges::find(classic::kTaskNames, config.task) == classic::kTaskNames.end()) {
+    if (config.task != kHatchlings &&
+        std::ranges::find(classic::kTaskNames, config.task) == classic::kTaskNames.end()) {
         std::string names;
-        for (const std::string_view name : classic::kTaskNames)
-            names += (names.empty() ? "" : ", ") + std::string(name);
+        for (const std::string_view name : classic::kTaskNames) names += std::string(name) + ", ";
+        names += kHatchlings;
         return invalid_argument("task: expected one of " + names + ", found '" + config.task + "'");
     }
     return config;

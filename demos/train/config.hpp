@@ -15,8 +15,11 @@
 
 namespace hearth::train {
 
+/// The task whose worlds are those of the game, in C++.
+inline constexpr std::string_view kHatchlings = "Hatchlings";
+
 struct TrainConfig {
-    std::string task = "CartPole";  ///< of classic::kTaskNames
+    std::string task = "CartPole";  ///< of classic::kTaskNames, or kHatchlings
     uint64_t seed = 0;
     int64_t steps = 100'000;  ///< of all worlds together
     std::vector<int64_t> network = {64, 64};
@@ -24,7 +27,8 @@ struct TrainConfig {
     int64_t checkpoint_windows = 50;  ///< from one checkpoint to the next
     /// Steps of each world in one recording of the entry rollout; 0: at most 8 on a GPU, at most 4 without one.
     int64_t rollout_steps = 0;
-    agents::Ppo ppo;  ///< learning rate and clip are live
+    bool hot_nights = false;  ///< Hatchlings: every other minute the signs of all rewards change
+    agents::Ppo ppo;          ///< learning rate and clip are live
 
     /// Text that parses to an equal config.
     std::string text() const;

@@ -4,6 +4,7 @@
 #include "train/evaluate.hpp"
 
 #include "classic/task.hpp"
+#include "train/hatchlings_worlds.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -33,15 +34,54 @@ double Evaluation::success() const {
            static_cast<double>(returns.size());
 }
 
+namespace {
+
+constexpr size_t kTenths = 10;
+
+/// Of a number from -1 to 1.
+size_t tenth_of(double value) {
+    const double bin = (value + 1) / 2 * double{kTenths};
+    return std::min(static_cast<size_t>(std::max(bin, 0.0)), kTenths - 1);
+}
+
+/// A minute of a clearing for each episode: the mean return of those who live there.
+Result<Evaluation> evaluate_hatchlings(Learner& learner, int64_t episodes, uint64_t seed) {
+    const auto begun = std::chrono::steady_clock::now();
+    Evaluation e;
+    e.task = kHatchlings;
+    e.bar = kHatchlingsBar;
+    e.actions.resize(kTenths);
+    for (int64_t i = 0; i < episodes; ++i) {
+        HatchlingsWorlds world(HatchlingsWorlds::kInOne, seed + static_cast<uint64_t>(i));
+        int64_t length = 0;
+        for (bool is_over = false; !is_over; ++length) {
+            HostTensor seen(DType::kF32, {HatchlingsWorlds::kInOne, hatchlings::kObservationWidth});
+            world.observe(seen.as<float>());
+            HEARTH_ASSIGN(const HostTensor thrust, learner.act(seen));
+            for (const float value : thrust.as<float>())
+                ++e.actions[tenth_of(static_cast<double>(value))];
+            is_over = world.step(thrust.as<float>())[0].end > 0;
+        }
+        double sum = 0;
+        for (const float value : world.returns()) sum += static_cast<double>(value);
+        e.returns.push_back(sum / double{HatchlingsWorlds::kInOne});
+        e.lengths.push_back(length);
+    }
+    e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return e;
+}
+
+}  // namespace
+
 Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkpoint,
                             int64_t episodes, uint64_t seed) {
     const TrainConfig& config = checkpoint.config;
-    HEARTH_ASSIGN(const auto learner, SimulatedLearner::create_player(device, config));
+    HEARTH_ASSIGN(const auto learner, make_player(device, config));
     HEARTH_TRY(learner->restore(checkpoint.snapshot.brain));
+    if (config.task == kHatchlings) return evaluate_hatchlings(*learner, episodes, seed);
     const auto begun = std::chrono::steady_clock::now();
     const classic::TaskInfo info = classic::make_task(config.task)->info();
     const auto count = static_cast<size_t>(episodes);
-    constexpr size_t kTenths = 10;
     Evaluation e;
     e.task = config.task;
     e.bar = info.solved_at;
@@ -72,9 +112,8 @@ Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkp
         for (size_t i = 0; i < places.size(); ++i) {
             const double action = actions.get(static_cast<int64_t>(i));
             const double low = static_cast<double>(info.low), high = static_cast<double>(info.high);
-            const double bin =
-                info.choices > 0 ? action : (action - low) / (high - low) * double{kTenths};
-            ++e.actions[std::min(static_cast<size_t>(std::max(bin, 0.0)), e.actions.size() - 1)];
+            ++e.actions[info.choices > 0 ? static_cast<size_t>(action)
+                                         : tenth_of(2 * (action - low) / (high - low) - 1)];
             const size_t episode = places[i].episode;
             const classic::Outcome outcome = places[i].task->step(static_cast<float>(action));
             e.returns[episode] += outcome.reward;

@@ -12,9 +12,12 @@
 
 namespace hearth::train {
 
+/// Embers less frost of a hatchling in a minute, on average, that a brain has learned with.
+inline constexpr double kHatchlingsBar = 20;
+
 struct Evaluation {
     std::string task;
-    double bar = 0;                ///< classic::TaskInfo::solved_at
+    double bar = 0;                ///< classic::TaskInfo::solved_at, or kHatchlingsBar
     std::vector<double> returns;   ///< of each episode, by seed
     std::vector<int64_t> lengths;  ///< of each episode
     std::vector<int64_t>

@@ -73,7 +73,6 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                                 " worlds cannot be divided among " + std::to_string(ranks.size()) +
                                 " ranks");
     ppo.agents /= ranks.size();
-    HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
     const uint64_t seed = config.seed + (static_cast<uint64_t>(ranks.rank()) << 54);
     const RolloutOptions rollout{
         .steps = steps_of_recording(device, config.rollout_steps, ppo.horizon),
@@ -84,25 +83,17 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                      mlp_network(config.network), ppo, *simulation, rollout, seed);
     std::vector<Trace*> entries = simulated_entries_of(traces);
     if (only_acts) entries.resize(1);
-    HEARTH_ASSIGN(Compiled compiled,
-                  compile(std::span<Trace* const>(entries),
-                          {.caps = caps, .rows_capacity = static_cast<uint64_t>(ppo.agents)}));
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());
     learner->ranks_ = &ranks;
     learner->normalizes_observations_ = ppo.normalize_observations;
     learner->normalizes_rewards_ = ppo.normalize_rewards;
-    learner->program_.assign(compiled.bytes.begin(), compiled.bytes.end());
     learner->recordings_ = rollout.steps == 0 ? 1 : ppo.horizon / rollout.steps;
     learner->items_ = ppo.epochs * ppo.minibatches;
-    hearth_session_create_info session = hearth_session_create_info_default();
-    session.recordings_in_flight =
-        static_cast<uint32_t>(kMostWindowsAtOnce * (learner->recordings_ + learner->items_ + 3));
-    // Two numbers of each sample, and the status.
-    session.readback_bytes = std::max<uint64_t>(
-        1 << 20,
-        static_cast<uint64_t>(kMostWindowsAtOnce * ppo.agents * ppo.horizon * 8 + (1 << 16)));
-    HEARTH_ASSIGN(learner->runner_,
-                  standalone::ProgramRunner::create(device, learner->program_, session));
+    // Read back: two numbers of each sample, and the status.
+    HEARTH_TRY(learner->build(
+        device, entries, ppo.agents,
+        kMostWindowsAtOnce * (learner->recordings_ + learner->items_ + 3),
+        std::max<int64_t>(1 << 20, kMostWindowsAtOnce * ppo.agents * ppo.horizon * 8 + (1 << 16))));
     if (only_acts) return learner;
     HEARTH_ASSIGN(learner->rollout_, learner->find_entry("rollout"));
     HEARTH_ASSIGN(learner->prepare_, learner->find_entry("prepare"));
@@ -129,36 +120,6 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     HEARTH_TRY(add(learner->learn_, learner->items_));
     HEARTH_TRY(add(learner->publish_, 1));
     return learner;
-}
-
-Result<SimulatedLearner::Entry> SimulatedLearner::find_entry(const char* name) {
-    Entry entry;
-    HEARTH_ASSIGN(entry.index, runner_->program().find_entry(name));
-    HEARTH_ASSIGN(const hearth_entry_info info, runner_->program().entry(entry.index));
-    for (uint32_t i = 0; i < info.binding_count; ++i) {
-        HEARTH_ASSIGN(const hearth_binding_info binding,
-                      runner_->program().binding(info.bindings[i]));
-        if (std::string_view(binding.name) == "learning_rate")
-            entry.learning_rate = info.bindings[i];
-        else if (std::string_view(binding.name) == "clip")
-            entry.clip = info.bindings[i];
-        else
-            return internal_error(std::string(name) + ": unexpected binding '" + binding.name +
-                                  "'");
-    }
-    return entry;
-}
-
-Status SimulatedLearner::record(VkCommandBuffer commands, const Entry& entry,
-                                const LiveSettings& settings) {
-    hearth_bound bound[2];
-    uint32_t count = 0;
-    if (entry.learning_rate != UINT32_MAX)
-        bound[count++] = hearth_bind_bytes(entry.learning_rate, &settings.learning_rate, 4);
-    if (entry.clip != UINT32_MAX) bound[count++] = hearth_bind_bytes(entry.clip, &settings.clip, 4);
-    HEARTH_ASSIGN(const Progress progress,
-                  runner_->session().record(commands, entry.index, 1, {bound, count}));
-    return progress == Progress::kDone ? Status() : internal_error("pipelines are not ready");
 }
 
 Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> windows) {
@@ -223,11 +184,6 @@ Result<std::vector<float>> SimulatedLearner::read(const std::string& slot) {
 
 Status SimulatedLearner::write(const std::string& slot, std::span<const float> values) {
     return runner_->write_slot(slot.c_str(), std::as_bytes(values));
-}
-
-Status SimulatedLearner::submit(const Entry& entry) {
-    return runner_->submit(
-        [&](VkCommandBuffer commands) { return record(commands, entry, LiveSettings()); });
 }
 
 Status SimulatedLearner::share_first_weights() {
@@ -332,28 +288,11 @@ Status SimulatedLearner::learn_together(const LiveSettings& settings) {
     return submit(publish_);
 }
 
-Result<HostTensor> SimulatedLearner::act(const HostTensor& observation) {
-    HEARTH_ASSIGN(NamedTensors said,
-                  runner_->run("act", observation.shape()[0].count,
-                               {{"observation", observation}, {"explore", HostTensor::scalar(0)}}));
-    return std::move(said.at("action"));
-}
-
-Result<SimulatedLearner::Snapshot> SimulatedLearner::snapshot() {
-    Snapshot snapshot;
-    HEARTH_ASSIGN(snapshot.brain, shipped_brain(program_));
-    const uint64_t parent = hash_of(snapshot.brain);
-    HEARTH_ASSIGN(NamedTensors slots, runner_->read_slots());
-    for (BrainTensor& tensor : snapshot.brain.tensors) {
-        const auto at = slots.find(tensor.name);
-        if (at == slots.end()) return internal_error("no slot '" + tensor.name + "'");
-        tensor.value = std::move(at->second);
-        slots.erase(at);
-    }
-    snapshot.brain.parent_hash = parent;
-    snapshot.transients = slots;
-    if (ranks_->size() == 1) return snapshot;
-    for (const auto& [name, value] : slots) {
+Result<Learner::Snapshot> SimulatedLearner::snapshot() {
+    HEARTH_ASSIGN(Snapshot snapshot, Learner::snapshot());
+    const NamedTensors own = snapshot.transients;
+    for (const auto& [name, value] : own) {
+        if (ranks_->size() == 1) break;
         const std::vector<std::byte> all = ranks_->gather(value.bytes());
         const size_t bytes = value.bytes().size();
         for (int r = 1; r < ranks_->size(); ++r) {
@@ -367,33 +306,12 @@ Result<SimulatedLearner::Snapshot> SimulatedLearner::snapshot() {
 }
 
 Status SimulatedLearner::restore(const Brain& brain, const NamedTensors& transients) {
-    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
-    // Everything is compared before anything is written.
-    std::vector<std::pair<std::string, const HostTensor*>> writes;
-    const auto add = [&](const std::string& name, const HostTensor& value) -> Status {
-        HEARTH_ASSIGN(const uint32_t index, runner_->program().find_slot(name.c_str()));
-        HEARTH_ASSIGN(const hearth_slot_info info, runner_->program().slot(index));
-        if (value.bytes().size() != info.bytes)
-            return invalid_argument("'" + name + "' has " + std::to_string(value.bytes().size()) +
-                                    " bytes, expected " + std::to_string(info.bytes));
-        writes.emplace_back(name, &value);
-        return {};
-    };
-    for (const BrainTensor& tensor : shipped.tensors) {
-        const BrainTensor* const found = brain.find(tensor.name);
-        if (found == nullptr)
-            return invalid_argument("the brain has no tensor '" + tensor.name + "'");
-        HEARTH_TRY(add(tensor.name, found->value));
-    }
-    for (const auto& [name, value] : transients) {
-        const bool is_of_other = name.starts_with("rank");
-        const std::string prefix = of_rank(ranks_->rank(), "");
-        if (ranks_->rank() == 0 ? !is_of_other : name.starts_with(prefix))
-            HEARTH_TRY(add(ranks_->rank() == 0 ? name : name.substr(prefix.size()), value));
-    }
-    for (const auto& [name, value] : writes)
-        if (!value->bytes().empty()) HEARTH_TRY(runner_->write_slot(name.c_str(), value->bytes()));
-    return {};
+    NamedTensors own;
+    const std::string prefix = of_rank(ranks_->rank(), "");
+    for (const auto& [name, value] : transients)
+        if (ranks_->rank() == 0 ? !name.starts_with("rank") : name.starts_with(prefix))
+            own[ranks_->rank() == 0 ? name : name.substr(prefix.size())] = value;
+    return Learner::restore(brain, own);
 }
 
 }  // namespace hearth::train

@@ -5,6 +5,7 @@
 
 #include <hearth/agents/run_log.hpp>
 #include <hearth/file.hpp>
+#include <hearth/weights.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -110,6 +111,7 @@ class Trainer {
         }
         HEARTH_TRY(learner_->check_consensus());
         HEARTH_TRY(checkpoint());
+        if (is_first()) HEARTH_TRY(write_weights());
         if (is_first())
             HEARTH_TRY(log_->add("{\"type\":\"end\",\"at\":" + std::to_string(steps_) + "}\n"));
         return TrainOutcome{steps_, returns_.mean()};
@@ -146,7 +148,7 @@ class Trainer {
         ranks_->broadcast(std::as_writable_bytes(std::span(&size, 1)));
         checkpoint.resize(size);
         ranks_->broadcast(checkpoint);
-        HEARTH_ASSIGN(learner_, SimulatedLearner::create(device_, config_, *ranks_));
+        HEARTH_ASSIGN(learner_, make_learner(device_, config_, *ranks_));
         std::string log = agents::run_log_begin("train " + config_.task, "steps");
         if (!checkpoint.empty()) {
             HEARTH_TRY(restore(checkpoint));
@@ -196,11 +198,20 @@ class Trainer {
     }
 
     Status checkpoint() {
-        HEARTH_ASSIGN(SimulatedLearner::Snapshot snapshot, learner_->snapshot());
+        HEARTH_ASSIGN(Learner::Snapshot snapshot, learner_->snapshot());
         checkpointed_ = Clock::now();
         if (!is_first()) return {};
         return write_checkpoint(file("last.brain"), {config_, steps_, windows_, ranks_->size(),
                                                      returns_.values(), std::move(snapshot)});
+    }
+
+    /// What a game ships.
+    Status write_weights() {
+        HEARTH_ASSIGN(const Checkpoint last, read_checkpoint(file("last.brain")));
+        NamedTensors weights;
+        for (const BrainTensor& tensor : last.snapshot.brain.tensors)
+            if (!tensor.is_state) weights[tensor.name] = tensor.value;
+        return write_file_atomically(file("weights.safetensors"), write_safetensors(weights));
     }
 
     standalone::Device& device_;
@@ -208,7 +219,7 @@ class Trainer {
     const TrainRun& run_;
     OneRank alone_;
     GradientReducer* ranks_ = &alone_;
-    std::unique_ptr<SimulatedLearner> learner_;
+    std::unique_ptr<Learner> learner_;
     std::unique_ptr<LineFile> log_;
     int64_t steps_ = 0, windows_ = 0;
     ReturnWindow returns_;

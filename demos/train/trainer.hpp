@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A training run in a folder: config.json, run.jsonl (for `hearth watch`) and last.brain, its newest checkpoint.
+// A training run in a folder: config.json, run.jsonl (for `hearth watch`), last.brain, its newest checkpoint, and at its
+// end weights.safetensors, the params alone.
 
 #pragma once
 

@@ -517,6 +517,20 @@ TEST_F(HatchlingsPlay, AThousandOfThemStartAndRunWithoutAllocatingInAFrame) {
 
 // --- Learning -------------------------------------------------------------------------------------
 
+TEST_F(HatchlingsPlay, TheShippedBrainForagesFromTheFirstQuarterOfAMinute) {
+    const auto weights = shipped_weights();
+    ASSERT_TRUE(weights.ok()) << weights.status().message();
+    Match match = begin({.seed = 5, .weights = *weights});
+    frames(match, Progress::kBarFrames);
+    EXPECT_GE(match.rate(), 20);  // embers a minute; fresh brains find one or two
+    NamedTensors other = *weights;
+    other.erase("actor.head.weight");
+    const auto refused = Play::create(device(), {.weights = other});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.status().message().find("actor.head.weight"), std::string::npos)
+        << refused.status().message();
+}
+
 constexpr float kEnough = 3;  // times as many embers as in their first 15 s
 
 class HatchlingsNightly : public HatchlingsPlay {};

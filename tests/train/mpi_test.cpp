@@ -4,8 +4,10 @@
 // Each rank runs all of these (mpi_test.py starts them).
 
 #include "train/divided_window.hpp"
+#include "train/learner.hpp"
 #include "train/pooled.hpp"
-#include "train/simulated_learner.hpp"
+
+#include <hearth/compile.hpp>
 
 #include <gtest/gtest.h>
 
@@ -102,11 +104,11 @@ TEST_F(Mpi, WeightsThatWereNotBroadcastAreFound) {
     config.ppo.horizon = 4;
     config.ppo.minibatches = 1;
     WithoutBroadcast forgetful;
-    const auto learner = SimulatedLearner::create(*device_, config, forgetful);
+    const auto learner = make_learner(*device_, config, forgetful);
     ASSERT_FALSE(learner.ok());
     EXPECT_NE(learner.status().message().find("of rank 1 is not that of rank 0"), std::string::npos)
         << learner.status().message();
-    const auto sound = SimulatedLearner::create(*device_, config, *ranks);
+    const auto sound = make_learner(*device_, config, *ranks);
     EXPECT_TRUE(sound.ok()) << sound.status().message();
 }
 

@@ -59,6 +59,20 @@ class Train(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.expect_as_whole(half)
 
+    # Worlds in C++, which go into the checkpoint with the rest; an episode ends after 900 decisions.
+    def test_resumed_run_of_a_game_ends_with_the_same_bits(self):
+        config = CONFIG | {"task": "Hatchlings", "steps": 16 * 912,
+                           "ppo": {"agents": 16, "horizon": 456, "minibatches": 1, "epochs": 1}}
+        whole, half = self.root / "game", self.root / "half_game"
+        for folder, steps, more in ((whole, 16 * 912, []), (half, 16 * 456, []), (half, 16 * 912, ["--resume"])):
+            result = run("train", self.write("game", config | {"steps": steps}), "-o", folder, *more)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        for name in ("last.brain", "run.jsonl", "weights.safetensors"):
+            self.assertEqual((whole / name).read_bytes(), (half / name).read_bytes(), name)
+        self.assertIn('"episodes":16', (whole / "run.jsonl").read_text())
+        found = json.loads(run("evaluate", whole / "last.brain", "--episodes", 1, "--json").stdout)
+        self.assertEqual(sum(found["actions"]), 900 * 16 * 2)
+
     def test_killed_run_leaves_a_checkpoint_from_which_it_goes_on(self):
         folder = self.root / "out_killed"
         # So many steps that it is killed in the middle, and a checkpoint in each window.

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "saved_game.hpp"
+#include "hatchlings/saved_game.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "train/learner.hpp"
+
+#include "train/hosted_learner.hpp"
+#include "train/simulated_learner.hpp"
+
+#include <hearth/compile.hpp>
+
+#include <string_view>
+#include <utility>
+
+namespace hearth::train {
+
+Status Learner::build(standalone::Device& device, std::span<Trace* const> entries, int64_t agents,
+                      int64_t recordings_in_flight, int64_t readback_bytes) {
+    HEARTH_ASSIGN(const DeviceCaps caps, device.caps());
+    HEARTH_ASSIGN(const Compiled compiled,
+                  compile(entries, {.caps = caps, .rows_capacity = static_cast<uint64_t>(agents)}));
+    program_.assign(compiled.bytes.begin(), compiled.bytes.end());
+    hearth_session_create_info session = hearth_session_create_info_default();
+    session.recordings_in_flight = static_cast<uint32_t>(recordings_in_flight);
+    session.readback_bytes = static_cast<uint64_t>(readback_bytes);
+    HEARTH_ASSIGN(runner_, standalone::ProgramRunner::create(device, program_, session));
+    return {};
+}
+
+Result<Learner::Entry> Learner::find_entry(const char* name) {
+    Entry entry;
+    HEARTH_ASSIGN(entry.index, runner_->program().find_entry(name));
+    HEARTH_ASSIGN(const hearth_entry_info info, runner_->program().entry(entry.index));
+    for (uint32_t i = 0; i < info.binding_count; ++i) {
+        HEARTH_ASSIGN(const hearth_binding_info binding,
+                      runner_->program().binding(info.bindings[i]));
+        if (std::string_view(binding.name) == "learning_rate")
+            entry.learning_rate = info.bindings[i];
+        else if (std::string_view(binding.name) == "clip")
+            entry.clip = info.bindings[i];
+        else
+            return internal_error(std::string(name) + ": unexpected binding '" + binding.name +
+                                  "'");
+    }
+    return entry;
+}
+
+Status Learner::record(VkCommandBuffer commands, const Entry& entry, const LiveSettings& settings) {
+    hearth_bound bound[2];
+    uint32_t count = 0;
+    if (entry.learning_rate != UINT32_MAX)
+        bound[count++] = hearth_bind_bytes(entry.learning_rate, &settings.learning_rate, 4);
+    if (entry.clip != UINT32_MAX) bound[count++] = hearth_bind_bytes(entry.clip, &settings.clip, 4);
+    HEARTH_ASSIGN(const Progress progress,
+                  runner_->session().record(commands, entry.index, 1, {bound, count}));
+    return progress == Progress::kDone ? Status() : internal_error("pipelines are not ready");
+}
+
+Status Learner::submit(const Entry& entry) {
+    return runner_->submit(
+        [&](VkCommandBuffer commands) { return record(commands, entry, LiveSettings()); });
+}
+
+Result<HostTensor> Learner::act(const HostTensor& observation) {
+    HEARTH_ASSIGN(NamedTensors said,
+                  runner_->run("act", observation.shape()[0].count,
+                               {{"observation", observation}, {"explore", HostTensor::scalar(0)}}));
+    return std::move(said.at("action"));
+}
+
+Result<Learner::Snapshot> Learner::snapshot() {
+    Snapshot snapshot;
+    HEARTH_ASSIGN(snapshot.brain, shipped_brain(program_));
+    const uint64_t parent = hash_of(snapshot.brain);
+    HEARTH_ASSIGN(NamedTensors slots, runner_->read_slots());
+    for (BrainTensor& tensor : snapshot.brain.tensors) {
+        const auto at = slots.find(tensor.name);
+        if (at == slots.end()) return internal_error("no slot '" + tensor.name + "'");
+        tensor.value = std::move(at->second);
+        slots.erase(at);
+    }
+    snapshot.brain.parent_hash = parent;
+    snapshot.transients = std::move(slots);
+    return snapshot;
+}
+
+Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
+    HEARTH_ASSIGN(const Brain shipped, shipped_brain(program_));
+    // Everything is compared before anything is written.
+    std::vector<std::pair<std::string, const HostTensor*>> writes;
+    const auto add = [&](const std::string& name, const HostTensor& value) -> Status {
+        HEARTH_ASSIGN(const uint32_t index, runner_->program().find_slot(name.c_str()));
+        HEARTH_ASSIGN(const hearth_slot_info info, runner_->program().slot(index));
+        if (value.bytes().size() != info.bytes)
+            return invalid_argument("'" + name + "' has " + std::to_string(value.bytes().size()) +
+                                    " bytes, expected " + std::to_string(info.bytes));
+        writes.emplace_back(name, &value);
+        return {};
+    };
+    for (const BrainTensor& tensor : shipped.tensors) {
+        const BrainTensor* const found = brain.find(tensor.name);
+        if (found == nullptr)
+            return invalid_argument("the brain has no tensor '" + tensor.name + "'");
+        HEARTH_TRY(add(tensor.name, found->value));
+    }
+    for (const auto& [name, value] : transients) HEARTH_TRY(add(name, value));
+    for (const auto& [name, value] : writes)
+        if (!value->bytes().empty()) HEARTH_TRY(runner_->write_slot(name.c_str(), value->bytes()));
+    return {};
+}
+
+Result<std::unique_ptr<Learner>> make_learner(standalone::Device& device, const TrainConfig& config,
+                                              GradientReducer& ranks) {
+    if (config.task == kHatchlings) {
+        HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
+                      HostedLearner::create(device, config, ranks));
+        return learner;
+    }
+    HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
+                  SimulatedLearner::create(device, config, ranks));
+    return learner;
+}
+
+Result<std::unique_ptr<Learner>> make_player(standalone::Device& device,
+                                             const TrainConfig& config) {
+    if (config.task == kHatchlings) {
+        HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
+                      HostedLearner::create_player(device, config));
+        return learner;
+    }
+    HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
+                  SimulatedLearner::create_player(device, config));
+    return learner;
+}
+
+}  // namespace hearth::train
