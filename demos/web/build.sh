@@ -44,6 +44,7 @@ module() {
 mkdir -p "$work/glm_only"
 ln -sfn /usr/include/glm "$work/glm_only/glm"
 "$bin/cook_web" "$work" wasm128
+cp "$work"/{digits,ghost}.wgsl.json "$out"
 module digits "$here/wasm/digits_page.c" "$work/digits.c"
 module ghost "$here/wasm/ghost_page.cpp" "$work/ghost.c" "$scenes"/ghost_lap/{car,driver,lap,observation,race,racer,track}.cpp
 rm -f "$out"/pictures.* "$out"/digits.brain "$out"/digits.bin

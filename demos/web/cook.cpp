@@ -1,13 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes the networks of the page as C: digits.h and digits.c, ghost.h and ghost.c.  cook_web DIR wasm128|scalar
+// Writes the networks of the page as C: digits.h and digits.c, ghost.h and ghost.c; for wasm128 also for WebGPU:
+// digits.wgsl.json, ghost.wgsl.json.  cook_web DIR wasm128|scalar
 
 #include "brain.hpp"
 #include "digits_net.hpp"
 
 #include <hearth/c.hpp>
 #include <hearth/file.hpp>
+#include <hearth/wgsl.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -25,7 +27,10 @@ Status cook(const std::vector<std::unique_ptr<Trace>>& traces, const CookCOption
     HEARTH_ASSIGN(const CookedC cooked, cook_c(entries, options));
     const std::string base = (folder / options.name).string();
     HEARTH_TRY(write_file_atomically(base + ".h", cooked.header));
-    return write_file_atomically(base + ".c", cooked.source);
+    HEARTH_TRY(write_file_atomically(base + ".c", cooked.source));
+    if (options.cpu != Cpu::kWasm128) return {};
+    HEARTH_ASSIGN(const std::string plan, cook_wgsl(entries, options.rows_capacity));
+    return write_file_atomically(base + ".wgsl.json", plan);
 }
 
 Status cook_all(const std::filesystem::path& folder, Cpu cpu) {

@@ -41,7 +41,8 @@ class Browser:
         self.address = f"http://127.0.0.1:{port}/session"
         threading.Thread(target=self.driver.stdout.read, daemon=True).start()
         arguments = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--window-size=1240,1000", "--hide-scrollbars"]
+                     "--window-size=1240,1000", "--hide-scrollbars",
+                     "--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"]  # there is no GPU
         session = self.ask("POST", "", {"capabilities": {"alwaysMatch": {
             "goog:chromeOptions": {"args": arguments}, "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.address += "/" + session["sessionId"]
@@ -58,6 +59,7 @@ class Browser:
 
     def run(self, script, *arguments):
         """The body of a function of the page; what it returns may be a promise."""
+        script = f"return (async (...arguments_) => {{ {script.replace('arguments[', 'arguments_[')} }})(...arguments)"
         return self.ask("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def element(self, selector):
@@ -310,6 +312,46 @@ class WebPage(unittest.TestCase):
         speed = self.browser.run("return page.ghost.view.player.speed")
         self.assertEqual(self.browser.text("#ghost-drivers button.on"), "you")
         self.assertGreater(speed, 12)  # it rolls at 10
+
+    def need_webgpu(self):
+        if not self.browser.run("return navigator.gpu?.requestAdapter().then((adapter) => adapter !== null)"):
+            self.skipTest("this Chromium offers no WebGPU adapter, not even SwiftShader")
+
+    def test_the_digits_net_reads_and_learns_on_webgpu(self):
+        self.need_known()
+        self.need_webgpu()
+        found = self.browser.run("return page.digits.compareWithGpu(3)")
+        self.assertLess(found["apart"], 2e-5)
+        for here, there in found["losses"]:
+            self.assertAlmostEqual(here, there, delta=1e-4 * max(abs(here), 0.1))
+        self.assertNotEqual(found["losses"][0], found["losses"][1])
+
+    def test_the_ghosts_policy_learns_on_webgpu(self):
+        if os.environ.get("HEARTH_TEST_EVERY") != "1":
+            self.skipTest("SwiftShader compiles its 75 steps for half a minute: ./dev web test has it")
+        self.need_webgpu()
+        found = self.browser.run("""
+            const ghost = page.ghost, { GpuNetwork } = await import("./webgpu.js");
+            const plan = await (await fetch("ghost.wgsl.json")).json();
+            ghost.isPaused = true;
+            ghost.begin(true);
+            ghost.run(900);
+            const own = () => ghost.module.bytes(ghost.module.exports.weights(), plan.weights_bytes).slice();
+            const gpu = await GpuNetwork.open(plan, own(), ["learn"]);
+            // A frame in which nobody demonstrates anything, both here and there.
+            while (ghost.frames % 3 !== 2) { ghost.run(1); gpu.device.queue.writeBuffer(gpu.memory, gpu.weightsAt, own()); }
+            const first = new Float32Array(own().buffer);
+            await gpu.run("learn", 1, {});
+            ghost.run(1);
+            const there = new Float32Array((await gpu.weights()).buffer), here = new Float32Array(own().buffer);
+            let apart = 0, moved = 0;
+            for (let i = 0; i < 1426; ++i) { // the params lie first
+              apart = Math.max(apart, Math.abs(here[i] - there[i]));
+              moved = Math.max(moved, Math.abs(here[i] - first[i]));
+            }
+            return { apart, moved };""")
+        self.assertGreater(found["moved"], 1e-4)
+        self.assertLess(found["apart"], 0.02 * found["moved"])
 
     def test_squeezenet_gives_the_stored_scores(self):
         self.need_squeezenet()

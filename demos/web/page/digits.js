@@ -3,6 +3,7 @@
 
 // Draw a digit: the network reads it, and learns from corrections.
 
+import { GpuNetwork } from "./webgpu.js";
 import { Module, bytesOf, byId, drawCurve, offerBrains, placeOfMost, say, softmax } from "./parts.js";
 
 const kPixels = 64, kBytesOfDigit = 65, kTrainCount = 1437;
@@ -140,6 +141,30 @@ export class Digits {
     return losses;
   }
 
+  /// Reads and learns the same on WebGPU, beside this network: how far apart they are, and what a step takes there.
+  async compareWithGpu(steps = 3) {
+    const plan = JSON.parse(new TextDecoder().decode(await bytesOf("digits.wgsl.json")));
+    const weights = this.module.bytes(this.module.exports.weights(), plan.weights_bytes);
+    const gpu = await GpuNetwork.open(plan, weights.slice());
+    const rows = (first) => {
+      for (let row = 0; row < kBatch; ++row) this.setKnown(row, first + row);
+      return { image: this.images.slice(0, kBatch * kPixels), digit: this.labels.slice(0, kBatch) };
+    };
+    const { scores } = await gpu.run("read", kBatch, { image: rows(0).image });
+    this.module.call("read", kBatch);
+    const found = { device: `${gpu.info.vendor} ${gpu.info.architecture}`, losses: [], time: 0 };
+    found.apart = scores.reduce((most, score, i) => Math.max(most, Math.abs(score - this.scores[i])), 0);
+    for (let step = 0; step < steps; ++step) {
+      const batch = rows(step * kBatch);
+      const here = this.learn(kBatch);
+      const begin = performance.now();
+      const { loss } = await gpu.run("learn", kBatch, { ...batch, rate: new Float32Array([kRate]) });
+      found.time = performance.now() - begin;
+      found.losses.push([here, loss[0]]);
+    }
+    return found;
+  }
+
   /// Passes over the known digits, with pauses in which the page is drawn.
   async train(epochs = 6) {
     const steps = epochs * Math.floor(kTrainCount / 64);
@@ -187,7 +212,7 @@ export class Digits {
       data.data.set([255, 238, 214, this.image === null ? 0 : Math.round(255 * this.image[p])], 4 * p);
     seen.putImageData(data, 0, 0);
     for (const button of byId("digits-labels").children) button.disabled = this.image === null;
-    byId("digits-train").disabled = this.known === null;
+    byId("digits-train").disabled = byId("digits-gpu").disabled = this.known === null;
     byId("digits-corrections").textContent = this.corrections.length;
     byId("digits-steps").textContent = this.steps;
     if (this.stepTime !== undefined) byId("digits-time").textContent = `${this.stepTime.toFixed(1)} ms`;
@@ -259,6 +284,18 @@ export class Digits {
       const begin = performance.now();
       await this.train();
       say("digits", `Learned from 1,437 digits, six times over, in ${((performance.now() - begin) / 1000).toFixed(1)} s.`);
+    };
+    byId("digits-gpu").onclick = async (event) => {
+      event.target.disabled = true;
+      say("digits", "WebGPU compiles its kernels \u2026");
+      try {
+        const { device, apart, losses, time } = await this.compareWithGpu();
+        const [here, there] = losses[losses.length - 1];
+        say("digits", `WebGPU (${device}): scores within ${apart.toExponential(0)}, a loss of ${there.toFixed(5)} after ` +
+          `${losses.length} steps, here ${here.toFixed(5)}; a step takes ${time.toFixed(1)} ms there.`);
+      } catch (error) { say("digits", `Not on WebGPU: ${error.message}.`, true); }
+      event.target.disabled = false;
+      this.show();
     };
     offerBrains("digits", this.module, () => this.show());
   }

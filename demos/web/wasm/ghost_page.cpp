@@ -170,6 +170,9 @@ PAGE_EXPORT(outline) const float* outline(float lateral) {
     return points.data();
 }
 
+PAGE_EXPORT(weights) unsigned char* weights_of() {
+    return weights;
+}
 PAGE_EXPORT(brain) unsigned char* brain() {
     return brain_bytes_;
 }

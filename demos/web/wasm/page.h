@@ -16,6 +16,9 @@
     static const hearth_c_memory memory = {weights,      sizeof weights, arena,                 \
                                            sizeof arena, cooked_weights, UPPER##_COOKED_BYTES}; \
     static hearth_c_error error;                                                                \
+    PAGE_EXPORT(weights) unsigned char* weights_of(void) {                                      \
+        return weights;                                                                         \
+    }                                                                                           \
     PAGE_EXPORT(error_text) const char* error_text(void) {                                      \
         return error.text;                                                                      \
     }

@@ -16,6 +16,7 @@
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
+#include <hearth/wgsl.hpp>
 
 #include <gtest/gtest.h>
 
@@ -371,6 +372,26 @@ TEST(CookC, ScansAndSortsAreThoseOfTheInterpreter) {
                 ASSERT_NEAR(found->at(name).get(i), tensor.get(i), 1e-4) << name << i;
             else
                 ASSERT_TRUE(std::isnan(found->at(name).get(i))) << name << i;
+}
+
+TEST(CookWgsl, PlansHaveEachEntryAndWhatWgslLacksIsNamed) {
+    Trace act("act"), other("other");
+    act.output("y", nn::mlp(act, "net", act.input("x", {kRows, 5}), {8, 3}, tanh, {.seed = 1}));
+    other.output("z", log(sum(other.input("x", {kRows, 5}), {1})));
+    Trace* const traces[] = {&act, &other};
+    const auto plan = cook_wgsl(traces, 16);
+    ASSERT_TRUE(plan.ok()) << plan.status().message();
+    for (const char* part : {"\"act\": {", "\"other\": {", "\"rows\": 16", "override at_0: u32;",
+                             "@workgroup_size(64)", "\"name\": \"x\""})
+        EXPECT_NE(plan->find(part), std::string::npos) << part;
+    EXPECT_EQ(*cook_wgsl(traces, 16), *plan);
+
+    Trace bad("act");
+    bad.output("y", cast(bad.input("x", {kRows, 5}), DType::kF16));
+    Trace* const bad_traces[] = {&bad};
+    const Status refused = cook_wgsl(bad_traces, 1).status();
+    EXPECT_EQ(refused.code(), StatusCode::kUnsupported);
+    EXPECT_NE(refused.message().find("f16"), std::string::npos) << refused.message();
 }
 
 TEST(CookC, AnOperatorWithoutAKernelInCIsNamed) {
