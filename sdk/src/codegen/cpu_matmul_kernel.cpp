@@ -113,7 +113,22 @@ class CpuMatmul {
         const bool transposed = node_.attrs.flag(input == 0 ? "transpose_a" : "transpose_b");
         at.axis.push_back(transposed ? j : i);
         at.axis.push_back(transposed ? i : j);
-        return expressions_.read(node_.inputs[input], {{}, at});
+        // Behind reshapes of what is loaded, as of a convolution's filters, the same linear index: coordinates would
+        // be taken apart and put together again for each element.
+        const ValueId value = node_.inputs[input];
+        const ValueId loaded = behind_reshapes(value);
+        if (loaded != value && !expressions_.is_computed_here(loaded))
+            return expressions_.read(loaded, {linear_of(arena_, {{}, at}, shape), {}});
+        return expressions_.read(value, {{}, at});
+    }
+
+    ValueId behind_reshapes(ValueId value) const {
+        while (expressions_.is_computed_here(value)) {
+            const Node& maker = *graph_.producer(value);
+            if (maker.op->name != "reshape") break;
+            value = maker.inputs[0];
+        }
+        return value;
     }
 
     /// Whether the right operand lies in memory as f32, the columns of each tile side by side.
