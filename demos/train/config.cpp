@@ -161,7 +161,6 @@ std::string TrainConfig::text() const {
                  {"decays", decays},
                  {"checkpoint_windows", checkpoint_windows},
                  {"rollout_steps", rollout_steps},
-                 {"hot_nights", hot_nights},
                  {"ppo", writer.json}};
     return json.dump(2) + "\n";
 }
@@ -179,7 +178,6 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("network", config.network, 1, 4096);
     root.read("decays", config.decays);
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
-    root.read("hot_nights", config.hot_nights);
     root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
     config.ppo.learning_rate = agents::Setting::live(config.ppo.learning_rate.value());
     config.ppo.clip = agents::Setting::live(config.ppo.clip.value());

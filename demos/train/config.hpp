@@ -27,8 +27,7 @@ struct TrainConfig {
     int64_t checkpoint_windows = 50;  ///< from one checkpoint to the next
     /// Steps of each world in one recording of the entry rollout; 0: at most 8 on a GPU, at most 4 without one.
     int64_t rollout_steps = 0;
-    bool hot_nights = false;  ///< Hatchlings: every other minute the signs of all rewards change
-    agents::Ppo ppo;          ///< learning rate and clip are live
+    agents::Ppo ppo;  ///< learning rate and clip are live
 
     /// Text that parses to an equal config.
     std::string text() const;

@@ -15,17 +15,11 @@ using hatchlings::kFramesPerDecision;
 using hatchlings::kObservationWidth;
 using hatchlings::World;
 
-HatchlingsWorlds::HatchlingsWorlds(int64_t hatchlings, uint64_t seed, bool takes_turns)
-    : first_seed_(seed),
-      count_(static_cast<uint64_t>(hatchlings / kInOne)),
-      takes_turns_(takes_turns),
-      returns_(static_cast<size_t>(hatchlings)) {
-    for (uint64_t w = 0; w < count_; ++w) worlds_.push_back(world_of(seed + w));
-}
-
-World HatchlingsWorlds::world_of(uint64_t seed) const {
-    const uint64_t minute = (seed - first_seed_) / count_;
-    return World({.seed = seed, .rules = {.is_hot_night = takes_turns_ && minute % 2 == 1}});
+HatchlingsWorlds::HatchlingsWorlds(int64_t hatchlings, uint64_t seed)
+    : returns_(static_cast<size_t>(hatchlings)) {
+    const auto count = static_cast<uint64_t>(hatchlings / kInOne);
+    for (uint64_t w = 0; w < count; ++w)
+        worlds_.emplace_back(hatchlings::WorldOptions{.seed = seed + w});
 }
 
 void HatchlingsWorlds::observe(std::span<float> out) const {
@@ -57,7 +51,7 @@ std::vector<HatchlingsWorlds::Outcome> HatchlingsWorlds::step(std::span<const fl
 void HatchlingsWorlds::begin_anew() {
     for (size_t w = 0; w < worlds_.size(); ++w) {
         if (worlds_[w].frame() < kEpisodeFrames) continue;
-        worlds_[w] = world_of(worlds_[w].state().seed + count_);
+        worlds_[w] = World({.seed = worlds_[w].state().seed + worlds_.size()});
         std::fill_n(returns_.begin() + static_cast<ptrdiff_t>(w) * kInOne, kInOne, 0.0f);
     }
 }

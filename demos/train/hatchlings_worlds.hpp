@@ -22,8 +22,8 @@ class HatchlingsWorlds {
     /// An episode is a minute of a clearing; then another one begins.
     static constexpr uint64_t kEpisodeFrames = 60 * hatchlings::kFramesPerSecond;
 
-    /// hatchlings: a multiple of kInOne.  takes_turns: every other minute is a hot night.
-    HatchlingsWorlds(int64_t hatchlings, uint64_t seed, bool takes_turns = false);
+    /// hatchlings: a multiple of kInOne.
+    HatchlingsWorlds(int64_t hatchlings, uint64_t seed);
 
     /// [hatchlings, kObservationWidth]
     void observe(std::span<float> out) const;
@@ -45,10 +45,6 @@ class HatchlingsWorlds {
     Status load(std::span<const std::byte> bytes);
 
   private:
-    hatchlings::World world_of(uint64_t seed) const;
-
-    uint64_t first_seed_ = 0, count_ = 0;
-    bool takes_turns_ = false;
     std::vector<hatchlings::World> worlds_;
     std::vector<float> returns_;
 };

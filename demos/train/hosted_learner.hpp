@@ -25,9 +25,7 @@ class HostedLearner final : public Learner {
 
   private:
     explicit HostedLearner(const TrainConfig& config)
-        : agents_(config.ppo.agents),
-          horizon_(config.ppo.horizon),
-          worlds_(agents_, config.seed, config.hot_nights) {}
+        : agents_(config.ppo.agents), horizon_(config.ppo.horizon), worlds_(agents_, config.seed) {}
 
     static Result<std::unique_ptr<HostedLearner>> create(standalone::Device& device,
                                                          const TrainConfig& config, bool only_acts);

@@ -531,6 +531,48 @@ TEST_F(HatchlingsPlay, TheShippedBrainForagesFromTheFirstQuarterOfAMinute) {
         << refused.status().message();
 }
 
+/// The player lets three times as much frost drift in.
+class HatchlingsWarmStart : public HatchlingsPlay {
+  protected:
+    static constexpr int kMostBars = 12;  // three minutes
+
+    /// Bars until embers less frost are 10 a minute for each; more than kMostBars: not in `most`.
+    int bars_to_cope(uint64_t seed, const NamedTensors& weights, int most) {
+        constexpr float kCope = 10;
+        Match match = begin({.seed = seed, .weights = weights});
+        const Status obeyed = match.play->obey({.verb = Verb::kFrost, .value = {24, 0}});
+        EXPECT_TRUE(obeyed.ok()) << obeyed.message();
+        for (int bar = 1; bar <= most; ++bar) {
+            frames(match, Progress::kBarFrames);
+            if (match.score() >= kCope) return bar;
+        }
+        return kMostBars + 1;
+    }
+};
+
+TEST_F(HatchlingsWarmStart, CopesWithMoreFrostInHalfTheTimeOfAFreshOne) {
+    const auto weights = shipped_weights();
+    ASSERT_TRUE(weights.ok()) << weights.status().message();
+    for (uint64_t seed = 1; seed <= 3; ++seed) {
+        const int warm = bars_to_cope(seed, *weights, 4);
+        ASSERT_LE(warm, 4) << "seed " << seed;
+        EXPECT_GT(bars_to_cope(seed, {}, 2 * warm - 1), 2 * warm - 1) << "seed " << seed;
+    }
+}
+
+TEST_F(HatchlingsWarmStart, DISABLED_HowMuchSoonerItCopesThanAFreshOne) {
+    const auto weights = shipped_weights();
+    ASSERT_TRUE(weights.ok()) << weights.status().message();
+    for (uint64_t seed = 1; seed <= 10; ++seed) {
+        const int warm = bars_to_cope(seed, *weights, kMostBars);
+        const int fresh = bars_to_cope(seed, {}, kMostBars);
+        fmt::print("seed {:2}: warm {} s, fresh {} s ({}: not in {})\n", seed,
+                   warm * Progress::kBarSeconds, fresh * Progress::kBarSeconds,
+                   (kMostBars + 1) * Progress::kBarSeconds, kMostBars * Progress::kBarSeconds);
+        EXPECT_LE(2 * warm, fresh) << "seed " << seed;
+    }
+}
+
 constexpr float kEnough = 3;  // times as many embers as in their first 15 s
 
 class HatchlingsNightly : public HatchlingsPlay {};
