@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -65,9 +66,16 @@ Status run_train(standalone::Device& device, const Arguments& arguments, Gradien
     return {};
 }
 
-Json json_of(const Evaluation& e) {
+std::vector<uint64_t> seeds_from(uint64_t first, size_t count) {
+    std::vector<uint64_t> seeds(count);
+    std::iota(seeds.begin(), seeds.end(), first);
+    return seeds;
+}
+
+Json json_of(const Evaluation& e, uint64_t seed) {
     return {{"task", e.task},
             {"episodes", e.returns.size()},
+            {"seeds", seeds_from(seed, e.returns.size())},
             {"mean_return", e.mean()},
             {"deviation", e.deviation()},
             {"worst_return", e.worst()},
@@ -112,24 +120,71 @@ Status run_evaluate(standalone::Device& device, const Arguments& arguments, Grad
                   evaluate(device, checkpoint, arguments.episodes, arguments.seed));
     if (!arguments.log.empty()) HEARTH_TRY(write_curves(arguments.log, e));
     if (arguments.as_json)
-        fmt::print("{}\n", json_of(e).dump(2));
+        fmt::print("{}\n", json_of(e, arguments.seed).dump(2));
     else
         print_evaluation(e);
     return {};
 }
 
-Status run_league(standalone::Device& device, const Arguments& arguments, GradientReducer&) {
-    std::vector<Evaluation> evaluations;
-    std::vector<std::vector<double>> returns;
-    for (const std::string& path : arguments.brains) {
-        HEARTH_ASSIGN(const Checkpoint checkpoint, read_checkpoint(path));
+/// What a brain did in seeded episodes: played now, or told by a file that an `evaluate --json` wrote.
+struct Entrant {
+    std::string task;
+    std::vector<uint64_t> seeds;
+    std::vector<double> returns;
+};
+
+template <class T>
+bool read_list(const Json& json, const char* key, std::vector<T>& out) {
+    const auto at = json.find(key);
+    if (at == json.end() || !at->is_array() || at->empty()) return false;
+    for (const Json& one : *at) {
+        if (!one.is_number()) return false;
+        out.push_back(one.get<T>());
+    }
+    return true;
+}
+
+Result<Entrant> read_entrant(standalone::Device& device, const Arguments& arguments,
+                             const std::string& path) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_whole_file(path));
+    const Json json = Json::parse(reinterpret_cast<const char*>(bytes.data()),
+                                  reinterpret_cast<const char*>(bytes.data()) + bytes.size(),
+                                  nullptr, /*allow_exceptions=*/false);
+    Entrant entrant;
+    if (!json.is_object()) {
+        HEARTH_ASSIGN(const Checkpoint checkpoint, parse_checkpoint(bytes, path));
         HEARTH_ASSIGN(Evaluation e,
                       evaluate(device, checkpoint, arguments.episodes, arguments.seed));
-        if (!evaluations.empty() && e.task != evaluations[0].task)
+        return Entrant{e.task, seeds_from(arguments.seed, e.returns.size()), std::move(e.returns)};
+    }
+    // hearth's has a task, python -m hearth's an environment.
+    for (const char* key : {"task", "environment"})
+        if (const auto at = json.find(key); at != json.end() && at->is_string())
+            entrant.task = at->get<std::string>();
+    if (entrant.task.empty() || !read_list(json, "returns", entrant.returns) ||
+        !read_list(json, "seeds", entrant.seeds) || entrant.seeds.size() != entrant.returns.size())
+        return invalid_argument("'" + path +
+                                "' is no evaluation: expected a task or environment, and as many "
+                                "seeds as returns");
+    return entrant;
+}
+
+Status run_league(standalone::Device& device, const Arguments& arguments, GradientReducer&) {
+    std::vector<Entrant> entrants;
+    std::vector<std::vector<double>> returns;
+    for (const std::string& path : arguments.brains) {
+        HEARTH_ASSIGN(Entrant e, read_entrant(device, arguments, path));
+        if (!entrants.empty() && e.task != entrants[0].task)
             return invalid_argument("'" + path + "' plays " + e.task + ", expected " +
-                                    evaluations[0].task + " as the first brain");
+                                    entrants[0].task + " as the first one");
+        if (!entrants.empty() && e.seeds != entrants[0].seeds)
+            return invalid_argument("'" + path + "' played other seeds than the first one: " +
+                                    std::to_string(e.seeds.size()) + " from " +
+                                    std::to_string(e.seeds[0]) + ", expected " +
+                                    std::to_string(entrants[0].seeds.size()) + " from " +
+                                    std::to_string(entrants[0].seeds[0]));
         returns.push_back(e.returns);
-        evaluations.push_back(std::move(e));
+        entrants.push_back(std::move(e));
     }
     const std::vector<Rating> ratings = rate(returns, arguments.seed);
     std::vector<size_t> order(ratings.size());
@@ -141,22 +196,24 @@ Status run_league(standalone::Device& device, const Arguments& arguments, Gradie
         fmt::print("{:>7} {:>15} {:>10} {:>10}  brain\n", "Elo", "95 %", "return", "worst");
     for (const size_t i : order) {
         const Rating& r = ratings[i];
-        const Evaluation& e = evaluations[i];
+        const double count = static_cast<double>(returns[i].size());
+        const double mean = std::accumulate(returns[i].begin(), returns[i].end(), 0.0) / count;
+        const double worst = *std::ranges::min_element(returns[i]);
         if (arguments.as_json)
             all.push_back({{"brain", arguments.brains[i]},
                            {"elo", r.elo},
                            {"low", r.low},
                            {"high", r.high},
-                           {"mean_return", e.mean()},
-                           {"worst_return", e.worst()}});
+                           {"mean_return", mean},
+                           {"worst_return", worst}});
         else
             fmt::print("{:7.0f} {:>7.0f}-{:<7.0f} {:10.2f} {:10.2f}  {}\n", r.elo, r.low, r.high,
-                       e.mean(), e.worst(), arguments.brains[i]);
+                       mean, worst, arguments.brains[i]);
     }
     if (arguments.as_json)
         fmt::print(
             "{}\n",
-            Json({{"task", evaluations[0].task}, {"episodes", arguments.episodes}, {"brains", all}})
+            Json({{"task", entrants[0].task}, {"episodes", returns[0].size()}, {"brains", all}})
                 .dump(2));
     return {};
 }
@@ -196,7 +253,9 @@ int run_program(int argc, char** argv) {
     evaluate->add_option("--log", arguments.log,
                          "Write returns by episode as a run log (hearth watch LOG --png FILE).");
     CLI::App* league = add("league", "Rate brains against each other (Elo).", &run_league);
-    league->add_option("brains", arguments.brains, "Brains of one task that `train` wrote.")
+    league
+        ->add_option("brains", arguments.brains,
+                     "Brains of one task that `train` wrote, or what `evaluate --json` printed.")
         ->required()
         ->expected(2, 64);
     add_playing(league);

@@ -133,6 +133,21 @@ class Train(unittest.TestCase):
         league = json.loads(run("league", brain, brain, "--episodes", 4, "--json").stdout)
         self.assertEqual([round(one["elo"]) for one in league["brains"]], [1500, 1500])
 
+    def test_league_rates_evaluations_of_equal_seeds(self):
+        def told(name, returns, seeds):
+            path = self.root / name
+            path.write_text(json.dumps({"environment": "Race", "returns": returns, "seeds": seeds}))
+            return path
+        one, two = told("one.json", [1, 5, 2], [7, 8, 9]), told("two.json", [2, 4, 3], [7, 8, 9])
+        league = json.loads(run("league", one, two, "--json").stdout)
+        self.assertEqual([pathlib.Path(b["brain"]).name for b in league["brains"]], ["two.json", "one.json"])
+        self.assertEqual((league["task"], league["episodes"]), ("Race", 3))
+        result = run("league", one, told("other.json", [2, 4, 3], [1, 2, 3]))
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("other seeds than the first one: 3 from 1, expected 3 from 7", result.stderr)
+        result = run("league", one, self.config)
+        self.assertIn("is no evaluation", result.stderr)
+
     def test_what_is_no_brain_is_named(self):
         for path in (self.config, self.root / "missing.brain"):
             result = run("evaluate", path)

@@ -122,11 +122,14 @@ def describe(library: str | os.PathLike[str]) -> list[Description]:
 
 
 def _libraries() -> Iterator[Path]:
-    """Those beside the package, and those in the folders of HEARTH_ENVIRONMENTS."""
+    """Those beside the package, and those in the folders of HEARTH_ENVIRONMENTS; the first of each file name."""
     folders = [Path(__file__).with_name("environments")]
     folders += [Path(f) for f in os.environ.get("HEARTH_ENVIRONMENTS", "").split(os.pathsep) if f]
-    for folder in folders:
-        yield from sorted(folder.glob("libhearth_environment_*.so"))
+    seen = set()
+    for library in (found for folder in folders for found in sorted(folder.glob("libhearth_environment_*.so"))):
+        if library.name not in seen:
+            seen.add(library.name)
+            yield library
 
 
 def available() -> list[Description]:

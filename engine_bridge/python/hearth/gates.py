@@ -1,19 +1,19 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""How good is a brain: seeded episodes, and ratings of several against each other.
+"""How good is a brain: seeded episodes of any environment.  `hearth league` rates what several of these print.
 
     python -m hearth evaluate cart.brain --package cart.hearth --environment CartPole --episodes 100 --png cart.png
-    python -m hearth league old.brain new.brain --package cart.hearth --environment CartPole --json
+    python -m hearth evaluate old.brain --package cart.hearth --environment CartPole --json > old.json
+    hearth league old.json new.json
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -163,85 +163,6 @@ def _round(ground: Worlds, actor: _Actor, seed: int, count: int, most: int, told
     told.lengths += lengths[:count].tolist()
 
 
-# --- League ---
-
-
-@dataclass
-class Rating:
-    """A player of a league: Elo with the interval in which 95 % of resampled leagues have it."""
-
-    name: str
-    elo: float
-    low: float
-    high: float
-    won: float  #: of its games, a draw counts half
-    return_mean: float
-
-
-def elo_of(scores: Array, games: Array) -> Array:
-    """Elo by the Bradley-Terry model: the most likely ratings, mean 1,500 (Hunter, 2004, algorithm MM).
-
-    scores: [players, players], won by the row against the column, a draw half; games: [players, players], played.
-    A game of half a draw is added to each pair that met, so that who has won all has a finite rating.
-    """
-    met = games > 0
-    won = (scores + 0.25 * met).sum(1)
-    played = games + 0.5 * met
-    strength = np.ones(len(scores))
-    for _ in range(10_000):
-        weight = (played / (strength[:, None] + strength[None, :])).sum(1)
-        following = won / weight
-        following /= np.exp(np.log(following).mean())
-        if np.abs(np.log(following / strength)).max() < 1e-10:
-            break
-        strength = following
-    return 1500 + 400 / math.log(10) * np.log(strength)
-
-
-def league(returns: Mapping[str, Sequence[float]], *, resamples: int = 200, seed: int = 0) -> list[Rating]:
-    """Rates players who played the same seeds: on each seed, the higher return wins.  Best first.
-
-    returns: of each player, in the order of seeds.  resamples: leagues of seeds drawn with replacement, for the
-    interval.
-    """
-    names = list(returns)
-    table = np.array([returns[name] for name in names], np.float64)
-    if len(names) < 2 or table.ndim != 2 or table.shape[1] < 1:
-        raise HearthError(f"a league of {len(names)} players, expected 2 or more with as many episodes each")
-    outcomes = (np.sign(table[:, None, :] - table[None, :, :]) + 1) / 2  # [row, column, seed]
-    others = 1 - np.eye(len(names))
-
-    def rate(seeds: Array) -> Array:
-        return elo_of(outcomes[:, :, seeds].sum(2) * others, others * len(seeds))
-
-    random = np.random.default_rng(seed)
-    count = table.shape[1]
-    elo = rate(np.arange(count))
-    drawn = np.array([rate(random.integers(count, size=count)) for _ in range(resamples)])
-    low, high = np.percentile(drawn, [2.5, 97.5], axis=0)
-    won = (outcomes.mean(2) * others).sum(1) / (len(names) - 1)
-    ratings = [Rating(name, float(elo[i]), float(low[i]), float(high[i]), float(won[i]), float(table[i].mean()))
-               for i, name in enumerate(names)]
-    return sorted(ratings, key=lambda r: -r.elo)
-
-
-def league_table(ratings: Sequence[Rating]) -> str:
-    """A league for people."""
-    width = max(6, *(len(r.name) for r in ratings))
-    lines = [f"{'player':<{width}}    Elo  95 % interval    won  return"]
-    lines += [f"{r.name:<{width}}  {r.elo:5.0f}  {r.low:5.0f} to {r.high:5.0f}  {100 * r.won:4.0f} %  "
-              f"{r.return_mean:.2f}" for r in ratings]
-    return "\n".join(lines)
-
-
-def league_json(ratings: Sequence[Rating]) -> str:
-    """A league as one object."""
-    return json.dumps({"players": [asdict(r) for r in ratings]})
-
-
-# --- Pictures ---
-
-
 def _plots() -> Any:
     try:
         import matplotlib
@@ -265,19 +186,6 @@ def draw_evaluation(told: Evaluation, path: str | os.PathLike[str]) -> None:
         axis.bar(range(len(counts)), np.array(counts) / max(1, sum(counts)), color="tab:green")
         axis.set(title=name, xlabel="choice or tenth of the range", ylabel="part of decisions",
                  xticks=range(len(counts)))
-    figure.tight_layout()
-    figure.savefig(path, format="png", dpi=100)
-    plots.close(figure)
-
-
-def draw_league(ratings: Sequence[Rating], path: str | os.PathLike[str]) -> None:
-    """Elo with intervals, as a PNG."""
-    plots = _plots()
-    figure, axis = plots.subplots(figsize=(6, 1 + 0.4 * len(ratings)))
-    for i, r in enumerate(reversed(ratings)):
-        axis.plot([r.low, r.high], [i, i], color="tab:blue")
-        axis.plot(r.elo, i, "o", color="tab:blue")
-    axis.set(yticks=range(len(ratings)), yticklabels=[r.name for r in reversed(ratings)], xlabel="Elo, 95 % interval")
     figure.tight_layout()
     figure.savefig(path, format="png", dpi=100)
     plots.close(figure)

@@ -3,6 +3,7 @@
 """Games as Gymnasium environments."""
 
 import math
+import os
 import warnings
 
 import numpy as np
@@ -20,6 +21,15 @@ NAMES = ["CartPole", "Acrobot", "MountainCar", "MountainCarContinuous", "Pendulu
 
 def test_all_environments_are_found():
     assert sorted(d.name for d in henv.available()) == sorted(NAMES)
+
+
+def test_what_lies_in_two_folders_is_listed_once(tmp_path, monkeypatch):
+    library = henv.find("CartPole").library
+    (tmp_path / library.name).write_bytes(library.read_bytes())
+    folders = os.environ.get("HEARTH_ENVIRONMENTS", "")
+    monkeypatch.setenv("HEARTH_ENVIRONMENTS", os.pathsep.join([str(tmp_path), folders, folders]))
+    assert sorted(d.name for d in henv.available()) == sorted(NAMES)
+    assert henv.find("CartPole").library.name == library.name
 
 
 @pytest.mark.parametrize("name", NAMES)
