@@ -129,7 +129,7 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     if (self->is_headless() && !has_end && used.hand_over > 0) used.frames = kHandOverFrames;
     HEARTH_TRY(self->choose_driver());
     if (!used.out.empty()) HEARTH_TRY(write_file_atomically(used.out, std::string_view()));
-    HEARTH_ASSIGN(self->play_, Play::create(self->host_->device(), options.seed));
+    HEARTH_ASSIGN(self->play_, Play::create(self->host_->mind_device(), options.seed));
     HEARTH_TRY(self->load_brains());
     self->play_->freeze(!options.learn);
 
@@ -141,6 +141,9 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     self->hud_.has_gpu_times = self->host_->device().timestamp_valid_bits() > 0;
     self->hud_.has_keys = !self->host_->is_headless();
     self->result_.device = self->host_->device().properties().deviceName;
+    if (&self->host_->mind_device() != &self->host_->device())
+        self->result_.device +=
+            std::string("; networks on ") + self->host_->mind_device().properties().deviceName;
     self->result_.presenter = self->host_->presenter().name();
     self->result_.program = self->play_->mind().summary();
     return std::unique_ptr<demo::Game>(std::move(self));

@@ -171,7 +171,7 @@ Result<std::unique_ptr<demo::Game>> Game::create(const GameOptions& options) {
     NamedTensors weights;
     if (!used.weights.empty()) HEARTH_TRY(read_weights(used.weights, weights));
     HEARTH_ASSIGN(self->play_,
-                  Play::create(self->host_->device(),
+                  Play::create(self->host_->mind_device(),
                                {.seed = used.seed,
                                 .hatchlings = used.hatchlings,
                                 .rules = {.frost_reward = used.penalty, .mote_count = used.motes},
@@ -381,9 +381,9 @@ Status Game::toggle_then() {
         then_.reset();
         return {};
     }
-    HEARTH_ASSIGN(then_, Play::create(host_->device(), {.seed = options_.seed,
-                                                        .hatchlings = options_.hatchlings,
-                                                        .learns = false}));
+    HEARTH_ASSIGN(then_, Play::create(host_->mind_device(), {.seed = options_.seed,
+                                                             .hatchlings = options_.hatchlings,
+                                                             .learns = false}));
     return {};
 }
 

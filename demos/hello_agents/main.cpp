@@ -7,15 +7,16 @@
 // how they learn; each frame asks what they do, tells what came of it, and records.
 
 #include "classic/task.hpp"
+#include "native/open_device.hpp"
 
 #include <hearth/agents.hpp>
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/run_log.hpp>
 #include <hearth/compile.hpp>
 
-#include <standalone/device.hpp>
-
 #include <cstdio>
+#include <string>
+#include <string_view>
 
 using namespace hearth;
 using namespace hearth::agents;
@@ -23,7 +24,7 @@ using namespace hearth::agents;
 namespace {
 
 constexpr size_t kCarts = 8;
-Status run(std::FILE* log) {
+Status run(const std::string& wish, std::FILE* log) {
     // What an agent sees and does, and how it learns.  A game does this part with a tool and ships bytes.
     const AgentSchema schema(Fields().numbers("cart", 4), Actions().choose("push", 2));
     // The settings are RL Baselines3 Zoo's for this task.
@@ -33,8 +34,8 @@ Status run(std::FILE* log) {
     ppo.normalize_observations = ppo.normalize_rewards = false;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
-    HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
-    HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance));
+    HEARTH_ASSIGN(const native::OpenDevice opened, native::open_device(wish));
+    const auto& device = opened.device;
     std::printf("on %s\n", device->properties().deviceName);
     HEARTH_ASSIGN(Context context, Context::create(device->host_info()));
     HEARTH_ASSIGN(const DeviceCaps caps, context.caps());
@@ -91,9 +92,13 @@ Status run(std::FILE* log) {
 
 }  // namespace
 
+// hello_agents [--device native] [LOG]
 int main(int count, char** arguments) {
-    std::FILE* const log = std::fopen(count > 1 ? arguments[1] : "/dev/null", "w");
-    const Status status = log ? run(log) : not_found("cannot write the log");
+    const bool is_told = count > 2 && std::string_view(arguments[1]) == "--device";
+    const int log_at = is_told ? 3 : 1;
+    std::FILE* const log = std::fopen(count > log_at ? arguments[log_at] : "/dev/null", "w");
+    const Status status =
+        log ? run(is_told ? arguments[2] : "", log) : not_found("cannot write the log");
     if (!status.ok()) std::fprintf(stderr, "hello_agents: %s\n", status.message().c_str());
     return status.ok() ? 0 : 1;
 }

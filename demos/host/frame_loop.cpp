@@ -30,36 +30,39 @@ void transition(const VulkanApi& vk, VkCommandBuffer cmd, VkImage image, VkImage
 
 }  // namespace
 
-Result<FrameLoop::Lane> FrameLoop::create_lane(const standalone::Queue& queue) const {
-    const VulkanApi& vk = device_->vk();
+Result<FrameLoop::Lane> FrameLoop::create_lane(const standalone::Device& device,
+                                               const standalone::Queue& queue) const {
+    const VulkanApi& vk = device.vk();
     Lane lane;
+    lane.device = &device;
     lane.queue = queue;
     VkCommandPoolCreateInfo pool{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     pool.flags = VK_COMMAND_POOL_CREATE_TRANSIENT_BIT;
     pool.queueFamilyIndex = queue.family;
-    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device_->handle(), &pool, nullptr, &lane.pool),
+    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device.handle(), &pool, nullptr, &lane.pool),
                             "vkCreateCommandPool"));
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
     allocate.commandPool = lane.pool;
     allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
     allocate.commandBufferCount = 1;
-    HEARTH_TRY(check_vulkan(vk.AllocateCommandBuffers(device_->handle(), &allocate, &lane.cmd),
+    HEARTH_TRY(check_vulkan(vk.AllocateCommandBuffers(device.handle(), &allocate, &lane.cmd),
                             "vkAllocateCommandBuffers"));
     const VkFenceCreateInfo fence{VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
-    HEARTH_TRY(check_vulkan(vk.CreateFence(device_->handle(), &fence, nullptr, &lane.done),
+    HEARTH_TRY(check_vulkan(vk.CreateFence(device.handle(), &fence, nullptr, &lane.done),
                             "vkCreateFence"));
     lane.span_was_ended.assign(span_count_, false);
     if (span_count_ == 0) return lane;
     VkQueryPoolCreateInfo queries{VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO};
     queries.queryType = VK_QUERY_TYPE_TIMESTAMP;
     queries.queryCount = 2 * span_count_;
-    HEARTH_TRY(check_vulkan(vk.CreateQueryPool(device_->handle(), &queries, nullptr, &lane.queries),
+    HEARTH_TRY(check_vulkan(vk.CreateQueryPool(device.handle(), &queries, nullptr, &lane.queries),
                             "vkCreateQueryPool"));
     return lane;
 }
 
 Result<std::unique_ptr<FrameLoop>> FrameLoop::create(standalone::Device& device,
-                                                     uint32_t span_count, FileWriter* files) {
+                                                     uint32_t span_count, FileWriter* files,
+                                                     const standalone::Device* mind_device) {
     std::unique_ptr<FrameLoop> self(new FrameLoop);
     self->files_ = files;
     self->device_ = &device;
@@ -67,9 +70,13 @@ Result<std::unique_ptr<FrameLoop>> FrameLoop::create(standalone::Device& device,
                                 device.compute_queue().timestamp_valid_bits > 0;
     self->span_count_ = has_timestamps ? span_count : 0;
     for (Slot& slot : self->slots_) {
-        HEARTH_ASSIGN(slot.lanes.emplace_back(), self->create_lane(device.main_queue()));
-        if (device.has_async_compute()) {
-            HEARTH_ASSIGN(slot.lanes.emplace_back(), self->create_lane(device.compute_queue()));
+        HEARTH_ASSIGN(slot.lanes.emplace_back(), self->create_lane(device, device.main_queue()));
+        if (mind_device != nullptr && mind_device != &device) {
+            HEARTH_ASSIGN(slot.lanes.emplace_back(),
+                          self->create_lane(*mind_device, mind_device->main_queue()));
+        } else if (device.has_async_compute()) {
+            HEARTH_ASSIGN(slot.lanes.emplace_back(),
+                          self->create_lane(device, device.compute_queue()));
         }
         const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
         HEARTH_TRY(check_vulkan(
@@ -86,9 +93,10 @@ FrameLoop::~FrameLoop() {
     vk.DeviceWaitIdle(device);  // presenting may still hold semaphores
     for (const Slot& slot : slots_) {
         for (const Lane& lane : slot.lanes) {
-            vk.DestroyQueryPool(device, lane.queries, nullptr);
-            vk.DestroyFence(device, lane.done, nullptr);
-            vk.DestroyCommandPool(device, lane.pool, nullptr);
+            const VulkanApi& own = lane.device->vk();
+            own.DestroyQueryPool(lane.device->handle(), lane.queries, nullptr);
+            own.DestroyFence(lane.device->handle(), lane.done, nullptr);
+            own.DestroyCommandPool(lane.device->handle(), lane.pool, nullptr);
         }
         vk.DestroySemaphore(device, slot.acquired, nullptr);
     }
@@ -98,13 +106,13 @@ FrameLoop::~FrameLoop() {
 /// Waits for the frame in `slot` and takes in what it left: times and pixels.
 Status FrameLoop::finish(Slot& slot) {
     if (slot.serial == 0) return {};
-    const VulkanApi& vk = device_->vk();
     const uint64_t serial = std::exchange(slot.serial, 0);
     for (const Lane& lane : slot.lanes) {
-        HEARTH_TRY(
-            check_vulkan(vk.WaitForFences(device_->handle(), 1, &lane.done, VK_TRUE, UINT64_MAX),
-                         "vkWaitForFences"));
-        HEARTH_TRY(check_vulkan(vk.ResetFences(device_->handle(), 1, &lane.done), "vkResetFences"));
+        const VulkanApi& vk = lane.device->vk();
+        const VkDevice device = lane.device->handle();
+        HEARTH_TRY(check_vulkan(vk.WaitForFences(device, 1, &lane.done, VK_TRUE, UINT64_MAX),
+                                "vkWaitForFences"));
+        HEARTH_TRY(check_vulkan(vk.ResetFences(device, 1, &lane.done), "vkResetFences"));
         take_times(lane, serial);
     }
     if (slot.screenshot_path.empty()) return {};
@@ -123,21 +131,21 @@ void FrameLoop::take_times(const Lane& lane, uint64_t serial) {
     for (uint32_t span = 0; span < span_count_; ++span) {
         if (!lane.span_was_ended[span]) continue;
         uint64_t ticks[2] = {};
-        const VkResult result = device_->vk().GetQueryPoolResults(
-            device_->handle(), lane.queries, 2 * span, 2, sizeof(ticks), ticks, sizeof(uint64_t),
-            VK_QUERY_RESULT_64_BIT);
+        const VkResult result = lane.device->vk().GetQueryPoolResults(
+            lane.device->handle(), lane.queries, 2 * span, 2, sizeof(ticks), ticks,
+            sizeof(uint64_t), VK_QUERY_RESULT_64_BIT);
         if (result != VK_SUCCESS) continue;
         const double nanoseconds =
             static_cast<double>((ticks[1] - ticks[0]) & mask) *
-            static_cast<double>(device_->properties().limits.timestampPeriod);
+            static_cast<double>(lane.device->properties().limits.timestampPeriod);
         span_times_.push_back({serial, span, nanoseconds * 1e-6});
     }
 }
 
 Status FrameLoop::begin(Lane& lane) const {
-    const VulkanApi& vk = device_->vk();
-    HEARTH_TRY(
-        check_vulkan(vk.ResetCommandPool(device_->handle(), lane.pool, 0), "vkResetCommandPool"));
+    const VulkanApi& vk = lane.device->vk();
+    HEARTH_TRY(check_vulkan(vk.ResetCommandPool(lane.device->handle(), lane.pool, 0),
+                            "vkResetCommandPool"));
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
     HEARTH_TRY(check_vulkan(vk.BeginCommandBuffer(lane.cmd, &begin), "vkBeginCommandBuffer"));
@@ -190,7 +198,8 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
                    VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, 0);
     }
     for (const Lane& lane : slot.lanes)
-        HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(lane.cmd), "vkEndCommandBuffer"));
+        HEARTH_TRY(
+            check_vulkan(lane.device->vk().EndCommandBuffer(lane.cmd), "vkEndCommandBuffer"));
 
     const VkPipelineStageFlags wait_stage = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
     const VkSemaphore rendered = presenter ? rendered_[frame.image_index] : VK_NULL_HANDLE;
@@ -207,8 +216,9 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
         if (&lane != &slot.lanes.front()) submit = {VK_STRUCTURE_TYPE_SUBMIT_INFO};
         submit.commandBufferCount = 1;
         submit.pCommandBuffers = &lane.cmd;
-        HEARTH_TRY(check_vulkan(vk.QueueSubmit(lane.queue.handle, 1, &submit, lane.done),
-                                "vkQueueSubmit"));
+        HEARTH_TRY(
+            check_vulkan(lane.device->vk().QueueSubmit(lane.queue.handle, 1, &submit, lane.done),
+                         "vkQueueSubmit"));
     }
     slot.serial = frame.serial;
     return presenter ? presenter->present(frame.image_index, rendered) : Status();
@@ -228,8 +238,8 @@ void FrameLoop::write_timestamp(const Frame& frame, VkCommandBuffer cmd, uint32_
     for (Lane& lane : slots_[frame.slot].lanes) {
         if (lane.cmd != cmd) continue;
         lane.span_was_ended[span] = is_end;
-        device_->vk().CmdWriteTimestamp(cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, lane.queries,
-                                        2 * span + (is_end ? 1 : 0));
+        lane.device->vk().CmdWriteTimestamp(cmd, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, lane.queries,
+                                            2 * span + (is_end ? 1 : 0));
     }
 }
 

@@ -41,9 +41,10 @@ class FrameLoop {
 
     /// `span_count` kinds of spans may be timed, each once a frame.
     /// files: writes the screenshots and outlives the loop; without it there can be none.
-    static Result<std::unique_ptr<FrameLoop>> create(standalone::Device& device,
-                                                     uint32_t span_count,
-                                                     FileWriter* files = nullptr);
+    /// mind_device: for Hearth's work, if that is not `device`; outlives the loop.
+    static Result<std::unique_ptr<FrameLoop>> create(
+        standalone::Device& device, uint32_t span_count, FileWriter* files = nullptr,
+        const standalone::Device* mind_device = nullptr);
     ~FrameLoop();
     FrameLoop(const FrameLoop&) = delete;
     FrameLoop& operator=(const FrameLoop&) = delete;
@@ -70,6 +71,7 @@ class FrameLoop {
   private:
     /// What one queue does for a frame.
     struct Lane {
+        const standalone::Device* device = nullptr;
         standalone::Queue queue;
         VkCommandPool pool = VK_NULL_HANDLE;
         VkCommandBuffer cmd = VK_NULL_HANDLE;
@@ -90,7 +92,8 @@ class FrameLoop {
     };
 
     FrameLoop() = default;
-    Result<Lane> create_lane(const standalone::Queue& queue) const;
+    Result<Lane> create_lane(const standalone::Device& device,
+                             const standalone::Queue& queue) const;
     Status begin(Lane& lane) const;
     Status finish(Slot& slot);
     void take_times(const Lane& lane, uint64_t serial);

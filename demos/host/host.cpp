@@ -61,7 +61,8 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     const bool has_surface =
         wants_window || self->instance_->has_extension(VK_EXT_HEADLESS_SURFACE_EXTENSION_NAME);
     standalone::DeviceOptions device_options;
-    device_options.index = options.device;
+    const bool is_native = options.device == "native";
+    if (!is_native) device_options.index = std::stoi(options.device);
     device_options.async_compute = options.async_compute;
     if (has_surface) device_options.extensions.emplace_back(VK_KHR_SWAPCHAIN_EXTENSION_NAME);
     HEARTH_ASSIGN(self->device_, standalone::Device::create(*self->instance_, device_options));
@@ -71,7 +72,11 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     }
     HEARTH_TRY(self->create_presenter(extent));
 
-    HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count, &self->files_));
+    if (is_native) {
+        HEARTH_ASSIGN(self->native_, native::open_device(options.device, options.threads));
+    }
+    HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count, &self->files_,
+                                                 &self->mind_device()));
     const VkExtent2D actual = self->presenter_->extent();
     self->ui_ = Ui::create(static_cast<float>(actual.height) / 720.0f);
     HEARTH_ASSIGN(self->renderer_,

@@ -8,6 +8,7 @@
 
 #include "file_writer.hpp"
 #include "frame_loop.hpp"
+#include "native/open_device.hpp"
 #include "options.hpp"
 #include "renderer.hpp"
 #include "ui.hpp"
@@ -31,6 +32,8 @@ class Host {
 
     standalone::Instance& instance() { return *instance_; }
     standalone::Device& device() { return *device_; }
+    /// Where networks run: device(), or this machine's CPU where the options say so.
+    standalone::Device& mind_device() { return native_.device ? *native_.device : *device_; }
     Presenter& presenter() { return *presenter_; }
     FrameLoop& loop() { return *loop_; }
     Renderer& renderer() { return *renderer_; }
@@ -70,6 +73,7 @@ class Host {
     std::unique_ptr<Window> window_;
     std::unique_ptr<standalone::Instance> instance_;
     std::unique_ptr<standalone::Device> device_;
+    native::OpenDevice native_;  ///< empty unless the options ask for it
     std::unique_ptr<Presenter> presenter_;
     std::unique_ptr<FrameLoop> loop_;
     std::unique_ptr<Ui> ui_;

@@ -20,8 +20,10 @@ struct Options {
     bool turbo = false;     ///< do not wait for the clock between frames
     bool validate = false;  ///< with validation layers; a message is a failure
     uint64_t seed = 1;
-    uint64_t frames = 0;         ///< to run; 0: until the window closes
-    int device = -1;             ///< index; negative: the best one
+    uint64_t frames = 0;  ///< to run; 0: until the window closes
+    /// Index of the Vulkan device, negative: the best one; "native": that one draws, and networks run on the CPU.
+    std::string device = "-1";
+    uint32_t threads = 1;        ///< of a native device
     bool async_compute = false;  ///< networks on a compute queue beside the one that draws
     uint32_t width = 1280;
     uint32_t height = 720;
@@ -39,8 +41,13 @@ inline void add_options(CLI::App& app, Options& options) {
         ->check(programs::whole_number());
     app.add_option("--frames", options.frames, "Frames of 1/60 s to run (0: until closed)")
         ->check(programs::whole_number(0, kMostFrames));
-    app.add_option("--device", options.device, "Index of the Vulkan device; -1: the best one")
-        ->check(programs::device_index());
+    app.add_option("--device", options.device,
+                   "Index of the Vulkan device; -1: the best one; native: that one draws, and "
+                   "networks run on "
+                   "this machine's CPU")
+        ->check(programs::device_index() | CLI::IsMember({"native"}));
+    app.add_option("--threads", options.threads, "Of a native device")
+        ->check(programs::whole_number(1, 256));
     app.add_flag("--async-compute", options.async_compute,
                  "Run the networks on a compute queue of their own, beside the picture");
     app.add_option("--width", options.width, "Width of the picture")

@@ -3,6 +3,7 @@
 
 // hearth train, hearth evaluate, hearth league: docs/training_before_shipping.md.
 
+#include "native/open_device.hpp"
 #include "train/devices.hpp"
 #include "train/evaluate.hpp"
 #include "train/trainer.hpp"
@@ -29,7 +30,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-    int device = -1;
+    std::string device;
+    uint32_t threads = 1;
     std::string config, folder;
     bool resumes = false, as_json = false;
     std::vector<std::string> brains;
@@ -225,9 +227,11 @@ int run_program(int argc, char** argv) {
     Status (*run)(standalone::Device&, const Arguments&, GradientReducer&) = nullptr;
     const auto add = [&](const char* name, const char* what, auto* function) {
         CLI::App* command = app.add_subcommand(name, what);
-        command
-            ->add_option("--device", arguments.device, "Index of the Vulkan device; -1: the best.")
-            ->check(programs::device_index());
+        command->add_option("--device", arguments.device,
+                            "native: this machine's CPU; or the index of a Vulkan device; default: "
+                            "the best of these.");
+        command->add_option("--threads", arguments.threads, "Of a native device.")
+            ->check(programs::whole_number(1, 256));
         command->callback([&run, function] { run = function; });
         return command;
     };
@@ -263,15 +267,18 @@ int run_program(int argc, char** argv) {
     std::unique_ptr<GradientReducer> ranks;
     const auto result = [&]() -> Status {
         HEARTH_ASSIGN(ranks, join_ranks());
-        HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
-        int index = arguments.device;
-        if (ranks->size() > 1 && index < 0)
-            index = device_of_rank(device_identities(*instance), ranks->local_rank());
-        HEARTH_ASSIGN(const auto device, standalone::Device::create(*instance, {.index = index}));
+        std::string wish = arguments.device;
+        if (ranks->size() > 1 && (wish.empty() || wish == "-1")) {
+            HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
+            wish =
+                std::to_string(device_of_rank(device_identities(*instance), ranks->local_rank()));
+        }
+        HEARTH_ASSIGN(const native::OpenDevice opened,
+                      native::open_device(wish, arguments.threads));
         if (ranks->size() > 1)
             fmt::print(stderr, "rank {} of {}: {}\n", ranks->rank(), ranks->size(),
-                       device->properties().deviceName);
-        return run(*device, arguments, *ranks);
+                       opened.device->properties().deviceName);
+        return run(*opened.device, arguments, *ranks);
     }();
     if (result.ok()) return 0;
     fmt::print(stderr, "hearth: {}\n", result.message());

@@ -6,7 +6,7 @@
 
 find_path(HEARTH_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
 
-set(folders core program gpu runtime capi)
+set(folders core program gpu native_device runtime capi)
 if(HEARTH_AGENTS)
     list(APPEND folders driver)
 endif()
@@ -14,7 +14,7 @@ foreach(folder IN LISTS folders)
     hearth_folder(${folder})
     target_compile_options(hearth_${folder} PRIVATE -ffunction-sections -fdata-sections)
     list(APPEND HEARTH_RUNTIME_OBJECTS $<TARGET_OBJECTS:hearth_${folder}>)
-    if(folder MATCHES "gpu|runtime|capi")
+    if(folder MATCHES "gpu|native_device|runtime|capi")
         target_include_directories(hearth_${folder} SYSTEM PRIVATE ${HEARTH_VULKAN_INCLUDE})
     endif()
 endforeach()

@@ -31,6 +31,7 @@ static void structs_know_themselves(void) {
     EXPECT_DEFAULT(hearth_requirements, HEARTH_STRUCT_REQUIREMENTS);
     EXPECT_DEFAULT(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS);
     EXPECT_DEFAULT(hearth_host_info, HEARTH_STRUCT_HOST_INFO);
+    EXPECT_DEFAULT(hearth_native_info, HEARTH_STRUCT_NATIVE_INFO);
     EXPECT_DEFAULT(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO);
     EXPECT_DEFAULT(hearth_session_create_info, HEARTH_STRUCT_SESSION_CREATE_INFO);
     EXPECT_DEFAULT(hearth_record_info, HEARTH_STRUCT_RECORD_INFO);
@@ -49,6 +50,11 @@ static void null_is_an_error(void) {
     EXPECT(context == NULL);
     EXPECT(report.problem_count == 6);
     EXPECT(strstr(report.text, "hearth_host_info::physical_device is null\n") != NULL);
+
+    EXPECT(hearth_context_create_native(NULL, &context, &report) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_native_commands_create(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_native_commands_run(NULL, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
+    EXPECT(hearth_native_buffer_create(NULL, NULL, 0, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);
 
     EXPECT(hearth_begin_frame(NULL, 1, 0) == HEARTH_ERROR_INVALID_ARGUMENT);
     EXPECT(hearth_frame_dropped(NULL, 1, NULL) == HEARTH_ERROR_INVALID_ARGUMENT);

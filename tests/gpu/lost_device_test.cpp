@@ -17,6 +17,19 @@
 namespace hearth::test {
 namespace {
 
+/// What `call` returns on a context of the CPU that the host calls lost.
+template <class F>
+hearth_result on_lost_cpu(F call) {
+    const hearth_native_info info = hearth_native_info_default();
+    hearth_context* context = nullptr;
+    if (const hearth_result r = hearth_context_create_native(&info, &context, nullptr);
+        r != HEARTH_OK)
+        return r;
+    hearth_context_device_lost(context);
+    const hearth_result result = call(context);
+    return hearth_context_destroy(context) == HEARTH_OK ? result : HEARTH_ERROR_INTERNAL;
+}
+
 class LostDevice : public RuntimeTest {
   protected:
     void SetUp() override {
@@ -183,6 +196,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_record_forget",
          [&] { return hearth_record_forget(session, commands, nullptr, nullptr); }},
+        {"hearth_native_commands_run",
+         [&] { return hearth_native_commands_run(context, commands); }},
         {"hearth_profile_next",
          [&] {
              hearth_profile profile = hearth_profile_default();
@@ -357,6 +372,57 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              const hearth_result result = hearth_context_create(&info, &out, nullptr);
              (void)hearth_context_destroy(out);
              return result;
+         }},
+        // A CPU is never lost, but a host may say that it is.
+        {"hearth_native_cpu",
+         [&] {
+             return hearth_native_cpu() != HEARTH_CPU_NONE ? HEARTH_OK : HEARTH_ERROR_INTERNAL;
+         }},
+        {"hearth_context_create_native",
+         [&] { return on_lost_cpu([](auto*) { return HEARTH_OK; }); }},
+        {"hearth_native_commands_create",
+         [&] {
+             return on_lost_cpu([](hearth_context* cpu) {
+                 VkCommandBuffer own = nullptr;
+                 const hearth_result result = hearth_native_commands_create(cpu, &own);
+                 hearth_native_commands_destroy(cpu, own);
+                 return result;
+             });
+         }},
+        {"hearth_native_commands_destroy",
+         [&] {
+             return on_lost_cpu([](hearth_context* cpu) {
+                 hearth_native_commands_destroy(cpu, nullptr);
+                 return HEARTH_OK;
+             });
+         }},
+        {"hearth_native_commands_reset",
+         [&] {
+             return on_lost_cpu([](hearth_context* cpu) {
+                 VkCommandBuffer own = nullptr;
+                 (void)hearth_native_commands_create(cpu, &own);
+                 const hearth_result result = hearth_native_commands_reset(cpu, own);
+                 hearth_native_commands_destroy(cpu, own);
+                 return result;
+             });
+         }},
+        {"hearth_native_buffer_create",
+         [&] {
+             return on_lost_cpu([](hearth_context* cpu) {
+                 alignas(16) std::byte memory[16];
+                 VkBuffer buffer = VK_NULL_HANDLE;
+                 const hearth_result result =
+                     hearth_native_buffer_create(cpu, memory, sizeof memory, &buffer);
+                 hearth_native_buffer_destroy(cpu, buffer);
+                 return result;
+             });
+         }},
+        {"hearth_native_buffer_destroy",
+         [&] {
+             return on_lost_cpu([](hearth_context* cpu) {
+                 hearth_native_buffer_destroy(cpu, VK_NULL_HANDLE);
+                 return HEARTH_OK;
+             });
          }},
         {"hearth_arena_destroy", [&] { return hearth_arena_destroy(arena), HEARTH_OK; }},
         {"hearth_converter_destroy",

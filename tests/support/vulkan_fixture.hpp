@@ -4,7 +4,8 @@
 // A test with a device of its own, in which any validation message is a failure.
 //
 // The same suite runs on other hosts by environment variables:
-//   HEARTH_TEST_DEVICE      index of the physical device (default: the best one)
+//   HEARTH_TEST_DEVICE      index of the physical device (default: the best one); "native": this machine's CPU,
+//                           without Vulkan, in programs that CMake gives hearth::native (hearth_test(... NATIVE ...))
 //   HEARTH_TEST_FEATURES    "required": exactly what Hearth cannot do without (default: also the
 //                           optional ones)
 //   HEARTH_TEST_BINDING     "descriptor": programs with push descriptors (default: "address")
@@ -20,6 +21,10 @@
 #include <string_view>
 #include <vector>
 
+#if defined(HEARTH_TEST_NATIVE)
+#include "native/native_host.hpp"
+#endif
+
 namespace hearth::test {
 
 inline std::string_view test_setting(const char* name) {
@@ -30,7 +35,8 @@ inline std::string_view test_setting(const char* name) {
 /// The device options that the environment asks for.
 inline standalone::DeviceOptions test_device_options() {
     standalone::DeviceOptions options;
-    if (const std::string_view index = test_setting("HEARTH_TEST_DEVICE"); !index.empty()) {
+    if (const std::string_view index = test_setting("HEARTH_TEST_DEVICE");
+        !index.empty() && index != "native") {
         options.index = std::atoi(index.data());
     }
     if (test_setting("HEARTH_TEST_FEATURES") == "required") {
@@ -42,6 +48,20 @@ inline standalone::DeviceOptions test_device_options() {
     return options;
 }
 
+/// An instance as the environment asks for.
+inline Result<std::unique_ptr<standalone::Instance>> make_test_instance() {
+#if defined(HEARTH_TEST_NATIVE)
+    if (test_setting("HEARTH_TEST_DEVICE") == "native") {
+        static native::Host host;
+        return standalone::Instance::create_native(host.info());
+    }
+#endif
+    standalone::InstanceOptions options;
+    options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
+    options.print_messages = false;  // TearDown tells them
+    return standalone::Instance::create(options);
+}
+
 /// Derive from it, or use it as it is: TEST_F(VulkanTest, ...).
 class VulkanTest : public ::testing::Test {
   protected:
@@ -50,11 +70,8 @@ class VulkanTest : public ::testing::Test {
 
     void SetUp() override {
         // Some drivers cannot be loaded again and again in one process: this one keeps them loaded.
-        static const auto keeps_driver_loaded = standalone::Instance::create();
-        standalone::InstanceOptions options;
-        options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
-        options.print_messages = false;  // TearDown tells them
-        auto instance = standalone::Instance::create(options);
+        static const auto keeps_driver_loaded = make_test_instance();
+        auto instance = make_test_instance();
         ASSERT_TRUE(instance.ok()) << instance.status().message();
         instance_ = std::move(instance).value();
         device_ = make_device(device_options_);
@@ -113,10 +130,7 @@ class SharedDeviceTest : public ::testing::Test {
         // Mesa's software driver optimizes each kernel, and these tests run each once or twice: without that
         // they take a quarter less time.
         setenv("GALLIVM_PERF", "nopt", 0);
-        standalone::InstanceOptions options;
-        options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
-        options.print_messages = false;  // TearDown tells them
-        auto instance = standalone::Instance::create(options);
+        auto instance = make_test_instance();
         ASSERT_TRUE(instance.ok()) << instance.status().message();
         instance_ = std::move(instance).value();
         auto device = standalone::Device::create(*instance_, test_device_options());

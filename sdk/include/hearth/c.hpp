@@ -15,6 +15,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth {
@@ -56,5 +57,13 @@ Result<CookedC> cook_c(std::span<Trace* const> entries, const CookCOptions& opti
 inline Result<CookedC> cook_c(std::initializer_list<Trace*> entries, const CookCOptions& options) {
     return cook_c(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
+
+/// The functions of a program for a native device (compile() with cpu_caps()) as a file of C11, with the table that
+/// hearth_native_info::tables takes: `const hearth_native_kernels TABLE`.  A game compiles and links it, for the CPU
+/// that the program is for and with the flags that docs/cooked_c.md names, and needs no compiler when it runs.
+///
+/// table  an identifier of C.
+/// Errors: kInvalidArgument for a program for a GPU; kNotFound for one that was stripped of its functions' texts.
+Result<std::string> native_kernels(std::span<const std::byte> program, std::string_view table);
 
 }  // namespace hearth

@@ -171,6 +171,7 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_CONVERTER_CREATE_INFO = 23,
     HEARTH_STRUCT_CONVERSION_INFO = 24,
     HEARTH_STRUCT_DUMP_INFO = 25,
+    HEARTH_STRUCT_NATIVE_INFO = 26,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -296,6 +297,18 @@ typedef struct hearth_workgroup_matrix {
 
 #define HEARTH_MAX_WORKGROUP_MATRICES 4
 
+/* The CPU that kernels in C are written for: its vector registers, as compilers name them. */
+typedef enum hearth_cpu {
+    HEARTH_CPU_NONE = 0,   /* a GPU, by Vulkan */
+    HEARTH_CPU_SCALAR = 1, /* no vector registers */
+    HEARTH_CPU_X86_64_V2 = 2,
+    HEARTH_CPU_X86_64_V3 = 3,
+    HEARTH_CPU_X86_64_V4 = 4,
+    HEARTH_CPU_NEON = 5,
+    HEARTH_CPU_WASM128 = 6,
+    HEARTH_CPU_FORCE_32_BITS = 0x7fffffff
+} hearth_cpu;
+
 /* What a compiler needs to know of a device: the C face of hearth::DeviceCaps. */
 typedef struct hearth_device_caps {
     hearth_struct_type type;
@@ -323,7 +336,7 @@ typedef struct hearth_device_caps {
     hearth_workgroup_matrix workgroup_matrices[HEARTH_MAX_WORKGROUP_MATRICES];
     /* Kernels may reach matrix cores by VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
     uint32_t nv_matrix_cores;
-    uint32_t reserved; /* zero */
+    uint32_t cpu; /* hearth_cpu: of a native device, and then programs are compiled for it */
 } hearth_device_caps;
 
 /* Caps of a physical device on which `enabled` will be (or was) enabled. */
@@ -459,6 +472,113 @@ HEARTH_API hearth_result hearth_context_create(const hearth_host_info* info, hea
  * that no job is running.  HEARTH_ERROR_WRONG_ORDER while sessions or programs have not been
  * destroyed.  Threads: externally synchronized on `context` and all that came from it. */
 HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
+
+/* ------------------------------------------------------------------------------------------------
+ * Native device: the CPU in place of a GPU, for servers, tools, tests and machines without one
+ *
+ * Everything else of this header works on it as on a Vulkan device, in the same order of calls: programs (compiled for
+ * hearth_device_caps::cpu), sessions, bindings, slices, readbacks, brains, agents.  What differs:
+ *
+ *   command buffers  are hearth_native_commands_create's, and hearth_native_commands_run takes the queue's place
+ *   buffers          are the host's own memory, by hearth_native_buffer_create; or bindings by value
+ *   images           there are none: no hearth_converter, and foreign programs are refused
+ *
+ * Kernels are functions in C.  A game links the file that `hearth cook --kernels` wrote of a profile for CPUs, and
+ * passes its table; tools have a compiler build what tables lack.
+ * --------------------------------------------------------------------------------------------- */
+
+/* Runs workgroups [first, end) of `workgroups` on what `operands` point to. */
+typedef void hearth_native_function(void* const* operands, int32_t rows, int32_t first, int32_t end,
+                                    int32_t workgroups);
+
+typedef struct hearth_native_kernel {
+    uint64_t hash; /* by which a program names it */
+    hearth_native_function* function;
+} hearth_native_kernel;
+
+/* In ascending order of hashes.  Written by `hearth cook`. */
+typedef struct hearth_native_kernels {
+    uint32_t cpu; /* hearth_cpu */
+    uint32_t count;
+    const hearth_native_kernel* kernels;
+} hearth_native_kernels;
+
+/* A kernel that no table has. */
+typedef struct hearth_native_source {
+    uint64_t hash;
+    const char* name; /* in the program */
+    const char*
+        text; /* its definition in C, "" if the program was stripped of it; zero-terminated */
+} hearth_native_source;
+
+/* Called by hearth_program_load and hearth_package_load, on their thread.  Returns a table with the kernels, which
+ * lives as long as the context, or NULL: loading then fails and names a kernel. */
+typedef const hearth_native_kernels* (*hearth_native_build_callback)(
+    void* user_data, hearth_cpu cpu, const hearth_native_source* sources, uint32_t count);
+
+/* Calls job(job_data, i) for each i < count, on any threads at once and in any order, and returns when all have. */
+typedef void (*hearth_parallel_callback)(void* user_data, uint32_t count,
+                                         void (*job)(void* job_data, uint32_t index),
+                                         void* job_data);
+
+typedef struct hearth_native_info {
+    hearth_struct_type type;
+    uint32_t size;
+    /* What hearth_context_caps is to say that programs are compiled for; programs for less run, too.  NONE: the
+     * widest that this machine has, hearth_native_cpu(). */
+    hearth_cpu cpu;
+    uint32_t table_count;
+    const hearth_native_kernels* const* tables; /* each lives as long as the context */
+    hearth_native_build_callback build;         /* optional */
+    /* Optional: used by hearth_native_commands_run.  Results are the same bits with it and without. */
+    hearth_parallel_callback parallel;
+    uint32_t thread_count; /* that `parallel` uses */
+    uint32_t reserved;
+    const VkAllocationCallbacks* cpu_allocation; /* the rest as in hearth_host_info */
+    uint64_t device_memory_budget;
+    hearth_log_callback log;
+    hearth_job_callback run_job;
+    void* callback_user_data;
+    hearth_verify_callback verify;
+} hearth_native_info;
+
+/* The widest that this machine runs.  Any thread. */
+HEARTH_API hearth_cpu hearth_native_cpu(void);
+
+/* Makes a context of this machine's CPU.  It needs no Vulkan: no loader, driver or device.
+ * Errors: HEARTH_ERROR_UNSUPPORTED for a CPU or tables that this machine does not run; `report` lists all problems.
+ * Threads: any. */
+HEARTH_API hearth_result hearth_context_create_native(const hearth_native_info* info,
+                                                      hearth_context** out, hearth_report* report);
+
+/* A command buffer for the hearth_record_... functions of a native context.  Destroy it before the context. */
+HEARTH_API hearth_result hearth_native_commands_create(hearth_context* context,
+                                                       VkCommandBuffer* out);
+HEARTH_API void hearth_native_commands_destroy(hearth_context* context, VkCommandBuffer commands);
+
+/* Executes what was recorded since the last run, in its order, and empties the command buffer; when it returns, the
+ * work is done, and the next hearth_begin_frame may say that its serial has completed.
+ * Allocates nothing.  HEARTH_ERROR_OUT_OF_HOST_MEMORY: recording ran out of memory, and nothing was executed:
+ * tell hearth_frame_dropped.
+ * Threads: any one at a time that uses what was recorded. */
+HEARTH_API hearth_result hearth_native_commands_run(hearth_context* context,
+                                                    VkCommandBuffer commands);
+/* Empties it without executing anything; tell hearth_frame_dropped. */
+HEARTH_API hearth_result hearth_native_commands_reset(hearth_context* context,
+                                                      VkCommandBuffer commands);
+
+/* Makes memory of the host's a buffer that can be bound, at multiples of 16 bytes.  It stays the host's, who may read
+ * and write it whenever no work that uses it runs; bind it with usage HEARTH_NATIVE_BUFFER_USAGE. */
+HEARTH_API hearth_result hearth_native_buffer_create(hearth_context* context, void* memory,
+                                                     uint64_t byte_count, VkBuffer* out);
+HEARTH_API void hearth_native_buffer_destroy(hearth_context* context, VkBuffer buffer);
+
+/* VkBufferUsageFlags: TRANSFER_SRC, TRANSFER_DST, STORAGE_BUFFER, SHADER_DEVICE_ADDRESS. */
+#define HEARTH_NATIVE_BUFFER_USAGE 0x20023u
+
+/* ------------------------------------------------------------------------------------------------
+ * Context, continued: frames
+ * --------------------------------------------------------------------------------------------- */
 
 /* As completed_serial of hearth_begin_frame: the value of hearth_host_info::frame_semaphore, which
  * the host lets each frame's submission signal with its serial. */
@@ -1567,6 +1687,7 @@ HEARTH_DEFAULT_FUNCTION(hearth_device_query, HEARTH_STRUCT_DEVICE_QUERY) HEARTH_
 HEARTH_DEFAULT_FUNCTION(hearth_requirements, HEARTH_STRUCT_REQUIREMENTS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_device_caps, HEARTH_STRUCT_DEVICE_CAPS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_host_info, HEARTH_STRUCT_HOST_INFO) HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_native_info, HEARTH_STRUCT_NATIVE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_context_stats, HEARTH_STRUCT_CONTEXT_STATS) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_program_load_info, HEARTH_STRUCT_PROGRAM_LOAD_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_package_load_info, HEARTH_STRUCT_PACKAGE_LOAD_INFO) HEARTH_DEFAULT_END

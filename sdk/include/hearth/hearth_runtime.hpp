@@ -85,6 +85,7 @@ inline Result<hearth_requirements> query_device(const hearth_device_query& query
 #if defined(HEARTH_HAS_DEVICE_CAPS)
 
 inline DeviceCaps to_caps(const hearth_device_caps& c) {
+    if (c.cpu != HEARTH_CPU_NONE) return cpu_caps(static_cast<Cpu>(c.cpu));
     DeviceCaps caps;
     caps.name = c.name;
     caps.subgroup_size = c.subgroup_size;
@@ -131,6 +132,15 @@ class Context {
         hearth_context* context = nullptr;
         hearth_report report{};
         const hearth_result result = hearth_context_create(&info, &context, &report);
+        if (result != HEARTH_OK) return to_status(result, report.text);
+        return Context(context);
+    }
+    /// Of this machine's CPU; see "Native device" in hearth.h.
+    static Result<Context> create_native(
+        const hearth_native_info& info = hearth_native_info_default()) {
+        hearth_context* context = nullptr;
+        hearth_report report{};
+        const hearth_result result = hearth_context_create_native(&info, &context, &report);
         if (result != HEARTH_OK) return to_status(result, report.text);
         return Context(context);
     }
@@ -185,6 +195,79 @@ class Context {
         return result >= 0 ? Status() : to_status(result, error());
     }
     hearth_context* handle_ = nullptr;
+};
+
+/// Where work for a native context is recorded; its queue, too.  Destroy it before the context.
+class NativeCommands {
+  public:
+    static Result<NativeCommands> create(const Context& context) {
+        NativeCommands made;
+        const hearth_result result =
+            hearth_native_commands_create(context.handle(), &made.commands_);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        made.context_ = context.handle();
+        return made;
+    }
+    NativeCommands() = default;
+    NativeCommands(NativeCommands&& other) noexcept { *this = std::move(other); }
+    NativeCommands& operator=(NativeCommands&& other) noexcept {
+        std::swap(context_, other.context_);
+        std::swap(commands_, other.commands_);
+        return *this;
+    }
+    ~NativeCommands() {
+        if (context_ != nullptr) hearth_native_commands_destroy(context_, commands_);
+    }
+
+    /// For everything that records.
+    VkCommandBuffer handle() const { return commands_; }
+    /// Executes what was recorded, empties itself, and returns when all is done.
+    Status run() {
+        const hearth_result result = hearth_native_commands_run(context_, commands_);
+        return result == HEARTH_OK ? Status() : to_status(result, hearth_context_error(context_));
+    }
+    /// Empties itself; tell Context::frame_dropped.
+    void reset() { (void)hearth_native_commands_reset(context_, commands_); }
+
+  private:
+    hearth_context* context_ = nullptr;
+    VkCommandBuffer commands_ = nullptr;
+};
+
+/// Memory of the caller's, at a multiple of 16 bytes, as a buffer of a native context, which it must not outlive.
+class NativeBuffer {
+  public:
+    static Result<NativeBuffer> create(const Context& context, span<std::byte> memory) {
+        NativeBuffer made;
+        const hearth_result result = hearth_native_buffer_create(context.handle(), memory.data(),
+                                                                 memory.size(), &made.buffer_);
+        if (result != HEARTH_OK) return to_status(result, context.error());
+        made.context_ = context.handle();
+        made.bytes_ = memory.size();
+        return made;
+    }
+    NativeBuffer() = default;
+    NativeBuffer(NativeBuffer&& other) noexcept { *this = std::move(other); }
+    NativeBuffer& operator=(NativeBuffer&& other) noexcept {
+        std::swap(context_, other.context_);
+        std::swap(buffer_, other.buffer_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~NativeBuffer() {
+        if (context_ != nullptr) hearth_native_buffer_destroy(context_, buffer_);
+    }
+
+    VkBuffer handle() const { return buffer_; }
+    /// All of it, bound to a binding.
+    hearth_bound bind(uint32_t binding) const {
+        return hearth_bind_buffer(binding, buffer_, 0, bytes_, HEARTH_NATIVE_BUFFER_USAGE);
+    }
+
+  private:
+    hearth_context* context_ = nullptr;
+    VkBuffer buffer_ = VkBuffer();
+    uint64_t bytes_ = 0;
 };
 
 /// What is in a package.  Errors: what is wrong with the bytes, which must be 8-byte aligned.

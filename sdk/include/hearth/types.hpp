@@ -165,6 +165,9 @@ enum class Cpu : uint8_t {
     kWasm128,   ///< WebAssembly: -msimd128
 };
 
+/// "x86-64-v3", as compilers call it; "none", "scalar", "neon", "wasm128".
+const char* name_of(Cpu cpu);
+
 /// What the compiler needs to know of a GPU.  Plain data: made by the device column from a real
 /// device, by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {

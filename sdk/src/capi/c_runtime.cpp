@@ -129,6 +129,10 @@ hearth_result check_struct(gpu::Problems& problems, const char* call, const char
 #define HEARTH_CHECK_POINTER(owner, argument) \
     if (argument == nullptr) return fail_null(owner, __func__, #argument)
 
+#define HEARTH_CHECK_NATIVE(owner) \
+    if (owner.native() == nullptr) \
+    return owner.fail(HEARTH_ERROR_UNSUPPORTED, "%s: the context is of a Vulkan device", __func__)
+
 /// HEARTH_OK for a session that can be used.
 hearth_result check_session(const hearth_session* session, const char* call) {
     if (!is_handle(session)) return HEARTH_ERROR_INVALID_ARGUMENT;
@@ -320,6 +324,91 @@ hearth_result hearth_context_create(const hearth_host_info* info, hearth_context
     }
     write_report(report, problems);
     return result;
+}
+
+hearth_cpu hearth_native_cpu(void) {
+    return static_cast<hearth_cpu>(native::machine_cpu());
+}
+
+hearth_result hearth_context_create_native(const hearth_native_info* info, hearth_context** out,
+                                           hearth_report* report) {
+    gpu::Problems problems;
+    hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
+    if (out == nullptr) {
+        problems.add("%s: out is null", __func__);
+    } else {
+        runtime::Context* context = nullptr;
+        result = check_struct(problems, __func__, "info", "hearth_native_info", info,
+                              hearth_native_info_default());
+        if (result == HEARTH_OK)
+            result = runtime::Context::create_native(
+                read_struct(info, hearth_native_info_default()), &context, problems);
+        *out = reinterpret_cast<hearth_context*>(context);
+    }
+    write_report(report, problems);
+    return result;
+}
+
+hearth_result hearth_native_commands_create(hearth_context* context, VkCommandBuffer* out) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    HEARTH_CHECK_POINTER(owner, out);
+    *out = nullptr;
+    HEARTH_CHECK_NATIVE(owner);
+    *out = native::create_commands(*owner.native(), owner.device().callbacks());
+    if (*out != nullptr) return HEARTH_OK;
+    return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "%s: out of host memory", __func__);
+}
+
+void hearth_native_commands_destroy(hearth_context* context, VkCommandBuffer commands) {
+    if (is_handle(context) && unwrap(context)->native() != nullptr)
+        native::destroy_commands(commands);
+}
+
+hearth_result hearth_native_commands_run(hearth_context* context, VkCommandBuffer commands) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    if (owner.device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    HEARTH_CHECK_NATIVE(owner);
+    HEARTH_CHECK_POINTER(owner, commands);
+    const VkResult result = native::execute(commands);
+    native::reset_commands(commands);
+    if (result == VK_SUCCESS) return HEARTH_OK;
+    return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
+                      "%s: there was no memory to record all commands, and none was executed",
+                      __func__);
+}
+
+hearth_result hearth_native_commands_reset(hearth_context* context, VkCommandBuffer commands) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    HEARTH_CHECK_NATIVE(owner);
+    HEARTH_CHECK_POINTER(owner, commands);
+    native::reset_commands(commands);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_native_buffer_create(hearth_context* context, void* memory,
+                                          uint64_t byte_count, VkBuffer* out) {
+    if (!is_handle(context)) return HEARTH_ERROR_INVALID_ARGUMENT;
+    runtime::Context& owner = *unwrap(context);
+    HEARTH_CHECK_POINTER(owner, out);
+    *out = VK_NULL_HANDLE;
+    HEARTH_CHECK_NATIVE(owner);
+    HEARTH_CHECK_POINTER(owner, memory);
+    constexpr uintptr_t kAlignment = 16;
+    if (reinterpret_cast<uintptr_t>(memory) % kAlignment != 0)
+        return owner.fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                          "%s: memory lies at %p, expected a multiple of 16", __func__, memory);
+    *out = native::create_buffer(memory, byte_count, owner.device().callbacks());
+    if (*out != VK_NULL_HANDLE) return HEARTH_OK;
+    return owner.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "%s: out of host memory", __func__);
+}
+
+void hearth_native_buffer_destroy(hearth_context* context, VkBuffer buffer) {
+    if (!is_handle(context) || unwrap(context)->native() == nullptr) return;
+    const gpu::Device& device = unwrap(context)->device();
+    device.vk().DestroyBuffer(device.handle(), buffer, device.callbacks());
 }
 
 hearth_result hearth_context_destroy(hearth_context* context) {

@@ -4,6 +4,7 @@
 #include "compile/compile.hpp"
 
 #include "codegen/lower.hpp"
+#include "compile/native_program.hpp"
 #include "compile/tuning_data.hpp"
 #include "core/out_of_memory.hpp"
 #include "passes/pass.hpp"
@@ -29,7 +30,8 @@ bool may_have_any_operands(const CompileOptions& options) {
 }
 
 bool wants_row_programs(const CompileOptions& options) {
-    if (!may_have_any_operands(options)) return false;
+    // On a CPU calls are cheap, and a row program has no body.
+    if (!may_have_any_operands(options) || options.caps.cpu != Cpu::kNone) return false;
     if (options.row_programs != RowPrograms::kWherePays)
         return options.row_programs == RowPrograms::kAlways;
     return !is_software(options.caps);
@@ -116,6 +118,15 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
 }  // namespace
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
+    HEARTH_ASSIGN(CompiledProgram compiled, plan_graphs(std::move(graphs), options));
+    if (options.caps.cpu == Cpu::kNone) return compiled;
+    HEARTH_TRY(make_native(compiled.program, compiled.bodies, options.caps.cpu));
+    if (!options.keep_source)
+        for (Kernel& kernel : compiled.program.kernels) kernel.source.clear();
+    return compiled;
+}
+
+Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
     HEARTH_ASSIGN(std::vector<QuantizedWeight> quantized,
                   quantize_weights(graphs, options.quantize));
     const uint64_t graph_hash = hash_of_graphs(graphs);
@@ -170,15 +181,8 @@ Compiled describe(const Program& program) {
     return result;
 }
 
-Status check_has_code(const DeviceCaps& caps) {
-    if (caps.cpu == Cpu::kNone) return {};
-    return unsupported(
-        "a Program has SPIR-V, and the caps are those of a CPU: cook_c() makes C for it");
-}
-
 Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
     return or_out_of_memory([&]() -> Result<Compiled> {
-        HEARTH_TRY(check_has_code(options.caps));
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
         HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
         Compiled result = describe(compiled.program);

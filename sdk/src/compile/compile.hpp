@@ -30,9 +30,6 @@ struct CompiledProgram {
 /// The finished graphs of traces, or the first error.
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries);
 
-/// Errors: kUnsupported for caps of a CPU, for which kernels have no code.
-Status check_has_code(const DeviceCaps& caps);
-
 /// The bytes and figures of a program.
 Compiled describe(const Program& program);
 
@@ -43,5 +40,8 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
 uint64_t hash_of_graphs(std::span<const Graph> graphs);
 
 Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options);
+
+/// The same but for code: kernels for a CPU are bodies alone.
+Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& options);
 
 }  // namespace hearth

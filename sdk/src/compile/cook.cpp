@@ -71,7 +71,6 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
         report(profile.name, i);
         profile.options.caps.name = profile.name;
         profile.options.rows_capacity = options.rows_capacity;
-        HEARTH_TRY(check_has_code(profile.options.caps).in("profile '" + profile.name + "'"));
         Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
         if (!compiled.ok()) return compiled.status().in("profile '" + profile.name + "'");
         cooked.profiles.push_back(describe_profile(profile.name, compiled->program));

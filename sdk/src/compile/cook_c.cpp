@@ -53,7 +53,7 @@ Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options
     compile_options.keep_source = false;
     compile_options.quantize = options.quantize;
     compile_options.precision = options.precision;
-    HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), compile_options));
+    HEARTH_ASSIGN(CompiledProgram compiled, plan_graphs(std::move(graphs), compile_options));
     HEARTH_ASSIGN(const BrainHashes hashes, brain_hashes(compiled.program));
     HEARTH_ASSIGN(PrintedC printed,
                   print_c_program({.program = compiled.program,

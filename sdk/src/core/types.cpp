@@ -142,6 +142,26 @@ DeviceCaps baseline_caps() {
     return {};
 }
 
+const char* name_of(Cpu cpu) {
+    switch (cpu) {
+        case Cpu::kNone:
+            return "none";
+        case Cpu::kScalar:
+            return "scalar";
+        case Cpu::kX86_64V2:
+            return "x86-64-v2";
+        case Cpu::kX86_64V3:
+            return "x86-64-v3";
+        case Cpu::kX86_64V4:
+            return "x86-64-v4";
+        case Cpu::kNeon:
+            return "neon";
+        case Cpu::kWasm128:
+            return "wasm128";
+    }
+    return "unknown";
+}
+
 DeviceCaps cpu_caps(Cpu cpu) {
     DeviceCaps caps;
     caps.cpu = cpu;

@@ -385,6 +385,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.subgroup_arithmetic =
         (properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
         (properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
+    if (properties.properties.vendorID == kNativeVendor) caps.cpu = properties.properties.deviceID;
     query_matrix_cores(vk, physical_device, enabled, caps);
     return caps;
 }
@@ -458,6 +459,12 @@ hearth_features read_features(const VkBaseInStructure* chain,
         read(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &features);
     }
     return found;
+}
+
+void set_features(hearth_features features, VkPhysicalDeviceFeatures2* chain) {
+    for (const Feature& feature : kFeatures)
+        if (VkBool32* member = find_in_chain(chain, feature.bit))
+            *member = (features & feature.bit) != 0 ? VK_TRUE : VK_FALSE;
 }
 
 hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,

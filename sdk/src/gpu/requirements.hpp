@@ -24,6 +24,9 @@ struct Problems {
     HEARTH_PRINTF(2, 3) void add(const char* format, ...);
 };
 
+/// VkPhysicalDeviceProperties::vendorID of a native device, whose deviceID is its hearth_cpu.
+inline constexpr uint32_t kNativeVendor = 0x48545248;
+
 /// One boolean that a host may enable.
 struct Feature {
     hearth_features bit;
@@ -63,6 +66,9 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
 /// hearth_read_features.
 hearth_features read_features(const VkBaseInStructure* chain,
                               const VkPhysicalDeviceFeatures* enabled);
+
+/// Sets each boolean of ours in the chain: whether it is among `features`.
+void set_features(hearth_features features, VkPhysicalDeviceFeatures2* chain);
 
 /// hearth_patch_features.
 hearth_result patch_features(hearth_features features, VkPhysicalDeviceFeatures2* chain,

@@ -128,6 +128,7 @@ uint64_t content_hash(const Program& program) {
     hash.number(program.format_version).text(program.profile);
     hash.number(static_cast<uint8_t>(program.binding_model));
     hash.number(program.storage.bits16).number(program.storage.bits8);
+    if (program.cpu != Cpu::kNone) hash.number(static_cast<uint8_t>(program.cpu));
     hash.number(program.rows_capacity).number(program.arena_bytes).number(program.weights_bytes);
     add_all(hash, program.kernels);
     add_all(hash, program.operands);

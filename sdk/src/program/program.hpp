@@ -4,7 +4,7 @@
 // The compiled artefact: all that the compiler column and the device column share.
 //
 // A Program is flat tables and no pointers: every byte offset, every dispatch and every barrier is
-// decided.  It carries its SPIR-V.  Entries (`act`, `learn`, ...) share one set of weights; each
+// decided.  It carries its SPIR-V, or, for a CPU, says which C functions it needs.  Entries (`act`, `learn`, ...) share one set of weights; each
 // has an arena range of its own, so that one entry may run between two slices of another.
 
 #pragma once
@@ -81,6 +81,9 @@ struct KernelOperand {
 /// itself (kDeviceAddress only): they lie in the arena or the weights, the push constants begin
 /// with the addresses of those two regions, and specialization constant i says where operand i is
 /// (locate()).  Such a kernel belongs to one step.
+///
+/// In a program for a CPU a kernel is a function in C (HearthNativeFunction): its last operand is the run block,
+/// `spirv` are the words of a NativeCode, and `source` is the function's text.
 struct Kernel {
     std::string name;
     std::vector<uint32_t> spirv;
@@ -101,8 +104,24 @@ struct Kernel {
     /// That matrix cores must multiply, if they are needed; of a subgroup, or else of a workgroup.
     MatrixShape matrix;
     uint32_t subgroup_size = 0;  ///< that it is written for; 0: any
-    std::string source;          ///< GLSL, for people; may be stripped
+    std::string source;          ///< GLSL, for people, or C; may be stripped
 };
+
+/// What stands for a kernel's code in a program for a CPU.
+struct NativeCode {
+    uint64_t hash = 0;          ///< of the function's text: what tables of functions list it by
+    bool is_divisible = false;  ///< its workgroups may be run in parts
+};
+inline constexpr size_t kNativeCodeWords = 3;  ///< hash (low, high), is_divisible
+
+constexpr std::array<uint32_t, kNativeCodeWords> words_of(NativeCode code) {
+    return {static_cast<uint32_t>(code.hash), static_cast<uint32_t>(code.hash >> 32),
+            code.is_divisible ? 1u : 0u};
+}
+/// words  kNativeCodeWords of them
+constexpr NativeCode native_code(std::span<const uint32_t> words) {
+    return {uint64_t{words[1]} << 32 | words[0], words[2] != 0};
+}
 
 /// Located operands start at multiples of this many bytes.
 inline constexpr uint64_t kLocationUnit = 16;
@@ -203,6 +222,7 @@ struct Program {
     uint64_t graph_hash = 0;
     std::string profile = "baseline";
     BindingModel binding_model = BindingModel::kDeviceAddress;
+    Cpu cpu = Cpu::kNone;   ///< whose functions its kernels are; kNone: they are SPIR-V
     NarrowStorage storage;  ///< how tensors of narrow elements lie in memory
     uint64_t rows_capacity = 1;
     uint64_t arena_bytes = 0;

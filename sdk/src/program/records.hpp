@@ -54,7 +54,7 @@ enum KernelFlags : uint32_t {
 
 struct KernelRecord {
     TextRef name, source;
-    ListRef spirv;           ///< kSpirv
+    ListRef spirv;           ///< kSpirv; in a program for a CPU, a NativeCode
     ListRef spec_constants;  ///< kSpecConstants
     uint32_t operand_count, word_count;
     uint32_t local_size[3];
@@ -72,6 +72,9 @@ struct KernelOperandRecord {
     uint32_t bytes_per_word;
     ExtentRecord bytes;
 };
+
+/// Most bytes of push constants: those that every Vulkan device has, or what a function's operands may take.
+inline constexpr uint64_t kMaxPushBytes = 128, kMaxNativePushBytes = 1024;
 
 /// Push constants of a kernel: the two regions' addresses if it locates operands, the addresses of
 /// the others, the words.
@@ -182,8 +185,11 @@ enum HeaderFlags : uint32_t {
     kDataIsOutside = 1,
     kStores16Bits = 2,  ///< NarrowStorage
     kStores8Bits = 4,
-    kAllHeaderFlags = 7,
+    kCpuMask = 15 << 8,  ///< Program::cpu
+    kAllHeaderFlags = 7 | 15 << 8,
 };
+
+inline constexpr uint32_t kCpuShift = 8;
 
 struct FileHeader {
     uint32_t magic, format_version;

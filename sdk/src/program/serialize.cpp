@@ -265,8 +265,9 @@ std::vector<std::byte> save(const Program& program, std::span<const std::byte> d
     header.content_hash = program.hash;
     header.graph_hash = program.graph_hash;
     header.binding_model = static_cast<uint32_t>(program.binding_model);
-    header.flags |=
-        (program.storage.bits16 ? kStores16Bits : 0u) | (program.storage.bits8 ? kStores8Bits : 0u);
+    header.flags |= (program.storage.bits16 ? kStores16Bits : 0u) |
+                    (program.storage.bits8 ? kStores8Bits : 0u) |
+                    static_cast<uint32_t>(program.cpu) << kCpuShift;
     header.rows_capacity = program.rows_capacity;
     header.arena_bytes = program.arena_bytes;
     header.weights_bytes = program.weights_bytes;
@@ -315,6 +316,7 @@ Result<Program> load_program(std::span<const std::byte> bytes, std::span<const s
     program.graph_hash = header.graph_hash;
     program.profile = view.text_view(header.profile);
     program.binding_model = view.binding_model();
+    program.cpu = view.cpu();
     program.storage = view.storage();
     program.rows_capacity = header.rows_capacity;
     program.arena_bytes = header.arena_bytes;

@@ -24,7 +24,6 @@ constexpr uint32_t kSpirvMagic = 0x07230203;
 constexpr uint32_t kSpirvHeaderWords = 5;
 constexpr uint32_t kMaxEntryBindings = 64;
 constexpr size_t kMaxEntries = 1024;          // names are compared each with each
-constexpr uint64_t kMaxPushBytes = 128;       // guaranteed by every Vulkan device
 constexpr uint32_t kMaxPushDescriptors = 32;  // guaranteed by VK_KHR_push_descriptor
 
 /// One pass over the records; stops at the first broken rule.
@@ -115,6 +114,9 @@ class Checker {
         index_ = 0;
         if (header.binding_model > 1) return bad("header", "unknown binding model");
         if ((header.flags & ~uint32_t{kAllHeaderFlags}) != 0) return bad("header", "unknown flags");
+        if (view_.cpu() > Cpu::kWasm128) return bad("header", "unknown CPU");
+        if (view_.cpu() != Cpu::kNone && view_.binding_model() != BindingModel::kDeviceAddress)
+            return bad("header", "is for a CPU and binds descriptors");
         if (view_.has_outside_data() ? count(kData) != 0 : header.outside_bytes != 0)
             return bad("header", "has data both inside and outside");
         if (view_.has_outside_data() && header.outside_bytes != view_.data().size())
@@ -137,8 +139,11 @@ class Checker {
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
         if (k.located_count > k.operand_count || (k.located_count > 0 && !addresses))
             return bad("kernel", "locates operands that it has not, or in another binding model");
-        if (push_bytes_of(k, view_.binding_model()) > kMaxPushBytes)
-            return bad("kernel", "needs over 128 push constant bytes");
+        const bool is_native = view_.cpu() != Cpu::kNone;
+        if (push_bytes_of(k, view_.binding_model()) >
+            (is_native ? kMaxNativePushBytes : kMaxPushBytes))
+            return bad("kernel", is_native ? "needs over 1024 bytes of operands and words"
+                                           : "needs over 128 push constant bytes");
         if (!addresses && k.operand_count > kMaxPushDescriptors)
             return bad("kernel", "needs over 32 descriptors");
         if (k.access_bytes > 16 || !std::has_single_bit(k.access_bytes))
@@ -157,6 +162,14 @@ class Checker {
         for (uint32_t extent : k.local_size)
             if (extent == 0 || extent > 1024) return bad("kernel", "local size is not in 1..1024");
         const std::span<const uint32_t> spirv = view_.spirv_of(k);
+        if (is_native) {
+            if (spirv.size() != kNativeCodeWords || spirv[2] > 1)
+                return bad("kernel", "has no hash of a function in C");
+            if (k.operand_count == 0) return bad("kernel", "is a function without a run block");
+            if (k.word_count != 0 || k.located_count != 0 || k.spec_constants.count != 0)
+                return bad("kernel", "is a function that takes more than operands");
+            return true;
+        }
         if (spirv.size() <= kSpirvHeaderWords || spirv[0] != kSpirvMagic)
             return bad("kernel", "has no SPIR-V");
         if (spirv_bound(spirv) == 0)
@@ -328,6 +341,10 @@ class Checker {
         const std::span<const OperandRecord> operands = view_.operands_of(s);
         for (uint32_t i = 0; i < operands.size(); ++i)
             if (!operand_fits(k, i, operands[i], s)) return false;
+        if (view_.cpu() != Cpu::kNone &&
+            (operands.back().region != static_cast<uint32_t>(Region::kRun) ||
+             operands.back().bytes.fixed != sizeof(RunBlock)))
+            return bad("step", "does not give its function the run block");
         return true;
     }
 

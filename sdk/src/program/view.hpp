@@ -39,6 +39,10 @@ class ProgramView {
 
     const file::FileHeader& header() const { return *header_; }
     BindingModel binding_model() const { return static_cast<BindingModel>(header_->binding_model); }
+    /// Whose functions the kernels are; kNone: they are SPIR-V.
+    Cpu cpu() const {
+        return static_cast<Cpu>((header_->flags & file::kCpuMask) >> file::kCpuShift);
+    }
     NarrowStorage storage() const {
         return {(header_->flags & file::kStores16Bits) != 0,
                 (header_->flags & file::kStores8Bits) != 0};

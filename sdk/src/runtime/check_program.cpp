@@ -4,6 +4,7 @@
 #include "runtime/check_program.hpp"
 
 #include "core/portable.hpp"
+#include "native_device/device.hpp"
 
 #include <algorithm>
 
@@ -58,7 +59,7 @@ class ProgramChecker {
 
     hearth_result run() {
         if (device_.is_lost()) return fail(HEARTH_ERROR_DEVICE_LOST, "the device is lost");
-        if (const hearth_result r = check_trust(); r != HEARTH_OK) return r;
+        if (const hearth_result r = check_loading(); r != HEARTH_OK) return r;
         if (view_.binding_model() == BindingModel::kDeviceAddress) {
             if (!device_.has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
                 return fail(HEARTH_ERROR_UNSUPPORTED,
@@ -79,9 +80,33 @@ class ProgramChecker {
         return check_grids();
     }
 
+    hearth_result check_loading() {
+        if (const hearth_result r = check_target(); r != HEARTH_OK) return r;
+        return check_trust();
+    }
+
+    hearth_result check_target() {
+        const auto device_cpu = static_cast<Cpu>(device_.caps().cpu);
+        if (device_cpu == Cpu::kNone && view_.cpu() != Cpu::kNone)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "it is for a native device (%s), and this is a Vulkan device",
+                        name_of(view_.cpu()));
+        if (device_cpu != Cpu::kNone && view_.cpu() == Cpu::kNone)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "it is for a Vulkan device, and this is a native device (%s)",
+                        name_of(device_cpu));
+        if (view_.cpu() != Cpu::kNone && !native::runs_on(view_.cpu(), device_cpu))
+            return fail(HEARTH_ERROR_UNSUPPORTED, "it is for %s, and the device runs up to %s",
+                        name_of(view_.cpu()), name_of(device_cpu));
+        return HEARTH_OK;
+    }
+
     /// A foreign kernel must not get hold of an address, and not reach beyond its descriptors.
     hearth_result check_trust() {
         if (trust_ != HEARTH_TRUST_FOREIGN) return HEARTH_OK;
+        if (view_.cpu() != Cpu::kNone)
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "a foreign program must use descriptors, one for a native device cannot");
         if (view_.binding_model() == BindingModel::kDeviceAddress)
             return fail(HEARTH_ERROR_UNSUPPORTED,
                         "a foreign program must use descriptors, this one uses addresses");
@@ -131,6 +156,7 @@ class ProgramChecker {
                         kernel.subgroup_size, caps.subgroup_size);
         if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
 
+        if (view_.cpu() != Cpu::kNone) return HEARTH_OK;
         // What the code declares is what counts: the manifest's flags are for people and planners.
         // Wherever in the module: drivers may take capabilities that come late.
         constexpr uint32_t kOpCapability = 17, kHeaderWords = 5;
@@ -234,9 +260,9 @@ class ProgramChecker {
 
 }  // namespace
 
-hearth_result check_trust(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
-                          FixedText<512>& error) {
-    return ProgramChecker(device, view, trust, error).check_trust();
+hearth_result check_loading(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+                            FixedText<512>& error) {
+    return ProgramChecker(device, view, trust, error).check_loading();
 }
 
 hearth_result check_program(const gpu::Device& device, const ProgramView& view, hearth_trust trust,

@@ -11,13 +11,13 @@
 namespace hearth::runtime {
 
 /// HEARTH_OK, or HEARTH_ERROR_UNSUPPORTED and in `error` the first thing that the device lacks:
-/// what a foreign program needs, binding model, buffer sizes (the arena, the weights, each binding),
+/// kernels for a GPU or a CPU, what a foreign program needs, binding model, buffer sizes (the arena, the weights, each binding),
 /// workgroup sizes and counts, what the SPIR-V declares.
 hearth_result check_program(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
                             FixedText<512>& error);
 
-/// The same of what a foreign program needs alone, so that loading can refuse it.
-hearth_result check_trust(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
-                          FixedText<512>& error);
+/// The same of what loading refuses: kernels for another kind of device, and what a foreign program needs.
+hearth_result check_loading(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
+                            FixedText<512>& error);
 
 }  // namespace hearth::runtime

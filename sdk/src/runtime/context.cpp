@@ -52,6 +52,8 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
         bootstrap.destroy(context);
         return HEARTH_ERROR_UNSUPPORTED;
     }
+    if (context->device_.caps().cpu != HEARTH_CPU_NONE)
+        context->native_ = reinterpret_cast<native::Device*>(info.device);
     context->memory_.init(context->device_, info.memory_hooks, info.device_memory_budget);
     context->pipelines_.init(context->device_, context->allocator_);
     context->log_ = info.log;
@@ -67,6 +69,45 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
             return r;
         }
     *out = context;
+    return HEARTH_OK;
+}
+
+hearth_result Context::create_native(const hearth_native_info& info, Context** out,
+                                     gpu::Problems& problems) {
+    VkAllocationCallbacks callbacks{};
+    if (info.cpu_allocation != nullptr) callbacks = *info.cpu_allocation;
+    if ((callbacks.pfnAllocation == nullptr) != (callbacks.pfnFree == nullptr)) {
+        problems.add("hearth_native_info::cpu_allocation has not both functions");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    HostAllocator bootstrap = allocator_over(&callbacks);
+    auto* const device = bootstrap.make<native::Device>();
+    if (device == nullptr) {
+        problems.add("out of host memory");
+        return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    hearth_result result = HEARTH_ERROR_UNSUPPORTED;
+    if (device->init(info, problems)) {
+        hearth_host_info host = hearth_host_info_default();
+        host.instance = device->instance();
+        host.physical_device = device->physical_device();
+        host.device = device->handle();
+        host.get_instance_proc_addr = native::get_instance_proc;
+        host.api_version = VK_API_VERSION_1_2;
+        host.features = native::Device::features();
+        host.cpu_allocation = info.cpu_allocation;
+        host.device_memory_budget = info.device_memory_budget;
+        host.log = info.log;
+        host.run_job = info.run_job;
+        host.callback_user_data = info.callback_user_data;
+        host.verify = info.verify;
+        result = create(host, out, problems);
+    }
+    if (result != HEARTH_OK) {
+        bootstrap.destroy(device);
+        return result;
+    }
+    (*out)->owns_native_ = true;
     return HEARTH_OK;
 }
 
@@ -97,7 +138,9 @@ hearth_result Context::destroy() {
     if (arenas_ > 0) return fail(HEARTH_ERROR_WRONG_ORDER, "%u arenas are still alive", arenas_);
     VkAllocationCallbacks callbacks = callbacks_;
     HostAllocator survivor = allocator_over(&callbacks);
+    native::Device* const native = owns_native_ ? native_ : nullptr;
     survivor.destroy(this);
+    survivor.destroy(native);
     return HEARTH_OK;
 }
 

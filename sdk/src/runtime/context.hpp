@@ -10,6 +10,7 @@
 #include "gpu/memory.hpp"
 #include "gpu/pipeline.hpp"
 #include "gpu/pipeline_cache.hpp"
+#include "native_device/device.hpp"
 
 namespace hearth::runtime {
 
@@ -21,6 +22,9 @@ class Context : public HandleTag<0x48435458> {
     /// `info` is complete; its arrays need not outlive the call.
     static hearth_result create(const hearth_host_info& info, Context** out,
                                 gpu::Problems& problems);
+    /// The same of this machine's CPU.
+    static hearth_result create_native(const hearth_native_info& info, Context** out,
+                                       gpu::Problems& problems);
     hearth_result destroy();
 
     hearth_result begin_frame(uint64_t serial, uint64_t completed_serial);
@@ -32,6 +36,8 @@ class Context : public HandleTag<0x48435458> {
 
     gpu::Device& device() { return device_; }
     const gpu::Device& device() const { return device_; }
+    /// Null for a Vulkan device.
+    native::Device* native() const { return native_; }
     gpu::DeviceMemory& memory() { return memory_; }
     const gpu::DeviceMemory& memory() const { return memory_; }
     gpu::PipelineTable& pipelines() { return pipelines_; }
@@ -73,6 +79,8 @@ class Context : public HandleTag<0x48435458> {
     VkAllocationCallbacks callbacks_{};
     HostAllocator allocator_;
     gpu::Device device_;
+    native::Device* native_ = nullptr;
+    bool owns_native_ = false;
     gpu::DeviceMemory memory_;
     gpu::PipelineCache pipeline_cache_;
     gpu::PipelineTable pipelines_;

@@ -123,6 +123,8 @@ hearth_result Converter::create(Context& context, const hearth_converter_create_
 hearth_result Converter::init(const hearth_converter_create_info& info) {
     if (context_->device().is_lost())
         return fail(HEARTH_ERROR_DEVICE_LOST, "converter: the device is lost");
+    if (context_->native() != nullptr)
+        return fail(HEARTH_ERROR_UNSUPPORTED, "converter: a native device has no images");
     direction_ = info.direction;
     if (direction_ != HEARTH_IMAGE_TO_TENSOR && direction_ != HEARTH_TENSOR_TO_IMAGE)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "converter: direction is %d, expected 0 or 1",

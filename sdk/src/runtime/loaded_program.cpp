@@ -82,7 +82,7 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
         return context.fail(result_of(error.code), "%s", error.text.c_str());
     }
     FixedText<512> why;
-    if (const hearth_result r = check_trust(context.device(), program->view_, trust, why);
+    if (const hearth_result r = check_loading(context.device(), program->view_, trust, why);
         r != HEARTH_OK) {
         allocator.destroy(program);
         return context.fail(r, "program: %s", why.c_str());
@@ -103,7 +103,35 @@ hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> 
     return HEARTH_OK;
 }
 
+hearth_result LoadedProgram::find_functions() {
+    native::Device& device = *context_->native();
+    const std::span<const file::KernelRecord> kernels = view_.kernels();
+    Array<hearth_native_source> missing;
+    if (!missing.resize(context_->allocator(), kernels.size()) ||
+        !is_divisible_.resize(context_->allocator(), kernels.size()))
+        return context_->fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    size_t missing_count = 0;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+        const NativeCode code = native_code(view_.spirv_of(kernels[k]));
+        is_divisible_[k] = code.is_divisible;
+        if (device.find(code.hash) == nullptr)
+            missing[missing_count++] = {code.hash, view_.text(kernels[k].name),
+                                        view_.text(kernels[k].source)};
+    }
+    const std::span<const hearth_native_source> all(missing.data(), missing_count);
+    device.build(view_.cpu(), all);
+    for (const hearth_native_source& source : all)
+        if (device.find(source.hash) == nullptr)
+            return context_->fail(
+                HEARTH_ERROR_NOT_FOUND,
+                "program: kernel %s (%016llx for %s) is in no table of hearth_native_info%s",
+                source.name, static_cast<unsigned long long>(source.hash), name_of(view_.cpu()),
+                device.can_build() ? ", and could not be built" : "");
+    return HEARTH_OK;
+}
+
 hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
+    if (view_.cpu() != Cpu::kNone) return find_functions();
     uint32_t most_ids = 0;
     for (const file::KernelRecord& kernel : view_.kernels())
         most_ids = std::max(most_ids, spirv_bound(view_.spirv_of(kernel)));

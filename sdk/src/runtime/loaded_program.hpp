@@ -64,6 +64,8 @@ class LoadedProgram : public HandleTag<0x4850524f> {
     /// Looks into the code of all kernels.  shared_limit  what a workgroup may use, as a package
     /// says.
     hearth_result read_code(uint64_t shared_limit);
+    /// The same of a program for a CPU: has the device find, or build, the functions of all kernels.
+    hearth_result find_functions();
     Array<uint64_t> copy_;  ///< 8-byte aligned; empty if borrowed
     Array<uint32_t> learned_;
     Array<bool> is_divisible_;  ///< one for each kernel

@@ -317,7 +317,7 @@ class Recorder {
         }
         const std::span<const uint32_t> words = view_.words_of(step);
         const bool addresses = view_.binding_model() == BindingModel::kDeviceAddress;
-        std::byte push[128];  // the view refuses more
+        std::byte push[file::kMaxNativePushBytes];  // the view refuses more
         size_t push_bytes = 0;
         if (addresses) {
             const auto push_address = [&](uint64_t address) {

@@ -3,16 +3,12 @@
 
 #include "native/native_net.hpp"
 
-#include <hearth/core/hash.hpp>
-#include <hearth/file.hpp>
+#include <hearth/hearth.h>
 
 #include <dlfcn.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
 #include <thread>
 
 namespace hearth::native {
@@ -20,87 +16,6 @@ namespace hearth::native {
 namespace {
 
 constexpr size_t kAlignment = 64;
-
-std::string environment(const char* name) {
-    const char* const value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-std::string machine_flags(Cpu cpu) {
-    switch (cpu) {
-        case Cpu::kX86_64V2:
-            return " -march=x86-64-v2";
-        case Cpu::kX86_64V3:
-            return " -march=x86-64-v3";
-        case Cpu::kX86_64V4:
-            return " -march=x86-64-v4";
-        default:
-            return "";
-    }
-}
-
-Result<std::filesystem::path> cache_folder(const BuildOptions& options) {
-    std::filesystem::path folder = options.cache_folder;
-    if (folder.empty()) {
-        const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
-        folder = !cache.empty()  ? std::filesystem::path(cache)
-                 : !home.empty() ? std::filesystem::path(home) / ".cache"
-                                 : std::filesystem::temp_directory_path();
-        folder = folder / "hearth" / "native";
-    }
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error)
-        return not_found("cannot make the folder " + folder.string() + ": " + error.message());
-    return folder;
-}
-
-std::string in_quotes(const std::string& path) {
-    std::string text = "'";
-    for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
-}
-
-/// The library's path: built now if the cache lacks it.
-Result<std::filesystem::path> build_library(const CookedC& cooked, const CookCOptions& cook,
-                                            const BuildOptions& options) {
-    std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
-    if (compiler.empty()) compiler = "cc";
-    const std::string flags = "-std=c11 " + options.flags + machine_flags(cook.cpu) +
-                              " -fwrapv -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
-    Hash hash;
-    hash.text(compiler).text(flags).text(cooked.header).text(cooked.source);
-    std::string digits;
-    for (int shift = 60; shift >= 0; shift -= 4)
-        digits += "0123456789abcdef"[hash.value() >> static_cast<unsigned>(shift) & 15];
-    HEARTH_ASSIGN(const std::filesystem::path folder, cache_folder(options));
-    const std::filesystem::path library = folder / (digits + ".so");
-    if (std::filesystem::exists(library)) return library;
-    // Another process may build the same: each in a folder of its own, the result is moved in one step.
-    std::string own = (folder / (digits + "_XXXXXX")).string();
-    if (mkdtemp(own.data()) == nullptr)
-        return not_found("cannot make a folder in " + folder.string());
-    const std::filesystem::path work = own;
-    const auto clean = [&] {
-        std::error_code ignored;
-        std::filesystem::remove_all(work, ignored);
-    };
-    const std::filesystem::path source = work / (cook.name + ".c"), made = work / "net.so";
-    Status status = write_file_atomically((work / (cook.name + ".h")).string(), cooked.header);
-    if (status.ok()) status = write_file_atomically(source.string(), cooked.source);
-    if (!status.ok()) {
-        clean();
-        return status;
-    }
-    const std::string command = compiler + " " + flags + " -o " + in_quotes(made.string()) + " " +
-                                in_quotes(source.string()) + " -lm";
-    if (std::system(command.c_str()) != 0) return internal_error("failed: " + command);
-    std::error_code error;
-    std::filesystem::rename(made, library, error);
-    clean();
-    if (error) return internal_error("cannot keep " + library.string() + ": " + error.message());
-    return library;
-}
 
 /// A tensor as it lies in memory.
 struct Held {
@@ -113,21 +28,7 @@ struct Held {
 }  // namespace
 
 Cpu this_cpu() {
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-        __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
-        return Cpu::kX86_64V4;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-        __builtin_cpu_supports("bmi2"))
-        return Cpu::kX86_64V3;
-    return __builtin_cpu_supports("sse4.2") ? Cpu::kX86_64V2 : Cpu::kScalar;
-#elif defined(__aarch64__)
-    return Cpu::kNeon;
-#else
-    return Cpu::kScalar;
-#endif
+    return static_cast<Cpu>(hearth_native_cpu());
 }
 
 std::unique_ptr<std::byte[], NativeNet::Aligned> NativeNet::allocate(size_t bytes) {
@@ -150,7 +51,10 @@ Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, C
     std::unique_ptr<NativeNet> net(new NativeNet);
     net->name_ = cook.name;
     HEARTH_ASSIGN(net->cooked_, cook_c_of(std::move(graphs), cook, &net->program_));
-    HEARTH_ASSIGN(const std::filesystem::path library, build_library(net->cooked_, cook, options));
+    HEARTH_ASSIGN(const std::filesystem::path library,
+                  build_library({{cook.name + ".c", net->cooked_.source},
+                                 {cook.name + ".h", net->cooked_.header}},
+                                cook.cpu, options));
     net->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (net->library_ == nullptr) return internal_error(dlerror());
     net->weights_ = allocate(net->cooked_.weights_bytes);

@@ -8,6 +8,7 @@
 
 #include "compile/cook_c.hpp"
 #include "ir/graph.hpp"
+#include "native/library.hpp"
 #include "program/program.hpp"
 
 #include <hearth/host_tensor.hpp>
@@ -25,13 +26,6 @@ namespace hearth::native {
 
 /// The widest of x86-64-v2 to -v4 or NEON that this machine has; else kScalar.
 Cpu this_cpu();
-
-struct BuildOptions {
-    std::string compiler;  ///< empty: the environment's CC, or else cc
-    std::string flags = "-O3";
-    /// Where libraries are kept; empty: $XDG_CACHE_HOME/hearth/native or ~/.cache/hearth/native.
-    std::string cache_folder;
-};
 
 /// A network and its memory.
 class NativeNet {

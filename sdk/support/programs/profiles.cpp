@@ -14,6 +14,11 @@ constexpr ProfileClass kClasses[] = {
     {"coopmat", "fp16, and matrix cores through VK_KHR_cooperative_matrix, subgroups of 32"},
     {"descriptors", "baseline for devices without buffer device addresses (push descriptors)"},
     {"device", "this machine's GPU, exactly"},
+    {"scalar", "native devices, any CPU"},
+    {"x86-64-v2", "native devices with SSE4.2"},
+    {"x86-64-v3", "native devices with AVX2"},
+    {"x86-64-v4", "native devices with AVX-512"},
+    {"neon", "native devices of AArch64"},
 };
 
 std::string all_names() {
@@ -51,6 +56,11 @@ Result<CookProfile> make_profile(const std::string& name, standalone::Device* de
         HEARTH_ASSIGN(caps, device->caps());
         return profile;
     }
+    for (const Cpu cpu : {Cpu::kScalar, Cpu::kX86_64V2, Cpu::kX86_64V3, Cpu::kX86_64V4, Cpu::kNeon})
+        if (name == name_of(cpu)) {
+            caps = cpu_caps(cpu);
+            return profile;
+        }
     return not_found("there is no profile '" + name + "'; there are: " + all_names());
 }
 

@@ -3,6 +3,9 @@
 
 #include "instance.hpp"
 
+#include "native_device/device.hpp"
+#include "native_functions.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -173,6 +176,20 @@ Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& option
     HEARTH_TRY(check_vulkan(
         self->vk_.EnumeratePhysicalDevices(self->handle_, &count, self->physical_devices_.data()),
         "vkEnumeratePhysicalDevices"));
+    return self;
+}
+
+Result<std::unique_ptr<Instance>> Instance::create_native(const hearth_native_info& info) {
+    const auto device = std::make_shared<native::Device>();
+    gpu::Problems problems;
+    if (!device->init(info, problems)) return unsupported(problems.text.c_str());
+    std::unique_ptr<Instance> self(new Instance);
+    self->native_ = device;
+    self->handle_ = device->instance();
+    self->api_version_ = VK_API_VERSION_1_2;
+    self->vk_.GetInstanceProcAddr = native_instance_proc;
+    self->vk_.load_instance(self->handle_);
+    self->physical_devices_ = {device->physical_device()};
     return self;
 }
 

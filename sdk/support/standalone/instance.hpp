@@ -7,6 +7,8 @@
 
 #include "vulkan_api.hpp"
 
+#include <hearth/hearth.h>
+
 #include <memory>
 #include <mutex>
 #include <span>
@@ -51,6 +53,10 @@ struct InstanceOptions {
 class Instance {
   public:
     static Result<std::unique_ptr<Instance>> create(const InstanceOptions& options = {});
+    /// This machine's CPU in place of a Vulkan driver: one physical device, and no loader is opened.
+    /// Errors: as hearth_context_create_native.
+    static Result<std::unique_ptr<Instance>> create_native(
+        const hearth_native_info& info = hearth_native_info_default());
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -84,6 +90,7 @@ class Instance {
     std::vector<std::string> extensions_;
     std::vector<const char*> extension_names_;
     ValidationLog messages_;
+    std::shared_ptr<void> native_;  ///< what the handles of a native device point to
 
     static VkBool32 VKAPI_PTR on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
                                          VkDebugUtilsMessageTypeFlagsEXT types,

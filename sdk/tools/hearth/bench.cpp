@@ -7,6 +7,7 @@
 #include "compile/compile.hpp"
 #include "measure.hpp"
 #include "model.hpp"
+#include "native/open_device.hpp"
 #include "tables.hpp"
 #include "tuning_file.hpp"
 
@@ -24,7 +25,8 @@ struct BenchOptions {
     ModelOptions model;
     int64_t rows = 1;
     uint32_t samples = 50;
-    int device_index = -1;
+    std::string device;
+    uint32_t threads = 1;
     std::string profile;
     std::string tuning;
     bool by_time = false;
@@ -104,16 +106,15 @@ Status bench(const BenchOptions& options) {
     HEARTH_TRY(model.fits_device);
     HEARTH_ASSIGN(const size_t index, find_entry(model.graphs, options.model.entry));
     const std::string& entry = model.graphs[index].name;
-    HEARTH_ASSIGN(const std::unique_ptr<standalone::Instance> instance,
-                  standalone::Instance::create());
-    HEARTH_ASSIGN(const std::unique_ptr<standalone::Device> device,
-                  standalone::Device::create(*instance, {.index = options.device_index}));
+    HEARTH_ASSIGN(const native::OpenDevice opened,
+                  native::open_device(options.device, options.threads));
+    const std::unique_ptr<standalone::Device>& device = opened.device;
     std::vector<std::byte> bytes = model.package;
     if (!model.is_package()) {
         CompileOptions compile_options;
         HEARTH_ASSIGN(compile_options.caps, device->caps());
         compile_options.rows_capacity = static_cast<uint64_t>(options.rows);
-        compile_options.keep_source = false;
+        compile_options.keep_source = opened.host != nullptr;  // a native device's are built
         HEARTH_TRY(add_tuning(compile_options, options.tuning, *device));
         HEARTH_ASSIGN(const CompiledProgram compiled,
                       compile_graphs(model.graphs, compile_options));
@@ -124,7 +125,7 @@ Status bench(const BenchOptions& options) {
     if (!options.profile.empty()) measure_options.profile = options.profile.c_str();
     HEARTH_ASSIGN(const Measured measured, measure(*device, bytes, measure_options));
     Roof roof;
-    if (!options.no_roof) {
+    if (!options.no_roof && opened.host == nullptr) {
         HEARTH_ASSIGN(roof, measure_roof(*device));
     }
     if (options.json)
@@ -147,10 +148,13 @@ void add_bench(CLI::App& app, int& exit_code) {
     command->add_option("--samples", options->samples, "Recordings to time.")
         ->check(programs::whole_number(4, 100'000))
         ->capture_default_str();
-    command
-        ->add_option("--device-index", options->device_index,
-                     "Which GPU of `hearth info`; default: the first discrete one.")
-        ->check(programs::device_index());
+    command->add_option(
+        "--device,--device-index", options->device,
+        "native: this machine's CPU; or which GPU of `hearth info`; default: the first "
+        "discrete one.");
+    command->add_option("--threads", options->threads, "Of a native device.")
+        ->check(programs::whole_number(1, 256))
+        ->capture_default_str();
     command->add_option("--profile", options->profile,
                         "Of a package; default: the first that the device can run.");
     command->add_option("--tuning", options->tuning, "What `hearth tune` measured.");

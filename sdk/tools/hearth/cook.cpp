@@ -8,6 +8,7 @@
 #include "compile/compile.hpp"
 #include "compile/cook_c.hpp"
 #include "compile/export_glsl.hpp"
+#include "compile/native_program.hpp"
 #include "describe_program.hpp"
 #include "measure.hpp"
 #include "model.hpp"
@@ -38,7 +39,7 @@ struct CookCommand {
     std::string function;
     std::string name = "main";
     uint64_t max_rows = 1;
-    std::string quantize, tuning, header;
+    std::string quantize, tuning, header, kernels;
     std::string precision = "f32";
     std::string cpu = "scalar", weights = "source";
     bool strip = false;
@@ -159,6 +160,32 @@ Status write_header(const CookCommand& command, const Cooked& cooked) {
     HEARTH_ASSIGN(const std::string text,
                   c_header(command.header, package, cooked.graph_hash, programs));
     return write_file_atomically(command.header, text);
+}
+
+/// For each profile of a CPU, its functions as PREFIX_PROFILE.c.
+Status write_kernels(const CookCommand& command, const std::vector<Graph>& graphs,
+                     const CookOptions& options) {
+    const auto in_c = [](std::string text) {
+        std::replace(text.begin(), text.end(), '-', '_');
+        return text;
+    };
+    bool is_any = false;
+    for (const CookProfile& profile : options.profiles) {
+        if (profile.options.caps.cpu == Cpu::kNone) continue;
+        is_any = true;
+        CompileOptions with_text = profile.options;
+        with_text.keep_source = true;
+        with_text.rows_capacity = options.rows_capacity;
+        std::vector<Graph> own = graphs;
+        HEARTH_TRY(quantize_weights(own, options.quantize).status());
+        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(own), with_text));
+        const std::filesystem::path prefix = command.kernels;
+        const std::string table = in_c(prefix.filename().string() + "_" + profile.name);
+        HEARTH_ASSIGN(const std::string text, native_kernels_of(compiled.program, table));
+        HEARTH_TRY(write_file_atomically((prefix.parent_path() / (table + ".c")).string(), text));
+    }
+    if (is_any) return {};
+    return invalid_argument("--kernels needs a profile of a CPU, such as x86-64-v3");
 }
 
 /// The option's name; several sizes of one model have theirs behind it: "act_1x3x160x160".
@@ -320,6 +347,8 @@ Status cook_model(const CookCommand& command) {
     HEARTH_ASSIGN(const Cooked cooked, cook_graphs(model.graphs, options));
     HEARTH_TRY(write_file_atomically(command.output, cooked.bytes).in("the package"));
     if (!command.header.empty()) HEARTH_TRY(write_header(command, cooked).in("the header"));
+    if (!command.kernels.empty())
+        HEARTH_TRY(write_kernels(command, model.graphs, options).in("the kernels"));
     Json report = {{"package", command.output},
                    {"bytes", cooked.bytes.size()},
                    {"graph_hash", hash_text(cooked.graph_hash)},
@@ -415,6 +444,10 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_option("--header", options->header,
                         "Write a C header, too: indices, names, shapes and bytes of entries, "
                         "bindings, params and states.");
+    command->add_option(
+        "--kernels", options->kernels,
+        "For profiles of CPUs: write their functions, too, as PREFIX_PROFILE.c, which "
+        "the game links for hearth_native_info::tables (docs/native_device.md).");
     command->add_option("--tuning", options->tuning,
                         "For the profile 'device': what `hearth tune` measured.");
     command->add_flag("--strip", options->strip, "Leave the kernels' GLSL out.");

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "native/library.hpp"
+
+#include <hearth/core/hash.hpp>
+#include <hearth/file.hpp>
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <system_error>
+
+namespace hearth::native {
+
+namespace {
+
+std::string environment(const char* name) {
+    const char* const value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+std::string machine_flags(Cpu cpu) {
+    switch (cpu) {
+        case Cpu::kX86_64V2:
+            return " -march=x86-64-v2";
+        case Cpu::kX86_64V3:
+            return " -march=x86-64-v3";
+        case Cpu::kX86_64V4:
+            return " -march=x86-64-v4";
+        default:
+            return "";
+    }
+}
+
+Result<std::filesystem::path> cache_folder(const BuildOptions& options) {
+    std::filesystem::path folder = options.cache_folder;
+    if (folder.empty()) {
+        const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
+        folder = !cache.empty()  ? std::filesystem::path(cache)
+                 : !home.empty() ? std::filesystem::path(home) / ".cache"
+                                 : std::filesystem::temp_directory_path();
+        folder = folder / "hearth" / "native";
+    }
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error)
+        return not_found("cannot make the folder " + folder.string() + ": " + error.message());
+    return folder;
+}
+
+std::string in_quotes(const std::string& path) {
+    std::string text = "'";
+    for (const char c : path) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return text + "'";
+}
+
+}  // namespace
+
+Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, Cpu cpu,
+                                            const BuildOptions& options) {
+    std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
+    if (compiler.empty()) compiler = "cc";
+    const std::string flags = "-std=c11 " + options.flags + machine_flags(cpu) +
+                              " -fwrapv -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
+    Hash hash;
+    hash.text(compiler).text(flags);
+    for (const SourceFile& file : files) hash.text(file.name).text(file.text);
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        digits += "0123456789abcdef"[hash.value() >> static_cast<unsigned>(shift) & 15];
+    HEARTH_ASSIGN(const std::filesystem::path folder, cache_folder(options));
+    const std::filesystem::path library = folder / (digits + ".so");
+    if (std::filesystem::exists(library)) return library;
+    // Another process may build the same: each in a folder of its own, the result is moved in one step.
+    std::string own = (folder / (digits + "_XXXXXX")).string();
+    if (mkdtemp(own.data()) == nullptr)
+        return not_found("cannot make a folder in " + folder.string());
+    const std::filesystem::path work = own, made = work / "library.so";
+    const auto clean = [&] {
+        std::error_code ignored;
+        std::filesystem::remove_all(work, ignored);
+    };
+    for (const SourceFile& file : files)
+        if (Status status = write_file_atomically((work / file.name).string(), file.text);
+            !status.ok()) {
+            clean();
+            return status;
+        }
+    const std::string command = compiler + " " + flags + " -o " + in_quotes(made.string()) + " " +
+                                in_quotes((work / files.front().name).string()) + " -lm";
+    if (std::system(command.c_str()) != 0) return internal_error("failed: " + command);
+    std::error_code error;
+    std::filesystem::rename(made, library, error);
+    clean();
+    if (error) return internal_error("cannot keep " + library.string() + ": " + error.message());
+    return library;
+}
+
+}  // namespace hearth::native

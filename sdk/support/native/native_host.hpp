@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What a native device asks of its host, for tools, tests and demos: kernels that the system's C compiler
+// builds as programs are loaded, and threads.
+
+#pragma once
+
+#include "native/library.hpp"
+#include "native/thread_team.hpp"
+
+#include <hearth/hearth.h>
+
+#include <memory>
+
+namespace hearth::native {
+
+struct HostOptions {
+    Cpu cpu = Cpu::kNone;  ///< kNone: the widest that this machine has
+    uint32_t threads = 1;
+    BuildOptions build;
+};
+
+/// Outlives the contexts made with its info().
+class Host {
+  public:
+    explicit Host(HostOptions options = {})
+        : options_(std::move(options)), team_(options_.threads) {}
+    ~Host();
+    Host(const Host&) = delete;
+    Host& operator=(const Host&) = delete;
+
+    /// For hearth_context_create_native and standalone::Instance::create_native.
+    hearth_native_info info();
+    /// Why kernels could not be built; empty if they could.
+    const std::string& error() const { return error_; }
+
+  private:
+    Result<const hearth_native_kernels*> build(Cpu cpu,
+                                               std::span<const hearth_native_source> sources);
+
+    HostOptions options_;
+    ThreadTeam team_;
+    std::vector<void*> libraries_;
+    std::string error_;
+};
+
+}  // namespace hearth::native

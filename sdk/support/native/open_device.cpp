@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "native/open_device.hpp"
+
+#include <charconv>
+
+namespace hearth::native {
+
+Result<OpenDevice> open_device(const std::string& wish, uint32_t threads) {
+    OpenDevice opened;
+    standalone::DeviceOptions options;
+    if (wish == "native") {
+        opened.host = std::make_unique<Host>(HostOptions{.threads = threads});
+        HEARTH_ASSIGN(opened.instance, standalone::Instance::create_native(opened.host->info()));
+    } else {
+        const char* const end = wish.data() + wish.size();
+        const auto [parsed, error] = std::from_chars(wish.data(), end, options.index);
+        if (!wish.empty() && (parsed != end || error != std::errc()))
+            return invalid_argument("device is '" + wish +
+                                    "', expected 'native' or the index of a Vulkan device");
+        HEARTH_ASSIGN(opened.instance, standalone::Instance::create());
+    }
+    HEARTH_ASSIGN(opened.device, standalone::Device::create(*opened.instance, options));
+    return opened;
+}
+
+}  // namespace hearth::native

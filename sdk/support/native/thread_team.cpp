@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "native/thread_team.hpp"
+
+namespace hearth::native {
+
+namespace {
+
+/// About as long as the work between two runs of a recording takes; whoever sleeps is woken by the system.
+constexpr int kTurnsBeforeSleep = 4000;
+
+}  // namespace
+
+ThreadTeam::ThreadTeam(uint32_t size) {
+    for (uint32_t i = 1; i < size; ++i) threads_.emplace_back([this] { work(); });
+}
+
+ThreadTeam::~ThreadTeam() {
+    is_over_ = true;
+    ++turn_;
+    turn_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+}
+
+void ThreadTeam::take_jobs() {
+    for (uint32_t i = next_++; i < count_; i = next_++) job_(data_, i);
+}
+
+void ThreadTeam::work() {
+    for (uint32_t seen = 0;;) {
+        for (int i = 0; i < kTurnsBeforeSleep && turn_ == seen; ++i) std::this_thread::yield();
+        turn_.wait(seen);
+        seen = turn_;
+        if (is_over_) return;
+        take_jobs();
+        --busy_;
+    }
+}
+
+void ThreadTeam::run(uint32_t count, void (*job)(void*, uint32_t), void* data) {
+    job_ = job;
+    data_ = data;
+    count_ = count;
+    next_ = 0;
+    busy_ = static_cast<uint32_t>(threads_.size());
+    ++turn_;
+    turn_.notify_all();
+    take_jobs();
+    // Whoever has not looked yet looks at this turn's jobs, so that they stay until all have.
+    while (busy_ != 0) std::this_thread::yield();
+}
+
+}  // namespace hearth::native
