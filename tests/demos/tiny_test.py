@@ -63,6 +63,8 @@ class Tiny(unittest.TestCase):
         size = subprocess.run(["arm-none-eabi-size", OUT / where / program], capture_output=True, text=True, check=True)
         text, data, bss = map(int, size.stdout.splitlines()[1].split()[:3])
         numbers = ", ".join(f"{name} {number}" for name, number in said if "instr" in name or name == "stack")
+        # The most that cortex_m.ld has room for; all of it would mean that it was more.
+        self.assertLess(int(dict(said)["stack"]), 8192)
         print(f"\n  {program} on {where}: flash {text + data}, RAM {data + bss} and the stack; {numbers}")
         return text + data, data + bss
 
