@@ -73,9 +73,9 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_the_columns_meet_in_program_only(self):
         table = check_layers.Table.read(self.table)
-        self.assertEqual(table.allowed("runtime"), {"core", "program", "gpu"})
+        self.assertEqual(table.allowed("runtime"), {"core", "program", "gpu", "native_device"})
         self.assertEqual(table.allowed("program"), {"core"})
-        for area in table.folders - {"runtime", "capi", "gpu"}:
+        for area in table.folders - {"runtime", "capi", "gpu", "native_device"}:
             self.assertNotIn("gpu", table.allowed(area))
             self.assertNotIn("runtime", table.allowed(area))
 
