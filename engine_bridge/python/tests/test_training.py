@@ -2,6 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The whole way: Stable-Baselines3 trains a game through the bridge, its brain comes back, acts and learns on."""
 
+import json
+import os
+import struct
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -83,3 +89,51 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
         with torch.no_grad():
             logits = again.policy.get_distribution(torch.from_numpy(seen)).distribution.logits.numpy()
     assert np.abs(head - np.log(np.exp(head).sum(1, keepdims=True)) - logits).max() <= 1e-5
+
+
+def write_safetensors(path, tensors):
+    """The format of huggingface/safetensors: a length, a JSON header, the bytes."""
+    header, data = {}, b""
+    for name, value in tensors.items():
+        value = np.ascontiguousarray(value, np.float32)
+        header[name] = {"dtype": "F32", "shape": list(value.shape), "data_offsets": [len(data), len(data) + value.nbytes]}
+        data += value.tobytes()
+    head = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(head)) + head + data)
+
+
+def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(tmp_path):
+    torch.set_num_threads(1)
+    task = henv.find("Hatchlings")
+    envs = DummyVecEnv([lambda: henv.make("Hatchlings")] * 16)
+    model = sb3.PPO("MlpPolicy", envs, n_steps=64, batch_size=256, n_epochs=4, gamma=0.97, learning_rate=1e-3, seed=1,
+                    device="cpu")
+    model.learn(16 * 64 * 12)
+    seen, rewards = envs.reset(), 0.0
+    for _ in range(300):
+        seen, reward, _, _ = envs.step(model.predict(seen, deterministic=True)[0])
+        rewards += reward.sum()
+    assert rewards / 16 / 300 * 900 > 20  # a minute; untrained ones find one or two
+    model.save(tmp_path / "hatchlings.zip")
+
+    checkpoint = checkpoints.load(tmp_path / "hatchlings.zip", actions=task.actions)
+    package = checkpoint.cook(agents=16)
+    brain = checkpoint.brain(package)
+    assert checkpoint.verify(package, brain) <= 1e-5
+
+    # The game's own network has these names and shapes.
+    game = Path(os.environ.get("HEARTH_LIBRARY", "")).parents[1] / "bin" / "hatchlings"
+    if not game.exists():
+        pytest.skip(f"needs {game}, built with the demos")
+    with hearth.Model(package) as ours:
+        ours.load_brain(brain)
+        names = [f"{net}.{layer}.{part}" for net in ("actor", "critic") for layer in ("0", "1", "head")
+                 for part in ("weight", "bias")] + ["actor.log_deviation"]
+        write_safetensors(tmp_path / "weights.safetensors", {name: ours.read(name) for name in names})
+    subprocess.run([game, "--headless", "--turbo", "--draw-every", "100000", "--frames", "1800", "--weights",
+                    tmp_path / "weights.safetensors", "--screenshots", tmp_path, "--out", tmp_path / "log.jsonl"],
+                   check=True, capture_output=True)
+    lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    bars = [line["embers"] for line in lines if "embers" in line]
+    assert len(bars) == 2 and min(bars) > 15, lines
+    assert max(line.get("learn_steps", 0) for line in lines) > 50
