@@ -124,10 +124,6 @@ std::string number_name(ValueId v) {
     return "number" + std::to_string(v);
 }
 
-Expr number_variable(const Graph& graph, ValueId v, Body& body) {
-    return body.global(number_name(v), LocalKind::kPrivate, scalar_type(graph.values[v].dtype));
-}
-
 using PartOf = KernelPart(const Graph&, const Group&, const std::vector<bool>&, const LowerOptions&,
                           Body&, Expr);
 
@@ -152,6 +148,10 @@ GroupKernel whole_kernel(const char* name, PartOf part_of, const Graph& graph, c
 }
 
 }  // namespace
+
+Expr number_variable(const Graph& graph, ValueId v, Body& body) {
+    return body.global(number_name(v), LocalKind::kPrivate, scalar_type(graph.values[v].dtype));
+}
 
 void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
                     KernelWriter& writer, Body& body) {

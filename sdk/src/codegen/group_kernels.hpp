@@ -110,6 +110,9 @@ std::vector<uint32_t> number_functions(const Graph& graph,
                                        const std::vector<bool>& inlined,
                                        const LowerOptions& options, uint32_t threads, Body& body);
 
+/// The variable of the body that such a function sets.
+Expr number_variable(const Graph& graph, ValueId v, Body& body);
+
 /// The same for kernels that are GLSL.
 struct NumberText {
     std::string functions;  ///< and globals "numberV" for value V

@@ -3,13 +3,13 @@
 
 // Products and weight gradients of a row program on matrix cores.
 
-#include "codegen/row_writer.hpp"
+#include "codegen/row_matrix_writer.hpp"
 
 #include <algorithm>
 
 namespace hearth {
 
-std::string RowProgramWriter::first_subgroup(int& lane, int tasks) const {
+std::string MatrixRowWriter::first_subgroup(int& lane, int tasks) const {
     const int size = plan_.threads / plan_.subgroups, begin = lane / size;
     lane = (lane + tasks * size) % plan_.threads;
     const std::string count = text(plan_.subgroups);
@@ -19,8 +19,8 @@ std::string RowProgramWriter::first_subgroup(int& lane, int tasks) const {
            ";\n";
 }
 
-std::string RowProgramWriter::open_matrix_tasks(int tasks, int columns, const char* names,
-                                                bool with_barriers) const {
+std::string MatrixRowWriter::open_matrix_tasks(int tasks, int columns, const char* names,
+                                               bool with_barriers) const {
     std::string out;
     out += "            UNROLL for (int round = 0; round < " +
            text(ceil_div(tasks, plan_.subgroups)) +
@@ -31,11 +31,11 @@ std::string RowProgramWriter::open_matrix_tasks(int tasks, int columns, const ch
            names[1] + "0 = task / " + text(columns) + ";\n";
 }
 
-std::string RowProgramWriter::mine(int tasks) const {
+std::string MatrixRowWriter::mine(int tasks) const {
     return tasks % plan_.subgroups != 0 ? "if (task < " + text(tasks) + ") " : "";
 }
 
-std::string RowProgramWriter::write_matrix_product(const RowStage& stage, int& lane) {
+std::string MatrixRowWriter::write_matrix_product(const RowStage& stage, int& lane) {
     const auto index = static_cast<size_t>(stage.weight);
     const RowWeight& w = plan_.weights[index];
     const RowTile& x = plan_.tiles[static_cast<size_t>(stage.left)];
@@ -81,21 +81,21 @@ std::string RowProgramWriter::write_matrix_product(const RowStage& stage, int& l
     return out + "                subgroupBarrier();\n                }\n" + close_tasks();
 }
 
-std::string RowProgramWriter::spread(const std::string& sums, int tasks) const {
+std::string MatrixRowWriter::spread(const std::string& sums, int tasks) const {
     return "                " + mine(tasks) + "hearth_matrix_store(" + sums +
            ", pool, subgroup * " + text(matrix_m() * (plan_.matrix_stride / 4)) + " + " +
            text(plan_.matrix_offset / 4) + ", " + text(plan_.matrix_stride / 4) +
            ", false);\n                subgroupBarrier();\n";
 }
 
-std::string RowProgramWriter::spread_line(const std::string& i) const {
+std::string MatrixRowWriter::spread_line(const std::string& i) const {
     return "(subgroup * " + text(matrix_m()) + " + " + i + ") * " + text(plan_.matrix_stride) +
            " + " + text(plan_.matrix_offset);
 }
 
 /// What follows a product, in matrices; null if that needs to know which element is which.
-std::optional<std::string> RowProgramWriter::whole_epilogue(const RowStage& stage,
-                                                            const std::string& sum, int lines) {
+std::optional<std::string> MatrixRowWriter::whole_epilogue(const RowStage& stage,
+                                                           const std::string& sum, int lines) {
     if (!is_whole_tile_) return std::nullopt;
     const auto worked_out = matrix_text(stage, stage.group->stores, sum);
     const auto stores = worked_out ? store_matrices(stage.group->stores) : std::nullopt;
@@ -105,8 +105,7 @@ std::optional<std::string> RowProgramWriter::whole_epilogue(const RowStage& stag
            " + i, c = c0, base = 0;\n" + *worked_out + *stores + "                }\n";
 }
 
-std::string RowProgramWriter::matrix_epilogue(const RowStage& stage, const RowWeight& w,
-                                              int lines) {
+std::string MatrixRowWriter::matrix_epilogue(const RowStage& stage, const RowWeight& w, int lines) {
     Scope scope(*this, stage);
     GlslWriter& writer = scope.writer;
     const Scalar sum = scope.arena.variable(ScalarType::kF32);
@@ -129,17 +128,17 @@ std::string RowProgramWriter::matrix_epilogue(const RowStage& stage, const RowWe
     return eight_text(scope);
 }
 
-int RowProgramWriter::matrix_gradient_columns(const RowStage& stage) const {
+int MatrixRowWriter::matrix_gradient_columns(const RowStage& stage) const {
     return plan_.tiles[static_cast<size_t>(stage.right)].padded() / matrix_n();
 }
 
-int RowProgramWriter::matrix_gradient_tasks(const RowStage& stage) const {
+int MatrixRowWriter::matrix_gradient_tasks(const RowStage& stage) const {
     return plan_.tiles[static_cast<size_t>(stage.left)].padded() / matrix_m() *
            matrix_gradient_columns(stage);
 }
 
-std::string RowProgramWriter::sum_gradient(const RowTile& a, const RowTile& b,
-                                           const std::string& sums, int tasks, int columns) const {
+std::string MatrixRowWriter::sum_gradient(const RowTile& a, const RowTile& b,
+                                          const std::string& sums, int tasks, int columns) const {
     const std::string steps = text(plan_.tile_rows / matrix_k());
     const std::string rows = "                UNROLL for (int r = 0; r < " + steps + "; ++r) {\n";
     const std::string load_b =
@@ -162,7 +161,7 @@ std::string RowProgramWriter::sum_gradient(const RowTile& a, const RowTile& b,
            "                }\n" + close_tasks();
 }
 
-std::string RowProgramWriter::write_matrix_gradient(const RowStage& stage, int& lane) {
+std::string MatrixRowWriter::write_matrix_gradient(const RowStage& stage, int& lane) {
     const RowTile& a = plan_.tiles[static_cast<size_t>(stage.left)];
     const RowTile& b = plan_.tiles[static_cast<size_t>(stage.right)];
     const int columns = matrix_gradient_columns(stage), tasks = matrix_gradient_tasks(stage);
@@ -187,8 +186,7 @@ std::string RowProgramWriter::write_matrix_gradient(const RowStage& stage, int& 
     return out;
 }
 
-std::string RowProgramWriter::store_matrix_gradient(const RowStage& stage,
-                                                    const std::string& sums) {
+std::string MatrixRowWriter::store_matrix_gradient(const RowStage& stage, const std::string& sums) {
     const int lines = plan_.tiles[static_cast<size_t>(stage.left)].width;
     const int width = plan_.tiles[static_cast<size_t>(stage.right)].width;
     const ValueId v = stage.node->outputs[0];

@@ -75,7 +75,7 @@ enum class RowStageKind : uint8_t {
     kProduct,   ///< rows times weights
     kGradient,  ///< x^T g, summed over the workgroup's rows
     kRowSum,    ///< a sum over the workgroup's rows
-    kWalk,      ///< the rows of each window in order (row_walks.cpp)
+    kWalk,      ///< the rows of each window in order (WalkStage)
 };
 
 struct RowStage {

@@ -10,7 +10,7 @@
 // Layers wait for no other subgroup.  For weight gradients subgroups share both factors in shared
 // memory, step by step (RowStep), and each adds up matrices of its own, from tile to tile.
 
-#include "codegen/row_writer.hpp"
+#include "codegen/row_matrix_writer.hpp"
 #include "ir/scalar_operands.hpp"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ bool depends_on(const ScalarArena& arena, Scalar value, std::span<const Scalar> 
 
 // ------------------------------------------------------------------------------------- frame
 
-std::string RowProgramWriter::write_registers_tile() {
+std::string MatrixRowWriter::write_registers_tile() {
     std::string out =
         "        const int base = subgroup * " + text(plan_.blocks * matrix_m()) + ";\n";
     if (slides()) out += block_window();
@@ -60,7 +60,7 @@ std::string RowProgramWriter::write_registers_tile() {
 /// them, and sums leave out the rows that another block has.  With fewer rows than a block has, each
 /// block has one of them, again and again.  So one code does for all tiles: with a second one beside
 /// it NVIDIA's compiler (580) runs out of registers.
-std::string RowProgramWriter::block_window() const {
+std::string MatrixRowWriter::block_window() const {
     return "        const int start = is_few ? min(first + subgroup, last_row) : min(first + base, "
            "last_row - " +
            text(matrix_m() - 1) +
@@ -68,7 +68,7 @@ std::string RowProgramWriter::block_window() const {
            "        const int stop = is_few ? (first + subgroup < end ? 1 : 0) : end - start;\n";
 }
 
-std::vector<size_t> RowProgramWriter::forward_weights() const {
+std::vector<size_t> MatrixRowWriter::forward_weights() const {
     std::vector<size_t> weights;
     for (size_t i = 0; i < plan_.back; ++i) {
         const RowStage& stage = plan_.stages[i];
@@ -80,7 +80,7 @@ std::vector<size_t> RowProgramWriter::forward_weights() const {
 }
 
 /// Weights are all on their way before the first of them is waited for.
-std::string RowProgramWriter::stage_weights(std::span<const size_t> weights) {
+std::string MatrixRowWriter::stage_weights(std::span<const size_t> weights) {
     std::string out;
     for (size_t w : weights)
         if (can_hold(w)) out += fetch_weight(w);
@@ -90,14 +90,14 @@ std::string RowProgramWriter::stage_weights(std::span<const size_t> weights) {
 
 /// The weights of the first product on the way back lie in their place already, if a layer used
 /// them before.
-std::string RowProgramWriter::first_back_weight() {
+std::string MatrixRowWriter::first_back_weight() {
     if (plan_.back >= plan_.computes) return {};
     const auto w = static_cast<size_t>(plan_.stages[plan_.back].weight);
     if (plan_.weights[w].same_as >= 0) return {};
     return load_weight(w, "0") + "        barrier();\n";
 }
 
-std::string RowProgramWriter::write_step(const RowStep& step, bool stays) {
+std::string MatrixRowWriter::write_step(const RowStep& step, bool stays) {
     const bool fetches = !stays && step.next_weight >= 0;
     const auto next = static_cast<size_t>(std::max(step.next_weight, 0));
     std::string out;
@@ -118,23 +118,23 @@ std::string RowProgramWriter::write_step(const RowStep& step, bool stays) {
 
 // ----------------------------------------------------------------------------------- matrices
 
-std::string RowProgramWriter::matrices_of(ValueId v) const {
+std::string MatrixRowWriter::matrices_of(ValueId v) const {
     return (graph_.value(v).dtype == DType::kF16 ? "halfs" : "sums") + text(v);
 }
 
-int RowProgramWriter::matrix_columns(ValueId v) const {
+int MatrixRowWriter::matrix_columns(ValueId v) const {
     return ceil_div(row_width(v), matrix_n());
 }
 
 /// "m" is a block of rows, "c" a column of matrices, "i" the matrix.
-std::string RowProgramWriter::open_matrices(int columns) const {
+std::string MatrixRowWriter::open_matrices(int columns) const {
     return "            UNROLL for (int m = 0; m < " + text(plan_.blocks) +
            "; ++m) UNROLL for (int c = 0; c < " + text(columns) +
            "; ++c) {\n            const int i = m * " + text(columns) + " + c;\n";
 }
 
 /// Makes a value's matrix "nearV", where the stage that is being written has it; or is empty.
-std::string RowProgramWriter::near_matrix(uint32_t level, ValueId v) {
+std::string MatrixRowWriter::near_matrix(uint32_t level, ValueId v) {
     const Value& value = graph_.value(v);
     const std::string near = "near" + text(v);
     if (plan_.in_registers && is_in_registers(v))
@@ -157,7 +157,7 @@ std::string RowProgramWriter::near_matrix(uint32_t level, ValueId v) {
                : load_block(v, near);
 }
 
-bool RowProgramWriter::is_in_registers(ValueId v) const {
+bool MatrixRowWriter::is_in_registers(ValueId v) const {
     return is_made_[v] ||
            std::any_of(plan_.stages.begin(), plan_.stages.end(), [&](const RowStage& s) {
                return s.kind == RowStageKind::kFill &&
@@ -167,7 +167,7 @@ bool RowProgramWriter::is_in_registers(ValueId v) const {
 
 /// Where block "m" and column "c" of a tile lie in shared memory, behind the matrix to be loaded or
 /// stored; empty if they are not in steps of 16 bytes.
-std::string RowProgramWriter::tile_block(const RowTile& tile) const {
+std::string MatrixRowWriter::tile_block(const RowTile& tile) const {
     if (tile.stride % 4 != 0 || tile.offset % 4 != 0) return {};
     return ", pool, m * " + text(matrix_m() * tile.stride / 4) + " + c * " +
            text(matrix_n() / (tile.is_half() ? 8 : 4)) + " + " + text(tile.offset / 4) + ", " +
@@ -176,7 +176,7 @@ std::string RowProgramWriter::tile_block(const RowTile& tile) const {
 
 /// Declares a matrix of a plain value's rows and columns, loaded at once or, at the edge, element by
 /// element.
-std::string RowProgramWriter::load_block(ValueId v, const std::string& name) {
+std::string MatrixRowWriter::load_block(ValueId v, const std::string& name) {
     const std::string by_element = load_elements(v, name);
     const std::string declared = "hearth_matrix_sum " + name + ";\n";
     if (row_width(v) % matrix_n() != 0) return declared + by_element;
@@ -189,7 +189,7 @@ std::string RowProgramWriter::load_block(ValueId v, const std::string& name) {
            by_element;
 }
 
-std::string RowProgramWriter::load_whole(ValueId v, const std::string& name) {
+std::string MatrixRowWriter::load_whole(ValueId v, const std::string& name) {
     const std::string width = text(row_width(v));
     const auto load = [&](const std::string& stride) {
         return "hearth_matrix_load(" + name + ", " + kernel_.buffers.name_of(v) + ".at, (" +
@@ -199,7 +199,7 @@ std::string RowProgramWriter::load_whole(ValueId v, const std::string& name) {
     return slides() ? "if (is_few) { " + load("0") + "} else { " + load(width) + "} " : load(width);
 }
 
-std::string RowProgramWriter::load_elements(ValueId v, const std::string& name) {
+std::string MatrixRowWriter::load_elements(ValueId v, const std::string& name) {
     const int width = row_width(v);
     const std::string element = kernel_.buffers.load(
         v,
@@ -212,28 +212,28 @@ std::string RowProgramWriter::load_elements(ValueId v, const std::string& name) 
 }
 
 /// The first row of block "m".
-std::string RowProgramWriter::block_row() const {
+std::string MatrixRowWriter::block_row() const {
     return slides() ? "start" : "first + base + m * " + text(matrix_m());
 }
 
 /// A matrix whose elements are the numbers of their lines (down) or columns.
-std::string RowProgramWriter::positions(const std::string& name, bool is_down) const {
+std::string MatrixRowWriter::positions(const std::string& name, bool is_down) const {
     return "hearth_matrix_sum " + name + "; hearth_matrix_load(" + name + ", pool, " +
            text(plan_.positions_offset / 4) + ", 0, " + (is_down ? "true" : "false") + "); ";
 }
 
 /// The rows of block "m" and all behind it; may be negative.
-std::string RowProgramWriter::rows_left() const {
+std::string MatrixRowWriter::rows_left() const {
     return "(count - base - m * " + text(matrix_m()) + ")";
 }
 
 /// How far apart rows of a block are in memory, behind what they are multiplied by.
-std::string RowProgramWriter::apart() const {
+std::string MatrixRowWriter::apart() const {
     return slides() ? " * apart" : "";
 }
 
 /// Makes zeros of what is beyond the last column.
-std::string RowProgramWriter::mask_columns(const std::string& name, int width) const {
+std::string MatrixRowWriter::mask_columns(const std::string& name, int width) const {
     if (width % matrix_n() == 0) return {};
     return "if (c == " + text(width / matrix_n()) + ") { " + positions("across", false) +
            "UNROLL for (int e = 0; e < " + name +
@@ -242,7 +242,7 @@ std::string RowProgramWriter::mask_columns(const std::string& name, int width) c
 }
 
 /// Makes zeros of rows that sums over rows leave out.
-std::string RowProgramWriter::mask_rows(const std::string& name) const {
+std::string MatrixRowWriter::mask_rows(const std::string& name) const {
     if (!slides()) return {};
     return "{ " + positions("down", true) + "UNROLL for (int e = 0; e < " + name +
            ".length(); ++e) " + name + "[e] = down[e] >= float(skip) && down[e] < float(stop) ? " +
@@ -250,14 +250,14 @@ std::string RowProgramWriter::mask_rows(const std::string& name) const {
 }
 
 /// The same of a stage's value, where that matters and it does not vanish by itself.
-std::string RowProgramWriter::mask_summed(ValueId v) {
+std::string MatrixRowWriter::mask_summed(ValueId v) {
     if (!is_summed(v) || !vanishing_.insert(v).second) return {};
     return mask_rows("out" + text(v));
 }
 
 /// Whether an expression is zero wherever `zeros` are, other numbers being finite.
-bool RowProgramWriter::vanishes(const Scope& scope, uint32_t id,
-                                std::span<const Scalar> zeros) const {
+bool MatrixRowWriter::vanishes(const Scope& scope, uint32_t id,
+                               std::span<const Scalar> zeros) const {
     const ScalarNode& node = scope.arena.node(id);
     const auto of = [&](uint32_t operand) { return vanishes(scope, operand, zeros); };
     switch (node.op) {
@@ -285,7 +285,7 @@ bool RowProgramWriter::vanishes(const Scope& scope, uint32_t id,
 
 /// Whether a sum over rows needs zeros of the value in rows that it leaves out: of a gradient's two
 /// factors, the one that is made later, as it has more reason to vanish.
-bool RowProgramWriter::is_summed(ValueId v) const {
+bool MatrixRowWriter::is_summed(ValueId v) const {
     const auto made = [&](int tile) {
         const ValueId value = plan_.tiles[static_cast<size_t>(tile)].value;
         const auto makes = [&](const RowStage& s) {
@@ -306,7 +306,7 @@ bool RowProgramWriter::is_summed(ValueId v) const {
     });
 }
 
-std::string RowProgramWriter::store_block(ValueId v, const std::string& matrix) {
+std::string MatrixRowWriter::store_block(ValueId v, const std::string& matrix) {
     if (!is_made_[v] || !is_read_outside(v)) return {};
     is_lost_ = is_lost_ || !is_floating(graph_.value(v).dtype);
     note_store(v);
@@ -331,8 +331,7 @@ std::string RowProgramWriter::store_block(ValueId v, const std::string& matrix) 
 }
 
 /// Fills a matrix, in each line of which is the same part of the vector.
-std::string RowProgramWriter::load_vector(const RowVector& vector,
-                                          const std::string& matrix) const {
+std::string MatrixRowWriter::load_vector(const RowVector& vector, const std::string& matrix) const {
     return "hearth_matrix_load(" + matrix + ", pool, " + text(vector.offset / 4) + " + c * " +
            text(matrix_n() / 4) + ", 0, false);";
 }
@@ -340,8 +339,8 @@ std::string RowProgramWriter::load_vector(const RowVector& vector,
 // ---------------------------------------------------------------------------------- expressions
 
 /// An element of a value beside the one that is being worked out, in the same place of its matrix.
-std::optional<Scalar> RowProgramWriter::matrix_element(Scope& scope, uint32_t level, ValueId v,
-                                                       const ScalarPlace& place) {
+std::optional<Scalar> MatrixRowWriter::matrix_element(Scope& scope, uint32_t level, ValueId v,
+                                                      const ScalarPlace& place) {
     const Value& value = graph_.value(v);
     const Shape& shape = value.shape;
     const int rank = shape.rank();
@@ -375,9 +374,9 @@ std::optional<Scalar> RowProgramWriter::matrix_element(Scope& scope, uint32_t le
 
 /// Works out a matrix "outV" of each value, at block "m" and column "c"; sum: the product's.  Null if
 /// that needs to know which element is which.
-std::optional<std::string> RowProgramWriter::matrix_text(const RowStage& stage,
-                                                         std::span<const ValueId> values,
-                                                         const std::string& sum) {
+std::optional<std::string> MatrixRowWriter::matrix_text(const RowStage& stage,
+                                                        std::span<const ValueId> values,
+                                                        const std::string& sum) {
     Scope scope(*this, stage);
     GlslWriter& writer = scope.writer;
     const Scalar inner = scope.arena.variable(ScalarType::kI32);
@@ -424,8 +423,8 @@ std::optional<std::string> RowProgramWriter::matrix_text(const RowStage& stage,
 }
 
 /// A stage's values as matrices in registers; sums: of a product; and_then: for each matrix.
-std::string RowProgramWriter::write_matrices(const RowStage& stage, std::span<const ValueId> values,
-                                             const std::string& sums, const std::string& and_then) {
+std::string MatrixRowWriter::write_matrices(const RowStage& stage, std::span<const ValueId> values,
+                                            const std::string& sums, const std::string& and_then) {
     const auto worked_out = matrix_text(stage, values, sums.empty() ? "" : sums + "[i]");
     is_lost_ = is_lost_ || !worked_out;
     if (is_lost_) return {};
@@ -444,12 +443,12 @@ std::string RowProgramWriter::write_matrices(const RowStage& stage, std::span<co
            stores + and_then + "            }\n        }\n";
 }
 
-std::string RowProgramWriter::matrix_type(ValueId v) const {
+std::string MatrixRowWriter::matrix_type(ValueId v) const {
     return graph_.value(v).dtype == DType::kF16 ? "hearth_matrix_half" : "hearth_matrix_sum";
 }
 
 /// Stores the matrices "outV" of a stage's values in their tiles and outside; all rows exist.
-std::optional<std::string> RowProgramWriter::store_matrices(std::span<const ValueId> values) {
+std::optional<std::string> MatrixRowWriter::store_matrices(std::span<const ValueId> values) {
     std::string stores;
     for (ValueId v : values) {
         const RowTile* tile = plan_.tile_for(v);
@@ -473,7 +472,7 @@ std::optional<std::string> RowProgramWriter::store_matrices(std::span<const Valu
 // --------------------------------------------------------------------------------------- stages
 
 /// Sums over all rows and columns are taken matrix by matrix as the stage before makes them.
-std::string RowProgramWriter::write_register_stages(size_t first, size_t last) {
+std::string MatrixRowWriter::write_register_stages(size_t first, size_t last) {
     std::string out;
     for (size_t i = first; i < last;) {
         const RowStage& stage = plan_.stages[i++];
@@ -483,13 +482,14 @@ std::string RowProgramWriter::write_register_stages(size_t first, size_t last) {
                    row_width(plan_.stages[i].node->inputs[0]) == row_width(stage.group->stores[0]);
                  ++i)
                 sums += "{\n" + register_sum_text(plan_.stages[i]) + "}\n";
-        out += "        // " + label_of(stage) + "\n" + write_register_stage(stage, sums);
+        out += "        // " + label_of(graph_, plan_, stage) + "\n" +
+               write_register_stage(stage, sums);
     }
     return out;
 }
 
-std::string RowProgramWriter::write_register_stage(const RowStage& stage,
-                                                   const std::string& and_then) {
+std::string MatrixRowWriter::write_register_stage(const RowStage& stage,
+                                                  const std::string& and_then) {
     switch (stage.kind) {
         case RowStageKind::kFill: {
             const ValueId v = plan_.tiles[static_cast<size_t>(stage.left)].value;
@@ -505,7 +505,7 @@ std::string RowProgramWriter::write_register_stage(const RowStage& stage,
 }
 
 /// Halves as they lie in their buffer.
-std::string RowProgramWriter::load_rows(ValueId v) {
+std::string MatrixRowWriter::load_rows(ValueId v) {
     const std::string halfs = matrices_of(v);
     const std::string by_element = "{ hearth_matrix_sum wide; " + load_elements(v, "wide") + halfs +
                                    "[i] = hearth_matrix_half(wide); }\n";
@@ -520,8 +520,8 @@ std::string RowProgramWriter::load_rows(ValueId v) {
            "            }\n        }\n";
 }
 
-std::string RowProgramWriter::write_register_product(const RowStage& stage,
-                                                     const std::string& and_then) {
+std::string MatrixRowWriter::write_register_product(const RowStage& stage,
+                                                    const std::string& and_then) {
     const RowWeight& w = plan_.weights[static_cast<size_t>(stage.weight)];
     const RowTile& x = plan_.tiles[static_cast<size_t>(stage.left)];
     const int columns = w.padded_outer() / matrix_n(), inner = x.padded() / matrix_k();
@@ -549,7 +549,7 @@ std::string RowProgramWriter::write_register_product(const RowStage& stage,
 }
 
 /// What a product's only reader adds to each of its rows, so that sums can begin with it; or null.
-const RowVector* RowProgramWriter::bias_of(const RowStage& product) const {
+const RowVector* MatrixRowWriter::bias_of(const RowStage& product) const {
     const ValueId sum = sum_with_bias(product);
     if (sum == kNone) return nullptr;
     for (const RowVector& v : plan_.vectors)
@@ -560,7 +560,7 @@ const RowVector* RowProgramWriter::bias_of(const RowStage& product) const {
 }
 
 /// The sum of a product and something else that is all that reads the product; or kNone.
-ValueId RowProgramWriter::sum_with_bias(const RowStage& product) const {
+ValueId MatrixRowWriter::sum_with_bias(const RowStage& product) const {
     const ValueId v = product.node->outputs[0];
     if (leaves_[v] || readers_[v].size() != 1) return kNone;
     const Node& reader = graph_.nodes[readers_[v][0]];
@@ -573,7 +573,7 @@ ValueId RowProgramWriter::sum_with_bias(const RowStage& product) const {
 
 /// The matrices of a value as left factors: the same by one extension, by the other only through
 /// memory.
-std::string RowProgramWriter::left_factors(const RowTile& x) const {
+std::string MatrixRowWriter::left_factors(const RowTile& x) const {
     const int inner = x.padded() / matrix_k();
     const std::string halfs = "halfs" + text(x.value), all = text(plan_.blocks * inner);
     std::string out = "            hearth_matrix_a left[" + all + "];\n";
@@ -594,12 +594,12 @@ std::string RowProgramWriter::left_factors(const RowTile& x) const {
 }
 
 /// A sum over all rows and columns.
-std::string RowProgramWriter::write_register_sum(const RowStage& stage) {
+std::string MatrixRowWriter::write_register_sum(const RowStage& stage) {
     return "        {\n" + open_matrices(matrix_columns(stage.node->inputs[0])) +
            register_sum_text(stage) + "            }\n        }\n";
 }
 
-std::string RowProgramWriter::register_sum_text(const RowStage& stage) {
+std::string MatrixRowWriter::register_sum_text(const RowStage& stage) {
     const ValueId v = stage.node->outputs[0], in = stage.node->inputs[0];
     const std::string name = "total" + text(v), terms = "out" + text(in);
     declarations_ += "    float " + name + "[1];\n    " + name + "[0] = 0.0;\n";
@@ -614,7 +614,7 @@ std::string RowProgramWriter::register_sum_text(const RowStage& stage) {
 
 // ------------------------------------------------------------------------------ weight gradients
 
-std::string RowProgramWriter::share_factors(const RowStage& gradient) {
+std::string MatrixRowWriter::share_factors(const RowStage& gradient) {
     std::string out;
     const int tiles[] = {gradient.left, gradient.right};
     for (int side = 0; side < 2; ++side)
@@ -625,7 +625,7 @@ std::string RowProgramWriter::share_factors(const RowStage& gradient) {
 
 /// Puts the subgroup's rows of a factor where all can read them: from registers or, what lies in
 /// memory as it is, from there.
-std::string RowProgramWriter::share_factor(const RowTile& tile, int place) {
+std::string MatrixRowWriter::share_factor(const RowTile& tile, int place) {
     const int stride = tile.stride / 4, eights = tile.padded() / 8;
     const std::string own = "base * " + text(stride) + " + " + text(place);
     const ValueId v = tile.value;
@@ -648,7 +648,7 @@ std::string RowProgramWriter::share_factor(const RowTile& tile, int place) {
            ", false);\n            }\n        }\n";
 }
 
-std::string RowProgramWriter::write_register_gradient(const RowStage& stage) {
+std::string MatrixRowWriter::write_register_gradient(const RowStage& stage) {
     RowTile a = plan_.tiles[static_cast<size_t>(stage.left)];
     RowTile b = plan_.tiles[static_cast<size_t>(stage.right)];
     a.offset = plan_.exchange[0];
@@ -662,13 +662,13 @@ std::string RowProgramWriter::write_register_gradient(const RowStage& stage) {
     const std::string own = "            const int own = subgroup;\n";
     sums_ += "    barrier();\n    {\n" + own + open_matrix_tasks(tasks, columns, "nm", true) +
              store_matrix_gradient(stage, sums) + close_tasks() + "    }\n";
-    return "        {  // " + label_of(stage) + "\n" + own +
+    return "        {  // " + label_of(graph_, plan_, stage) + "\n" + own +
            sum_gradient(a, b, sums, tasks, columns) + "        }\n";
 }
 
 /// Two columns each thread, of some of the rows.
-std::string RowProgramWriter::write_register_column_sum(const RowStage& gradient,
-                                                        const RowStage& stage) {
+std::string MatrixRowWriter::write_register_column_sum(const RowStage& gradient,
+                                                       const RowStage& stage) {
     const ValueId v = stage.node->outputs[0];
     const bool is_left =
         plan_.tiles[static_cast<size_t>(gradient.left)].value == stage.node->inputs[0];

@@ -48,6 +48,8 @@ uint32_t length_of(Chunk chunk) {
         case Chunk::kOne:
         case Chunk::kHalf:
             return 1;
+        case Chunk::kThree:
+            return 3;
         case Chunk::kFour:
             return 4;
         case Chunk::kEight:
@@ -110,6 +112,12 @@ Expr Body::element(Expr array, Expr at) {
                 .chunk = array.chunk()});
 }
 
+Expr Body::element_or_anything(Expr array, Expr at) {
+    const Expr made = element(array, at);
+    expressions[made.id].may_be_unset = true;
+    return made;
+}
+
 Expr Body::new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length) {
     locals.push_back({std::move(name), kind, type, length, DType::kF32, Chunk::kOne});
     return local(static_cast<uint32_t>(locals.size() - 1));
@@ -126,6 +134,46 @@ Expr Body::load_chunk(Chunk chunk, uint32_t index, Expr first) {
                 .bits = index,
                 .in = {first.id, 0, 0},
                 .chunk = chunk});
+}
+
+Expr Body::load_chunk_at(Chunk chunk, uint32_t index, Expr number) {
+    return add({.kind = ExprKind::kLoadChunk,
+                .type = ScalarType::kF32,
+                .bits = index,
+                .in = {number.id, 0, 0},
+                .chunk = chunk});
+}
+
+Expr Body::compose(std::span<const Expr> numbers) {
+    const auto first = static_cast<uint32_t>(arguments.size());
+    for (const Expr number : numbers) arguments.push_back(number.id);
+    return add({.kind = ExprKind::kCompose,
+                .type = ScalarType::kF32,
+                .in = {first, static_cast<uint32_t>(numbers.size()), 0},
+                .chunk = numbers.size() == 3 ? Chunk::kThree : Chunk::kFour});
+}
+
+Expr Body::scale(Expr chunk, Expr factor) {
+    return add({.kind = ExprKind::kScale,
+                .type = ScalarType::kF32,
+                .in = {chunk.id, factor.id, 0},
+                .chunk = chunk.chunk()});
+}
+
+Expr Body::multiply_add(Expr a, Expr b, Expr sum) {
+    return add({.kind = ExprKind::kMultiplyAdd,
+                .type = ScalarType::kF32,
+                .in = {a.id, b.id, sum.id},
+                .chunk = sum.chunk()});
+}
+
+Expr Body::dot(Expr a, Expr b) {
+    return add({.kind = ExprKind::kDot, .type = ScalarType::kF32, .in = {a.id, b.id, 0}});
+}
+
+Expr Body::clamp(Expr value, Expr least, Expr most) {
+    return add(
+        {.kind = ExprKind::kClamp, .type = value.type(), .in = {value.id, least.id, most.id}});
 }
 
 Expr Body::chunk_element(Expr chunk, Expr index, uint32_t four) {
@@ -244,6 +292,18 @@ Expr operator>=(Expr a, Expr b) {
 Expr operator==(Expr a, Expr b) {
     return a.body->operation(ScalarOp::kEqual, a, b);
 }
+Expr operator!=(Expr a, Expr b) {
+    return a.body->operation(ScalarOp::kNotEqual, a, b);
+}
+Expr operator>>(Expr a, int64_t bits) {
+    return a.body->operation(ScalarOp::kShiftRight, a, a.body->index(bits));
+}
+Expr operator&(Expr a, int64_t bits) {
+    return a.body->operation(ScalarOp::kBitAnd, a, a.body->index(bits));
+}
+Expr lesser(Expr a, Expr b) {
+    return a.body->operation(ScalarOp::kMin, a, b);
+}
 Expr both(Expr a, Expr b) {
     return a.body->operation(ScalarOp::kAnd, a, b);
 }
@@ -255,6 +315,10 @@ Expr select(Expr condition, Expr yes, Expr no) {
 }
 
 // ------------------------------------------------------------------------------- requirements
+
+bool has_arguments(ExprKind kind) {
+    return kind == ExprKind::kCall || kind == ExprKind::kCompose;
+}
 
 namespace {
 
@@ -278,12 +342,13 @@ class RequirementWalk {
             for (const uint32_t id : {s.a, s.b, s.c}) walk(id);
             for (const uint32_t id : s.arguments) walk(id);
             needs_.barriers |= s.kind == StatementKind::kBarrier;
-            needs_.unrolled |= s.is_unrolled;
+            needs_.unrolled |= s.is_unrolled || s.is_rolled;
             needs_.lanes |= s.kind == StatementKind::kMultiplyAdd;
             if (s.kind == StatementKind::kStore || s.kind == StatementKind::kStoreVector)
                 note_store(body_.buffers[s.buffer].dtype);
             if (s.kind == StatementKind::kStoreVector || s.kind == StatementKind::kLoadVector)
                 note_vector(s);
+            if (s.kind == StatementKind::kStoreChunk) note(needs_.fours, s.buffer);
             if (s.kind == StatementKind::kStoreElements) {
                 note_store(body_.buffers[s.buffer].dtype);
                 if (body_.buffers[s.buffer].held == DType::kF32)
@@ -299,13 +364,14 @@ class RequirementWalk {
     void walk(uint32_t id) {
         if (id == 0) return;
         const ExprNode& n = body_.expressions[id];
-        if (n.kind == ExprKind::kCall)
+        if (has_arguments(n.kind))
             for (const uint32_t argument : body_.arguments_of(n)) walk(argument);
         else
             for (const uint32_t in : n.in) walk(in);
         needs_.rows |= n.kind == ExprKind::kRowCount;
         needs_.random |= n.kind == ExprKind::kPhilox;
         if (n.kind == ExprKind::kLoad) note_chunk(n);
+        if (n.kind == ExprKind::kLoadChunk) note(needs_.fours, static_cast<uint32_t>(n.bits));
         if (n.kind == ExprKind::kUnpack && (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4))
             note(needs_.words, static_cast<uint32_t>(n.bits));
         if (n.kind != ExprKind::kOperation) return;
@@ -370,8 +436,8 @@ class StructureWalk {
 
     Statement walk(const Statement& s) {
         Statement copy = s;
-        note(static_cast<uint64_t>(s.kind) << 16 | static_cast<uint64_t>(s.op) << 1 |
-             uint64_t{s.is_unrolled});
+        note(static_cast<uint64_t>(s.kind) << 16 | static_cast<uint64_t>(s.op) << 2 |
+             uint64_t{s.is_rolled} << 1 | uint64_t{s.is_unrolled});
         switch (s.kind) {
             case StatementKind::kLet:
             case StatementKind::kDeclare:
@@ -381,6 +447,9 @@ class StructureWalk {
             case StatementKind::kLetCall:
                 note_local(s.local);
                 note(s.function);
+                break;
+            case StatementKind::kStoreChunk:
+                note(s.buffer);
                 break;
             case StatementKind::kStoreElements:
                 note(s.buffer);
@@ -483,7 +552,7 @@ class StructureWalk {
             default:
                 note(n.bits);
         }
-        if (n.kind == ExprKind::kCall) return walk_call(n, id);
+        if (has_arguments(n.kind)) return walk_call(n, id);
         for (uint32_t& in : n.in) in = walk(in);
         if (target_ == nullptr || (n.bits == before.bits && n.in == before.in)) return id;
         return target_->add(n).id;
@@ -497,7 +566,9 @@ class StructureWalk {
         if (target_ == nullptr || std::ranges::equal(arguments, body_.arguments_of(n))) return id;
         std::vector<Expr> copies;
         for (const uint32_t argument : arguments) copies.push_back({target_, argument});
-        return target_->call(static_cast<uint32_t>(n.bits), copies).id;
+        return (n.kind == ExprKind::kCall ? target_->call(static_cast<uint32_t>(n.bits), copies)
+                                          : target_->compose(copies))
+            .id;
     }
 
     const Body& body_;

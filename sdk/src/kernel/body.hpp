@@ -34,6 +34,7 @@ enum class Chunk : uint8_t {
     kHalves,  ///< eight f16, as they lie in memory
     kInt8,    ///< 16 signed integers of 8 bits, as they lie in memory, with their scale
     kInt4,    ///< 32 of 4 bits, likewise
+    kThree,   ///< three floats
 };
 uint32_t length_of(Chunk chunk);
 
@@ -54,6 +55,7 @@ enum class ExprKind : uint8_t {
     kFittingConversion,  ///< kToI32 or kToU32 of a float that is known to fit
     kGreater,            ///< in[0] > in[1]; ScalarOp has the other direction, code tells them apart
     kGreaterEqual,
+    kClamp,  ///< in[0], at least in[1] and at most in[2]; integers
 
     // Of and with chunks:
     kChunkElement,  ///< element 4 * bits + in[1] of the chunk in[0], a local
@@ -62,6 +64,11 @@ enum class ExprKind : uint8_t {
     kPart,          ///< elements 4 * bits to 4 * bits + 3 of in[0]
     kJoin,          ///< of in[0] and in[1], which are fours
     kGather,        ///< bits: a function of one number; of in[0], in[0] + 1, ...
+    kLoadChunk,     ///< chunk in[0] of buffer `bits`, the chunks before it being as long
+    kCompose,       ///< a three or four of numbers: in[1] of Body::arguments from in[0] on
+    kScale,         ///< the three or four in[0], each element times the number in[1]
+    kMultiplyAdd,   ///< in[0] * in[1] + in[2], of numbers or of fours element by element
+    kDot,           ///< the sum of products of elements of in[0] and in[1], which are fours
     kUnpack,  ///< integers of `width` bits from word in[0] of buffer `bits` on, times in[1]; in[2]: of
               ///< four among eight of a word, which ones
 };
@@ -73,8 +80,12 @@ struct ExprNode {
     uint64_t bits = 0;
     std::array<uint32_t, 3> in{};  ///< ids of expressions; 0: none
     Chunk chunk = Chunk::kOne;
-    uint32_t width = 0;  ///< kUnpack: 4 or 8
+    uint32_t width = 0;         ///< kUnpack: 4 or 8
+    bool may_be_unset = false;  ///< kElement: of what nothing may have written; nobody uses it then
 };
+
+/// Whether `in` says where in Body::arguments an expression's operands are.
+bool has_arguments(ExprKind kind);
 
 /// The value of a kConstant (bool: 0 or 1).
 double constant_value(const ExprNode& node);
@@ -137,24 +148,29 @@ enum class StatementKind : uint8_t {
     kLoadLanes,   ///< local's lanes = elements from a on of the array b, or of the buffer without b
     kStoreLanes,  ///< elements from a on of the array b = local's lanes
     kMultiplyAdd,  ///< local's lanes += a * b, lane by lane; b: lanes; a: lanes, or one f32 for all
+    kStoreChunk,   ///< chunk a of the buffer = b; as kLoadChunk
     kStoreElements,  ///< elements from a on, a multiple of their number, = arguments: 4 or 8, or kFour
-    kFor,            ///< for (local = a; b; local = local op c) body; without c: ++local
-    kIf,             ///< if (a) body, else otherwise
-    kBarrier,        ///< of execution and of shared memory, of the workgroup
+    kFor,       ///< for (local = a; b; local = local op c) body; without c: ++local, or --local
+    kIf,        ///< if (a) body, else otherwise
+    kBarrier,   ///< of execution and of shared memory, of the workgroup
     kCall,      ///< function with arguments; what a kResult gets is an argument that can be set
     kLetCall,   ///< local = function with arguments, once
     kReturn,    ///< a: the function's result, if it has one
     kContinue,  ///< with the innermost loop's next turn
+    kBreak,     ///< with what is behind the innermost loop
+    kBlock,     ///< body, in a scope of its own; label: what it is about
 };
 
 struct Statement {
     StatementKind kind = StatementKind::kBarrier;
     ScalarOp op = ScalarOp::kAdd;
     bool is_unrolled = false;  ///< kFor: its turns are known, and should be written out
+    bool is_rolled = false;    ///< kFor: they are known, and should not
     uint32_t local = 0, buffer = 0, function = 0;
     uint32_t a = 0, b = 0, c = 0;  ///< expressions
     std::vector<uint32_t> arguments;
     std::vector<Statement> body, otherwise;
+    std::string label;  ///< kBlock
 };
 
 struct BodyFunction {
@@ -194,9 +210,18 @@ struct Body {
     Expr buffer(uint32_t index);
     Expr local(uint32_t index);
     Expr element(Expr array, Expr index);
+    /// The same where nothing may have written it: any number, which nobody uses.
+    Expr element_or_anything(Expr array, Expr index);
     Expr new_local(std::string name, LocalKind kind, ScalarType type, uint32_t length = 1);
     Expr new_chunk(std::string name, LocalKind kind, Chunk chunk);
     Expr load_chunk(Chunk chunk, uint32_t buffer, Expr element);
+    /// Chunk number `index` of a buffer of chunks as long.
+    Expr load_chunk_at(Chunk chunk, uint32_t buffer, Expr index);
+    Expr compose(std::span<const Expr> three_or_four);
+    Expr scale(Expr chunk, Expr factor);
+    Expr multiply_add(Expr a, Expr b, Expr sum);
+    Expr dot(Expr a, Expr b);
+    Expr clamp(Expr value, Expr least, Expr most);
     /// Element `four` * 4 + index of a local that is a chunk.
     Expr chunk_element(Expr chunk, Expr index, uint32_t four = 0);
     Expr fill(Chunk chunk, Expr value);
@@ -227,6 +252,10 @@ Expr operator<(Expr a, Expr b);
 Expr operator>(Expr a, Expr b);
 Expr operator>=(Expr a, Expr b);
 Expr operator==(Expr a, Expr b);
+Expr operator!=(Expr a, Expr b);
+Expr operator>>(Expr a, int64_t bits);
+Expr operator&(Expr a, int64_t bits);
+Expr lesser(Expr a, Expr b);
 Expr both(Expr a, Expr b);
 Expr either(Expr a, Expr b);
 Expr select(Expr condition, Expr yes, Expr no);
@@ -258,7 +287,7 @@ inline Expr operator==(Expr a, int64_t b) {
 /// What a target must offer beyond scalar arithmetic and buffers.
 struct BodyRequirements {
     bool rows = false;       ///< reads the live row count
-    bool unrolled = false;   ///< has loops that should be written out
+    bool unrolled = false;   ///< says of loops whether they should be written out
     bool barriers = false;   ///< between a workgroup's invocations
     bool rounding = false;   ///< rounds to f16 or bf16: an operation, or a store
     bool random = false;     ///< Philox

@@ -32,8 +32,8 @@ const char* name_of(ScalarType type) {
 }
 
 const char* name_of(Chunk chunk) {
-    constexpr const char* kNames[] = {"a number",     "four",        "eight",      "a half",
-                                      "eight halves", "16 integers", "32 integers"};
+    constexpr const char* kNames[] = {"a number",     "four",        "eight",       "a half",
+                                      "eight halves", "16 integers", "32 integers", "three"};
     return kNames[static_cast<size_t>(chunk)];
 }
 
@@ -49,6 +49,7 @@ const char* name_of(StatementKind kind) {
                                       "load lanes",
                                       "store lanes",
                                       "multiply and add",
+                                      "store chunk",
                                       "store elements",
                                       "for",
                                       "if",
@@ -56,7 +57,9 @@ const char* name_of(StatementKind kind) {
                                       "call",
                                       "let call",
                                       "return",
-                                      "continue"};
+                                      "continue",
+                                      "break",
+                                      "block"};
     return kNames[static_cast<size_t>(kind)];
 }
 
@@ -260,6 +263,12 @@ class BodyVerifier {
                 if (!are_lanes(s.a)) expect_type(use(s.a, flow), ScalarType::kF32, "the factor");
                 return false;
             }
+            case StatementKind::kStoreChunk:
+                expect_type(use(s.a, flow), ScalarType::kI32, "the index");
+                expect_type(use(s.b, flow), ScalarType::kF32, "the chunk", Chunk::kFour);
+                if (buffer(s.buffer))
+                    expect(body_.buffers[s.buffer].held == DType::kF32, "stores to no f32");
+                return false;
             case StatementKind::kStoreElements:
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 elements(s, flow);
@@ -300,6 +309,9 @@ class BodyVerifier {
                 }
                 return true;
             }
+            case StatementKind::kBlock:
+                return block(s.body, flow);
+            case StatementKind::kBreak:
             case StatementKind::kContinue:
                 expect(flow.loops > 0, "there is no loop");
                 return true;
@@ -317,7 +329,9 @@ class BodyVerifier {
         expect_type(first, body_.locals[s.local].type, "the counter's first value");
         expect_type(condition, ScalarType::kBool, "the condition");
         expect_type(amount, body_.locals[s.local].type, "the amount");
-        expect(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv, "no sum and no quotient");
+        expect(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv ||
+                   (s.op == ScalarOp::kSub && s.c == 0),
+               "no sum and no quotient");
         note_varying(s.local, first.varies || amount.varies || flow.is_divergent);
         is_counter_[s.local] = true;
         Flow inner = flow;
@@ -493,9 +507,10 @@ class BodyVerifier {
             case ExprKind::kChunkElement: {
                 const Use of = use(n.in[0], flow);
                 const uint32_t length = length_of(of.chunk);
-                expect(of.chunk == Chunk::kFour || of.chunk == Chunk::kEight,
+                expect(of.chunk == Chunk::kThree || of.chunk == Chunk::kFour ||
+                           of.chunk == Chunk::kEight,
                        "a lane of no floats");
-                expect(n.bits < length / 4, "a lane beyond the last");
+                expect(n.bits < (length + 3) / 4, "a lane beyond the last");
                 expect_type(use(n.in[1], flow), ScalarType::kI32, "the lane");
                 result.varies = true;
                 break;
@@ -543,6 +558,47 @@ class BodyVerifier {
                 result.varies = true;
                 break;
             }
+            case ExprKind::kLoadChunk:
+                expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
+                if (buffer(n.bits))
+                    expect(body_.buffers[n.bits].held == DType::kF32 && n.chunk == Chunk::kFour,
+                           "loads no four f32");
+                result.varies = true;
+                break;
+            case ExprKind::kCompose:
+                expect((n.chunk == Chunk::kThree || n.chunk == Chunk::kFour) &&
+                           n.in[1] == length_of(n.chunk),
+                       "a chunk of another number of elements");
+                for (const uint32_t element : body_.arguments_of(n))
+                    expect_type(use(element, flow), ScalarType::kF32, "an element");
+                result.varies = true;
+                break;
+            case ExprKind::kScale:
+                expect(n.chunk == Chunk::kThree || n.chunk == Chunk::kFour,
+                       "scales no three and no four");
+                expect_type(use(n.in[0], flow), ScalarType::kF32, "the chunk", n.chunk);
+                expect_type(use(n.in[1], flow), ScalarType::kF32, "the factor");
+                result.varies = true;
+                break;
+            case ExprKind::kMultiplyAdd:
+                expect(n.chunk == Chunk::kOne || n.chunk == Chunk::kFour,
+                       "multiplies and adds no numbers and no fours");
+                for (const uint32_t in : n.in)
+                    expect_type(use(in, flow), ScalarType::kF32, "a factor", n.chunk);
+                result.varies = true;
+                break;
+            case ExprKind::kDot:
+                for (size_t i = 0; i < 2; ++i)
+                    expect_type(use(n.in[i], flow), ScalarType::kF32, "a factor", Chunk::kFour);
+                result.varies = true;
+                break;
+            case ExprKind::kClamp:
+                for (const uint32_t in : n.in) {
+                    const Use operand = use(in, flow);
+                    expect_type(operand, ScalarType::kI32, "a bound");
+                    result.varies |= operand.varies;
+                }
+                break;
             case ExprKind::kUnpack:
                 expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
                 expect_type(use(n.in[1], flow), ScalarType::kF32, "the scale");
@@ -587,6 +643,8 @@ class BodyVerifier {
             case Chunk::kHalf:
             case Chunk::kHalves:
                 return expect(is_half, "loads halves that are no f16");
+            case Chunk::kThree:
+                return fail("loads three");
             case Chunk::kInt8:
             case Chunk::kInt4:
                 return fail("loads what has to be unpacked");

@@ -50,9 +50,9 @@ Expr KernelWriter::declare_array(std::string name, ScalarType type, uint32_t len
     return local;
 }
 
-Expr KernelWriter::declare_chunk(std::string name, Chunk chunk) {
+Expr KernelWriter::declare_chunk(std::string name, Chunk chunk, Expr first) {
     const Expr local = body_.new_chunk(std::move(name), LocalKind::kVariable, chunk);
-    add(set(StatementKind::kDeclare, local, {}));
+    add(set(StatementKind::kDeclare, local, first));
     return local;
 }
 
@@ -76,6 +76,15 @@ Expr KernelWriter::declare_buffer(std::string name, DType dtype, DType held) {
 void KernelWriter::assign(Expr place, Expr value) {
     Statement s;
     s.kind = StatementKind::kAssign;
+    s.a = place.id;
+    s.b = value.id;
+    add(std::move(s));
+}
+
+void KernelWriter::accumulate(Expr place, Expr value, ScalarOp op) {
+    Statement s;
+    s.kind = StatementKind::kAccumulate;
+    s.op = op;
     s.a = place.id;
     s.b = value.id;
     add(std::move(s));
@@ -153,6 +162,15 @@ void KernelWriter::store_elements(uint32_t buffer, Expr at, std::span<const Expr
     add(std::move(s));
 }
 
+void KernelWriter::store_chunk(uint32_t buffer, Expr index, Expr chunk) {
+    Statement s;
+    s.kind = StatementKind::kStoreChunk;
+    s.buffer = buffer;
+    s.a = index.id;
+    s.b = chunk.id;
+    add(std::move(s));
+}
+
 void KernelWriter::barrier() {
     Statement s;
     s.kind = StatementKind::kBarrier;
@@ -191,6 +209,12 @@ void KernelWriter::next_turn() {
     add(std::move(s));
 }
 
+void KernelWriter::leave_loop() {
+    Statement s;
+    s.kind = StatementKind::kBreak;
+    add(std::move(s));
+}
+
 Expr KernelWriter::for_(std::string name, Expr first, const Condition& condition, Expr amount,
                         ScalarOp op) {
     const Expr counter = body_.new_local(std::move(name), LocalKind::kVariable, first.type());
@@ -206,8 +230,18 @@ Expr KernelWriter::for_(std::string name, Expr first, const Condition& condition
 Expr KernelWriter::unrolled_for_(std::string name, int64_t turns) {
     const Expr counter =
         for_(std::move(name), body_.index(0), [&](Expr turn) { return turn < turns; });
-    scopes_.back().header.is_unrolled = true;
+    (is_rolled_ ? scopes_.back().header.is_rolled : scopes_.back().header.is_unrolled) = true;
     return counter;
+}
+
+void KernelWriter::block(std::string label) {
+    scopes_.emplace_back();
+    scopes_.back().header.kind = StatementKind::kBlock;
+    scopes_.back().header.label = std::move(label);
+}
+
+void KernelWriter::append(std::vector<Statement> statements) {
+    for (Statement& s : statements) add(std::move(s));
 }
 
 void KernelWriter::if_(Expr condition) {
@@ -274,7 +308,10 @@ Expr KernelWriter::expression(uint32_t id) {
     std::array<Expr, 3> in;
     for (size_t i = 0; i < static_cast<size_t>(operand_count(node.op)); ++i)
         in[i] = emit(operands[i]);
-    if (node.op == ScalarOp::kLoad) return body_.load(operand_(node.bits), in[0]);
+    if (node.op == ScalarOp::kLoad) {
+        const Expr other = other_load_ ? other_load_(node.bits, in[0], node.type) : Expr{};
+        return other ? other : body_.load(operand_(node.bits), in[0]);
+    }
     ExprNode made{.kind = ExprKind::kOperation,
                   .type = node.type,
                   .op = node.op,
@@ -316,12 +353,7 @@ Expr KernelWriter::emit_loop(uint32_t id) {
     const Expr value = emit(node.b);
     const Expr is_first = counter == 0;
     if (node.op == ScalarOp::kLoopSum || node.op == ScalarOp::kLoopProd) {
-        Statement s;
-        s.kind = StatementKind::kAccumulate;
-        s.op = node.op == ScalarOp::kLoopSum ? ScalarOp::kAdd : ScalarOp::kMul;
-        s.a = result.id;
-        s.b = value.id;
-        add(std::move(s));
+        accumulate(result, value, node.op == ScalarOp::kLoopSum ? ScalarOp::kAdd : ScalarOp::kMul);
     } else {
         const bool larger = node.op == ScalarOp::kLoopMax || node.op == ScalarOp::kLoopArgMax;
         if (!is_arg && type == ScalarType::kF32) {

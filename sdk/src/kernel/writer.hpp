@@ -25,10 +25,17 @@ class KernelWriter {
     /// operand: the index in body.buffers of a value that scalar expressions load.
     using Operand = std::function<uint32_t(uint32_t value)>;
 
+    /// What a load gives whose value is no operand: of other memory.  None: it is an operand.
+    using OtherLoad = std::function<Expr(uint64_t value, Expr element, ScalarType type)>;
+
     KernelWriter(Body& body, ScalarArena& arena, Operand operand)
         : body_(body), arena_(arena), operand_(std::move(operand)) {
         scopes_.emplace_back();
     }
+
+    void load_by(OtherLoad load) { other_load_ = std::move(load); }
+    /// From now on loops of known turns are not written out.
+    void keep_rolled() { is_rolled_ = true; }
 
     /// Declares that the variable is `as` from the current scope inward.
     void bind(Scalar variable, Expr as);
@@ -43,11 +50,13 @@ class KernelWriter {
     Expr declare(std::string name, ScalarType type, Expr first = {});
     Expr declare_array(std::string name, ScalarType type, uint32_t length);
     /// A variable that is a chunk.
-    Expr declare_chunk(std::string name, Chunk chunk);
+    Expr declare_chunk(std::string name, Chunk chunk, Expr first = {});
     /// An array of them.
     Expr declare_chunks(std::string name, Chunk chunk, uint32_t length);
     Expr declare_buffer(std::string name, DType dtype, DType held);
     void assign(Expr place, Expr value);
+    /// place = place op value; op: a sum or a product.
+    void accumulate(Expr place, Expr value, ScalarOp op = ScalarOp::kAdd);
     void store(uint32_t buffer, Expr element, Expr value);
     /// Elements `at` (a multiple of `length`) and on of a buffer; element() reads one.
     Expr load_vector(std::string name, uint32_t buffer, Expr at, uint32_t length);
@@ -62,24 +71,33 @@ class KernelWriter {
     void multiply_add(Expr sum, Expr a, Expr b);
     /// Elements `at` (a multiple of their number) and on: 4 or 8 numbers, or one chunk of four.
     void store_elements(uint32_t buffer, Expr at, std::span<const Expr> elements);
+    /// Chunk number `index` of a buffer of chunks as long.
+    void store_chunk(uint32_t buffer, Expr index, Expr chunk);
     void barrier();
     void call(uint32_t function, std::span<const Expr> arguments = {});
     /// A local that is set once, to the function's result.
     Expr let_call(std::string name, uint32_t function, std::span<const Expr> arguments);
     void leave(Expr result = {});
     void next_turn();
+    void leave_loop();
 
-    /// for (name = first; condition(name); name = name op amount), without an amount ++name.
+    /// for (name = first; condition(name); name = name op amount), without an amount ++name or, if op
+    /// is a difference, --name.
     /// end() closes it.  Returns the counter.
     using Condition = std::function<Expr(Expr counter)>;
     Expr for_(std::string name, Expr first, const Condition& condition, Expr amount = {},
               ScalarOp op = ScalarOp::kAdd);
     /// The same with so many turns, from 0 on, that should be written out.
     Expr unrolled_for_(std::string name, int64_t turns);
+    /// A scope of its own.  label: what it is about.
+    void block(std::string label = {});
     void if_(Expr condition);
     /// What happens if the condition of the if_ that was just closed does not hold.
     void else_();
     void end();
+
+    /// Statements that another writer has finished.
+    void append(std::vector<Statement> statements);
 
     /// The finished statements.  All scopes must be closed.
     std::vector<Statement> take();
@@ -102,6 +120,8 @@ class KernelWriter {
     Body& body_;
     ScalarArena& arena_;
     Operand operand_;
+    OtherLoad other_load_;
+    bool is_rolled_ = false;
     std::vector<Scope> scopes_;
     VariableDepths variable_depths_;
     uint32_t locals_ = 0;

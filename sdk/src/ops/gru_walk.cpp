@@ -19,11 +19,6 @@ int ceil_of(int64_t a, int64_t b) {
     return static_cast<int>((a + b - 1) / b);
 }
 
-/// Terms that each of the threads of a product adds up.
-int terms_each(const GruWalk& walk) {
-    return ceil_of(walk.is_backward ? 3 * walk.hidden : walk.hidden, walk.slices);
-}
-
 }  // namespace
 
 GruWalk GruWalk::of(bool is_backward, int64_t hidden, int64_t steps, int sequences, int threads,
@@ -41,9 +36,13 @@ GruWalk GruWalk::of(bool is_backward, int64_t hidden, int64_t steps, int sequenc
     while (2 * walk.slices <= kMostSlices && 2 * walk.slices * walk.units() <= threads &&
            8 * walk.slices <= walk.hidden)
         walk.slices *= 2;
-    const int held_floats = terms_each(walk) * (is_backward ? 1 : 3);
+    const int held_floats = walk.terms_each() * (is_backward ? 1 : 3);
     walk.held = walk.units() * walk.slices <= threads && held_floats <= kMostHeldFloats;
     return walk;
+}
+
+int GruWalk::terms_each() const {
+    return ceil_of(is_backward ? 3 * hidden : hidden, slices);
 }
 
 int64_t GruWalk::shared_floats() const {
@@ -60,7 +59,7 @@ std::string gru_walk_text(const GruWalk& walk, const GruAccess& access, int64_t 
         {"THREADS", std::to_string(walk.threads)},
         {"SLICES", std::to_string(walk.slices)},
         {"TASKS", std::to_string(units * walk.slices)},
-        {"EACH", std::to_string(terms_each(walk))},
+        {"EACH", std::to_string(walk.terms_each())},
         {"HELD", walk.held ? "1" : "0"},
         {"READ_WEIGHT", access.read_weight},
         {"READ_RESET", access.read_reset},

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A GRU's way through the steps of a window, as GLSL: of a kernel of its own (gru.ops.cpp), or of one
-// stage of a row program (codegen/row_windows.cpp).  See shaders/recurrent.
+// stage of a row program (codegen/row_stage_walk.cpp, as a body).  See shaders/recurrent.
 
 #pragma once
 
@@ -40,6 +40,8 @@ struct GruWalk {
     /// For so many sequences at a time.
     static GruWalk of(bool is_backward, int64_t hidden, int64_t steps, int sequences, int threads,
                       const DeviceCaps& caps);
+    /// Terms that each of the threads of a product adds up.
+    int terms_each() const;
     int units() const { return sequences * hidden; }
     /// Floats of shared memory.
     int64_t shared_floats() const;
@@ -58,7 +60,7 @@ struct GruAccess {
     std::string store_start;  ///< `back`, of `window`; empty: nobody reads it
 };
 
-/// Statements of a workgroup's walk.  In scope: tid; first, the tile's first row; last_row; SHARED and
+/// Statements of a workgroup's walk, of a kernel of its own.  In scope: tid; first, the tile's first row; last_row; SHARED and
 /// PUT_SHARED of floats, those from `shared_offset` on being the walk's own; UNROLL.
 std::string gru_walk_text(const GruWalk& walk, const GruAccess& access, int64_t shared_offset);
 

@@ -357,6 +357,12 @@ class CPrinter {
                 together(s.body, false);
                 --depth_;
                 return line("}");
+            case StatementKind::kBlock:
+                line("{");
+                ++depth_;
+                together(s.body, is_last);
+                --depth_;
+                return line("}");
             case StatementKind::kIf:
                 line("if (" + expression(s.a) + ") {");
                 ++depth_;
@@ -586,6 +592,14 @@ class CPrinter {
                 return line(
                     (is_spread_[s.local] ? place_of(s.local) : "const " + declaration(local(s))) +
                     " = " + called(s.function, s.arguments) + ";");
+            case StatementKind::kBlock:
+                line("{");
+                block(s.body);
+                return line("}");
+            case StatementKind::kBreak:
+                if (!stands_alone_ && !in_loop_) fail("a loop left before a barrier");
+                return line("break;");
+            case StatementKind::kStoreChunk:
             case StatementKind::kStoreElements:
                 return fail("chunks of elements");
             case StatementKind::kBarrier:
@@ -651,7 +665,7 @@ class CPrinter {
 
     std::string update(const Statement& s) {
         const std::string counter = name_of(local(s));
-        if (s.c == 0) return "++" + counter;
+        if (s.c == 0) return (s.op == ScalarOp::kSub ? "--" : "++") + counter;
         HEARTH_ASSERT(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv);
         return counter + (s.op == ScalarOp::kAdd ? " += " : " /= ") + expression(s.c);
     }
@@ -726,6 +740,12 @@ class CPrinter {
                 return place_of(n.bits) + "[" + expression(n.in[0]) + "]";
             case ExprKind::kBuffer:
                 return place_of_buffer(n.bits);
+            case ExprKind::kClamp:
+            case ExprKind::kMultiplyAdd:
+            case ExprKind::kDot:
+            case ExprKind::kLoadChunk:
+            case ExprKind::kCompose:
+            case ExprKind::kScale:
             case ExprKind::kChunkElement:
             case ExprKind::kVector:
             case ExprKind::kFill:

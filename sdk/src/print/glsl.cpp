@@ -98,6 +98,9 @@ class GlslPrinter {
             case StatementKind::kMultiplyAdd:
                 HEARTH_ASSERT(false && "lanes are for CPUs");
                 return;
+            case StatementKind::kStoreChunk:
+                return line(body_.buffers[s.buffer].name + "v.at[" + expression(s.a) +
+                            "] = " + expression(s.b) + ";");
             case StatementKind::kStoreElements:
                 return line(store_elements(s));
             case StatementKind::kLetCall:
@@ -109,9 +112,11 @@ class GlslPrinter {
                             "] = " + store_text(held_type(to.held), to.dtype, operand(s.b)) + ";");
             }
             case StatementKind::kFor:
-                line(std::string(s.is_unrolled ? "[[unroll]] " : "") + "for (" +
-                     declaration(local(s)) + " = " + expression(s.a) + "; " + expression(s.b) +
-                     "; " + update(s) + ") {");
+                line(std::string(s.is_unrolled ? "[[unroll]] "
+                                 : s.is_rolled ? "[[dont_unroll]] "
+                                               : "") +
+                     "for (" + declaration(local(s)) + " = " + expression(s.a) + "; " +
+                     expression(s.b) + "; " + update(s) + ") {");
                 block(s.body);
                 return line("}");
             case StatementKind::kIf:
@@ -124,6 +129,12 @@ class GlslPrinter {
                 return line(s.a == 0 ? "return;" : "return " + expression(s.a) + ";");
             case StatementKind::kContinue:
                 return line("continue;");
+            case StatementKind::kBreak:
+                return line("break;");
+            case StatementKind::kBlock:
+                line(s.label.empty() ? "{" : "{  // " + s.label);
+                block(s.body);
+                return line("}");
         }
     }
 
@@ -152,7 +163,7 @@ class GlslPrinter {
 
     std::string update(const Statement& s) {
         const std::string& counter = local(s).name;
-        if (s.c == 0) return "++" + counter;
+        if (s.c == 0) return (s.op == ScalarOp::kSub ? "--" : "++") + counter;
         switch (s.op) {
             case ScalarOp::kAdd:
                 return counter + " += " + expression(s.c);
@@ -195,6 +206,7 @@ class GlslPrinter {
     std::string operand(uint32_t id) {
         switch (node(id).kind) {
             case ExprKind::kOperation:
+            case ExprKind::kScale:
             case ExprKind::kGreater:
             case ExprKind::kGreaterEqual:
                 return "(" + expression(id) + ")";
@@ -235,6 +247,19 @@ class GlslPrinter {
             case ExprKind::kGather:
             case ExprKind::kUnpack:
                 return chunk(n);
+            case ExprKind::kLoadChunk:
+                return body_.buffers[n.bits].name + "v.at[" + expression(n.in[0]) + "]";
+            case ExprKind::kCompose:
+                return std::string(glsl_chunk_type(n.chunk)) + "(" + list(body_.arguments_of(n)) +
+                       ")";
+            case ExprKind::kScale:
+                return operand(n.in[0]) + " * " + operand(n.in[1]);
+            case ExprKind::kMultiplyAdd:
+                return "fma(" + list(n.in) + ")";
+            case ExprKind::kDot:
+                return "dot(" + list(n.in) + ")";
+            case ExprKind::kClamp:
+                return "clamp(" + list(n.in) + ")";
             case ExprKind::kLoad: {
                 if (n.chunk != Chunk::kOne) return chunk(n);
                 const BodyBuffer& from = body_.buffers[n.bits];

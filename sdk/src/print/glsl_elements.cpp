@@ -55,6 +55,8 @@ std::string_view glsl_chunk_type(Chunk chunk) {
     switch (chunk) {
         case Chunk::kOne:
             break;
+        case Chunk::kThree:
+            return "vec3";
         case Chunk::kFour:
             return "vec4";
         case Chunk::kEight:

@@ -246,7 +246,10 @@ class WgslPrinter {
                 const std::string step = s.c == 0 ? "1" : expression(s.c);
                 line("for (var " + counter + ": " + type_of(local(s)) + " = " + expression(s.a) +
                      "; " + expression(s.b) + "; " + counter +
-                     (s.c != 0 && s.op == ScalarOp::kDiv ? " /= " : " += ") + step + ") {");
+                     (s.op == ScalarOp::kDiv   ? " /= "
+                      : s.op == ScalarOp::kSub ? " -= "
+                                               : " += ") +
+                     step + ") {");
                 block(s.body);
                 return line("}");
             }
@@ -261,7 +264,14 @@ class WgslPrinter {
                 return line("return;");
             case StatementKind::kContinue:
                 return line("continue;");
+            case StatementKind::kBreak:
+                return line("break;");
+            case StatementKind::kBlock:
+                line("{");
+                block(s.body);
+                return line("}");
             case StatementKind::kDeclareBuffer:
+            case StatementKind::kStoreChunk:
             case StatementKind::kStoreElements:
             case StatementKind::kBarrier:
             case StatementKind::kCall:

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace hearth {
 
@@ -127,11 +128,14 @@ class KernelRun {
         return &cells_[local][first + static_cast<size_t>(index)];
     }
 
-    uint32_t read_local(uint64_t local, size_t t, int32_t index) {
+    /// may_be_unset: what nothing has written is NaN then, so that using it shows in the results.
+    uint32_t read_local(uint64_t local, size_t t, int32_t index, bool may_be_unset = false) {
         const Cell* c = cell(local, t, index);
         if (c == nullptr) return 0;
         const Local& l = body_.locals[local];
         const std::string place = l.name + "[" + std::to_string(index) + "]";
+        if (!c->is_set && may_be_unset)
+            return std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
         if (!c->is_set) fail(t, "reads " + place + ", which nothing has written");
         if (l.kind == LocalKind::kShared &&
             shared_touches_[local][static_cast<size_t>(index)].read(who(t), interval_))
@@ -249,7 +253,8 @@ class KernelRun {
                     const Values at = index_of(n, i, mask);
                     for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
                         if (mask[t])
-                            result[i][t] = read_local(n.bits, t, static_cast<int32_t>(at[t]));
+                            result[i][t] =
+                                read_local(n.bits, t, static_cast<int32_t>(at[t]), n.may_be_unset);
                 }
                 break;
             case ExprKind::kVector:
@@ -262,6 +267,35 @@ class KernelRun {
                 check_alignment(at, static_cast<uint32_t>(result.size()), mask);
                 each([&](uint32_t i, size_t t) {
                     return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} + i);
+                });
+                break;
+            }
+            case ExprKind::kLoadChunk: {
+                const Values at = values(n.in[0], mask);
+                const auto length = static_cast<int64_t>(result.size());
+                each([&](uint32_t i, size_t t) {
+                    return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} * length + i);
+                });
+                break;
+            }
+            case ExprKind::kCompose:
+                for (uint32_t i = 0; i < result.size(); ++i)
+                    result[i] = values(body_.arguments_of(n)[i], mask);
+                break;
+            case ExprKind::kScale: {
+                const Elements chunk = elements(n.in[0], mask);
+                const Values factor = values(n.in[1], mask);
+                each([&](uint32_t i, size_t t) {
+                    return scalar_operation(ScalarOp::kMul, ScalarType::kF32,
+                                            {chunk[i][t], factor[t], 0});
+                });
+                break;
+            }
+            case ExprKind::kMultiplyAdd: {
+                const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
+                const Elements sum = elements(n.in[2], mask);
+                each([&](uint32_t i, size_t t) {
+                    return multiply_add(a[i][t], b[i][t], sum[i][t]);
                 });
                 break;
             }
@@ -310,6 +344,11 @@ class KernelRun {
                 HEARTH_ASSERT(false && "no chunk");
         }
         return result;
+    }
+
+    static uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t sum) {
+        const auto number = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+        return std::bit_cast<uint32_t>(std::fma(number(a), number(b), number(sum)));
     }
 
     static void round_all(Elements& elements) {
@@ -393,6 +432,34 @@ class KernelRun {
                 });
                 break;
             }
+            case ExprKind::kMultiplyAdd: {
+                const Values a = values(n.in[0], mask), b = values(n.in[1], mask);
+                const Values sum = values(n.in[2], mask);
+                each([&](size_t t) { return multiply_add(a[t], b[t], sum[t]); });
+                break;
+            }
+            case ExprKind::kDot: {
+                const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
+                each([&](size_t t) {
+                    uint32_t sum = 0;
+                    for (size_t i = 0; i < a.size(); ++i) sum = multiply_add(a[i][t], b[i][t], sum);
+                    return sum;
+                });
+                break;
+            }
+            case ExprKind::kClamp: {
+                const Values value = values(n.in[0], mask), least = values(n.in[1], mask);
+                const Values most = values(n.in[2], mask);
+                each([&](size_t t) {
+                    const auto at = [&](const Values& v) { return static_cast<int32_t>(v[t]); };
+                    return static_cast<uint32_t>(
+                        std::min(std::max(at(value), at(least)), at(most)));
+                });
+                break;
+            }
+            case ExprKind::kLoadChunk:
+            case ExprKind::kCompose:
+            case ExprKind::kScale:
             case ExprKind::kVector:
             case ExprKind::kFill:
             case ExprKind::kPart:
@@ -532,18 +599,24 @@ class KernelRun {
         return result;
     }
 
-    /// next: those that go on with the innermost loop's next turn.
+    /// A turn of a loop.
+    struct Turn {
+        Mask ended;   ///< those that go on with the next one
+        Mask broken;  ///< those that are done with the loop
+    };
+
+    /// turn: of the innermost loop.
     void block(std::span<const Statement> statements, const Mask& entered, Frame& frame,
-               Mask* next) {
+               Turn* turn) {
         for (const Statement& s : statements) {
             Mask mask = without(entered, frame.left);
-            if (next != nullptr) mask = without(mask, *next);
+            if (turn != nullptr) mask = without(without(mask, turn->ended), turn->broken);
             if (!is_any(mask) || !error_.ok()) return;
-            execute(s, mask, frame, next);
+            execute(s, mask, frame, turn);
         }
     }
 
-    void execute(const Statement& s, const Mask& mask, Frame& frame, Mask* next) {
+    void execute(const Statement& s, const Mask& mask, Frame& frame, Turn* turn) {
         switch (s.kind) {
             case StatementKind::kLet:
                 return assign(s.local, elements(s.a, mask), mask);
@@ -577,6 +650,25 @@ class KernelRun {
                 return lanes(s, mask);
             case StatementKind::kMultiplyAdd:
                 return multiply_add(s, mask);
+            case StatementKind::kBlock: {
+                const std::string caller = name_;
+                if (!s.label.empty()) name_ += ", " + s.label;
+                block(s.body, mask, frame, turn);
+                name_ = caller;
+                return;
+            }
+            case StatementKind::kStoreChunk: {
+                const Values at = values(s.a, mask);
+                const Elements all = elements(s.b, mask);
+                for (size_t i = 0; i < all.size(); ++i)
+                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                        if (mask[t])
+                            store(s.buffer, t,
+                                  static_cast<int32_t>(at[t]) * static_cast<int64_t>(all.size()) +
+                                      static_cast<int64_t>(i),
+                                  all[i][t]);
+                return;
+            }
             case StatementKind::kStoreElements: {
                 const Values at = values(s.a, mask);
                 Elements all;
@@ -601,8 +693,8 @@ class KernelRun {
                 return loop(s, mask, frame);
             case StatementKind::kIf: {
                 const Mask yes = holds(s.a, mask), no = without(mask, yes);
-                block(s.body, yes, frame, next);
-                block(s.otherwise, no, frame, next);
+                block(s.body, yes, frame, turn);
+                block(s.otherwise, no, frame, turn);
                 return;
             }
             case StatementKind::kBarrier:
@@ -622,10 +714,13 @@ class KernelRun {
                 return;
             }
             case StatementKind::kContinue:
-                HEARTH_ASSERT(next != nullptr);
+            case StatementKind::kBreak: {
+                HEARTH_ASSERT(turn != nullptr);
+                Mask& gone = s.kind == StatementKind::kBreak ? turn->broken : turn->ended;
                 for (size_t t = 0; t < mask.size(); ++t)
-                    if (mask[t]) (*next)[t] = true;
+                    if (mask[t]) gone[t] = true;
                 return;
+            }
         }
     }
 
@@ -698,9 +793,9 @@ class KernelRun {
         for (;;) {
             mask = holds(s.b, mask);
             if (!is_any(mask) || !error_.ok()) return;
-            Mask next(mask.size());
-            block(s.body, mask, frame, &next);
-            mask = without(mask, frame.left);
+            Turn turn{Mask(mask.size()), Mask(mask.size())};
+            block(s.body, mask, frame, &turn);
+            mask = without(without(mask, frame.left), turn.broken);
             if (!error_.ok()) return;
             const Values amount = s.c == 0 ? Values(body_.threads, 1) : values(s.c, mask);
             for (size_t t = 0; t < mask.size(); ++t)

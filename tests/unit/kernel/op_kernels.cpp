@@ -40,15 +40,19 @@ bool writes(const KernelCall& call, ValueId value) {
     });
 }
 
-std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps) {
-    const auto capacity = static_cast<uint64_t>(variant.rows) + 5;
-    auto graph = run_passes(variant.graph, {.rows_capacity = capacity, .caps = caps});
+std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps,
+                                            const LowerSettings& settings) {
+    const uint64_t capacity = settings.rows_capacity != 0 ? settings.rows_capacity
+                                                          : static_cast<uint64_t>(variant.rows) + 5;
+    auto graph = run_passes(
+        variant.graph,
+        {.rows_capacity = capacity, .caps = caps, .row_programs = settings.row_programs});
     EXPECT_TRUE(graph.ok()) << variant.text << ": " << graph.status().message();
     if (!graph.ok()) return {};
     LowerOptions options;
     options.caps = caps;
     options.rows_capacity = capacity;
-    options.row_programs = false;
+    options.row_programs = settings.row_programs;
     options.compile_kernels = false;
     auto lowered = lower({&*graph, 1}, options);
     EXPECT_TRUE(lowered.ok()) << variant.text << ": " << lowered.status().message();
@@ -59,9 +63,10 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
                           std::move(*values)};
 }
 
-std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps) {
+std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
+                                 const LowerSettings& settings) {
     std::vector<OpKernel> kernels;
-    const auto lowered = lower_variant(variant, caps);
+    const auto lowered = lower_variant(variant, caps, settings);
     if (!lowered) return kernels;
     for (const KernelCall& call : lowered->calls) {
         if (call.body == nullptr || writes_in_place(call)) continue;

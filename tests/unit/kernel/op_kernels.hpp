@@ -30,14 +30,20 @@ struct LoweredVariant {
     std::vector<KernelCall> calls;
     std::vector<HostTensor> values;
 };
-/// Lowered without row programs and without code; none if that failed, which the test then does.
-std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps);
+struct LowerSettings {
+    bool row_programs = false;
+    uint64_t rows_capacity = 0;  ///< 0: a few more than the variant has
+};
+/// Lowered without code; none if that failed, which the test then does.
+std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps,
+                                            const LowerSettings& settings = {});
 bool writes_in_place(const KernelCall& call);
 bool writes(const KernelCall& call, ValueId value);
 
-/// Those of a variant's graph, compiled for such a device without row programs.  Kernels that write in place
-/// are left out: what they found is gone.
-std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps);
+/// Those of a variant's graph, compiled for such a device.  Kernels that write in place are left out: what
+/// they found is gone.
+std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
+                                 const LowerSettings& settings = {});
 
 /// A GPU, and a driver that runs on the CPU.
 DeviceCaps gpu_caps();

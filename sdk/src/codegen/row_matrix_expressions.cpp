@@ -3,7 +3,7 @@
 
 // What stages of a row program read and where they store it.
 
-#include "codegen/row_writer.hpp"
+#include "codegen/row_matrix_writer.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-std::optional<Scalar> RowProgramWriter::resident(Scope& scope, uint32_t level, ValueId v,
-                                                 const ScalarPlace& place) {
+std::optional<Scalar> MatrixRowWriter::resident(Scope& scope, uint32_t level, ValueId v,
+                                                const ScalarPlace& place) {
     for (const std::shared_ptr<const Group>& number : numbers_) {
         if (std::find(number->stores.begin(), number->stores.end(), v) == number->stores.end())
             continue;
@@ -45,8 +45,8 @@ std::optional<Scalar> RowProgramWriter::resident(Scope& scope, uint32_t level, V
                             element, scalar_type(value.dtype));
 }
 
-std::optional<Scalar> RowProgramWriter::read_by_eight(Scope& scope, uint32_t level, ValueId v,
-                                                      const ScalarPlace& place) {
+std::optional<Scalar> MatrixRowWriter::read_by_eight(Scope& scope, uint32_t level, ValueId v,
+                                                     const ScalarPlace& place) {
     const Value& value = graph_.value(v);
     const int rank = value.shape.rank();
     if (!is_floating(value.dtype) || !place.coords || rank == 0 || place.coords->rank() != rank ||
@@ -67,7 +67,7 @@ std::optional<Scalar> RowProgramWriter::read_by_eight(Scope& scope, uint32_t lev
     return element;
 }
 
-std::string RowProgramWriter::eight_source(uint32_t level, ValueId v, bool has_row) {
+std::string MatrixRowWriter::eight_source(uint32_t level, ValueId v, bool has_row) {
     const Value& value = graph_.value(v);
     const int rank = value.shape.rank();
     const std::string near = "near" + text(v);
@@ -102,18 +102,18 @@ std::string RowProgramWriter::eight_source(uint32_t level, ValueId v, bool has_r
     return floats(four + "]", four + " + 1]");
 }
 
-std::string RowProgramWriter::by_four(ValueId v) {
+std::string MatrixRowWriter::by_four(ValueId v) {
     std::vector<uint32_t>& known = kernel_.vector_loads;
     if (std::find(known.begin(), known.end(), v) == known.end()) known.push_back(v);
     return kernel_.buffers.name_of(v) + "v";
 }
 
-void RowProgramWriter::note_store(ValueId v) {
+void MatrixRowWriter::note_store(ValueId v) {
     if (std::find(kernel_.stores.begin(), kernel_.stores.end(), v) == kernel_.stores.end())
         kernel_.stores.push_back(v);
 }
 
-bool RowProgramWriter::is_read_outside(ValueId v) const {
+bool MatrixRowWriter::is_read_outside(ValueId v) const {
     if (leaves_[v]) return true;
     for (NodeId r : readers_[v]) {
         if (!region_.has(r)) {
@@ -125,18 +125,18 @@ bool RowProgramWriter::is_read_outside(ValueId v) const {
     return false;
 }
 
-int RowProgramWriter::row_width(ValueId v) const {
+int MatrixRowWriter::row_width(ValueId v) const {
     return static_cast<int>(without_rows(graph_.value(v).shape).element_count().count);
 }
 
-void RowProgramWriter::store(Scope& scope, ValueId v, const std::string& content,
-                             const std::string& inner, const std::string& inside) {
+void MatrixRowWriter::store(Scope& scope, ValueId v, const std::string& content,
+                            const std::string& inner, const std::string& inside) {
     store_shared(scope, v, content, inner, inside);
     store_outside(scope, v, content, inner, inside);
 }
 
-void RowProgramWriter::store_shared(Scope& scope, ValueId v, const std::string& content,
-                                    const std::string& inner, const std::string& inside) {
+void MatrixRowWriter::store_shared(Scope& scope, ValueId v, const std::string& content,
+                                   const std::string& inner, const std::string& inside) {
     const ScalarType type = scalar_type(graph_.value(v).dtype);
     if (const RowTile* tile = plan_.tile_for(v)) {
         HEARTH_ASSERT(!tile->is_half());
@@ -150,8 +150,8 @@ void RowProgramWriter::store_shared(Scope& scope, ValueId v, const std::string& 
     }
 }
 
-void RowProgramWriter::store_outside(Scope& scope, ValueId v, const std::string& content,
-                                     const std::string& inner, const std::string& inside) {
+void MatrixRowWriter::store_outside(Scope& scope, ValueId v, const std::string& content,
+                                    const std::string& inner, const std::string& inside) {
     if (!is_made_[v] || !is_read_outside(v)) return;
     note_store(v);
     const std::string width = text(row_width(v));
@@ -159,8 +159,8 @@ void RowProgramWriter::store_outside(Scope& scope, ValueId v, const std::string&
                       kernel_.buffers.store(v, "row * " + width + " + " + inner, content));
 }
 
-void RowProgramWriter::store_row(Scope& scope, std::span<const ValueId> values, Scalar inner,
-                                 const std::string& inner_text, const std::string& inside) {
+void MatrixRowWriter::store_row(Scope& scope, std::span<const ValueId> values, Scalar inner,
+                                const std::string& inner_text, const std::string& inside) {
     std::vector<std::string> contents;
     for (ValueId v : values)
         contents.push_back(scope.writer.emit(
@@ -169,25 +169,25 @@ void RowProgramWriter::store_row(Scope& scope, std::span<const ValueId> values, 
         store(scope, values[i], contents[i], inner_text, inside);
 }
 
-bool RowProgramWriter::is_half_tile(ValueId v) const {
+bool MatrixRowWriter::is_half_tile(ValueId v) const {
     const RowTile* tile = plan_.tile_for(v);
     return tile != nullptr && tile->is_half();
 }
 
-bool RowProgramWriter::is_kept_by_eight(ValueId v) const {
+bool MatrixRowWriter::is_kept_by_eight(ValueId v) const {
     const RowTile* tile = plan_.tile_for(v);
     return tile != nullptr && (tile->is_half() || (graph_.value(v).dtype == DType::kF32 &&
                                                    tile->width % 8 == 0 && tile->stride % 4 == 0));
 }
 
-bool RowProgramWriter::is_stored_by_eight(ValueId v) const {
+bool MatrixRowWriter::is_stored_by_eight(ValueId v) const {
     const DType dtype = graph_.value(v).dtype;
     return is_made_[v] && is_read_outside(v) && row_width(v) % 8 == 0 &&
            (dtype == DType::kF16 || dtype == DType::kF32);
 }
 
-void RowProgramWriter::store_eight(Scope& scope, std::span<const ValueId> values, int width,
-                                   std::optional<Scalar> sum, const std::string& sum_text) {
+void MatrixRowWriter::store_eight(Scope& scope, std::span<const ValueId> values, int width,
+                                  std::optional<Scalar> sum, const std::string& sum_text) {
     GlslWriter& writer = scope.writer;
     const bool is_whole = width % 8 == 0;
     const std::string inside = is_whole ? "" : "n < " + text(width);
@@ -219,7 +219,7 @@ void RowProgramWriter::store_eight(Scope& scope, std::span<const ValueId> values
     for (ValueId v : values) store_eight_of(scope, v);
 }
 
-void RowProgramWriter::store_eight_of(Scope& scope, ValueId v) {
+void MatrixRowWriter::store_eight_of(Scope& scope, ValueId v) {
     const std::string eight = "eight" + text(v), halfs = "to_halfs(" + eight + ")";
     if (is_half_tile(v)) {
         const RowTile& tile = *plan_.tile_for(v);
@@ -248,13 +248,13 @@ void RowProgramWriter::store_eight_of(Scope& scope, ValueId v) {
     scope.writer.close_scope();
 }
 
-std::string RowProgramWriter::four_of(const std::string& eight, int half) {
+std::string MatrixRowWriter::four_of(const std::string& eight, int half) {
     std::string four = "vec4(";
     for (int t = 0; t < 4; ++t) four += eight + "[" + text(4 * half + t) + (t < 3 ? "], " : "])");
     return four;
 }
 
-std::string RowProgramWriter::eight_text(Scope& scope) {
+std::string MatrixRowWriter::eight_text(Scope& scope) {
     scope.writer.fill_room(std::move(scope.eight_reads));
     return scope.writer.text(kStageMargin);
 }

@@ -1,13 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes a row program (row_program.hpp) as planned by row_plan.hpp: the frame in row_program.cpp,
-// what stages read and store in row_expressions.cpp, and the stages by kind in row_elements.cpp,
-// row_products.cpp, row_matrices.cpp, row_registers.cpp, row_walks.cpp and row_sums.cpp.
+// Writes a row program on matrix cores (row_program.hpp) as GLSL: the frame in row_matrix_program.cpp,
+// what stages read and store in row_matrix_expressions.cpp, the weights' way into shared memory in
+// row_matrix_weights.cpp, and the stages by kind in row_matrix_elements.cpp, row_matrices.cpp,
+// row_registers.cpp and row_matrix_sums.cpp.
+//
+// This is what is left of writing text: a body (kernel/body.hpp) has no matrices yet.  Row programs
+// without them are bodies (row_kernel.cpp), whose stages (row_stages.hpp) do the same as those here
+// that need no matrices.
 
 #pragma once
 
 #include "codegen/group_kernels.hpp"
+#include "codegen/row_frame.hpp"
 #include "codegen/row_plan.hpp"
 
 #include <algorithm>
@@ -21,38 +27,16 @@ inline std::string text(int64_t number) {
     return std::to_string(number);
 }
 
-inline int ceil_div(int a, int b) {
-    return (a + b - 1) / b;
-}
-
-inline Shape without_rows(const Shape& shape) {
-    Shape inner = shape;
-    inner.erase(0);
-    return inner;
-}
-
 // Registers of a thread that sums over rows may take; beyond, sums live in their buffers.
 inline constexpr int kMaxKeptFloats = 96;
-inline constexpr int kMaxRowsEach = 8;  // of a product, by four columns each
 
-/// How a product or gradient is dealt out to threads: tasks of `lines` x 4 results.
-struct Deal {
-    int columns = 0;  ///< groups of four
-    int lines = 1;    ///< each task's
-    int tasks = 0;
-    int rounds = 1;
+/// What a stage does, for whoever reads the kernel (row_stages.hpp).
+std::string label_of(const Graph& graph, const RowPlan& plan, const RowStage& stage);
 
-    Deal(int line_count, int width, int lines_each, int threads)
-        : columns(ceil_div(width, 4)),
-          lines(lines_each),
-          tasks(ceil_div(line_count, lines_each) * columns),
-          rounds(ceil_div(tasks, threads)) {}
-};
-
-class RowProgramWriter {
+class MatrixRowWriter {
   public:
-    RowProgramWriter(const Graph& graph, const RowRegion& region, RowPlan plan,
-                     const std::vector<bool>& inlined, const LowerOptions& options)
+    MatrixRowWriter(const Graph& graph, const RowRegion& region, RowPlan plan,
+                    const std::vector<bool>& inlined, const LowerOptions& options)
         : graph_(graph),
           region_(region),
           plan_(std::move(plan)),
@@ -77,11 +61,9 @@ class RowProgramWriter {
   private:
     // The frame:
 
-    bool on_matrix_cores() const { return plan_.edge != 0; }
-
     /// Devices with matrix cores convert to f16 by one instruction, which rounds to nearest even; so
     /// do the matrices' own conversions.
-    std::string_view round_f16() const { return on_matrix_cores() ? "round_to_half" : kRoundF16; }
+    std::string_view round_f16() const { return "round_to_half"; }
 
     /// Shared memory.  Matrices can be loaded from integers in steps of 16 bytes, whatever the
     /// integers stand for.
@@ -93,10 +75,8 @@ class RowProgramWriter {
     int tiles_each() const;
     std::string tile_loop(const std::string& levels) const;
     std::string write_level(uint32_t level);
-    std::string write_held_level(uint32_t level);
     std::string load_vectors();
     std::string load_positions() const;
-    std::string label_of(const RowStage& stage) const;
 
     /// Work of one stage begins with the thread after the last one that the stage before used, so
     /// that small stages of one level run side by side.
@@ -125,7 +105,7 @@ class RowProgramWriter {
         bool is_one_wide = false;   ///< so that coordinates along the row are 0
         bool needs_places = false;  ///< something cannot be read so
 
-        Scope(RowProgramWriter& program, const RowStage& stage)
+        Scope(MatrixRowWriter& program, const RowStage& stage)
             : expressions(program.graph_, stage.group != nullptr ? *stage.group : nothing,
                           program.inlined_),
               arena(expressions.arena()),
@@ -211,7 +191,6 @@ class RowProgramWriter {
     bool is_plain_half(ValueId v) const { return is_in_buffer(v, DType::kF16); }
     bool is_in_buffer(ValueId v, DType dtype) const;
     std::string fill_by_eight(const RowTile& tile, int& lane);
-    std::string fill_by_four(const RowTile& tile, int& lane);
     std::string write_map(const RowStage& stage, int& lane);
     std::string write_elements(const RowStage& stage, std::span<const ValueId> values, int width,
                                int padded, int& lane);
@@ -238,11 +217,9 @@ class RowProgramWriter {
         int quads = 0;
     };
 
-    /// from: the first of the inner extent, as text.
+    /// Of f16, eight elements at a time.  All that products may read is filled.  from: the first of the inner
+    /// extent, as text.
     WeightCopy weight_copy(size_t index, const std::string& from);
-
-    /// The same for f16, eight elements at a time.  All that products may read is filled.
-    WeightCopy half_weight_copy(size_t index, const std::string& from);
 
     /// The floats in a buffer that an expression rounds to f16, and does nothing else to; or kNone.
     ValueId rounded_from(ValueId v) const;
@@ -259,39 +236,10 @@ class RowProgramWriter {
 
     /// A function that gives an element of the weights.
     std::string weight_function(size_t index, int i_end, int j_end);
-    Deal deal_product(int width) const;
 
     /// The loop over chunks of a product's weights that come into shared memory one by one.
     std::string open_chunks(size_t weight);
-    std::string write_product(const RowStage& stage, int& lane);
-    std::string open_tasks(const Deal& deal) const;
     static std::string close_tasks() { return "                }\n            }\n"; }
-
-    std::string write_epilogue(const RowStage& stage, const RowWeight& w, const Deal& deal);
-
-    // Products by held weights (row_held_products.cpp):
-
-    bool holds_weights() const { return plan_.mode == RowWeights::kHeld; }
-    std::string fetch_held(size_t index);
-    /// An element of the weights that a thread holds, four of the inner extent at a time.
-    std::string held_value(size_t index);
-    /// Opens the loop over a thread's columns "n" and slices "s" of the inner extent.
-    std::string open_held(const RowWeight& w) const;
-    std::string write_held_product(const RowStage& stage);
-    std::string write_held_epilogue(const RowStage& stage, int& lane);
-    bool has_slices(uint32_t level) const;
-
-    // Walks through windows (row_walks.cpp):
-
-    std::string write_walk(const RowStage& stage);
-
-    /// Statements that set `to` to the value's element at `place`, coordinates by name.  prefix: of the
-    /// names "row" and "r", that row's place in the tile.
-    std::string read_in_walk(const RowStage& stage, ValueId v, std::span<const std::string> place,
-                             const std::string& to, const std::string& prefix);
-    std::string store_in_walk(const RowStage& stage, ValueId v, const std::string& content,
-                              const std::string& inner);
-    std::string zeros_behind(const Node& node) const;
 
     // On matrix cores:
 
@@ -383,12 +331,8 @@ class RowProgramWriter {
 
     // Sums over rows:
 
-    Deal deal_gradient(const RowStage& stage) const;
-
     /// Decides which gradients stay in registers from tile to tile.
     void choose_kept();
-    std::string write_gradient(const RowStage& stage, int& lane);
-    std::string store_gradient(const RowStage& stage, const Deal& deal, const std::string& sums);
     std::string write_row_sum(const RowStage& stage, int& lane);
 
     /// Whether a sum over rows alone can be taken eight columns at a time, in turns of threads whose
@@ -407,8 +351,6 @@ class RowProgramWriter {
                           const std::string& lane_text);
     void store_row_sum(ValueId v, const std::string& name, int columns, int rounds, bool in_turns,
                        const std::string& lane_text);
-    /// Whether a thread adds up all terms of a column: without a barrier.
-    bool sums_alone(int length) const;
     std::string write_sums() const { return sums_; }
 
     /// How far from the margin a stage's statements are.

@@ -3,28 +3,26 @@
 
 // Stages of a row program that copy rows, compute element by element, or reduce within a row.
 
-#include "codegen/row_writer.hpp"
+#include "codegen/row_matrix_writer.hpp"
 
 #include <algorithm>
 
 namespace hearth {
 
-std::string RowProgramWriter::write_fill(const RowStage& stage, int& lane) {
+std::string MatrixRowWriter::write_fill(const RowStage& stage, int& lane) {
     const RowTile& tile = plan_.tiles[static_cast<size_t>(stage.left)];
     if (tile.is_half() && is_plain_half(tile.value) && tile.width % 8 == 0)
         return fill_by_eight(tile, lane);
-    if (!tile.is_half() && is_plain(tile.value) && tile.width % 4 == 0)
-        return fill_by_four(tile, lane);
     return write_elements(stage, {{tile.value}}, tile.width, tile.padded(), lane);
 }
 
-bool RowProgramWriter::is_in_buffer(ValueId v, DType dtype) const {
+bool MatrixRowWriter::is_in_buffer(ValueId v, DType dtype) const {
     const Value& value = graph_.value(v);
     return value.dtype == dtype && !(value.kind == ValueKind::kNode && inlined_[value.node]) &&
            value.shape.element_count() != Dim(1);
 }
 
-std::string RowProgramWriter::fill_by_eight(const RowTile& tile, int& lane) {
+std::string MatrixRowWriter::fill_by_eight(const RowTile& tile, int& lane) {
     const int eights = tile.padded() / 8, inside = tile.width / 8;
     const int tasks = plan_.tile_rows * eights;
     std::string out = "            " + lane_line(lane, tasks) + "\n";
@@ -39,19 +37,7 @@ std::string RowProgramWriter::fill_by_eight(const RowTile& tile, int& lane) {
     return out;
 }
 
-std::string RowProgramWriter::fill_by_four(const RowTile& tile, int& lane) {
-    const int quads = tile.width / 4;
-    const int tasks = plan_.tile_rows * quads;
-    std::string out = "            " + lane_line(lane, tasks) + "\n";
-    out += "            " + each_task(tasks) + "\n";
-    out += "                pool[e / " + text(quads) + " * " + text(tile.stride / 4) + " + e % " +
-           text(quads) + " + " + text(tile.offset / 4) + "] = " + by_four(tile.value) +
-           ".at[min(first + e / " + text(quads) + ", last_row) * " + text(quads) + " + e % " +
-           text(quads) + "];\n";
-    return out;
-}
-
-std::string RowProgramWriter::write_map(const RowStage& stage, int& lane) {
+std::string MatrixRowWriter::write_map(const RowStage& stage, int& lane) {
     int64_t width = 0;
     int padded = 0;
     for (ValueId v : stage.group->stores) {
@@ -62,8 +48,8 @@ std::string RowProgramWriter::write_map(const RowStage& stage, int& lane) {
                           std::max(padded, static_cast<int>(width)), lane);
 }
 
-std::string RowProgramWriter::write_elements(const RowStage& stage, std::span<const ValueId> values,
-                                             int width, int padded, int& lane) {
+std::string MatrixRowWriter::write_elements(const RowStage& stage, std::span<const ValueId> values,
+                                            int width, int padded, int& lane) {
     Scope scope(*this, stage);
     GlslWriter& writer = scope.writer;
     if (std::any_of(values.begin(), values.end(), [&](ValueId v) { return is_half_tile(v); })) {
@@ -96,7 +82,7 @@ std::string RowProgramWriter::write_elements(const RowStage& stage, std::span<co
     return writer.text(kStageMargin);
 }
 
-std::string RowProgramWriter::write_rowwise(const RowStage& stage) {
+std::string MatrixRowWriter::write_rowwise(const RowStage& stage) {
     Scope scope(*this, stage);
     GlslWriter& writer = scope.writer;
     const Group& group = *stage.group;
@@ -164,8 +150,8 @@ std::string RowProgramWriter::write_rowwise(const RowStage& stage) {
     return writer.text(kStageMargin);
 }
 
-void RowProgramWriter::fold_lanes(GlslWriter& writer, Fold fold, ScalarType type,
-                                  const std::string& sum, int lanes) const {
+void MatrixRowWriter::fold_lanes(GlslWriter& writer, Fold fold, ScalarType type,
+                                 const std::string& sum, int lanes) const {
     const std::string slot = text(plan_.scratch_offset) + " + tid";
     const auto number = [&](const std::string& thread) {
         return shared_element(text(plan_.scratch_offset) + " + " + thread, type);
@@ -185,8 +171,8 @@ void RowProgramWriter::fold_lanes(GlslWriter& writer, Fold fold, ScalarType type
 }
 
 template <class OpenLine>
-void RowProgramWriter::store_rowwise(Scope& scope, const Group& group, int outer_count, Scalar o,
-                                     const OpenLine& open_line) {
+void MatrixRowWriter::store_rowwise(Scope& scope, const Group& group, int outer_count, Scalar o,
+                                    const OpenLine& open_line) {
     std::vector<ValueId> full, single;
     for (ValueId v : group.stores) {
         const int64_t count = without_rows(graph_.value(v).shape).element_count().count;

@@ -3,7 +3,7 @@
 
 // Stages of a row program that sum over rows: weight gradients, bias gradients, losses.
 
-#include "codegen/row_writer.hpp"
+#include "codegen/row_matrix_writer.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -12,100 +12,17 @@
 
 namespace hearth {
 
-Deal RowProgramWriter::deal_gradient(const RowStage& stage) const {
-    const int lines = plan_.tiles[static_cast<size_t>(stage.left)].width;
-    const int width = plan_.tiles[static_cast<size_t>(stage.right)].width;
-    int each = 4;
-    while (each < 16 && ceil_div(lines, each) * ceil_div(width, 4) > plan_.threads) each *= 2;
-    return Deal(lines, width, each, plan_.threads);
-}
-
-void RowProgramWriter::choose_kept() {
+void MatrixRowWriter::choose_kept() {
     int floats = 0;
     for (const RowStage& stage : plan_.stages)
-        if (stage.kind == RowStageKind::kGradient && on_matrix_cores()) {
+        if (stage.kind == RowStageKind::kGradient) {
             const int of_one = matrix_m() * matrix_n() / (plan_.threads / plan_.subgroups);
             floats += ceil_div(matrix_gradient_tasks(stage), plan_.subgroups) * of_one;
-        } else if (stage.kind == RowStageKind::kGradient) {
-            const Deal deal = deal_gradient(stage);
-            floats += deal.rounds * deal.lines * 4;
         }
     keeps_gradients_ = plan_.in_registers || (!plan_.is_single && floats <= kMaxKeptFloats);
 }
 
-std::string RowProgramWriter::write_gradient(const RowStage& stage, int& lane) {
-    if (on_matrix_cores()) return write_matrix_gradient(stage, lane);
-    const RowTile& a = plan_.tiles[static_cast<size_t>(stage.left)];
-    const RowTile& b = plan_.tiles[static_cast<size_t>(stage.right)];
-    const Deal deal = deal_gradient(stage);
-    const std::string sums = keeps_gradients_ ? "kept" + text(stage.node->outputs[0]) : "acc";
-    const std::string size = text(deal.rounds * deal.lines);
-    const std::string clear = "    vec4 " + sums + "[" + size +
-                              "];\n    UNROLL for (int i = 0; i < " + size + "; ++i) " + sums +
-                              "[i] = vec4(0);\n";
-    const std::string lane_text = "            " + lane_line(lane, deal.tasks) + "\n";
-    std::string out = lane_text;
-    if (keeps_gradients_)
-        declarations_ += clear;
-    else
-        out += clear;
-    const int lines4 = deal.lines / 4;
-    out += open_tasks(deal);
-    out += "                for (int r = 0; r < count; ++r) {\n";
-    out += "                    const vec4 right = pool[r * " + text(b.stride / 4) + " + c + " +
-           text(b.offset / 4) + "];\n";
-    out += "                    UNROLL for (int q = 0; q < " + text(lines4) + "; ++q) {\n";
-    out += "                        const vec4 left = pool[r * " + text(a.stride / 4) +
-           " + min(r0 / 4 + q, " + text(ceil_div(a.width, 4) - 1) + ") + " + text(a.offset / 4) +
-           "];\n";
-    out += "                        UNROLL for (int t = 0; t < 4; ++t)\n";
-    const std::string at = sums + "[round * " + text(deal.lines) + " + 4 * q + t]";
-    out += "                            " + at + " = fma(vec4(left[t]), right, " + at + ");\n";
-    out += "                    }\n                }\n" + close_tasks();
-    std::string stores = store_gradient(stage, deal, sums);
-    if (keeps_gradients_)
-        sums_ += "    {\n" + lane_text + stores + "    }\n";
-    else
-        out += stores;
-    return out;
-}
-
-std::string RowProgramWriter::store_gradient(const RowStage& stage, const Deal& deal,
-                                             const std::string& sums) {
-    const int lines = plan_.tiles[static_cast<size_t>(stage.left)].width;
-    const int width = plan_.tiles[static_cast<size_t>(stage.right)].width;
-    const std::string buffer = kernel_.buffers.name_of(stage.node->outputs[0]);
-    note_store(stage.node->outputs[0]);
-    std::string out = open_tasks(deal);
-    out += "                UNROLL for (int i = 0; i < " + text(deal.lines) + "; ++i) {\n";
-    out += "                    const int m = r0 + i;\n";
-    out += "                    if (m < " + text(lines) + ") {\n";
-    out += "                    vec4 sum = " + sums + "[round * " + text(deal.lines) + " + i];\n";
-    const std::string line = "(group * " + text(lines) + " + m)";
-    const bool adds = !plan_.is_single && !keeps_gradients_;
-    if (width % 4 == 0) {
-        const std::string to =
-            by_four(stage.node->outputs[0]) + ".at[" + line + " * " + text(width / 4) + " + c]";
-        if (adds) out += "                    if (first != begin) sum += " + to + ";\n";
-        out += "                    " + to + " = sum;\n";
-    } else {
-        const std::string to = buffer + ".at[" + line + " * " + text(width) + " + 4 * c + t]";
-        out +=
-            "                    UNROLL for (int t = 0; t < 4; ++t)\n"
-            "                        if (4 * c + t < " +
-            text(width) + ") " + to + " = " +
-            (adds ? "first != begin ? " + to + " + sum[t] : sum[t]" : "sum[t]") + ";\n";
-    }
-    out += "                    }\n                }\n" + close_tasks();
-    // A workgroup without rows leaves zeros.
-    if (adds)
-        sums_ += "    if (begin >= end) for (int e = tid; e < " + text(lines * width) +
-                 "; e += " + text(plan_.threads) + ") " + buffer + ".at[group * " +
-                 text(lines * width) + " + e] = 0.0;\n";
-    return out;
-}
-
-std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
+std::string MatrixRowWriter::write_row_sum(const RowStage& stage, int& lane) {
     const ValueId v = stage.node->outputs[0];
     const RowTile* tile = plan_.tile_for(stage.node->inputs[0]);
     if (tile != nullptr && sums_only_tile(stage, *tile)) return write_tile_sum(*tile, v, lane);
@@ -121,10 +38,8 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
     const int length = static_cast<int>(reduced.element_count().count);
     const int rounds = ceil_div(columns, plan_.threads);
     // Rows are dealt to as many threads as there are, in turns.
-    const bool is_alone = sums_alone(length);
     int slices = 1;
-    while (!is_alone && columns > 1 && 2 * slices * columns <= plan_.threads &&
-           2 * slices <= plan_.tile_rows)
+    while (columns > 1 && 2 * slices * columns <= plan_.threads && 2 * slices <= plan_.tile_rows)
         slices *= 2;
     const std::string name = "total" + text(v);
     declarations_ += "    float " + name + "[" + text(rounds) +
@@ -136,7 +51,7 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
     GlslWriter& writer = scope.writer;
     const Scalar column = scope.arena.variable(ScalarType::kI32);
     const Scalar k = scope.arena.variable(ScalarType::kI32);
-    const bool is_single = columns == 1 && !is_alone;
+    const bool is_single = columns == 1;
     const std::string lane_text = lane_line(lane, is_single ? plan_.threads : columns * slices);
     writer.line(lane_text);
     if (is_single) {
@@ -154,9 +69,7 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
                         ", slice = 0;");
         writer.open_scope(slices > 1 ? "if (slice < " + text(slices) + ")"
                                      : "if (column < " + text(columns) + ")");
-        writer.open_scope(is_alone
-                              ? "UNROLL for (int r = 0; r < " + text(plan_.tile_rows) + "; ++r)"
-                              : "for (int r = slice; r < count; r += " + text(slices) + ")");
+        writer.open_scope("for (int r = slice; r < count; r += " + text(slices) + ")");
         writer.open_scope("for (int k = 0; k < " + text(length) + "; ++k)");
     }
     scope.open_row();
@@ -174,7 +87,7 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
                                                 : kept_at[next_kept++]);
     }
     const std::string term = writer.emit(scope.expressions.read(stage.node->inputs[0], place));
-    writer.line(name + "[round] += " + (is_alone ? "r < count ? " + term + " : 0.0" : term) + ";");
+    writer.line(name + "[round] += " + term + ";");
     for (int i = 0; i < (is_single ? 1 : 4); ++i) writer.close_scope();
     if (slices > 1)
         store_sliced_sum(v, name, columns, slices, lane_text);
@@ -183,30 +96,25 @@ std::string RowProgramWriter::write_row_sum(const RowStage& stage, int& lane) {
     return writer.text(kStageMargin);
 }
 
-bool RowProgramWriter::sums_alone(int length) const {
-    constexpr int kFewTerms = 64;
-    return holds_weights() && plan_.is_single && plan_.tile_rows * length <= kFewTerms;
-}
-
-bool RowProgramWriter::sums_rows_alone(const RowStage& stage) const {
+bool MatrixRowWriter::sums_rows_alone(const RowStage& stage) const {
     return graph_.value(stage.node->inputs[0]).shape.rank() == 2 &&
            stage.node->attrs.integers("axes").size() == 1;
 }
 
-bool RowProgramWriter::sums_by_eight(const RowStage& stage, const RowTile& tile) const {
+bool MatrixRowWriter::sums_by_eight(const RowStage& stage, const RowTile& tile) const {
     const int eights = tile.width / 8;
     return tile.is_half() && tile.width % 8 == 0 && std::has_single_bit(uint32_t(eights)) &&
            eights <= plan_.threads && 8 * plan_.threads <= plan_.shared_floats &&
            sums_rows_alone(stage);
 }
 
-bool RowProgramWriter::sums_only_tile(const RowStage& stage, const RowTile& tile) const {
+bool MatrixRowWriter::sums_only_tile(const RowStage& stage, const RowTile& tile) const {
     constexpr int kFewRows = 32;
     return tile.is_half() && plan_.is_single && plan_.tile_rows <= kFewRows &&
            sums_rows_alone(stage);
 }
 
-std::string RowProgramWriter::write_tile_sum(const RowTile& tile, ValueId v, int& lane) {
+std::string MatrixRowWriter::write_tile_sum(const RowTile& tile, ValueId v, int& lane) {
     const int words = ceil_div(tile.width, 2);
     const std::string line = lane_line(lane, words);
     const std::string to =
@@ -224,7 +132,7 @@ std::string RowProgramWriter::write_tile_sum(const RowTile& tile, ValueId v, int
     return out + to + " + 1] = sum.y;\n            }\n";
 }
 
-std::string RowProgramWriter::write_sum_by_eight(const RowTile& tile, ValueId v, int& lane) {
+std::string MatrixRowWriter::write_sum_by_eight(const RowTile& tile, ValueId v, int& lane) {
     const std::string name = "total" + text(v), eights = text(tile.width / 8);
     int slices = 1;
     while (2 * slices <= plan_.tile_rows && 2 * slices * (tile.width / 8) <= plan_.threads)
@@ -255,8 +163,8 @@ std::string RowProgramWriter::write_sum_by_eight(const RowTile& tile, ValueId v,
            "[t] += near[t];\n            }\n";
 }
 
-void RowProgramWriter::store_sliced_sum(ValueId v, const std::string& name, int columns, int slices,
-                                        const std::string& lane_text) {
+void MatrixRowWriter::store_sliced_sum(ValueId v, const std::string& name, int columns, int slices,
+                                       const std::string& lane_text) {
     note_store(v);
     const std::string scratch = text(plan_.scratch_offset) + " + lane";
     sums_ += "    barrier();\n    {\n    " + lane_text + "\n    PUT_SHARED(" + scratch + ", " +
@@ -267,8 +175,8 @@ void RowProgramWriter::store_sliced_sum(ValueId v, const std::string& name, int 
              " + lane] = sum;\n    }\n    }\n";
 }
 
-void RowProgramWriter::store_row_sum(ValueId v, const std::string& name, int columns, int rounds,
-                                     bool in_turns, const std::string& lane_text) {
+void MatrixRowWriter::store_row_sum(ValueId v, const std::string& name, int columns, int rounds,
+                                    bool in_turns, const std::string& lane_text) {
     const std::string buffer = kernel_.buffers.name_of(v);
     note_store(v);
     if (!in_turns) {
