@@ -116,7 +116,7 @@ Result<std::string> cook_wgsl(std::span<Trace* const> entries, uint64_t rows_cap
         options.rows_capacity = rows_capacity;
         options.row_programs = RowPrograms::kNever;
         options.keep_source = false;
-        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(graphs), options));
+        HEARTH_ASSIGN(const CompiledProgram compiled, plan_graphs(std::move(graphs), options));
         return plan_text(compiled);
     });
 }

@@ -384,6 +384,8 @@ TEST(CookWgsl, PlansHaveEachEntryAndWhatWgslLacksIsNamed) {
     for (const char* part : {"\"act\": {", "\"other\": {", "\"rows\": 16", "override at_0: u32;",
                              "@workgroup_size(64)", "\"name\": \"x\""})
         EXPECT_NE(plan->find(part), std::string::npos) << part;
+    // A page's operands are places in memory: what a native device passes besides would have none.
+    EXPECT_EQ(plan->find("\"run\""), std::string::npos);
     EXPECT_EQ(*cook_wgsl(traces, 16), *plan);
 
     Trace bad("act");
