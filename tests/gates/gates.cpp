@@ -7,6 +7,7 @@
 #include "gates/device_learner.hpp"
 #include "gates/driven_run.hpp"
 #include "gates/simulated_run.hpp"
+#include "native/open_device.hpp"
 
 #include <hearth/file.hpp>
 
@@ -440,7 +441,7 @@ constexpr Gate kGates[] = {
 struct Arguments {
     std::vector<std::string> gates;
     uint64_t seeds = 5, first = 0, jobs = 1;
-    int device = -1;
+    std::string device;
     bool as_markdown = false, wants_list = false;
     std::string logs;
 };
@@ -528,9 +529,8 @@ class Runner {
         }
     }
     Status run_one(size_t gate, uint64_t seed) {
-        HEARTH_ASSIGN(const auto instance, standalone::Instance::create());
-        HEARTH_ASSIGN(const auto device,
-                      standalone::Device::create(*instance, {.index = arguments_.device}));
+        HEARTH_ASSIGN(const native::OpenDevice opened, native::open_device(arguments_.device));
+        const auto& device = opened.device;
         const std::string name = fmt::format("{}_seed{}", gates_[gate].name, seed);
         RunLogWriter log;
         if (!arguments_.logs.empty()) {
@@ -563,8 +563,9 @@ int run_program(int argc, char** argv) {
         ->check(programs::whole_number(0, 1u << 30));
     app.add_option("--jobs", arguments.jobs, "Runs at a time, each on a thread of its own (1).")
         ->check(programs::whole_number(1, 64));
-    app.add_option("--device", arguments.device, "Index of the Vulkan device; -1: the best one.")
-        ->check(programs::device_index());
+    app.add_option(
+        "--device", arguments.device,
+        "native: this machine's CPU; or the index of the Vulkan device; default: the best one.");
     app.add_option("--logs", arguments.logs, "Folder for a run log of each run (hearth watch).")
         ->check(CLI::ExistingDirectory);
     app.add_flag("--markdown", arguments.as_markdown, "Print the table of docs/gates.md.");
