@@ -100,7 +100,7 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
         CompileOptions options;
         options.caps = *device_->caps();
         options.rows_capacity = 11;
-        options.keep_source = false;
+        options.keep_source = options.caps.cpu != Cpu::kNone;  // a native device builds it
         options.row_programs = RowPrograms::kAlways;
         options.precision = precision;
         std::vector<Variant> variants;
