@@ -44,8 +44,7 @@ typedef struct hearth_agent {
 #else
 #define HEARTH_AGENTS_STRUCT_TYPE(number) ((hearth_struct_type)(number))
 #define HEARTH_AGENTS_STRUCT(name, tag) \
-    name value = {HEARTH_STRUCT_NONE};  \
-    value.type = tag;                   \
+    name value = {.type = tag};         \
     value.size = (uint32_t)sizeof(name)
 #endif
 #define HEARTH_STRUCT_AGENTS_CREATE_INFO HEARTH_AGENTS_STRUCT_TYPE(1000)
