@@ -407,6 +407,7 @@ Status Game::finish() {
     r.is_headless = is_headless();
     r.is_interrupted = is_interrupted();
     r.has_async_compute = host_->device().has_async_compute();
+    r.is_native = &host_->mind_device() != &host_->device();
     r.is_learning_on = options_.learn;
     r.table = race().table();
     r.lead_seconds = race().lead_seconds();

@@ -230,7 +230,9 @@ std::string report_text(const RunResult& r) {
         cost(r.has_async_compute ? "  frame (queue that draws)" : "  frame", r.frame_ms);
         cost("  the clock, frame to frame", r.frame_period_ms);
         line("{:<28} {:>10}", "networks run on",
-             r.has_async_compute ? "a queue of their own" : "the queue that draws");
+             r.is_native           ? "the CPU"
+             : r.has_async_compute ? "a queue of their own"
+                                   : "the queue that draws");
     } else {
         line("frame cost: this queue has no timestamps");
     }

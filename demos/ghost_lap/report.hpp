@@ -56,6 +56,7 @@ struct RunResult {
     Cost frame_ms;             ///< of all that the queue that draws does for a frame
     Cost frame_period_ms;      ///< the clock's, from frame to frame
     bool has_async_compute = false;
+    bool is_native = false;  ///< networks run on the CPU
     bool has_gpu_times = false;
     double record_us = 0.0;  ///< CPU time of recording, per frame
     uint64_t cpu_allocations = 0;
