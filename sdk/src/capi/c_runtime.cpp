@@ -204,6 +204,27 @@ hearth_result open_brain(const void* bytes, uint64_t byte_count, BrainView& brai
     return runtime::result_of(error.code);
 }
 
+/// What both kinds of context are created by; `function` is the one that the host called.
+template <class Info>
+hearth_result create_context(const char* function, const char* type, const Info* info,
+                             const Info& defaults,
+                             hearth_result (*create)(const Info&, runtime::Context**,
+                                                     gpu::Problems&),
+                             hearth_context** out, hearth_report* report) {
+    gpu::Problems problems;
+    hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
+    if (out == nullptr) {
+        problems.add("%s: out is null", function);
+    } else {
+        runtime::Context* context = nullptr;
+        result = check_struct(problems, function, "info", type, info, defaults);
+        if (result == HEARTH_OK) result = create(read_struct(info, defaults), &context, problems);
+        *out = reinterpret_cast<hearth_context*>(context);
+    }
+    write_report(report, problems);
+    return result;
+}
+
 }  // namespace
 
 #define HEARTH_STRINGIFY_(x) #x
@@ -309,21 +330,8 @@ hearth_result hearth_query_caps(const hearth_device_query* query, hearth_feature
 
 hearth_result hearth_context_create(const hearth_host_info* info, hearth_context** out,
                                     hearth_report* report) {
-    gpu::Problems problems;
-    hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
-    if (out == nullptr) {
-        problems.add("%s: out is null", __func__);
-    } else {
-        runtime::Context* context = nullptr;
-        result = check_struct(problems, __func__, "info", "hearth_host_info", info,
-                              hearth_host_info_default());
-        if (result == HEARTH_OK)
-            result = runtime::Context::create(read_struct(info, hearth_host_info_default()),
-                                              &context, problems);
-        *out = reinterpret_cast<hearth_context*>(context);
-    }
-    write_report(report, problems);
-    return result;
+    return create_context(__func__, "hearth_host_info", info, hearth_host_info_default(),
+                          runtime::Context::create, out, report);
 }
 
 hearth_cpu hearth_native_cpu(void) {
@@ -332,21 +340,8 @@ hearth_cpu hearth_native_cpu(void) {
 
 hearth_result hearth_context_create_native(const hearth_native_info* info, hearth_context** out,
                                            hearth_report* report) {
-    gpu::Problems problems;
-    hearth_result result = HEARTH_ERROR_INVALID_ARGUMENT;
-    if (out == nullptr) {
-        problems.add("%s: out is null", __func__);
-    } else {
-        runtime::Context* context = nullptr;
-        result = check_struct(problems, __func__, "info", "hearth_native_info", info,
-                              hearth_native_info_default());
-        if (result == HEARTH_OK)
-            result = runtime::Context::create_native(
-                read_struct(info, hearth_native_info_default()), &context, problems);
-        *out = reinterpret_cast<hearth_context*>(context);
-    }
-    write_report(report, problems);
-    return result;
+    return create_context(__func__, "hearth_native_info", info, hearth_native_info_default(),
+                          runtime::Context::create_native, out, report);
 }
 
 hearth_result hearth_native_commands_create(hearth_context* context, VkCommandBuffer* out) {

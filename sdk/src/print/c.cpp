@@ -4,6 +4,7 @@
 #include "print/c.hpp"
 
 #include "ir/scalar_operands.hpp"
+#include "print/infix.hpp"
 #include "print/literals.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -168,13 +169,8 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
     const auto of_type = [&](const std::string& function) {
         return call(function + (type == ScalarType::kU32 ? "_u32" : "_i32"), a, b);
     };
+    if (std::string text = infix(op, a, b); !text.empty()) return text;
     switch (op) {
-        case ScalarOp::kAdd:
-            return a + " + " + b;
-        case ScalarOp::kSub:
-            return a + " - " + b;
-        case ScalarOp::kMul:
-            return a + " * " + b;
         case ScalarOp::kDiv:
             return is_float ? a + " / " + b : of_type("hearth_div");
         case ScalarOp::kMod:
@@ -187,25 +183,6 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
             return is_float ? call("hearth_min", a, b) : of_type("hearth_min");
         case ScalarOp::kMax:
             return is_float ? call("hearth_max", a, b) : of_type("hearth_max");
-        case ScalarOp::kLess:
-            return a + " < " + b;
-        case ScalarOp::kLessEqual:
-            return a + " <= " + b;
-        case ScalarOp::kEqual:
-            return a + " == " + b;
-        case ScalarOp::kNotEqual:
-        case ScalarOp::kXor:
-            return a + " != " + b;
-        case ScalarOp::kAnd:
-            return a + " && " + b;
-        case ScalarOp::kOr:
-            return a + " || " + b;
-        case ScalarOp::kBitAnd:
-            return a + " & " + b;
-        case ScalarOp::kBitOr:
-            return a + " | " + b;
-        case ScalarOp::kBitXor:
-            return a + " ^ " + b;
         case ScalarOp::kShiftLeft:
             return of_type("hearth_shl");
         case ScalarOp::kShiftRight:

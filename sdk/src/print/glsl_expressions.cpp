@@ -3,6 +3,7 @@
 
 #include "print/glsl_expressions.hpp"
 
+#include "print/infix.hpp"
 #include "print/literals.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -110,13 +111,8 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
 
 std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, const std::string& b) {
     const bool is_float = type == ScalarType::kF32;
+    if (std::string text = infix(op, a, b); !text.empty()) return text;
     switch (op) {
-        case ScalarOp::kAdd:
-            return a + " + " + b;
-        case ScalarOp::kSub:
-            return a + " - " + b;
-        case ScalarOp::kMul:
-            return a + " * " + b;
         case ScalarOp::kDiv:
             return a + " / " + b;
         case ScalarOp::kMod:
@@ -129,26 +125,6 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
             return call("min", a, b);
         case ScalarOp::kMax:
             return call("max", a, b);
-        case ScalarOp::kLess:
-            return a + " < " + b;
-        case ScalarOp::kLessEqual:
-            return a + " <= " + b;
-        case ScalarOp::kEqual:
-            return a + " == " + b;
-        case ScalarOp::kNotEqual:
-            return a + " != " + b;
-        case ScalarOp::kAnd:
-            return a + " && " + b;
-        case ScalarOp::kOr:
-            return a + " || " + b;
-        case ScalarOp::kXor:
-            return a + " != " + b;
-        case ScalarOp::kBitAnd:
-            return a + " & " + b;
-        case ScalarOp::kBitOr:
-            return a + " | " + b;
-        case ScalarOp::kBitXor:
-            return a + " ^ " + b;
         case ScalarOp::kShiftLeft:
             return a + " << " + b;
         case ScalarOp::kShiftRight:

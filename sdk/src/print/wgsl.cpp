@@ -4,6 +4,7 @@
 #include "print/wgsl.hpp"
 
 #include "ir/scalar_operands.hpp"
+#include "print/infix.hpp"
 #include "print/literals.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -456,13 +457,8 @@ class WgslPrinter {
         // A constant cannot be zero where it is written here.
         const bool is_safe = is_float || (node(right).kind == ExprKind::kConstant &&
                                           constant_value(node(right)) > 0);
+        if (std::string text = infix(op, a, b); !text.empty()) return text;
         switch (op) {
-            case ScalarOp::kAdd:
-                return a + " + " + b;
-            case ScalarOp::kSub:
-                return a + " - " + b;
-            case ScalarOp::kMul:
-                return a + " * " + b;
             case ScalarOp::kDiv:
                 return is_safe ? a + " / " + b : of_type("hearth_div");
             case ScalarOp::kMod:
@@ -476,25 +472,6 @@ class WgslPrinter {
                 return call(is_float ? "hearth_min" : "min", a, b);
             case ScalarOp::kMax:
                 return call(is_float ? "hearth_max" : "max", a, b);
-            case ScalarOp::kLess:
-                return a + " < " + b;
-            case ScalarOp::kLessEqual:
-                return a + " <= " + b;
-            case ScalarOp::kEqual:
-                return a + " == " + b;
-            case ScalarOp::kNotEqual:
-            case ScalarOp::kXor:
-                return a + " != " + b;
-            case ScalarOp::kAnd:
-                return a + " && " + b;
-            case ScalarOp::kOr:
-                return a + " || " + b;
-            case ScalarOp::kBitAnd:
-                return a + " & " + b;
-            case ScalarOp::kBitOr:
-                return a + " | " + b;
-            case ScalarOp::kBitXor:
-                return a + " ^ " + b;
             case ScalarOp::kShiftLeft:
                 return of_type("hearth_shl");
             case ScalarOp::kShiftRight:
