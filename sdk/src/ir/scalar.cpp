@@ -233,6 +233,8 @@ Scalar ScalarArena::binary(ScalarOp op, Scalar a, Scalar b) {
             if (v == 0 && (op == ScalarOp::kAdd || op == ScalarOp::kSub)) return a;
             if (v == 0 && op == ScalarOp::kMul) return b;
             if (v == 1 && op == ScalarOp::kMod) return constant(0, type);
+            if (v == 0 && op == ScalarOp::kLess && a.type() == ScalarType::kU32)
+                return constant(0, type);
         }
         if (v == 1 && (op == ScalarOp::kMul || op == ScalarOp::kDiv)) return a;
         if (a.type() == ScalarType::kBool) {

@@ -40,6 +40,12 @@ TEST_F(Simplify, IntegersByNeutralNumbers) {
     }
 }
 
+TEST_F(Simplify, NothingUnsignedIsBelowZero) {
+    expect_number(variable(ScalarType::kU32) < 0, 0, ScalarType::kBool);
+    EXPECT_FALSE((variable(ScalarType::kU32) < 1).is_const());
+    EXPECT_FALSE((variable(ScalarType::kI32) < 0).is_const());
+}
+
 TEST_F(Simplify, FloatsKeepNaNAndTheSignOfZero) {
     const Scalar x = variable(ScalarType::kF32);
     EXPECT_EQ((x * 1).id, x.id);
