@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Custom kernels for CPUs, as bodies, of operators that have no decomposition: scans and sorts.  A workgroup, which
-// is one invocation, goes along one line: the elements along an axis.
+// Custom kernels for CPUs, as bodies, of operators that have no decomposition, or none that costs as little.  A
+// workgroup is one invocation.  In scans and sorts it goes along one line: the elements along an axis.  Where rows are
+// written in place it takes some of them.
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
@@ -39,19 +40,20 @@ class CpuCustomKernel {
         if (op == "linear_scan") return &CpuCustomKernel::scan_linearly;
         if (op == "sort_runs") return &CpuCustomKernel::sort_runs;
         if (op == "merge_runs") return &CpuCustomKernel::merge_runs;
+        if (op == "write_rows") return &CpuCustomKernel::write_rows;
         return nullptr;
     }
 
     GroupKernel run() {
-        const Dim lines = place_line();
         (this->*writer_of(node_.op->name))();
         GroupKernel kernel;
         kernel.name = node_.op->name;
         body_->statements = writer_.take();
         set_body(kernel, body_);
         kernel.is_elementwise.assign(kernel.buffers.values.size(), false);
-        kernel.grid[0] = {work_of(lines), 1};
-        kernel.flops = flops_of(graph_, group_, shape(0), options_.rows_capacity);
+        kernel.grid[0] = grid_;
+        if (!node_.op->writes_in_place)
+            kernel.flops = flops_of(graph_, group_, shape(0), options_.rows_capacity);
         return kernel;
     }
 
@@ -67,8 +69,8 @@ class CpuCustomKernel {
     /// A name that no other local has.
     std::string fresh(const char* name) { return name + std::to_string(names_++); }
 
-    /// The workgroup's line; returns how many there are.
-    Dim place_line() {
+    /// The workgroup's line.
+    void place_line() {
         const Shape& x = shape(0);
         const auto axis = static_cast<int>(node_.attrs.integer("axis"));
         Shape inner, outer;
@@ -80,21 +82,24 @@ class CpuCustomKernel {
         base_ = writer_.let("base", line / stride_ * (extent_ * stride_) + line % stride_);
         Shape lines = outer;
         for (const Dim d : inner.dims()) lines.push_back(d);
-        return lines.element_count();
+        grid_ = {work_of(lines.element_count()), 1};
     }
 
-    /// The element at this place of the line.
-    Expr in(size_t input, Expr place) {
+    /// The input's element.
+    Expr in_at(size_t input, Expr from) {
         const Scalar element = arena_.variable(ScalarType::kI32);
-        writer_.bind(element, writer_.let(fresh("from"), base_ + place * stride_));
+        writer_.bind(element, writer_.let(fresh("from"), from));
         return writer_.emit(expressions_.read(node_.inputs[input], {element, {}}));
     }
+    /// That at this place of the line.
+    Expr in(size_t input, Expr place) { return in_at(input, base_ + place * stride_); }
+    void out(Expr place, Expr value) { out_at(base_ + place * stride_, value); }
 
-    /// Stores what follows from the output's element at this place of the line.
-    void out(Expr place, Expr value) {
+    /// Stores what follows from the output's element.
+    void out_at(Expr to, Expr value) {
         const Scalar element = arena_.variable(ScalarType::kI32);
         const Scalar content = arena_.variable(scalar_type(graph_.values[node_.outputs[0]].dtype));
-        writer_.bind(element, writer_.let(fresh("to"), base_ + place * stride_));
+        writer_.bind(element, writer_.let(fresh("to"), to));
         writer_.bind(content, writer_.let(fresh("content"), value));
         expressions_.define(node_.outputs[0], content);
         store_all(writer_, operand_, expressions_, group_.stores, {element, {}}, element);
@@ -112,6 +117,7 @@ class CpuCustomKernel {
     Expr in_turn(Expr turn) { return node_.attrs.flag("reverse") ? extent_ - 1 - turn : turn; }
 
     void scan(double neutral, Expr (*combine)(Expr, Expr)) {
+        place_line();
         const Expr total = writer_.declare("total", type(0), body_->constant(neutral, type(0)));
         const Expr turn = writer_.for_("turn", index(0), [&](Expr at) { return at < extent_; });
         const Expr place = writer_.let("place", in_turn(turn));
@@ -123,6 +129,7 @@ class CpuCustomKernel {
     }
 
     void scan_linearly() {
+        place_line();
         const bool is_previous = node_.attrs.flag("previous");
         const Expr zero = body_->constant(0, ScalarType::kF32);
         const Expr y = writer_.declare("y", ScalarType::kF32, zero);
@@ -171,6 +178,7 @@ class CpuCustomKernel {
 
     /// From the bottom up, in arrays of a run's length.
     void sort_runs() {
+        place_line();
         const int64_t run = node_.attrs.integer("run");
         const auto length = static_cast<uint32_t>(run);
         const Expr places = writer_.declare_array("places", ScalarType::kI32, length);
@@ -205,6 +213,7 @@ class CpuCustomKernel {
     }
 
     void merge_runs() {
+        place_line();
         const int64_t run = node_.attrs.integer("run");
         // Where twice a run is more than an index holds, it is more than the line has, too.
         const int64_t step = std::min<int64_t>(2 * run, int64_t{1} << 30);
@@ -218,6 +227,34 @@ class CpuCustomKernel {
         writer_.end();
     }
 
+    // ------------------------------------------------------------------------ rows in place
+
+    /// The output lies where input 0 does; of several rows for one place the last one stays.
+    void write_rows() {
+        constexpr int64_t kElementsEach = 1024;  // of a workgroup: what makes up for calling it
+        const int64_t width =
+            std::max<int64_t>(shape(2).element_count(1) / shape(1).element_count(1), 1);
+        const int64_t places = shape(0).element_count(1) / width;
+        const Dim count = shape(1)[0];
+        // Rows that may meet at a place are for one workgroup, which takes them in their order.
+        const bool are_distinct = node_.attrs.flag("distinct");
+        const int64_t each = std::max<int64_t>(kElementsEach / width, 1);
+        grid_ = are_distinct ? GridAxis{work_of(count), static_cast<uint32_t>(each)}
+                             : GridAxis{work_of(Dim(1)), 1};
+        const Expr rows = writer_.let("row_count", count_of(count, *body_));
+        const Expr first =
+            are_distinct ? writer_.let("first", body_->workgroup() * each) : index(0);
+        const Expr end = are_distinct ? writer_.let("end", smaller(first + each, rows)) : rows;
+        const Expr row = writer_.for_("row", first, [&](Expr at) { return at < end; });
+        const Expr place = writer_.let("place", in_at(1, row));
+        writer_.if_(both(place >= index(0), place < places));
+        const Expr e = writer_.for_("e", index(0), [&](Expr at) { return at < width; });
+        out_at(place * width + e, in_at(2, row * width + e));
+        writer_.end();
+        writer_.end();
+        writer_.end();
+    }
+
     const Graph& graph_;
     const Group& group_;
     const LowerOptions& options_;
@@ -227,6 +264,7 @@ class CpuCustomKernel {
     GroupExpressions expressions_;
     ScalarArena& arena_;
     KernelWriter writer_;
+    GridAxis grid_;
     Expr extent_, stride_, base_;
     int names_ = 0;
 };

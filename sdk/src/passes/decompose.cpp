@@ -18,8 +18,8 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (node.op->op_class == OpClass::kComposite) return true;
     if (node.op->op_class != OpClass::kKernel || node.op->decompose == nullptr) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
-    // Custom kernels are GLSL.
-    if (is_cpu(options.caps)) return true;
+    // Of custom kernels with a decomposition CPUs have those alone that write in place.
+    if (is_cpu(options.caps)) return !node.op->writes_in_place;
     return !own_kernel_of(graph, node, options.caps, options.rows_capacity);
 }
 
@@ -52,9 +52,7 @@ Result<Graph> decompose(const Graph& graph, const PassOptions& options) {
             [&](Trace& trace, const Node& node,
                 std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
             if (!must_decompose(now, node, options)) return std::nullopt;
-            // Writing rows in place is a custom kernel, which CPUs lack.
-            if (node.op->name == "scatter_nd" && !is_cpu(options.caps) &&
-                updates_first_input(now, node))
+            if (node.op->name == "scatter_nd" && updates_first_input(now, node))
                 if (std::optional<Tensor> rows = as_written_rows(node, inputs))
                     return std::vector<Tensor>{*rows};
             DecomposeCall call{trace, node.attrs, inputs};

@@ -374,6 +374,49 @@ TEST(CookC, ScansAndSortsAreThoseOfTheInterpreter) {
                 ASSERT_TRUE(std::isnan(found->at(name).get(i))) << name << i;
 }
 
+// What an agent pays for a decision that it stores must not depend on how many it can remember.
+TEST(CookC, RowsOfARingAreWrittenInPlace) {
+    constexpr int64_t kCapacity = 5000;
+    Trace trace("store");
+    const Tensor ring = trace.transient("ring", {kCapacity, 3}), x = trace.input("x", {kRows, 3});
+    const Tensor next = trace.state("next", {}, {}, DType::kU32);
+    trace.assign(next, assign_ring(ring, next, x * 2));
+    const Tensor names = trace.state("names", {kCapacity}, {}, DType::kU8);
+    assign_rows(names, trace.input("at", {kRows}, DType::kI32), cast(sum(x, {1}), DType::kU8));
+    const Tensor grid = trace.state("grid", {4, 5, 2});
+    trace.assign(grid,
+                 scatter_nd(grid, trace.input("places", {3, 2}, DType::kI32),
+                            slice(gather(ring, trace.input("old", {3}, DType::kI32)), 1, 0, 2)));
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    CookCOptions options;
+    options.rows_capacity = 700;  // more than a job of rows that are known to be distinct
+    const auto net = build({*graph}, options);
+    ASSERT_NE(net, nullptr);
+    const Slot& count = *net->program().find_slot("next");
+    for (const Step& step : net->program().steps)
+        for (const Operand& o : net->program().operands_of(step)) {
+            const bool is_ring = o.region == Region::kWeights && o.offset != count.offset;
+            EXPECT_FALSE(is_ring && o.access == Access::kWrite) << "a ring is written whole";
+        }
+    NamedTensors expected;
+    for (const int64_t rows : {700, 1, 5, 699, 700, 700, 700, 700, 700, 700}) {
+        NamedTensors inputs{{"x", numbers({Dim(rows), 3}, static_cast<uint64_t>(rows))},
+                            {"at", HostTensor(DType::kI32, {Dim(rows)})},
+                            {"places", HostTensor(DType::kI32, {3, 2})},
+                            {"old", HostTensor(DType::kI32, {3})}};
+        // Some outside, some counted from the back, some twice: the last one stays.
+        for (int64_t i = 0; i < rows; ++i)
+            inputs["at"].set_int(i, i % 9 == 0 ? kCapacity + i : i % 90 - 40);
+        for (int64_t i = 0; i < 6; ++i) inputs["places"].set_int(i, (rows + i / 4) % 4 - 1);
+        ASSERT_TRUE(interpret(*graph, inputs, expected, rows).ok());
+        const auto found = net->run("store", inputs, rows, 2);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        for (const auto& [name, tensor] : expected)
+            EXPECT_EQ(net->weights().at(name), tensor) << name;
+    }
+}
+
 TEST(CookWgsl, PlansHaveEachEntryAndWhatWgslLacksIsNamed) {
     Trace act("act"), other("other");
     act.output("y", nn::mlp(act, "net", act.input("x", {kRows, 5}), {8, 3}, tanh, {.seed = 1}));
