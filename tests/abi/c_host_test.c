@@ -37,6 +37,7 @@ static void structs_know_themselves(void) {
     EXPECT_DEFAULT(hearth_record_info, HEARTH_STRUCT_RECORD_INFO);
     EXPECT_DEFAULT(hearth_readback_info, HEARTH_STRUCT_READBACK_INFO);
     EXPECT_DEFAULT(hearth_dump_info, HEARTH_STRUCT_DUMP_INFO);
+    EXPECT_DEFAULT(hearth_session_dump_info, HEARTH_STRUCT_SESSION_DUMP_INFO);
     EXPECT_DEFAULT(hearth_profile, HEARTH_STRUCT_PROFILE);
 }
 

@@ -9,6 +9,7 @@
 #include "support/vulkan_shim.hpp"
 
 #include <functional>
+#include <numeric>
 #include <thread>
 
 namespace hearth::test {
@@ -445,6 +446,126 @@ TEST_F(Adopt, ABudgetIsKeptBeforeTheDriverIsAsked) {
             << session.status().message();
         EXPECT_EQ(context.stats().device_bytes_total, 0u);
     }
+}
+
+/// Vulkan's functions of a device that has each heap, and each memory type, twice.
+struct TwiceTheHeaps {
+    static inline PFN_vkGetInstanceProcAddr real_instance_proc = nullptr;
+    static inline PFN_vkGetDeviceProcAddr real_device_proc = nullptr;
+    static inline PFN_vkGetPhysicalDeviceMemoryProperties real_properties = nullptr;
+    static inline PFN_vkGetBufferMemoryRequirements real_requirements = nullptr;
+    static inline PFN_vkAllocateMemory real_allocate = nullptr;
+    static inline uint32_t type_count = 0, heap_count = 0;
+
+    static void VKAPI_PTR properties(VkPhysicalDevice device,
+                                     VkPhysicalDeviceMemoryProperties* out) {
+        real_properties(device, out);
+        type_count = out->memoryTypeCount;
+        heap_count = out->memoryHeapCount;
+        for (uint32_t i = 0; i < type_count; ++i) {
+            out->memoryTypes[type_count + i] = out->memoryTypes[i];
+            out->memoryTypes[type_count + i].heapIndex += heap_count;
+        }
+        for (uint32_t i = 0; i < heap_count; ++i)
+            out->memoryHeaps[heap_count + i] = out->memoryHeaps[i];
+        out->memoryTypeCount = 2 * type_count;
+        out->memoryHeapCount = 2 * heap_count;
+    }
+    static void VKAPI_PTR requirements(VkDevice device, VkBuffer buffer,
+                                       VkMemoryRequirements* out) {
+        real_requirements(device, buffer, out);
+        out->memoryTypeBits |= out->memoryTypeBits << type_count;
+    }
+    static VkResult VKAPI_PTR allocate(VkDevice device, const VkMemoryAllocateInfo* info,
+                                       const VkAllocationCallbacks* callbacks,
+                                       VkDeviceMemory* out) {
+        VkMemoryAllocateInfo once = *info;
+        once.memoryTypeIndex %= type_count;
+        return real_allocate(device, &once, callbacks, out);
+    }
+    template <class Function>
+    static PFN_vkVoidFunction replace(PFN_vkVoidFunction found, Function& real, Function ours) {
+        real = reinterpret_cast<Function>(found);
+        return reinterpret_cast<PFN_vkVoidFunction>(ours);
+    }
+    static PFN_vkVoidFunction VKAPI_PTR instance_proc(VkInstance instance, const char* name) {
+        const PFN_vkVoidFunction found = real_instance_proc(instance, name);
+        if (std::string_view(name) == "vkGetPhysicalDeviceMemoryProperties")
+            return replace(found, real_properties, &properties);
+        return found;
+    }
+    static PFN_vkVoidFunction VKAPI_PTR device_proc(VkDevice device, const char* name) {
+        const PFN_vkVoidFunction found = real_device_proc(device, name);
+        if (std::string_view(name) == "vkGetBufferMemoryRequirements")
+            return replace(found, real_requirements, &requirements);
+        if (std::string_view(name) == "vkAllocateMemory")
+            return replace(found, real_allocate, &allocate);
+        return found;
+    }
+    static void intercept(hearth_host_info& info) {
+        real_instance_proc = info.get_instance_proc_addr;
+        real_device_proc = info.get_device_proc_addr;
+        info.get_instance_proc_addr = instance_proc;
+        info.get_device_proc_addr = device_proc;
+    }
+};
+
+TEST_F(Adopt, TheBudgetOfAHeapIsKeptAndAnotherHeapTakesWhatItHasNoRoomFor) {
+    VkPhysicalDeviceMemoryProperties memory{};
+    device().instance().vk().GetPhysicalDeviceMemoryProperties(device().physical_device(), &memory);
+    if (2 * memory.memoryTypeCount > VK_MAX_MEMORY_TYPES ||
+        2 * memory.memoryHeapCount > VK_MAX_MEMORY_HEAPS)
+        GTEST_SKIP() << "the device has too many memory types to have them twice";
+    const BindingModel model = binding_model(device());
+    const std::vector<std::byte> bytes =
+        save_program(TestProgramBuilder(test_shaders(model), model).build());
+    const auto held = [&](std::vector<uint64_t> budgets, bool expected) {
+        hearth_host_info info = device().host_info();
+        TwiceTheHeaps::intercept(info);
+        std::copy(budgets.begin(), budgets.end(), info.heap_budgets);
+        Context context = Context::create(info).value();
+        const LoadedProgram program = LoadedProgram::load(context, bytes).value();
+        const auto session = Session::create(context, program);
+        EXPECT_EQ(session.ok(), expected);
+        if (!session.ok()) {
+            EXPECT_NE(session.status().message().find("HEARTH_ERROR_BUDGET"), std::string::npos)
+                << session.status().message();
+        }
+        const hearth_context_stats stats = context.stats();
+        const std::vector<uint64_t> of_heaps(stats.heap_bytes,
+                                             stats.heap_bytes + HEARTH_HEAP_COUNT);
+        EXPECT_EQ(std::accumulate(of_heaps.begin(), of_heaps.end(), uint64_t{0}),
+                  stats.device_bytes_total);
+        return of_heaps;
+    };
+    const std::vector<uint64_t> unlimited = held({}, true);
+    const size_t heap = static_cast<size_t>(std::max_element(unlimited.begin(), unlimited.end()) -
+                                            unlimited.begin());
+    ASSERT_LT(heap, memory.memoryHeapCount) << "the first that will do";
+    std::vector<uint64_t> budgets(HEARTH_HEAP_COUNT);
+    budgets[heap] = unlimited[heap] / 2;
+    const std::vector<uint64_t> halved = held(budgets, true);
+    EXPECT_LE(halved[heap], budgets[heap]);
+    EXPECT_GT(halved[heap + memory.memoryHeapCount], 0u);
+    std::fill(budgets.begin(), budgets.end(), 1);
+    const std::vector<uint64_t> refused = held(budgets, false);
+    EXPECT_EQ(std::count(refused.begin(), refused.end(), 0u), HEARTH_HEAP_COUNT);
+
+    // Whose hooks choose the heap keeps its budget.
+    hearth_memory_hooks hooks{};
+    hooks.allocate = [](void*, const hearth_memory_request*, hearth_memory_block*) {
+        return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+    };
+    hooks.free = [](void*, const hearth_memory_block*) {};
+    hearth_host_info info = device().host_info();
+    info.memory_hooks = &hooks;
+    info.heap_budgets[3] = 7;
+    const auto context = Context::create(info);
+    ASSERT_FALSE(context.ok());
+    EXPECT_NE(context.status().message().find(
+                  "hearth_host_info::heap_budgets[3] is 7, but memory_hooks choose the heap"),
+              std::string::npos)
+        << context.status().message();
 }
 
 TEST_F(Adopt, PipelinesAreBuiltByTheHostsJobs) {

@@ -8,6 +8,9 @@
 #include "shaders/tensor_points_frag.h"
 #include "shaders/tensor_points_vert.h"
 
+#include <algorithm>
+#include <functional>
+
 namespace hearth::test {
 namespace {
 
@@ -59,7 +62,10 @@ class Target {
     Target& operator=(const Target&) = delete;
 
     /// Draws the points with whatever is bound, and copies them to where the CPU reads them.
-    void draw(VkCommandBuffer commands, VkRenderPass pass) const {
+    /// inside  records before the pass ends.
+    void draw(
+        VkCommandBuffer commands, VkRenderPass pass,
+        const std::function<void()>& inside = [] {}) const {
         const standalone::VulkanApi& vk = device_.vk();
         VkRenderPassBeginInfo begin{VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO};
         begin.renderPass = pass;
@@ -70,6 +76,7 @@ class Target {
         begin.pClearValues = &clear;
         vk.CmdBeginRenderPass(commands, &begin, VK_SUBPASS_CONTENTS_INLINE);
         vk.CmdDraw(commands, kPoints, 1, 0, 0);
+        inside();
         vk.CmdEndRenderPass(commands);
         VkBufferImageCopy copy{};
         copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
@@ -289,6 +296,36 @@ TEST_F(Draw, WhatTheGameBoundForGraphicsStaysBoundAndItsShaderReadsWhatTheNetwor
     EXPECT_EQ(written, reference.learn(x, rate));
     EXPECT_EQ(before.pixels(), old);
     EXPECT_EQ(after.pixels(), written);
+}
+
+/// Vulkan does not tell anybody the state of a command buffer, so Hearth cannot refuse these.
+TEST_F(Draw, ARecordingInsideARenderPassOrOutsideOfRecordingIsToldByTheLayers) {
+    if (test_setting("HEARTH_TEST_VALIDATION") == "off") GTEST_SKIP() << "no validation layers";
+    if (!device().has_graphics()) GTEST_SKIP() << "the device cannot draw";
+    const auto rig = make_rig();
+    ASSERT_TRUE(rig);
+    const Points points(device());
+    const Target target(device(), points.pass());
+    const auto act = [&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 2, bounds);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_OK);
+    };
+    const auto told = [&](std::string_view rule) {
+        const auto messages = take_messages();
+        return std::any_of(messages.begin(), messages.end(), [&](const auto& message) {
+            return message.text.find(rule) != std::string::npos;
+        });
+    };
+    rig->drop([&](VkCommandBuffer commands) {
+        points.bind(commands, rig->y());
+        target.draw(commands, points.pass(), [&] { act(commands); });
+    });
+    EXPECT_TRUE(told("VUID-vkCmdDispatch-renderpass"));
+    VkCommandBuffer ended = VK_NULL_HANDLE;
+    rig->drop([&](VkCommandBuffer commands) { ended = commands; });
+    act(ended);
+    EXPECT_TRUE(told("VUID-vkCmdDispatch-commandBuffer-recording"));
 }
 
 }  // namespace

@@ -5,8 +5,11 @@
 
 #include "gpu/rig.hpp"
 
+#include <hearth/dump_folder.hpp>
+
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <string>
 
@@ -282,6 +285,174 @@ TEST_F(DumpOfSession, OfRowsWithAStrideIsPackedAndADroppedOneNeverArrives) {
     ASSERT_TRUE(bytes.ok());
     EXPECT_EQ(DumpFile(*bytes).floats("input/x"), x);
     EXPECT_EQ(DumpFile(*bytes).floats("output/y"), reference.act(x));
+}
+
+/// What hearth_session_dump hands over.
+struct HandedOver {
+    std::vector<uint64_t> indices;
+    std::vector<std::vector<std::byte>> dumps;
+
+    static void take(void* user_data, uint64_t index, const void* bytes, uint64_t byte_count) {
+        auto& all = *static_cast<HandedOver*>(user_data);
+        const auto* const first = static_cast<const std::byte*>(bytes);
+        all.indices.push_back(index);
+        all.dumps.emplace_back(first, first + byte_count);
+    }
+    hearth_session_dump_info ask(uint64_t count) {
+        hearth_session_dump_info info = hearth_session_dump_info_default();
+        info.count = count;
+        info.callback = take;
+        info.user_data = this;
+        return info;
+    }
+};
+
+TEST_F(DumpOfSession, TheNextExecutionsAreHandedOverAsTheyComplete) {
+    const auto rig = make_rig(options());
+    ASSERT_TRUE(rig);
+    TestReference reference;
+    HandedOver handed;
+    hearth_session_dump_info info = handed.ask(3);
+    info.flags = HEARTH_DUMP_PROGRAM;
+    ASSERT_TRUE(rig->session.dump(info).ok()) << rig->session.error();
+    std::vector<std::vector<float>> x, y;
+    for (uint32_t i = 0; i < 5; ++i) {
+        x.push_back(test_values((1 + i % 3) * kWidth, i));
+        y.push_back(i % 2 == 0 ? reference.learn(x[i], 0.5f) : reference.act(x[i]));
+        EXPECT_EQ(i % 2 == 0 ? rig->learn(x[i], 0.5f) : rig->act(x[i]), y[i]);
+    }
+    rig->advance();
+    ASSERT_EQ(handed.indices, (std::vector<uint64_t>{0, 1, 2}));
+    for (size_t i = 0; i < 3; ++i) {
+        const DumpFile dump(handed.dumps[i]);
+        EXPECT_EQ(dump.floats("input/x"), x[i]) << i;
+        EXPECT_EQ(dump.floats("output/y"), y[i]) << i;
+        EXPECT_TRUE(dump.says(i == 1 ? "\"entry\":\"act\"" : "\"entry\":\"learn\""));
+        EXPECT_EQ(dump.says("\"program\":{"), i == 0) << i;
+    }
+    // Each goes on from what the one before left.
+    EXPECT_EQ(DumpFile(handed.dumps[0]).floats("slot_after/state"),
+              DumpFile(handed.dumps[1]).floats("slot/state"));
+    EXPECT_EQ(DumpFile(handed.dumps[1]).floats("slot/state"),
+              DumpFile(handed.dumps[2]).floats("slot/state"));
+    EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
+}
+
+TEST_F(DumpOfSession, OfTheNextExecutionsThoseThatAreDroppedOrFindNoRoomAreMissing) {
+    RigOptions with_little_room = options();
+    const auto sizes = make_rig(options());
+    ASSERT_TRUE(sizes);
+    const uint64_t one = sizes->program.dump_bytes(kAct, 1);
+    with_little_room.session = [&](hearth_session_create_info& info) {
+        info.readback_bytes = one + one / 2;
+        info.flags = HEARTH_SESSION_COPY_BINDINGS;
+    };
+    const auto rig = make_rig(with_little_room);
+    ASSERT_TRUE(rig);
+    HandedOver handed;
+    ASSERT_TRUE(rig->session.dump(handed.ask(3)).ok()) << rig->session.error();
+    const auto act = [&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_OK)
+            << rig->session.error();
+    };
+    rig->set_x(test_values(kWidth, 1));
+    rig->drop(act);  // 0
+    rig->advance();
+    EXPECT_TRUE(handed.indices.empty());
+    rig->frame([&](VkCommandBuffer commands) {
+        act(commands);  // 1
+        act(commands);  // no room
+        // Neither slices nor what may be executed again.
+        std::array<hearth_bound, 2> bounds;
+        hearth_record_info info = rig->act_info(commands, 1, bounds);
+        info.max_dispatches = 1;
+        hearth_cursor cursor{};
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_OK);
+    });
+    rig->advance();
+    EXPECT_EQ(handed.indices, std::vector<uint64_t>{1});
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        hearth_cursor cursor{};  // without a limit it is whole
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, &cursor), HEARTH_OK);  // 2
+    });
+    rig->frame(act);
+    rig->advance();
+    EXPECT_EQ(handed.indices, (std::vector<uint64_t>{1, 2}));
+    EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
+}
+
+TEST_F(DumpOfSession, TheNextExecutionsAreGivenUpWhenAskedOrWhenTheSessionEnds) {
+    const auto rig = make_rig(options());
+    ASSERT_TRUE(rig);
+    HandedOver handed;
+    rig->hold();
+    ASSERT_TRUE(rig->session.dump(handed.ask(2)).ok());
+    const auto act = [&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 1, bounds);
+        EXPECT_EQ(hearth_record(rig->session.handle(), &info, nullptr), HEARTH_OK);
+    };
+    rig->frame(act);
+    ASSERT_TRUE(rig->session.dump(hearth_session_dump_info_default()).ok());
+    EXPECT_EQ(rig->session.status().readbacks_in_flight, 0u);
+    ASSERT_TRUE(rig->session.dump(handed.ask(2)).ok());
+    rig->frame(act);
+    rig->session = Session();
+    rig->let_go();
+    rig->advance();
+    EXPECT_TRUE(handed.indices.empty());
+}
+
+TEST_F(DumpOfSession, TheNextExecutionsAreRefusedWithTheReason) {
+    RigOptions tight = options();
+    tight.session = [](hearth_session_create_info& info) { info.readback_bytes = 64; };
+    const auto rig = make_rig(tight);
+    ASSERT_TRUE(rig);
+    HandedOver handed;
+    hearth_session_dump_info info = handed.ask(1);
+    const auto refused = [&] {
+        EXPECT_FALSE(rig->session.dump(info).ok());
+        return std::string(rig->session.error());
+    };
+    EXPECT_EQ(refused(), "session_dump: a dump takes " +
+                             std::to_string(rig->program.dump_bytes(kAct, 1)) +
+                             " bytes or more, readback_bytes is 64");
+    info.flags = 6;
+    EXPECT_EQ(refused(), "session_dump: flags 0x6 are unknown");
+    info.callback = nullptr;
+    EXPECT_EQ(refused(), "session_dump: callback is null");
+}
+
+TEST_F(DumpOfSession, OneCallWritesTheNextExecutionsToAFolder) {
+    const auto rig = make_rig(options());
+    ASSERT_TRUE(rig);
+    const std::filesystem::path folder =
+        std::filesystem::temp_directory_path() /
+        ("hearth_dump_folder_" + std::to_string(os::unlikely_number()));
+    {
+        const auto dumps = DumpFolder::open(rig->session, (folder / "run").string(), 2);
+        ASSERT_TRUE(dumps.ok()) << dumps.status().message();
+        for (uint32_t i = 0; i < 3; ++i) (void)rig->act(test_values(2 * kWidth, i));
+        rig->advance();
+        EXPECT_EQ(dumps->count(), 2u);
+        EXPECT_TRUE(dumps->status().ok()) << dumps->status().message();
+    }
+    for (uint32_t i = 0; i < 2; ++i) {
+        const auto bytes = read_whole_file(
+            (folder / "run" / ("00000" + std::to_string(i) + ".safetensors")).string());
+        ASSERT_TRUE(bytes.ok()) << bytes.status().message();
+        EXPECT_EQ(DumpFile(*bytes).floats("input/x"), test_values(2 * kWidth, i));
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder / "run" / "000002.safetensors"));
+    // A file is no folder.
+    const auto refused =
+        DumpFolder::open(rig->session, (folder / "run" / "000000.safetensors").string(), 2);
+    EXPECT_FALSE(refused.ok());
+    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

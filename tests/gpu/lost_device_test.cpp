@@ -194,6 +194,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
              hearth_readback out = 0;
              return hearth_record_dump(session, &info, HEARTH_NO_STEP, &out);
          }},
+        {"hearth_session_dump",
+         [&] {
+             const hearth_session_dump_info info = hearth_session_dump_info_default();
+             return hearth_session_dump(session, &info);
+         }},
         {"hearth_record_forget",
          [&] { return hearth_record_forget(session, commands, nullptr, nullptr); }},
         {"hearth_native_commands_run",
@@ -326,6 +331,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          }},
         {"hearth_converter_error", [&] { return said(hearth_converter_error(converter)); }},
         {"hearth_session_error", [&] { return said(hearth_session_error(session)); }},
+        {"hearth_session_describe",
+         [&] {
+             uint64_t bytes = 0;
+             return hearth_session_describe(session, nullptr, &bytes);
+         }},
         {"hearth_session_get_status",
          [&] {
              hearth_session_status out = hearth_session_status_default();

@@ -172,6 +172,7 @@ typedef enum hearth_struct_type {
     HEARTH_STRUCT_CONVERSION_INFO = 24,
     HEARTH_STRUCT_DUMP_INFO = 25,
     HEARTH_STRUCT_NATIVE_INFO = 26,
+    HEARTH_STRUCT_SESSION_DUMP_INFO = 27,
     HEARTH_STRUCT_TYPE_FORCE_32_BITS = 0x7fffffff
 } hearth_struct_type;
 
@@ -422,6 +423,8 @@ typedef struct hearth_load_request {
 typedef hearth_result (*hearth_verify_callback)(void* user_data,
                                                 const hearth_load_request* request);
 
+#define HEARTH_HEAP_COUNT 16 /* VK_MAX_MEMORY_HEAPS */
+
 typedef struct hearth_host_info {
     hearth_struct_type type;
     uint32_t size;
@@ -444,7 +447,7 @@ typedef struct hearth_host_info {
     VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every thread that builds */
     const VkAllocationCallbacks* cpu_allocation; /* optional; copied; for Hearth and the driver */
     const hearth_memory_hooks* memory_hooks;     /* optional; copied */
-    uint64_t device_memory_budget;               /* bytes; 0: no limit */
+    uint64_t device_memory_budget;               /* bytes of all heaps; 0: no limit */
     hearth_log_callback log;                     /* optional */
     hearth_job_callback run_job;                 /* optional; see hearth_session_build_async */
     void* callback_user_data;                    /* for log and run_job */
@@ -460,6 +463,10 @@ typedef struct hearth_host_info {
     /* Optional: asked by every hearth_program_load and hearth_package_load of the context, on the
      * calling thread, before Hearth reads any of the bytes; with callback_user_data. */
     hearth_verify_callback verify;
+    /* Bytes that Hearth may take of each memory heap, by its index; 0: no limit.  A memory type whose heap
+     * has no room left is passed over for the next that will do.  Where there is none, it is
+     * HEARTH_ERROR_BUDGET before the driver is asked.  Without memory_hooks only: those choose the heap. */
+    uint64_t heap_budgets[HEARTH_HEAP_COUNT];
 } hearth_host_info;
 
 /* Adopts the host's device.  HEARTH_ERROR_INVALID_ARGUMENT or HEARTH_ERROR_UNSUPPORTED if the
@@ -644,6 +651,7 @@ typedef struct hearth_context_stats {
     uint32_t reserved;
     uint64_t serial; /* of the last hearth_begin_frame; 0: none yet */
     uint64_t completed_serial;
+    uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* held now of each memory heap; 0 with memory_hooks */
 } hearth_context_stats;
 
 HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
@@ -1250,7 +1258,7 @@ HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_re
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
 
 /* ------------------------------------------------------------------------------------------------
- * Dumps (experimental): one recording with all that it was given and all that came of it, for a bug report
+ * Dumps (experimental): recordings with all that they were given and all that came of them, for a bug report
  *
  * A dump is a .safetensors file's worth of bytes, which `hearth replay` reads, runs again and compares; so
  * does whatever else reads that format.  Its tensors are
@@ -1322,6 +1330,39 @@ typedef struct hearth_dump_info {
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_dump_encode(hearth_session* session,
                                                                 const hearth_dump_info* info,
                                                                 void* out, uint64_t* byte_count);
+#endif
+
+/* Takes a dump, valid during the call, and puts it into a file, say: `hearth replay` and `hearth diff` read
+ * folders of such files, in the order of their names.  It calls nothing of Hearth.
+ * index  counts the dumps of one hearth_session_dump, from 0; what was recorded into a frame that was dropped
+ *        is missing. */
+typedef void (*hearth_dump_callback)(void* user_data, uint64_t index, const void* bytes,
+                                     uint64_t byte_count);
+
+typedef struct hearth_session_dump_info {
+    hearth_struct_type type;
+    uint32_t size;
+    uint64_t count; /* recordings to dump; 0: no more, and those on their way are given up */
+    hearth_dump_callback callback; /* not null if there are any */
+    void* user_data;
+    hearth_dump_flags flags; /* HEARTH_DUMP_PROGRAM: with the first one that arrives */
+    uint32_t reserved;
+} hearth_session_dump_info;
+
+/* Dumps the next `count` executions: hearth_record records as hearth_record_dump does, and hearth_begin_frame
+ * hands over each dump, on its thread, when its serial has completed.  In place of an earlier call's; the
+ * session's end is the end of it, too.
+ *
+ * Passed over, and not counted, are slices (a cursor with a limit), what has a run_block, since its command
+ * buffer may be executed again, and what finds no room in readback_bytes: hearth_program_dump_bytes for each
+ * recording in flight.  Until the last dump is handed over hearth_begin_frame allocates CPU memory for each;
+ * a dump for which there is none is missing, and the log says so.
+ * Errors: HEARTH_ERROR_OUT_OF_RANGE if no entry's dump fits into readback_bytes;
+ * HEARTH_ERROR_INVALID_ARGUMENT; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
+ * Threads: externally synchronized on `session`. */
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+HEARTH_API HEARTH_EXPERIMENTAL hearth_result
+hearth_session_dump(hearth_session* session, const hearth_session_dump_info* info);
 #endif
 
 /* ------------------------------------------------------------------------------------------------
@@ -1582,6 +1623,18 @@ typedef struct hearth_profile {
  * Recordings made while profile_recordings are waiting to be read are not measured. */
 HEARTH_API hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out);
 
+/* The session as JSON, zero-terminated, for a game's developer tools (experimental): device_bytes by usage,
+ * pipelines, slots, and for each entry its bindings, its steps with their estimated flops and bytes_moved,
+ * their sums, and measured_us of the last whole recording that hearth_profile_next gave (with measured_rows).
+ * An extent that counts rows is "rows" or "4*rows".  *byte_count is the capacity of `out` before and the size
+ * with the zero afterwards; with `out` NULL it is set to what is needed.  Allocates nothing.
+ * Errors: HEARTH_ERROR_OUT_OF_RANGE if it did not fit.  Threads: externally synchronized on `session`. */
+#if !defined(HEARTH_NO_EXPERIMENTAL)
+HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_describe(hearth_session* session,
+                                                                     char* out,
+                                                                     uint64_t* byte_count);
+#endif
+
 #if defined(__cplusplus)
 #define HEARTH_INLINE inline
 #else
@@ -1719,6 +1772,7 @@ HEARTH_DEFAULT_FUNCTION(hearth_dump_info, HEARTH_STRUCT_DUMP_INFO)
     value.step = HEARTH_NO_STEP;
     value.rows = 1;
 HEARTH_DEFAULT_END
+HEARTH_DEFAULT_FUNCTION(hearth_session_dump_info, HEARTH_STRUCT_SESSION_DUMP_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_info, HEARTH_STRUCT_BRAIN_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_brain_save_info, HEARTH_STRUCT_BRAIN_SAVE_INFO) HEARTH_DEFAULT_END
 HEARTH_DEFAULT_FUNCTION(hearth_profile, HEARTH_STRUCT_PROFILE) HEARTH_DEFAULT_END

@@ -602,6 +602,19 @@ class Session {
         HEARTH_TRY(check(hearth_dump_encode(handle_, &info, out.data(), &bytes)));
         return out;
     }
+    /// The session as JSON.
+    HEARTH_EXPERIMENTAL Result<std::string> describe() {
+        uint64_t bytes = 0;
+        HEARTH_TRY(check(hearth_session_describe(handle_, nullptr, &bytes)));
+        std::string json(static_cast<size_t>(bytes), '\0');
+        HEARTH_TRY(check(hearth_session_describe(handle_, json.data(), &bytes)));
+        json.pop_back();  // the zero
+        return json;
+    }
+    /// Dumps the recordings to come.  dump_folder.hpp writes them to a folder.
+    HEARTH_EXPERIMENTAL Status dump(const hearth_session_dump_info& info) {
+        return check(hearth_session_dump(handle_, &info));
+    }
 #if defined(__GNUC__)
 #pragma GCC diagnostic pop
 #endif

@@ -451,6 +451,8 @@ hearth_result hearth_context_get_stats(const hearth_context* context, hearth_con
     for (uint32_t i = 0; i < HEARTH_MEMORY_USAGE_COUNT; ++i)
         value.device_bytes[i] = c.memory().held(static_cast<hearth_memory_usage>(i));
     value.device_bytes_total = c.memory().held_total();
+    for (uint32_t i = 0; i < HEARTH_HEAP_COUNT; ++i)
+        value.heap_bytes[i] = c.memory().held_of_heap(i);
     value.session_count = c.session_count();
     value.pipeline_count = c.pipelines().count();
     value.pipeline_cache_used = c.pipeline_cache().is_filled() ? 1 : 0;
@@ -1024,6 +1026,12 @@ hearth_result hearth_dump_encode(hearth_session* session, const hearth_dump_info
                                 static_cast<std::byte*>(out), byte_count);
 }
 
+hearth_result hearth_session_dump(hearth_session* session, const hearth_session_dump_info* info) {
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_STRUCT(*unwrap(session), hearth_session_dump_info, info);
+    return unwrap(session)->dump_next(read_struct(info, hearth_session_dump_info_default()));
+}
+
 hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count, hearth_brain_info* out,
                                     hearth_report* report) {
     BrainView brain;
@@ -1133,6 +1141,12 @@ hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out) 
     const hearth_result result = unwrap(session)->next_profile(value);
     if (result == HEARTH_OK) write_struct(out, value);
     return result;
+}
+
+hearth_result hearth_session_describe(hearth_session* session, char* out, uint64_t* byte_count) {
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_POINTER(*unwrap(session), byte_count);
+    return unwrap(session)->describe(out, byte_count);
 }
 
 }  // extern "C"

@@ -142,6 +142,12 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
     if (info.memory_hooks != nullptr) {
         need(info.memory_hooks->allocate != nullptr, "memory_hooks->allocate");
         need(info.memory_hooks->free != nullptr, "memory_hooks->free");
+        for (uint32_t heap = 0; heap < HEARTH_HEAP_COUNT; ++heap)
+            if (info.heap_budgets[heap] != 0)
+                problems.add(
+                    "hearth_host_info::heap_budgets[%u] is %llu, but memory_hooks choose "
+                    "the heap",
+                    heap, static_cast<unsigned long long>(info.heap_budgets[heap]));
     }
     if (info.cpu_allocation != nullptr) {
         need(info.cpu_allocation->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");

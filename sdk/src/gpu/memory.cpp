@@ -3,6 +3,9 @@
 
 #include "gpu/memory.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace hearth::gpu {
 
 namespace {
@@ -36,22 +39,14 @@ UsageFacts facts(hearth_memory_usage usage) {
     }
 }
 
-/// The first type allowed by `type_bits` that has all `wanted` properties.
-uint32_t find_type(const VkPhysicalDeviceMemoryProperties& memory, uint32_t type_bits,
-                   VkMemoryPropertyFlags wanted) {
-    for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
-        if ((type_bits >> i & 1) != 0 && (memory.memoryTypes[i].propertyFlags & wanted) == wanted)
-            return i;
-    return kNoType;
-}
-
 }  // namespace
 
-void DeviceMemory::init(Device& device, const hearth_memory_hooks* hooks, uint64_t budget_bytes) {
+void DeviceMemory::init(Device& device, const hearth_host_info& info) {
     device_ = &device;
-    has_hooks_ = hooks != nullptr;
-    if (has_hooks_) hooks_ = *hooks;
-    budget_ = budget_bytes;
+    has_hooks_ = info.memory_hooks != nullptr;
+    if (has_hooks_) hooks_ = *info.memory_hooks;
+    budget_ = info.device_memory_budget;
+    std::copy(std::begin(info.heap_budgets), std::end(info.heap_budgets), heap_budgets_);
 }
 
 hearth_result DeviceMemory::create_handle(hearth_memory_usage usage, uint64_t bytes,
@@ -98,11 +93,12 @@ hearth_result DeviceMemory::create(hearth_memory_usage usage, uint64_t bytes, co
     request.device_address = f.is_addressed && device_->has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS);
     request.usage = usage;
     request.name = name;
-    hearth_result result = allocate(request, out.block);
+    hearth_result result = allocate(request, out);
     if (result == HEARTH_OK) {
         out.has_block = true;
         out.allocated_bytes = needs.size;
         held_[usage] += needs.size;
+        if (!has_hooks_) held_of_heap_[out.heap] += needs.size;
         held_total_ += needs.size;
         if ((f.required & VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT) != 0)
             out.mapped = static_cast<std::byte*>(out.block.mapped);
@@ -129,17 +125,22 @@ void DeviceMemory::destroy(Buffer& buffer) {
     if (buffer.has_block) {
         free(buffer.block);
         held_[buffer.usage] -= buffer.allocated_bytes;
+        if (!has_hooks_) held_of_heap_[buffer.heap] -= buffer.allocated_bytes;
         held_total_ -= buffer.allocated_bytes;
     }
     buffer = {};
 }
 
-hearth_result DeviceMemory::allocate(const hearth_memory_request& request,
-                                     hearth_memory_block& out) {
+hearth_result DeviceMemory::allocate(const hearth_memory_request& request, Buffer& out) {
     if (budget_ != 0 &&
         (request.size_bytes > budget_ || held_total_ > budget_ - request.size_bytes))
         return HEARTH_ERROR_BUDGET;
-    if (!has_hooks_) return allocate_from_device(request, out);
+    return has_hooks_ ? allocate_from_hooks(request, out.block)
+                      : allocate_from_device(request, out);
+}
+
+hearth_result DeviceMemory::allocate_from_hooks(const hearth_memory_request& request,
+                                                hearth_memory_block& out) {
     const hearth_result result = hooks_.allocate(hooks_.user_data, &request, &out);
     if (result > 0) return HEARTH_ERROR_INTERNAL;  // hooks either succeed or fail
     if (result != HEARTH_OK) return result;
@@ -151,14 +152,39 @@ hearth_result DeviceMemory::allocate(const hearth_memory_request& request,
     return HEARTH_ERROR_INVALID_ARGUMENT;
 }
 
-hearth_result DeviceMemory::allocate_from_device(const hearth_memory_request& request,
-                                                 hearth_memory_block& out) {
+bool DeviceMemory::has_room(uint32_t heap, uint64_t bytes) const {
+    const uint64_t budget = heap_budgets_[heap];
+    return budget == 0 || (bytes <= budget && held_of_heap_[heap] <= budget - bytes);
+}
+
+uint32_t DeviceMemory::find_type(const hearth_memory_request& request,
+                                 VkMemoryPropertyFlags wanted) const {
     const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
-    uint32_t type = find_type(memory, request.memory_type_bits,
-                              request.required_properties | request.preferred_properties);
-    if (type == kNoType)
-        type = find_type(memory, request.memory_type_bits, request.required_properties);
-    if (type == kNoType) return HEARTH_ERROR_UNSUPPORTED;
+    for (uint32_t i = 0; i < memory.memoryTypeCount; ++i) {
+        const VkMemoryType& type = memory.memoryTypes[i];
+        if ((request.memory_type_bits >> i & 1) != 0 && (type.propertyFlags & wanted) == wanted &&
+            has_room(type.heapIndex, request.size_bytes))
+            return i;
+    }
+    return kNoType;
+}
+
+hearth_result DeviceMemory::allocate_from_device(const hearth_memory_request& request,
+                                                 Buffer& buffer) {
+    const VkPhysicalDeviceMemoryProperties& memory = device_->memory();
+    uint32_t type = find_type(request, request.required_properties | request.preferred_properties);
+    if (type == kNoType) type = find_type(request, request.required_properties);
+    if (type == kNoType) {
+        // Of a type that there is, it is the budget that was missing.
+        for (uint32_t i = 0; i < memory.memoryTypeCount; ++i)
+            if ((request.memory_type_bits >> i & 1) != 0 &&
+                (memory.memoryTypes[i].propertyFlags & request.required_properties) ==
+                    request.required_properties)
+                return HEARTH_ERROR_BUDGET;
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    buffer.heap = memory.memoryTypes[type].heapIndex;
+    hearth_memory_block& out = buffer.block;
 
     VkMemoryAllocateFlagsInfo flags{};
     flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;

@@ -54,7 +54,7 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
     }
     if (context->device_.caps().cpu != HEARTH_CPU_NONE)
         context->native_ = reinterpret_cast<native::Device*>(info.device);
-    context->memory_.init(context->device_, info.memory_hooks, info.device_memory_budget);
+    context->memory_.init(context->device_, info);
     context->pipelines_.init(context->device_, context->allocator_);
     context->log_ = info.log;
     context->run_job_ = info.run_job;

@@ -3,9 +3,11 @@
 
 // A dump as a .safetensors file (format of safetensors 0.4): u64 length of the header, the header in
 // JSON, the data.  The header is written twice, first to count its bytes, so that nothing is allocated.
+// And dumps of the recordings to come, which are handed over as they arrive.
 
 #include "runtime/dump.hpp"
 
+#include "runtime/json_sink.hpp"
 #include "runtime/session.hpp"
 
 #include <algorithm>
@@ -24,43 +26,6 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
-/// JSON into bytes, or into nothing but a count of them.
-class JsonSink {
-  public:
-    explicit JsonSink(std::byte* out) : out_(out) {}
-
-    void raw(std::string_view text) {
-        if (out_ != nullptr && !text.empty()) std::memcpy(out_ + size_, text.data(), text.size());
-        size_ += text.size();
-    }
-    /// A string with its quotation marks, of several pieces.
-    void text(std::initializer_list<std::string_view> pieces) {
-        raw("\"");
-        for (const std::string_view piece : pieces)
-            for (const char c : piece) escaped(c);
-        raw("\"");
-    }
-    void number(uint64_t value) {
-        char digits[24];
-        const int size = std::snprintf(digits, sizeof digits, "%llu", wide(value));
-        raw({digits, static_cast<size_t>(size)});
-    }
-    uint64_t size() const { return size_; }
-
-    /// Inside a string.
-    void escaped(char c) {
-        char code[8];
-        if (c == '"' || c == '\\') raw("\\");
-        if (static_cast<unsigned char>(c) >= 0x20) return raw({&c, 1});
-        const int size = std::snprintf(code, sizeof code, "\\u%04x", static_cast<unsigned>(c));
-        raw({code, static_cast<size_t>(size)});
-    }
-
-  private:
-    std::byte* out_;
-    uint64_t size_ = 0;
-};
-
 /// Digits of a number, for texts.
 struct Digits {
     char text[24];
@@ -77,20 +42,6 @@ struct Hexadecimal {
     operator std::string_view() const { return text; }
 };
 
-const char* kind_of(const file::StepRecord& step) {
-    switch (static_cast<StepKind>(step.kind)) {
-        case StepKind::kDispatch:
-            return "dispatch";
-        case StepKind::kCopy:
-            return "copy";
-        case StepKind::kFill:
-            return "fill";
-        case StepKind::kBarrier:
-            break;
-    }
-    return "barrier";
-}
-
 /// "3 dispatch mix: t2", one line for each step.
 void write_steps(JsonSink& json, const ProgramView& view, const file::EntryRecord& entry) {
     const auto put = [&](std::string_view text) {
@@ -102,7 +53,7 @@ void write_steps(JsonSink& json, const ProgramView& view, const file::EntryRecor
         if (index > 0) put("\n");
         put(Digits(index++));
         put(" ");
-        put(kind_of(step));
+        put(name_of(static_cast<StepKind>(step.kind)));
         if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
             put(" ");
             put(view.text_view(view.kernels()[step.kernel].name));
@@ -292,6 +243,90 @@ hearth_result encode_dump(Session& session, const hearth_dump_info& info, std::b
     });
     if (has_program) std::memcpy(out, view.bytes().data(), view.bytes().size());
     return HEARTH_OK;
+}
+
+hearth_result Session::dump_next(const hearth_session_dump_info& info) {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (info.count > 0 && info.callback == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "session_dump: callback is null");
+    if ((info.flags & ~HEARTH_DUMP_PROGRAM) != 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "session_dump: flags 0x%x are unknown",
+                    info.flags & ~HEARTH_DUMP_PROGRAM);
+    uint64_t least = UINT64_MAX;
+    for (uint32_t e = 0; e < entries_.size(); ++e)
+        least =
+            std::min(least, for_each_dumped(view(), e, 1, HEARTH_NO_STEP, [](const DumpItem&) {}));
+    const uint64_t room = buffers_[kReadbackBuffer].bytes;
+    if (info.count > 0 && least > room)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "session_dump: a dump takes %llu bytes or more, readback_bytes is %llu",
+                    wide(least), wide(room));
+    Array<PendingDump> pending;
+    if (info.count > 0 && !pending.resize(context_->allocator(), readbacks_.size()))
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "session_dump: out of host memory");
+    for (; pending_dump_count_ > 0; --pending_dump_count_) {
+        release(pending_dumps_[oldest_dump_].id);
+        oldest_dump_ = (oldest_dump_ + 1) % pending_dumps_.size();
+    }
+    pending_dumps_ = std::move(pending);
+    oldest_dump_ = 0;
+    dump_info_ = info;
+    next_dump_ = 0;
+    return HEARTH_OK;
+}
+
+bool Session::is_dumped(const hearth_record_info& info, const hearth_cursor* cursor) const {
+    const bool is_whole =
+        cursor == nullptr ||
+        (cursor->next_step == 0 && cursor->next_part == 0 &&
+         (info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) == 0);
+    return dump_info_.count > 0 && is_whole && info.run_block == nullptr &&
+           for_each_dumped(view(), info.entry, info.rows, HEARTH_NO_STEP, [](const DumpItem&) {}) >
+               0;
+}
+
+void Session::keep_dump(const hearth_record_info& info, hearth_readback id) {
+    // There are not more of them than readbacks.
+    pending_dumps_[(oldest_dump_ + pending_dump_count_) % pending_dumps_.size()] = {
+        id, info.rows, next_dump_++, info.entry};
+    ++pending_dump_count_;
+    --dump_info_.count;
+}
+
+void Session::hand_over_dumps() {
+    // The host has forgotten a session that it destroyed.
+    while (pending_dump_count_ > 0 && !is_retired_) {
+        const PendingDump& dump = pending_dumps_[oldest_dump_];
+        const Readback& readback = readbacks_[(dump.id & 0xffffffffu) - 1];
+        if (!readback.is_dropped) {
+            if (readback.serial > context_->completed_serial()) return;
+            if (!hand_over(dump))
+                (void)fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
+                           "session_dump: out of host memory, dump %llu is missing",
+                           wide(dump.index));
+        }
+        release(dump.id);
+        oldest_dump_ = (oldest_dump_ + 1) % pending_dumps_.size();
+        --pending_dump_count_;
+    }
+    if (pending_dump_count_ == 0 && dump_info_.count == 0) pending_dumps_.reset();
+}
+
+/// False if there is no memory for it.
+bool Session::hand_over(const PendingDump& dump) {
+    hearth_dump_info info = hearth_dump_info_default();
+    info.entry = dump.entry;
+    info.rows = dump.rows;
+    info.flags = dump_info_.flags;
+    if (poll(dump.id, &info.data, &info.data_bytes, &info.serial) != HEARTH_OK) return true;
+    uint64_t byte_count = 0;
+    (void)encode_dump(*this, info, nullptr, &byte_count);
+    Array<std::byte> bytes;
+    if (!bytes.resize(context_->allocator(), static_cast<size_t>(byte_count))) return false;
+    (void)encode_dump(*this, info, bytes.data(), &byte_count);
+    dump_info_.flags = 0;  // the program is in one of them
+    dump_info_.callback(dump_info_.user_data, dump.index, bytes.data(), byte_count);
+    return true;
 }
 
 }  // namespace hearth::runtime

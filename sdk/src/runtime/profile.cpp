@@ -138,6 +138,10 @@ void Session::report_profile(const ProfileSlot& slot, hearth_profile& out) {
     out.first_step = slot.first.step;
     out.first_part = slot.first.part;
     out.total_ns = elapsed_ns(0, slot.query_count - 1);
+    if (slot.is_whole) {
+        entries_[slot.entry].measured_ns = out.total_ns;
+        entries_[slot.entry].measured_rows = slot.rows;
+    }
     out.step_count = 0;
     if ((flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0) {
         const std::span<const file::StepRecord> steps =

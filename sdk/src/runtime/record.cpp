@@ -71,6 +71,9 @@ class Recorder {
         copy_dump({DumpPart::kOutput, DumpPart::kSlotAfter});
         if (next.is_start()) copy_shadows(/*in=*/false);
         if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
+        if (profile_ >= 0)
+            session_.profile_slots_[static_cast<size_t>(profile_)].is_whole =
+                first.is_start() && next.is_start();
         closing_barrier();
         gpu::end_label(device_, commands_);
         gpu::end_label(device_, commands_);
@@ -438,8 +441,16 @@ class Recorder {
 
 hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cursor) {
     if (const hearth_result r = prepare(info, cursor); r != HEARTH_OK) return r;
+    DumpTarget target;
+    Readback* dump = nullptr;
+    if (is_dumped(info, cursor))
+        if (const hearth_result r = begin_dump(info, HEARTH_NO_STEP, &dump, target);
+            r != HEARTH_OK && r != HEARTH_ERROR_RING_FULL)
+            return r;
     const EntryFacts& entry = entries_[info.entry];
-    const Position end = record_prepared(info, first_of(entry, cursor), nullptr);
+    const Position end =
+        record_prepared(info, first_of(entry, cursor), dump != nullptr ? &target : nullptr);
+    if (dump != nullptr) keep_dump(info, finish_readback(info.command_buffer, *dump));
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
     if (end.is_start()) return HEARTH_OK;
@@ -450,6 +461,16 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
 hearth_result Session::record_dump(const hearth_record_info& info, uint32_t step,
                                    hearth_readback* out) {
     if (const hearth_result r = prepare(info, nullptr); r != HEARTH_OK) return r;
+    DumpTarget target;
+    Readback* readback = nullptr;
+    if (const hearth_result r = begin_dump(info, step, &readback, target); r != HEARTH_OK) return r;
+    (void)record_prepared(info, {}, &target);
+    *out = finish_readback(info.command_buffer, *readback);
+    return HEARTH_OK;
+}
+
+hearth_result Session::begin_dump(const hearth_record_info& info, uint32_t step,
+                                  Readback** readback, DumpTarget& target) {
     const file::EntryRecord& entry = view().entries()[info.entry];
     const char* name = view().text(entry.name);
     if (!is_dump_step(view(), entry, step))
@@ -471,11 +492,8 @@ hearth_result Session::record_dump(const hearth_record_info& info, uint32_t step
     if (bytes == 0)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "dump of entry %s: it has nothing to dump",
                     name);
-    Readback* readback = nullptr;
-    if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
-    const DumpTarget target{step, readback_ring_.segment(readback->segment).offset};
-    (void)record_prepared(info, {}, &target);
-    *out = finish_readback(info.command_buffer, *readback);
+    if (const hearth_result r = begin_readback(bytes, readback); r != HEARTH_OK) return r;
+    target = {step, readback_ring_.segment((*readback)->segment).offset};
     return HEARTH_OK;
 }
 

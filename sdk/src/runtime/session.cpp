@@ -325,6 +325,7 @@ void Session::collect() {
     const bool keeps = (flags_ & HEARTH_SESSION_KEEP_INITIAL) != 0;
     if (is_set_up() && !keeps && setup_serial_ <= context_->completed_serial())
         context_->memory().destroy(buffers_[kInitialBuffer]);
+    hand_over_dumps();
 }
 
 hearth_result Session::slot_buffer(uint32_t slot, hearth_buffer_range& out) {

@@ -82,6 +82,10 @@ class Session : public HandleTag<0x48534553> {
     hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
                                 hearth_scope& out);
 
+    // dump.cpp
+    /// Dumps the recordings to come; hand_over_dumps() gives them to the host.
+    hearth_result dump_next(const hearth_session_dump_info& info);
+
     // transfer.cpp
     hearth_result record_setup(VkCommandBuffer commands);
     hearth_result record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
@@ -104,6 +108,10 @@ class Session : public HandleTag<0x48534553> {
     // profile.cpp
     hearth_result next_profile(hearth_profile& out);
 
+    // describe.cpp
+    /// hearth_session_describe.
+    hearth_result describe(char* out, uint64_t* byte_count);
+
     // dropped.cpp
     /// The command buffers of `serial` will never be submitted: as if they had not been recorded.
     /// A line in `lost` for each thing.
@@ -123,7 +131,7 @@ class Session : public HandleTag<0x48534553> {
     bool is_retired() const { return is_retired_; }
     uint64_t retired_serial() const { return retired_serial_; }
     bool has_jobs() const { return pending_jobs_.load(std::memory_order_acquire) > 0; }
-    /// Frees what completed serials no longer need.
+    /// Frees what completed serials no longer need, and hands over dumps that have arrived.
     void collect();
     Session* next = nullptr;
     Session* previous = nullptr;
@@ -149,6 +157,8 @@ class Session : public HandleTag<0x48534553> {
         Position last_start;
         uint64_t arena_turn = 0;     ///< of the last slice; see Arena
         bool is_taken_back = false;  ///< from `open` on; a cursor beyond it goes on from there
+        double measured_ns = 0;      ///< of the last whole recording whose time was read; 0: none
+        uint64_t measured_rows = 0;
     };
     /// How entries touch a binding, over all their steps.
     struct BindingFacts {
@@ -185,12 +195,19 @@ class Session : public HandleTag<0x48534553> {
         uint64_t serial = 0;
         bool is_dropped = false;
     };
+    /// A dump of dump_next() that has not arrived yet.
+    struct PendingDump {
+        hearth_readback id = 0;
+        uint64_t rows = 0, index = 0;
+        uint32_t entry = 0;
+    };
     struct ProfileSlot {
         uint64_t serial = 0, rows = 0;
         uint32_t entry = 0;
         Position first;
         uint32_t query_count = 0;
         bool is_dropped = false;
+        bool is_whole = false;  ///< of all the entry's steps
     };
 
     Session(Context& context, LoadedProgram& program);
@@ -211,9 +228,12 @@ class Session : public HandleTag<0x48534553> {
     // record.cpp
     hearth_result prepare(const hearth_record_info& info, const hearth_cursor* cursor);
     struct DumpTarget {
-        uint32_t step;
-        uint64_t offset;  ///< in the readback buffer
+        uint32_t step = HEARTH_NO_STEP;
+        uint64_t offset = 0;  ///< in the readback buffer
     };
+    /// Checks that what was prepared can be dumped, and makes room for it.
+    hearth_result begin_dump(const hearth_record_info& info, uint32_t step, Readback** readback,
+                             DumpTarget& target);
     /// Records from `first` on what was prepared; where to go on, or the start if it is finished.
     Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
@@ -236,6 +256,17 @@ class Session : public HandleTag<0x48534553> {
     bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
     uint64_t fingerprint(const hearth_record_info& info) const;
     const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
+
+    // describe.cpp
+    /// JSON to `out`, unless it is null; its bytes.
+    uint64_t write_description(std::byte* out) const;
+
+    // dump.cpp
+    /// Whether a recording is one of those that dump_next() was asked for.
+    bool is_dumped(const hearth_record_info& info, const hearth_cursor* cursor) const;
+    void keep_dump(const hearth_record_info& info, hearth_readback id);
+    void hand_over_dumps();
+    bool hand_over(const PendingDump& dump);
 
     // brain.cpp
     /// Fails with the first of them, and how many there are.
@@ -313,6 +344,11 @@ class Session : public HandleTag<0x48534553> {
     uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;
     ByteRing upload_ring_, readback_ring_;
     Array<Readback> readbacks_;
+
+    hearth_session_dump_info dump_info_{};  ///< count: those still to be recorded
+    uint64_t next_dump_ = 0;                ///< index of the next one
+    Array<PendingDump> pending_dumps_;      ///< a ring, the oldest first
+    size_t oldest_dump_ = 0, pending_dump_count_ = 0;
 
     VkQueryPool query_pool_ = VK_NULL_HANDLE;
     bool owns_query_pool_ = false;
