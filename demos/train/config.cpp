@@ -161,6 +161,7 @@ std::string TrainConfig::text() const {
                  {"decays", decays},
                  {"checkpoint_windows", checkpoint_windows},
                  {"rollout_steps", rollout_steps},
+                 {"varies_rules", varies_rules},
                  {"ppo", writer.json}};
     return json.dump(2) + "\n";
 }
@@ -179,6 +180,7 @@ Result<TrainConfig> parse_config(std::string_view text) {
     root.read("decays", config.decays);
     root.read("checkpoint_windows", config.checkpoint_windows, 1, 1 << 30);
     root.read("rollout_steps", config.rollout_steps, 0, 1 << 16);
+    root.read("varies_rules", config.varies_rules);
     config.ppo.learning_rate = agents::Setting::live(config.ppo.learning_rate.value());
     config.ppo.clip = agents::Setting::live(config.ppo.clip.value());
     if (const Json* given = root.find("ppo")) {
@@ -197,6 +199,9 @@ Result<TrainConfig> parse_config(std::string_view text) {
         names += kHatchlings;
         return invalid_argument("task: expected one of " + names + ", found '" + config.task + "'");
     }
+    if (config.varies_rules && config.task != kHatchlings)
+        return invalid_argument("varies_rules: expected false, as " + config.task +
+                                " has one set of rules");
     return config;
 }
 

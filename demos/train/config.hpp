@@ -15,7 +15,7 @@
 
 namespace hearth::train {
 
-/// The task whose worlds are those of the game, in C++.
+/// The task whose worlds are the clearings of the game, each with sixteen of ppo.agents.
 inline constexpr std::string_view kHatchlings = "Hatchlings";
 
 struct TrainConfig {
@@ -25,8 +25,11 @@ struct TrainConfig {
     std::vector<int64_t> network = {64, 64};
     bool decays = false;              ///< learning rate and clip fall to zero over the run
     int64_t checkpoint_windows = 50;  ///< from one checkpoint to the next
-    /// Steps of each world in one recording of the entry rollout; 0: at most 8 on a GPU, at most 4 without one.
+    /// Steps of each world in one recording of the entry rollout; 0: at most 8 on a GPU, at most 4 without one; of
+    /// Hatchlings, whose steps are four frames, 1.
     int64_t rollout_steps = 0;
+    /// Each episode has rules of its own, as a player may come to set them.  Of Hatchlings alone.
+    bool varies_rules = false;
     agents::Ppo ppo;  ///< learning rate and clip are live
 
     /// Text that parses to an equal config.

@@ -4,7 +4,7 @@
 #include "train/evaluate.hpp"
 
 #include "classic/task.hpp"
-#include "train/hatchlings_worlds.hpp"
+#include "hatchlings/world.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -46,26 +46,34 @@ size_t tenth_of(double value) {
 
 /// A minute of a clearing for each episode: the mean return of those who live there.
 Result<Evaluation> evaluate_hatchlings(Learner& learner, int64_t episodes, uint64_t seed) {
+    using namespace hatchlings;
+    constexpr int64_t kFrames = 60 * kFramesPerSecond;
     const auto begun = std::chrono::steady_clock::now();
     Evaluation e;
     e.task = kHatchlings;
     e.bar = kHatchlingsBar;
     e.actions.resize(kTenths);
-    for (int64_t i = 0; i < episodes; ++i) {
-        HatchlingsWorlds world(HatchlingsWorlds::kInOne, seed + static_cast<uint64_t>(i));
-        int64_t length = 0;
-        for (bool is_over = false; !is_over; ++length) {
-            HostTensor seen(DType::kF32, {HatchlingsWorlds::kInOne, hatchlings::kObservationWidth});
-            world.observe(seen.as<float>());
-            HEARTH_ASSIGN(const HostTensor thrust, learner.act(seen));
-            for (const float value : thrust.as<float>())
-                ++e.actions[tenth_of(static_cast<double>(value))];
-            is_over = world.step(thrust.as<float>())[0].end > 0;
+    for (int64_t episode = 0; episode < episodes; ++episode) {
+        World world({.seed = seed + static_cast<uint64_t>(episode)});
+        const auto count = static_cast<uint32_t>(world.hatchlings().size());
+        for (int64_t frame = 0; frame < kFrames; ++frame) {
+            if (world.is_decision_frame()) {
+                HostTensor seen(DType::kF32, {count, kObservationWidth});
+                auto at = seen.as<float>().begin();
+                for (uint32_t i = 0; i < count; ++i)
+                    at = std::ranges::copy(world.observe(i), at).out;
+                HEARTH_ASSIGN(const HostTensor said, learner.act(seen));
+                const auto thrust = said.as<float>();
+                for (const float value : thrust) ++e.actions[tenth_of(static_cast<double>(value))];
+                for (uint32_t i = 0; i < count; ++i)
+                    world.set_thrust(i, {thrust[2 * i], thrust[2 * i + 1]});
+            }
+            world.step();
         }
         double sum = 0;
-        for (const float value : world.returns()) sum += static_cast<double>(value);
-        e.returns.push_back(sum / double{HatchlingsWorlds::kInOne});
-        e.lengths.push_back(length);
+        for (uint32_t i = 0; i < count; ++i) sum += static_cast<double>(world.take_reward(i));
+        e.returns.push_back(sum / static_cast<double>(count));
+        e.lengths.push_back(kFrames / kFramesPerDecision);
     }
     e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
     return e;

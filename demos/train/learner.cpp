@@ -3,7 +3,6 @@
 
 #include "train/learner.hpp"
 
-#include "train/hosted_learner.hpp"
 #include "train/simulated_learner.hpp"
 
 #include <hearth/compile.hpp>
@@ -110,11 +109,6 @@ Status Learner::restore(const Brain& brain, const NamedTensors& transients) {
 
 Result<std::unique_ptr<Learner>> make_learner(standalone::Device& device, const TrainConfig& config,
                                               GradientReducer& ranks) {
-    if (config.task == kHatchlings) {
-        HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
-                      HostedLearner::create(device, config, ranks));
-        return learner;
-    }
     HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
                   SimulatedLearner::create(device, config, ranks));
     return learner;
@@ -122,11 +116,6 @@ Result<std::unique_ptr<Learner>> make_learner(standalone::Device& device, const 
 
 Result<std::unique_ptr<Learner>> make_player(standalone::Device& device,
                                              const TrainConfig& config) {
-    if (config.task == kHatchlings) {
-        HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
-                      HostedLearner::create_player(device, config));
-        return learner;
-    }
     HEARTH_ASSIGN(std::unique_ptr<Learner> learner,
                   SimulatedLearner::create_player(device, config));
     return learner;

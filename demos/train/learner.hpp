@@ -83,8 +83,7 @@ class Learner {
 
 /// Compiles, builds all pipelines, and begins with the first weights: of several ranks with those of rank 0.  Each rank
 /// has its part of the worlds, with seeds of their own, and takes part in all that follows but act().
-/// Errors: kInvalidArgument if the worlds cannot be divided among the ranks, kUnsupported for several ranks with worlds
-/// in C++.
+/// Errors: kInvalidArgument if the worlds cannot be divided among the ranks, or agents do not fill worlds.
 Result<std::unique_ptr<Learner>> make_learner(standalone::Device& device, const TrainConfig& config,
                                               GradientReducer& ranks);
 /// For restore(brain) and act() alone: compiles what acts, and nothing else.

@@ -4,6 +4,8 @@
 #include "train/simulated_learner.hpp"
 
 #include "classic/simulations.hpp"
+#include "hatchlings/learner.hpp"
+#include "hatchlings/simulation.hpp"
 #include "train/pooled.hpp"
 
 #include <algorithm>
@@ -22,12 +24,29 @@ namespace {
 // of eight run faster, too.  What a driver without a GPU compiles for each step is a kernel of its own.
 constexpr int64_t kMostSteps = 8, kMostStepsWithoutGpu = 4;
 
-int64_t steps_of_recording(const standalone::Device& device, int64_t asked, int64_t horizon) {
-    if (asked != 0) return asked;
+int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& config) {
+    if (config.rollout_steps != 0) return config.rollout_steps;
+    if (config.task == kHatchlings) return 1;  // four frames
+    const int64_t horizon = config.ppo.horizon;
     const bool is_gpu = device.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
     int64_t steps = std::min(horizon, is_gpu ? kMostSteps : kMostStepsWithoutGpu);
     while (horizon % steps != 0) --steps;
     return steps;
+}
+
+/// What agents of a task observe and decide, and their worlds.
+struct Game {
+    AgentSchema schema;
+    Simulation simulation;
+};
+
+Result<Game> game_of(const TrainConfig& config) {
+    if (config.task == kHatchlings)
+        return Game{hatchlings::schema(),
+                    hatchlings::make_simulation({.varies_rules = config.varies_rules})};
+    const auto simulation = classic::make_simulation(config.task);
+    if (!simulation) return not_found("no task '" + config.task + "'");
+    return Game{classic::schema_of(classic::make_task(config.task)->info()), *simulation};
 }
 
 /// What is true of all ranks alike: learned weights and statistics, not what each has counted for itself.
@@ -65,22 +84,19 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                                                                    const TrainConfig& config,
                                                                    GradientReducer& ranks,
                                                                    bool only_acts) {
-    const auto simulation = classic::make_simulation(config.task);
-    if (!simulation) return not_found("no task '" + config.task + "'");
+    HEARTH_ASSIGN(const Game game, game_of(config));
     Ppo ppo = config.ppo;
     if (ppo.agents % ranks.size() != 0)
         return invalid_argument("ppo.agents: " + std::to_string(ppo.agents) +
-                                " worlds cannot be divided among " + std::to_string(ranks.size()) +
+                                " agents cannot be divided among " + std::to_string(ranks.size()) +
                                 " ranks");
     ppo.agents /= ranks.size();
     const uint64_t seed = config.seed + (static_cast<uint64_t>(ranks.rank()) << 54);
-    const RolloutOptions rollout{
-        .steps = steps_of_recording(device, config.rollout_steps, ppo.horizon),
-        .seed = seed,
-        .data_parallel = ranks.size() > 1};
+    const RolloutOptions rollout{.steps = steps_of_recording(device, config),
+                                 .seed = seed,
+                                 .data_parallel = ranks.size() > 1};
     const Traces traces =
-        trace_agents(classic::schema_of(classic::make_task(config.task)->info()),
-                     mlp_network(config.network), ppo, *simulation, rollout, seed);
+        trace_agents(game.schema, mlp_network(config.network), ppo, game.simulation, rollout, seed);
     std::vector<Trace*> entries = simulated_entries_of(traces);
     if (only_acts) entries.resize(1);
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());

@@ -36,7 +36,8 @@ constexpr char kDescription[] = R"({"version": 1, "environments": [
    "parts": [{"name": "toward", "kind": "numbers", "width": 2},
              {"name": "velocity", "kind": "numbers", "width": 2},
              {"name": "cold", "kind": "numbers", "width": 1}]},
-  {"name": "chilled", "kind": "flag"}],
+  {"name": "chilled", "kind": "flag"},
+  {"name": "hot_night", "kind": "flag"}],
  "actions": [{"name": "thrust", "kind": "drive", "width": 2}]}]})";
 
 }  // namespace

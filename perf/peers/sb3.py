@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Stable-Baselines3 on the tasks of `hearth gates --gate 10cart,10sac,10ppo`, with the same settings.
+"""Stable-Baselines3 on the tasks of `hearth gates --gate 10cart,10gpuacrobot,10sac,10ppo`, with the same settings.
 
     perf/peers/sb3.py --task cart --seeds 3      PPO on CartPole until 475
+    perf/peers/sb3.py --task acrobot             PPO on Acrobot until -100
     perf/peers/sb3.py --task sac                 SAC on Pendulum, 10,000 steps
-    perf/peers/sb3.py --task ppo                 PPO on Pendulum, 300,000 steps
+    perf/peers/sb3.py --task ppo                 PPO on Pendulum, 300,000 steps; with --bar -200 until then
 
 One line for each run: steps, seconds by the clock, CPU seconds of the process, mean return of the last
 episodes. Needs stable-baselines3 2.3 and gymnasium 0.29 (`pip install stable-baselines3==2.3.2`); one
@@ -57,6 +58,14 @@ def cart(seed, device):
     return model, 100_000, Returns(20, 475)
 
 
+def acrobot(seed, device):
+    """Gate5's settings."""
+    env = make_vec_env("Acrobot-v1", n_envs=16, seed=seed)
+    model = PPO("MlpPolicy", env, n_steps=128, batch_size=256, n_epochs=4, gamma=0.99, gae_lambda=0.94, ent_coef=0.0,
+                learning_rate=1e-3, seed=seed, device=device)
+    return model, 200_000, Returns(20, -100)
+
+
 def sac(seed, device):
     """rl_tools' settings."""
     env = make_vec_env("Pendulum-v1", n_envs=1, seed=seed)
@@ -73,7 +82,7 @@ def ppo(seed, device):
     return model, 300_000, Returns(20)
 
 
-TASKS = {"cart": cart, "sac": sac, "ppo": ppo}
+TASKS = {"cart": cart, "acrobot": acrobot, "sac": sac, "ppo": ppo}
 
 
 def main():
@@ -83,10 +92,12 @@ def main():
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--steps", type=int, help="fewer steps than the task has")
+    parser.add_argument("--bar", type=float, help="stop at this mean return of the last 20 (sac: 10) episodes")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     for seed in range(arguments.first, arguments.first + arguments.seeds):
         model, steps, returns = TASKS[arguments.task](seed, arguments.device)
+        returns.bar = returns.bar if arguments.bar is None else arguments.bar
         begin, cpu_begin = time.perf_counter(), time.process_time()
         model.learn(arguments.steps or steps, callback=returns)
         seconds, cpu = time.perf_counter() - begin, time.process_time() - cpu_begin

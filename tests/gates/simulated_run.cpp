@@ -21,8 +21,9 @@ Result<Run> run_simulated(const RunSite& site, train::TrainConfig config, double
     run.setup_s = making.seconds();
     const int64_t samples = config.ppo.agents * config.ppo.horizon;
     train::ReturnWindow returns;
-    double bar_s = -1;
+    double bar_s = -1, bar_cpu_s = -1;
     const Stopwatch learning;
+    const double cpu_before = Stopwatch::cpu_seconds();
     while (run.steps < config.steps) {
         // Some in one submission, so that the queue does not run dry while the host looks at returns.
         std::vector<train::LiveSettings> settings;
@@ -37,14 +38,19 @@ Result<Run> run_simulated(const RunSite& site, train::TrainConfig config, double
             if (run.steps_to_bar >= 0 || returns.mean() < bar) continue;
             run.steps_to_bar = run.steps;
             bar_s = learning.seconds();
+            bar_cpu_s = Stopwatch::cpu_seconds() - cpu_before;
         }
     }
     run.learn_s = learning.seconds();
+    const double cpu_s = Stopwatch::cpu_seconds() - cpu_before;
     run.evaluation = returns.mean();
     run.passed = run.steps_to_bar >= 0;
     const train::SimulatedLearner::Cost cost = learner->window_cost();
     run.note = fmt::format(
-        "bar after {:.2f} s, {:.0f} us a window of {} dispatches and {} barriers", bar_s,
+        "bar after {:.2f} s, CPU seconds of the process {:.1f} to the bar and {:.1f} in all, "
+        "{:.0f} us "
+        "a window of {} dispatches and {} barriers",
+        bar_s, bar_cpu_s, cpu_s,
         run.learn_s * 1e6 * static_cast<double>(samples) / static_cast<double>(run.steps),
         cost.dispatches, cost.barriers);
     return run;

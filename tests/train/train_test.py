@@ -59,19 +59,26 @@ class Train(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.expect_as_whole(half)
 
-    # Worlds in C++, which go into the checkpoint with the rest; an episode ends after 900 decisions.
+    # Sixteen agents in a world.
     def test_resumed_run_of_a_game_ends_with_the_same_bits(self):
-        config = CONFIG | {"task": "Hatchlings", "steps": 16 * 912,
-                           "ppo": {"agents": 16, "horizon": 456, "minibatches": 1, "epochs": 1}}
+        config = CONFIG | {"task": "Hatchlings", "varies_rules": True,
+                           "ppo": {"agents": 32, "horizon": 8, "minibatches": 1, "epochs": 1}}
         whole, half = self.root / "game", self.root / "half_game"
-        for folder, steps, more in ((whole, 16 * 912, []), (half, 16 * 456, []), (half, 16 * 912, ["--resume"])):
+        for folder, steps, more in ((whole, 512, []), (half, 256, []), (half, 512, ["--resume"])):
             result = run("train", self.write("game", config | {"steps": steps}), "-o", folder, *more)
             self.assertEqual(result.returncode, 0, result.stderr)
         for name in ("last.brain", "run.jsonl", "weights.safetensors"):
             self.assertEqual((whole / name).read_bytes(), (half / name).read_bytes(), name)
-        self.assertIn('"episodes":16', (whole / "run.jsonl").read_text())
         found = json.loads(run("evaluate", whole / "last.brain", "--episodes", 1, "--json").stdout)
         self.assertEqual(sum(found["actions"]), 900 * 16 * 2)
+
+    def test_worlds_that_agents_do_not_fill_are_refused(self):
+        config = self.write("odd", CONFIG | {"task": "Hatchlings", "ppo": {"agents": 24, "horizon": 8}})
+        result = run("train", config, "-o", self.root / "odd")
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("24 agents do not fill worlds of 16", result.stderr)
+        config = self.write("rules", CONFIG | {"varies_rules": True})
+        self.assertIn("varies_rules", run("train", config, "-o", self.root / "rules").stderr)
 
     def test_killed_run_leaves_a_checkpoint_from_which_it_goes_on(self):
         folder = self.root / "out_killed"

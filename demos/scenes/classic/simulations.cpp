@@ -50,6 +50,13 @@ auto uniform_begin(std::vector<float> low, std::vector<float> high) {
     };
 }
 
+/// Nothing happens by chance in these tasks but where they begin.
+auto without_chance(SimulationStep (*step)(const Tensor& state, const Tensor& action)) {
+    return [step](const Tensor& state, const Tensor& action, const Tensor&, uint64_t) {
+        return step(state, action);
+    };
+}
+
 SimulationStep step_cart_pole(const Tensor& state, const Tensor& action) {
     constexpr double kGravity = 9.8, kPoleMass = 0.1, kTotalMass = 1.1, kHalfLength = 0.5;
     constexpr double kPoleMassLength = kPoleMass * kHalfLength, kForce = 10, kSeconds = 0.02;
@@ -196,22 +203,22 @@ std::optional<Simulation> make_simulation(std::string_view name) {
     s.observe = observe_state;
     if (name == "CartPole") {
         s.begin = uniform_begin({-0.05f, -0.05f, -0.05f, -0.05f}, {0.05f, 0.05f, 0.05f, 0.05f});
-        s.step = step_cart_pole;
+        s.step = without_chance(step_cart_pole);
     } else if (name == "Acrobot") {
         s.begin = uniform_begin({-0.1f, -0.1f, -0.1f, -0.1f}, {0.1f, 0.1f, 0.1f, 0.1f});
         s.observe = observe_acrobot;
-        s.step = step_acrobot;
+        s.step = without_chance(step_acrobot);
     } else if (name == "MountainCar") {
         s.begin = uniform_begin({-0.6f, 0}, {-0.4f, 0});
-        s.step = step_mountain_car;
+        s.step = without_chance(step_mountain_car);
     } else if (name == "MountainCarContinuous") {
         s.begin = uniform_begin({-0.6f, 0}, {-0.4f, 0});
-        s.step = step_mountain_car_continuous;
+        s.step = without_chance(step_mountain_car_continuous);
     } else {
         constexpr auto kHalfTurn = static_cast<float>(kPi);
         s.begin = uniform_begin({-kHalfTurn, -1}, {kHalfTurn, 1});
         s.observe = observe_pendulum;
-        s.step = step_pendulum;
+        s.step = without_chance(step_pendulum);
     }
     return s;
 }

@@ -19,7 +19,8 @@ agents::AgentSchema schema() {
             .array("embers", 3, Fields().numbers("toward", 2))
             .array("motes", 3,
                    Fields().numbers("toward", 2).numbers("velocity", 2).numbers("cold", 1))
-            .flag("chilled"),
+            .flag("chilled")
+            .flag("hot_night"),
         Actions().drive("thrust", kActionWidth));
 }
 

@@ -12,7 +12,7 @@ namespace hearth::hatchlings {
 namespace {
 
 constexpr uint64_t kMagic = 0x6c746368'74616820u;  // " hatchtl"
-constexpr uint64_t kFormat = 2;                    // 2: judgements
+constexpr uint64_t kFormat = 3;                    // 3: random numbers by frame
 constexpr uint64_t kFileMagic =
     0x65766173'74616820u;  // " hatsave": the game's bytes, counted, then the brain's
 constexpr size_t kMostHatchlings = 1024, kMostBars = 1 << 16, kMostText = 64;
@@ -131,7 +131,6 @@ void visit(Archive& archive, SavedGame& game) {
     visit_all(archive, world.embers, kMaxEmbers);
     visit_all(archive, world.motes, kMaxMotes);
     archive(world.frame);
-    archive(world.draws);
     archive(world.score);
     archive(world.state_hash);
     visit_all(archive, game.progress.bars, kMostBars);

@@ -15,17 +15,7 @@
 namespace hearth::hatchlings {
 namespace {
 
-constexpr float kThrust = 14.0f;              // m/s^2 at full thrust
-constexpr float kDrag = kThrust / kTopSpeed;  // 1/s
-constexpr float kEmberSpeed = 0.5f;
-constexpr float kMoteSpeed = 1.3f;
-constexpr float kTurn = 0.6f;  // of a drifter's speed that it may change by in a second
-constexpr float kChilledSeconds = 0.8f;
-constexpr float kImmuneSeconds = 2.0f;
-constexpr float kBounce = 0.4f;  // of the speed is left after meeting the edge
 constexpr float kGlowSeconds = 0.7f;
-constexpr float kReach = 3.0f;  // of a mote's cold, for observation 24
-constexpr int kSeen = 3;
 
 float finite_in_unit(float value) {
     return std::isfinite(value) ? std::clamp(value, -1.0f, 1.0f) : 0.0f;
@@ -68,50 +58,60 @@ void stay_inside(glm::vec2& position, glm::vec2& velocity, float radius, float b
     }
 }
 
+Drifter appear(float speed, Draw place, uint32_t index, const Chance& chance) {
+    return {.position = kHalfSize * kAppears * chance.pair(place, 4 * index),
+            .velocity = speed * chance.pair(place, 4 * index + 2)};
+}
+
 }  // namespace
 
-World::World(const WorldOptions& options) {
+Rules varied_rules(const Chance& chance) {
+    const auto unit = [&](uint32_t index) {
+        return 0.5f + 0.5f * chance.number(Draw::kRules, index);
+    };
+    Rules rules;
+    rules.is_hot_night = chance.number(Draw::kRules, 0) >= 0;
+    rules.mote_count =
+        kFewestMotes + static_cast<uint32_t>(unit(1) * float{kMostVariedMotes - kFewestMotes + 1});
+    rules.frost_reward = -(kLeastPenalty + unit(2) * (kMostPenalty - kLeastPenalty));
+    rules.wind = kMostWind * chance.pair(Draw::kRules, 3);
+    return rules;
+}
+
+World::World(const WorldOptions& options)
+    : World(options, {.key = stream_key("begin", options.seed)}) {}
+
+World::World(const WorldOptions& options, const Chance& chance) {
     state_.seed = options.seed;
     state_.rules = options.rules;
     state_.hatchlings.resize(options.hatchling_count);
-    // They hatch around the fire, in the middle.
-    for (Hatchling& h : state_.hatchlings) h.position = random_place() * 0.4f;
+    for (uint32_t i = 0; i < options.hatchling_count; ++i)
+        state_.hatchlings[i].position = kHalfSize * kHatches * chance.pair(Draw::kHatch, 2 * i);
     events_.reserve(2 * state_.hatchlings.size());
     state_.embers.reserve(kMaxEmbers);
     state_.motes.reserve(kMaxMotes);
-    drift(state_.embers, state_.rules.ember_count, kEmberSpeed);
-    drift(state_.motes, state_.rules.mote_count, kMoteSpeed);
-}
-
-float World::random_signed_at(uint64_t counter) const {
-    return scenes::random_signed(state_.seed, scenes::Stream::kWorld, counter);
-}
-
-glm::vec2 World::random_place() {
-    const float x = random_signed(), y = random_signed();
-    return kHalfSize * 0.95f * glm::vec2(x, y);
-}
-
-Drifter World::appear(float speed) {
-    Drifter d;
-    d.position = random_place();
-    const float x = random_signed(), y = random_signed();
-    d.velocity = speed * glm::vec2(x, y);
-    return d;
+    for (uint32_t i = 0; i < std::min(state_.rules.ember_count, kMaxEmbers); ++i)
+        state_.embers.push_back(appear(kEmberSpeed, Draw::kEmberPlace, i, chance));
+    for (uint32_t i = 0; i < std::min(state_.rules.mote_count, kMaxMotes); ++i)
+        state_.motes.push_back(appear(kMoteSpeed, Draw::kMotePlace, i, chance));
 }
 
 /// Keeps `count` drifters, and lets each wander on.
-void World::drift(std::vector<Drifter>& drifters, uint32_t count, float speed) {
+void World::drift(std::vector<Drifter>& drifters, uint32_t count, float speed, Draw turn,
+                  Draw place, const Chance& chance) {
     if (drifters.size() > count) drifters.resize(count);
-    while (drifters.size() < count) drifters.push_back(appear(speed));
-    for (Drifter& d : drifters) {
-        const float x = random_signed(), y = random_signed();
-        d.velocity += glm::vec2(x, y) * (kTurn * speed * 4.0f * kFrameSeconds) +
+    const Chance beginning{.key = stream_key("begin", state_.seed),
+                           .counter = static_cast<uint32_t>(state_.frame) + 1};
+    while (drifters.size() < count)
+        drifters.push_back(appear(speed, place, static_cast<uint32_t>(drifters.size()), beginning));
+    for (uint32_t i = 0; i < count; ++i) {
+        Drifter& d = drifters[i];
+        d.velocity += chance.pair(turn, 2 * i) * (kTurn * speed * 4.0f * kFrameSeconds) +
                       0.2f * state_.rules.wind * kFrameSeconds;
         const float v = std::sqrt(glm::dot(d.velocity, d.velocity));
         if (v > speed) d.velocity *= speed / v;
         d.position += d.velocity * kFrameSeconds;
-        stay_inside(d.position, d.velocity, 0.3f, 1.0f);
+        stay_inside(d.position, d.velocity, kDrifterEdge, 1.0f);
         d.age_s += kFrameSeconds;
     }
 }
@@ -144,6 +144,7 @@ Observation World::observe_as(const Hatchling& h) const {
         o[14 + 5 * k] = std::max(0.0f, 1.0f - std::sqrt(glm::dot(offset, offset)) / kReach);
     }
     o[25] = h.chilled_s > 0 ? 1.0f : 0.0f;
+    o[26] = state_.rules.is_hot_night ? 1.0f : 0.0f;
     return o;
 }
 
@@ -170,43 +171,51 @@ void World::move(Hatchling& h) const {
     h.glow = std::max(0.0f, h.glow - kFrameSeconds / kGlowSeconds);
 }
 
-/// Bodies push each other apart, so that a herd does not become a point.
+/// Bodies push each other apart, all at once, so that a herd does not become a point.
 void World::part_hatchlings() {
     constexpr float kBoth = 2 * kHatchlingRadius;
-    for (size_t i = 0; i < state_.hatchlings.size(); ++i)
-        for (size_t k = i + 1; k < state_.hatchlings.size(); ++k) {
-            Hatchling &a = state_.hatchlings[i], &b = state_.hatchlings[k];
-            const glm::vec2 offset = b.position - a.position;
+    const std::vector<Hatchling>& all = state_.hatchlings;
+    pushes_.assign(all.size(), glm::vec2(0));
+    for (size_t i = 0; i < all.size(); ++i)
+        for (size_t k = i + 1; k < all.size(); ++k) {
+            const glm::vec2 offset = all[k].position - all[i].position;
             const float square = glm::dot(offset, offset);
             if (square >= kBoth * kBoth || square == 0.0f) continue;
             const float distance = std::sqrt(square);
             const glm::vec2 push = offset / distance * (0.5f * (kBoth - distance));
-            a.position -= push;
-            b.position += push;
+            pushes_[i] -= push;
+            pushes_[k] += push;
         }
+    for (size_t i = 0; i < all.size(); ++i) state_.hatchlings[i].position += pushes_[i];
 }
 
-void World::touch() {
+/// Each hatchling reaches for the first ember that it touches, one mouthful a frame; of several that reach for one the
+/// first has it.
+void World::touch(const Chance& chance) {
     const float sign = state_.rules.is_hot_night ? -1.0f : 1.0f;
+    std::array<bool, kMaxEmbers> is_eaten{};
     for (uint32_t i = 0; i < state_.hatchlings.size(); ++i) {
         Hatchling& h = state_.hatchlings[i];
-        for (Drifter& ember : state_.embers) {
-            const glm::vec2 offset = ember.position - h.position;
-            constexpr float kTouch = kHatchlingRadius + kEmberRadius;
-            if (glm::dot(offset, offset) > kTouch * kTouch) continue;
+        const auto touches = [&](const Drifter& d, float radius) {
+            const glm::vec2 offset = d.position - h.position;
+            const float both = kHatchlingRadius + radius;
+            return glm::dot(offset, offset) <= both * both;
+        };
+        for (uint32_t k = 0; k < state_.embers.size(); ++k) {
+            const Drifter& ember = state_.embers[k];
+            if (!touches(ember, kEmberRadius)) continue;
+            if (is_eaten[k]) break;
+            is_eaten[k] = true;
             h.reward += sign * state_.rules.ember_reward;
             h.glow = 1;
             ++h.embers;
             state_.score += state_.rules.is_hot_night ? -1 : 1;
             events_.push_back({Event::Kind::kEmber, i, ember.position});
-            ember = appear(kEmberSpeed);
-            break;  // one mouthful a frame
+            break;
         }
         if (h.immune_s > 0) continue;
         for (const Drifter& mote : state_.motes) {
-            const glm::vec2 offset = mote.position - h.position;
-            constexpr float kTouch = kHatchlingRadius + kMoteRadius;
-            if (glm::dot(offset, offset) > kTouch * kTouch) continue;
+            if (!touches(mote, kMoteRadius)) continue;
             h.reward += sign * state_.rules.frost_reward;
             h.chilled_s = kChilledSeconds;
             h.immune_s = kImmuneSeconds;
@@ -216,15 +225,23 @@ void World::touch() {
             break;
         }
     }
+    for (uint32_t k = 0; k < state_.embers.size(); ++k)
+        if (is_eaten[k]) state_.embers[k] = appear(kEmberSpeed, Draw::kEmberPlace, k, chance);
 }
 
 void World::step() {
+    step({.key = stream_key("step", state_.seed), .counter = static_cast<uint32_t>(state_.frame)});
+}
+
+void World::step(const Chance& chance) {
     events_.clear();
-    drift(state_.embers, std::min(state_.rules.ember_count, kMaxEmbers), kEmberSpeed);
-    drift(state_.motes, std::min(state_.rules.mote_count, kMaxMotes), kMoteSpeed);
+    drift(state_.embers, std::min(state_.rules.ember_count, kMaxEmbers), kEmberSpeed,
+          Draw::kEmberTurn, Draw::kEmberPlace, chance);
+    drift(state_.motes, std::min(state_.rules.mote_count, kMaxMotes), kMoteSpeed, Draw::kMoteTurn,
+          Draw::kMotePlace, chance);
     for (Hatchling& h : state_.hatchlings) move(h);
     part_hatchlings();
-    touch();
+    touch(chance);
     ++state_.frame;
     const auto fold = [&](glm::vec2 v) {
         state_.state_hash = scenes::mix64(state_.state_hash ^ std::bit_cast<uint32_t>(v.x));

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // The clearing: hatchlings, the embers that feed them and the frost motes that chill them.  No
-// Vulkan, no Hearth, no clock: fixed steps, and equal options and inputs give equal worlds.
+// Vulkan, no clock, and of Hearth only its random numbers: fixed steps, and equal options and inputs give equal worlds.
+// simulation.hpp has the same as tensor code; rules that one follows the other has to follow as well, so nothing here
+// depends on the order in which hatchlings are looked at, but where their numbers decide.
 
 #pragma once
+
+#include <hearth/core/philox.hpp>
 
 #include <glm/vec2.hpp>
 
@@ -19,7 +23,7 @@ namespace hearth::hatchlings {
 constexpr int kFramesPerSecond = 60;
 constexpr float kFrameSeconds = 1.0f / kFramesPerSecond;
 constexpr int kFramesPerDecision = 4;  // 15 decisions a second, held in between
-constexpr int kObservationWidth = 26;
+constexpr int kObservationWidth = 27;
 constexpr int kActionWidth = 2;
 
 /// What a hatchling senses, all within about [-1, 1]:
@@ -30,6 +34,7 @@ constexpr int kActionWidth = 2;
 ///     10..24  the three nearest frost motes: direction times closeness, velocity relative to its
 ///             own by top speed, and how far they reach into its surroundings
 ///     25      1 while it is chilled
+///     26      1 in a hot night
 ///
 /// Closeness falls from 1 (touching) to 0 (out of sight); what does not exist is zeros.
 using Observation = std::array<float, kObservationWidth>;
@@ -41,6 +46,19 @@ constexpr float kSight = 9.0f;
 constexpr float kHatchlingRadius = 0.35f;
 constexpr float kEmberRadius = 0.22f;
 constexpr float kMoteRadius = 0.40f;
+constexpr float kThrust = 14.0f;              // m/s^2 at full thrust
+constexpr float kDrag = kThrust / kTopSpeed;  // 1/s
+constexpr float kEmberSpeed = 0.5f;
+constexpr float kMoteSpeed = 1.3f;
+constexpr float kTurn = 0.6f;  // of a drifter's speed that it may change by in a second
+constexpr float kDrifterEdge = 0.3f;
+constexpr float kBounce = 0.4f;  // of the speed is left to a hatchling after meeting the edge
+constexpr float kChilledSeconds = 0.8f;
+constexpr float kImmuneSeconds = 2.0f;
+constexpr float kReach = 3.0f;     // of a mote's cold, for the observation
+constexpr int kSeen = 3;           // embers, and motes
+constexpr float kAppears = 0.95f;  // of half of the clearing's size, where drifters appear
+constexpr float kHatches = 0.38f;  // the same for hatchlings: around the fire, in the middle
 
 /// What the player and nature may change at any time.
 struct Rules {
@@ -56,6 +74,37 @@ struct Rules {
 };
 constexpr uint32_t kMaxEmbers = 64;
 constexpr uint32_t kMaxMotes = 64;
+
+/// What random numbers are for.
+enum class Draw : uint8_t { kHatch, kEmberPlace, kEmberTurn, kMotePlace, kMoteTurn, kRules };
+
+/// Random numbers of one moment of a world: functions of what is written here and of their own index alone.  `rows`
+/// worlds may share a stream, as they do on the device; then this is that of world `row`.
+struct Chance {
+    uint64_t key = 0;
+    uint32_t counter = 0;
+    uint32_t row = 0, rows = 1;
+
+    /// The stream of one purpose.
+    static uint64_t key_of(uint64_t key, Draw what) {
+        return Hash().number(key).number(static_cast<uint32_t>(what)).value();
+    }
+    /// Number `index` of that purpose: in [-1, 1), on a grid of 2^-23.
+    float number(Draw what, uint32_t index) const {
+        const uint32_t bits = philox_bits(key_of(key, what), counter, index * rows + row);
+        return static_cast<float>(2 * uniform_from_bits(bits) - 1);
+    }
+    /// Numbers `index` and the next.
+    glm::vec2 pair(Draw what, uint32_t index) const {
+        return {number(what, index), number(what, index + 1)};
+    }
+};
+
+/// Rules as the player may come to set them: a hot night every other time, wind up to 3 m/s^2, 4 to 24 motes that cost
+/// up to 0.5.
+Rules varied_rules(const Chance& chance);
+constexpr float kMostWind = 3.0f, kLeastPenalty = 0.025f, kMostPenalty = 0.5f;
+constexpr uint32_t kFewestMotes = 4, kMostVariedMotes = 24;
 
 struct Hatchling {
     glm::vec2 position = {0, 0};
@@ -88,7 +137,6 @@ struct WorldState {
     std::vector<Hatchling> hatchlings;
     std::vector<Drifter> embers, motes;
     uint64_t frame = 0;
-    uint64_t draws = 0;  ///< random numbers drawn so far
     int64_t score = 0;
     uint64_t state_hash = 0;
 };
@@ -103,6 +151,8 @@ struct Event {
 class World {
   public:
     explicit World(const WorldOptions& options);
+    /// One that begins by these random numbers; steps that are not given theirs go by the seed.
+    World(const WorldOptions& options, const Chance& chance);
     /// A world that goes on from where another one was.
     static World resume(WorldState state) {
         World world(WorldOptions{});
@@ -127,6 +177,8 @@ class World {
 
     /// One frame.
     void step();
+    /// One frame, by these random numbers.
+    void step(const Chance& chance);
 
     const Rules& rules() const { return state_.rules; }
     /// Takes effect with the next step: what is too many fades, what is missing appears.
@@ -143,18 +195,16 @@ class World {
     uint64_t state_hash() const { return state_.state_hash; }
 
   private:
-    float random_signed() { return random_signed_at(state_.draws++); }
-    float random_signed_at(uint64_t counter) const;
-    glm::vec2 random_place();
     Observation observe_as(const Hatchling& hatchling) const;
-    Drifter appear(float speed);
-    void drift(std::vector<Drifter>& drifters, uint32_t count, float speed);
+    void drift(std::vector<Drifter>& drifters, uint32_t count, float speed, Draw turn, Draw place,
+               const Chance& chance);
     void move(Hatchling& hatchling) const;
     void part_hatchlings();
-    void touch();
+    void touch(const Chance& chance);
 
     WorldState state_;
     std::vector<Event> events_;
+    std::vector<glm::vec2> pushes_;  ///< of part_hatchlings
 };
 
 }  // namespace hearth::hatchlings

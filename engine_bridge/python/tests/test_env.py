@@ -146,7 +146,7 @@ def test_next_step_autoreset_returns_the_first_observation_one_step_later():
 def test_hatchlings_share_a_world_and_are_cut_off_after_a_minute():
     envs = henv.make_vec("Hatchlings", worlds=2, agents=16)
     seen, _ = envs.reset(seed=1)
-    assert seen.shape == (32, 26)
+    assert seen.shape == (32, 27)
     again, _ = henv.make_vec("Hatchlings", worlds=2, agents=16).reset(seed=1)
     assert np.array_equal(seen, again)
     random, total = np.random.default_rng(2), 0.0

@@ -606,6 +606,10 @@ Status PpoBuilder::check_rollout(const Simulation& simulation,
     HEARTH_TRY(check());
     if (!simulation.begin || !simulation.observe || !simulation.step)
         return invalid_argument("rollout: a simulation has begin, observe and step");
+    if (simulation.agents < 1 || ppo_.agents % simulation.agents != 0)
+        return invalid_argument("rollout: " + std::to_string(ppo_.agents) +
+                                " agents do not fill worlds of " +
+                                std::to_string(simulation.agents));
     if (simulation.state_width < 1 || simulation.step_limit < 0)
         return invalid_argument("rollout: a state of " + std::to_string(simulation.state_width) +
                                 " floats and a limit of " + std::to_string(simulation.step_limit) +
@@ -621,22 +625,31 @@ Status PpoBuilder::check_rollout(const Simulation& simulation,
 
 PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
                                     const RolloutOptions& options, int64_t steps) const {
-    const int64_t worlds = ppo_.agents;
+    const int64_t in_each = simulation.agents, worlds = ppo_.agents / in_each;
     const Tensor counter = run_counter(trace, "rollout.runs");
     const Tensor id = iota(trace, {worlds});
-    const auto stored = [&](const char* name) { return trace.transient(name, {worlds}); };
+    const Tensor agent_id = in_each == 1 ? id : iota(trace, {ppo_.agents});
+    const auto stored = [&](const char* name, int64_t count) {
+        return trace.transient(name, {count});
+    };
+    /// What is true of a world, for its agents.
+    const auto of_agents = [&](const Tensor& of_worlds) {
+        if (in_each == 1) return of_worlds;
+        return reshape(expand(unsqueeze(of_worlds, {-1}), {worlds, in_each}), {ppo_.agents});
+    };
     const Tensor worlds_state = trace.transient("worlds.state", {worlds, simulation.state_width});
-    const Tensor worlds_begun = stored("worlds.begun"), worlds_age = stored("worlds.age");
-    const Tensor worlds_return = stored("worlds.return");
-    const Tensor worlds_discounted = stored("rewards.discounted");
+    const Tensor worlds_begun = stored("worlds.begun", worlds);
+    const Tensor worlds_age = stored("worlds.age", worlds);
+    const Tensor worlds_return = stored("worlds.return", ppo_.agents);
+    const Tensor worlds_discounted = stored("rewards.discounted", ppo_.agents);
     const auto begin = [&](const std::string& stream) {
         return simulation.begin(counter, random_key("worlds." + stream, options.seed), worlds);
     };
 
     const Tensor is_begun = greater(gather(worlds_begun, id), 0.5);
     Tensor state = where(unsqueeze(is_begun, {-1}), gather(worlds_state, id), begin("first"));
-    Tensor age = gather(worlds_age, id), sum = gather(worlds_return, id);
-    Tensor discounted = gather(worlds_discounted, id);
+    Tensor age = gather(worlds_age, id), sum = gather(worlds_return, agent_id);
+    Tensor discounted = gather(worlds_discounted, agent_id);
     const Normalizer normalizer = published_normalizer(trace);
     std::vector<Tensor> observations, decisions, log_probabilities, rewards, ends, next, varies,
         sums, ages;
@@ -646,7 +659,8 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
         const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
         const ActionSample said =
             p.distribution.sample(counter, random_key("act." + at, options.seed));
-        const SimulationStep s = simulation.step(state, game_action(schema_, said.action));
+        const SimulationStep s = simulation.step(state, game_action(schema_, said.action), counter,
+                                                 random_key("worlds.step." + at, options.seed));
         if (!s.state.ok() || !s.reward.ok() || !s.is_over.ok()) {
             trace.fail(invalid_argument("rollout: the simulation's step gave nothing"));
             return {};
@@ -659,21 +673,23 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
             end = where(s.is_over, 1.0, number(is_late) * 2.0);
         }
         const Tensor has_ended = greater(end, 0.5);
+        const Tensor end_of_agents = of_agents(end);
+        const Tensor agents_ended = in_each == 1 ? has_ended : greater(end_of_agents, 0.5);
         if (ppo_.normalize_rewards)
             discounted = discounted * ppo_.gamma + clamp(s.reward * ppo_.reward_scale, -1e4, 1e4);
         observations.push_back(seen);
         decisions.push_back(said.action);
         log_probabilities.push_back(said.log_probability);
         rewards.push_back(s.reward);
-        ends.push_back(end);
+        ends.push_back(end_of_agents);
         next.push_back(simulation.observe(s.state));
         varies.push_back(discounted);
-        sums.push_back(where(has_ended, sum, 0.0));
-        ages.push_back(where(has_ended, age, 0.0));
+        sums.push_back(where(agents_ended, sum, 0.0));
+        ages.push_back(of_agents(where(has_ended, age, 0.0)));
         state = where(unsqueeze(has_ended, {-1}), begin(at), s.state);
         age = where(has_ended, 0.0, age);
-        sum = where(has_ended, 0.0, sum);
-        discounted = where(has_ended, 0.0, discounted);
+        sum = where(agents_ended, 0.0, sum);
+        discounted = where(agents_ended, 0.0, discounted);
     }
     trace.assign(worlds_state, state);
     trace.assign(worlds_begun, age * 0.0 + 1.0);

@@ -79,7 +79,8 @@ TEST_P(ClassicSimulation, TakesEachStepAsGymnasiumDoes) {
         return trace.constant(HostTensor::of({n, width}, values));
     };
     const agents::SimulationStep step =
-        simulation_.step(rows(steps.before, info_.state_width), rows(steps.actions, 1));
+        simulation_.step(rows(steps.before, info_.state_width), rows(steps.actions, 1),
+                         trace.constant(0, DType::kU32), 0);
     const std::vector<Tensor> asked = {step.state, step.reward, cast(step.is_over, DType::kF32),
                                        simulation_.observe(step.state)};
     const auto found = eval(asked);

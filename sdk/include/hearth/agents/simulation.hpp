@@ -20,23 +20,27 @@ namespace hearth::agents {
 /// What a step of each world comes to.
 struct SimulationStep {
     Tensor state;   ///< f32 [worlds, state width]
-    Tensor reward;  ///< f32 [worlds]
+    Tensor reward;  ///< f32 [worlds * agents in each]
     Tensor
-        is_over;  ///< bool [worlds]: the episode has ended.  Limits of time are the simulation's caller's matter
+        is_over;  ///< bool [worlds]: the episode has ended; limits of time are those of Simulation
 };
 
-/// A world with one agent, for as many worlds at a time as there are rows.  Each row of a result must depend on
-/// that row of the arguments alone.
+/// A world of one agent or several, for as many worlds at a time as there are rows.  Agents lie world by world.  Each
+/// world's part of a result must depend on that world's part of the arguments alone.
 struct Simulation {
+    int64_t agents = 1;       ///< in each world; their episode is the world's
     int64_t state_width = 0;  ///< floats that a world is
     int64_t step_limit = 0;   ///< episodes are cut off after so many steps; 0: never
     /// First states f32 [worlds, state width], by random_uniform() and its like with `counter` (u32 []) and streams
     /// of `key`.
     std::function<Tensor(const Tensor& counter, uint64_t key, int64_t worlds)> begin;
-    /// state [worlds, state width] -> what the schema's agents observe: [worlds, observation width].
+    /// state [worlds, state width] -> what the schema's agents observe: [worlds * agents, observation width].
     std::function<Tensor(const Tensor& state)> observe;
-    /// action: [worlds, action width], in the game's units.
-    std::function<SimulationStep(const Tensor& state, const Tensor& action)> step;
+    /// action: [worlds * agents, action width], in the game's units; counter and key: as those of begin(), for
+    /// what happens by chance.
+    std::function<SimulationStep(const Tensor& state, const Tensor& action, const Tensor& counter,
+                                 uint64_t key)>
+        step;
 };
 
 struct RolloutOptions {
@@ -50,11 +54,11 @@ struct RolloutOptions {
     bool data_parallel = false;
 };
 
-/// The entries act, rollout, prepare, learn, publish and adapt: ppo.agents worlds with an agent each.  `rollout` has no
+/// The entries act, rollout, prepare, learn, publish and adapt: ppo.agents agents in as many worlds as they fill.  `rollout` has no
 /// inputs.  It acts by the published weights, steps all worlds, begins anew where an episode ended, and writes the
 /// window that `prepare` reads; the worlds are transient states.  Each window also tells
 ///
-///     rollout.end             f32 [horizon * worlds], time first: 0, 1 (over) or 2 (cut off) for each step
+///     rollout.end             f32 [horizon * agents], time first: 0, 1 (over) or 2 (cut off) for each step
 ///     rollout.episode_return  the same shape: where end is not 0, the sum of the episode's rewards
 ///
 /// which stay until the next window overwrites them.  Rewards are scaled (Ppo::normalize_rewards) by what was known
@@ -69,7 +73,7 @@ struct RolloutOptions {
 /// the mean and deviation (n - 1) of their advantages.  The sum over devices is the gradient of all their samples
 /// together where that state was replaced, between prepare and the first gradient, by what is true of all of them.
 /// Equal weights, statistics and sums give equal steps: devices of one kind stay equal to the bit.
-/// Errors, kept by the traces: as trace_agents(); kUnsupported for masked choices and for networks with memory.
+/// Errors, kept by the traces: as trace_agents(); kInvalidArgument if agents do not fill worlds; kUnsupported for masked choices and for networks with memory.
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     const Simulation& simulation, const RolloutOptions& options, uint64_t seed = 0);
 
