@@ -214,8 +214,30 @@ uint hearth_to_uint(float x) {
     return x >= 4294967296.0 ? 0xffffffffu : (x > 0.0 ? uint(x) : 0u);
 }
 
-// C's remainder: the sign is the dividend's.
-float hearth_fmod(float a, float b) { return a - b * trunc(a / b); }
+// C's remainder, exact: the sign is the dividend's.  A quotient from a GPU's division may be a unit off, and that of
+// two whole numbers then gives b instead of 0; so the fractions are divided as integers, eight bits at a time.
+float hearth_fmod(float a, float b) {
+    uint x = floatBitsToUint(a) & 0x7fffffffu;
+    uint y = floatBitsToUint(b) & 0x7fffffffu;
+    if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) return uintBitsToFloat(0x7fc00000u);
+    if (x < y) return a;
+    // a = fraction_x * 2^(exponent_x - 150), and b alike; below 1 as they are, without the leading bit.
+    uint exponent_x = max(x >> 23, 1u);
+    uint exponent_y = max(y >> 23, 1u);
+    uint fraction_y = (y & 0x7fffffu) | ((y >> 23) != 0u ? 0x800000u : 0u);
+    uint rest = ((x & 0x7fffffu) | ((x >> 23) != 0u ? 0x800000u : 0u)) % fraction_y;
+    for (uint left = exponent_x - exponent_y; left > 0u && rest > 0u;) {
+        uint bits = min(left, 8u);
+        rest = (rest << bits) % fraction_y;
+        left -= bits;
+    }
+    uint sign_bit = floatBitsToUint(a) & 0x80000000u;
+    if (rest == 0u) return uintBitsToFloat(sign_bit);
+    uint shift = min(uint(23 - findMSB(rest)), exponent_y - 1u);
+    rest <<= shift;
+    uint exponent = (rest & 0x800000u) != 0u ? exponent_y - shift : 0u;
+    return uintBitsToFloat(sign_bit | (exponent << 23) | (rest & 0x7fffffu));
+}
 
 int hearth_ipow(int x, int y) {
     if (y < 0) return x == 1 ? 1 : (x == -1 ? ((y & 1) == 0 ? 1 : -1) : 0);

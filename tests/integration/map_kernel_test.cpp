@@ -16,6 +16,7 @@
 #include <standalone/program_runner.hpp>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 #include <string>
 
@@ -188,6 +189,62 @@ TEST_P(MapKernel, EqualsTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(Maps, MapKernel, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
+
+class FloatsOnADevice : public VulkanTest {};
+
+/// Division on a GPU may be a unit off; a remainder of it would then be the divisor instead of zero.
+TEST_F(FloatsOnADevice, HaveExactRemainders) {
+    std::vector<float> a, b;
+    const auto add = [&](float x, float y) {
+        a.insert(a.end(), {x, -x, x, -x});
+        b.insert(b.end(), {y, y, -y, -y});
+    };
+    for (int i = 1; i <= 60; ++i)
+        for (int j = 1; j <= 60; ++j) {
+            const auto part = static_cast<float>(j) * 0x1p-7f;
+            add(static_cast<float>(i) * part, part);  // 0
+            add(static_cast<float>(i) + part, static_cast<float>(j) / 3);
+            add(static_cast<float>(i) * 1e10f,
+                static_cast<float>(j));  // a quotient that no float holds
+        }
+    add(5, INFINITY);
+    add(INFINITY, 5);
+    add(5, 0);
+    add(0, 5);
+    add(NAN, 5);
+    add(FLT_MAX, 3);
+    const auto count = static_cast<int64_t>(a.size());
+    Trace trace("run");
+    const Tensor x = trace.input("x", {count}), y = trace.input("y", {count});
+    trace.output("fmod", fmod(x, y));
+    trace.output("mod", mod(x, y));
+    const auto of = [&](const std::vector<float>& v) {
+        return HostTensor::of({count}, std::vector<double>(v.begin(), v.end()));
+    };
+    CompileOptions options{.caps = device().caps().value()};
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    const auto compiled = compile_graphs({trace.finish().value()}, options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const auto runner =
+        standalone::ProgramRunner::create(device(), save_program(compiled->program));
+    ASSERT_TRUE(runner.ok()) << runner.status().message();
+    const auto results = (*runner)->run("run", 1, {{"x", of(a)}, {"y", of(b)}});
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    const HostTensor &truncated = results->at("fmod"), &floored = results->at("mod");
+    for (int64_t i = 0; i < count; ++i) {
+        const float p = a[static_cast<size_t>(i)], q = b[static_cast<size_t>(i)];
+        const float rest = std::fmod(p, q);
+        const float with_sign_of_q = rest != 0 && (rest < 0) != (q < 0) ? rest + q : rest;
+        if (std::isnan(rest)) {
+            ASSERT_TRUE(std::isnan(truncated.get(i)) && std::isnan(floored.get(i)))
+                << p << " mod " << q;
+            continue;
+        }
+        ASSERT_EQ(truncated.get(i), static_cast<double>(rest)) << p << " mod " << q;
+        ASSERT_EQ(floored.get(i), static_cast<double>(with_sign_of_q)) << p << " mod " << q;
+    }
+}
 
 }  // namespace
 }  // namespace hearth::test

@@ -34,12 +34,8 @@ const auto c_remainder = [](auto& c) {
     return select(is_trivial, c.value(0), a - a / divisor * divisor);
 };
 
-// Where the quotient is zero the divisor may be infinite, and does not matter.
-const auto float_remainder = [](auto& c) {
-    auto a = c.x(0);
-    auto whole = trunc(a / c.x(1));
-    return select(whole == 0, a, a - whole * c.x(1));
-};
+// Exact: a GPU's quotient of two whole numbers may be just below theirs, and what is left of it the divisor.
+const auto float_remainder = [](auto& c) { return fmod(c.x(0), c.x(1)); };
 
 template <class C, class V>
 V with_sign_of_divisor(C& c, V rest) {

@@ -39,6 +39,27 @@ fn hearth_shr_i32(a: i32, b: i32) -> i32 { return select(0, a >> (u32(b) & 31u),
 fn hearth_shl_u32(a: u32, b: u32) -> u32 { return select(0u, a << (b & 31u), b < 32u); }
 fn hearth_shr_u32(a: u32, b: u32) -> u32 { return select(0u, a >> (b & 31u), b < 32u); }
 
+fn hearth_fmod(a: f32, b: f32) -> f32 {
+    let x = bitcast<u32>(a) & 0x7fffffffu;
+    let y = bitcast<u32>(b) & 0x7fffffffu;
+    if (x >= 0x7f800000u || y > 0x7f800000u || y == 0u) { return hearth_of_bits(0x7fc00000u); }
+    if (x < y) { return a; }
+    let exponent_y = max(y >> 23u, 1u);
+    let fraction_y = (y & 0x7fffffu) | select(0u, 0x800000u, (y >> 23u) != 0u);
+    var rest = ((x & 0x7fffffu) | select(0u, 0x800000u, (x >> 23u) != 0u)) % fraction_y;
+    var left = max(x >> 23u, 1u) - exponent_y;
+    while (left > 0u && rest > 0u) {
+        let bits = min(left, 8u);
+        rest = (rest << bits) % fraction_y;
+        left -= bits;
+    }
+    let sign_bit = bitcast<u32>(a) & 0x80000000u;
+    if (rest == 0u) { return hearth_of_bits(sign_bit); }
+    let shift = min(23u - firstLeadingBit(rest), exponent_y - 1u);
+    rest <<= shift;
+    let exponent = select(0u, exponent_y - shift, (rest & 0x800000u) != 0u);
+    return hearth_of_bits(sign_bit | (exponent << 23u) | (rest & 0x7fffffu));
+}
 fn hearth_tanh(x: f32) -> f32 {
     let a = abs(x);
     if (a < 0.625f) {
@@ -462,6 +483,7 @@ class WgslPrinter {
             case ScalarOp::kDiv:
                 return is_safe ? a + " / " + b : of_type("hearth_div");
             case ScalarOp::kMod:
+                if (is_float) return call("hearth_fmod", a, b);
                 return is_safe ? a + " % " + b : of_type("hearth_mod");
             case ScalarOp::kPow:
                 if (!is_float) fail("powers of whole numbers");

@@ -32,7 +32,7 @@ namespace hearth {
 // rule find either.
 using std::abs, std::floor, std::ceil, std::trunc, std::sqrt, std::exp, std::log, std::sin,
     std::cos, std::tan, std::asin, std::acos, std::atan, std::sinh, std::cosh, std::tanh,
-    std::asinh, std::acosh, std::atanh, std::erf, std::pow, std::atan2;
+    std::asinh, std::acosh, std::atanh, std::erf, std::pow, std::atan2, std::fmod;
 inline double rsqrt(double x) {
     return 1.0 / std::sqrt(x);
 }

@@ -181,6 +181,7 @@ HEARTH_SCALAR_BINARY(operator==, ScalarOp::kEqual)
 HEARTH_SCALAR_BINARY(operator!=, ScalarOp::kNotEqual)
 HEARTH_SCALAR_BINARY(pow, ScalarOp::kPow)
 HEARTH_SCALAR_BINARY(atan2, ScalarOp::kAtan2)
+HEARTH_SCALAR_BINARY(fmod, ScalarOp::kMod)
 HEARTH_SCALAR_BINARY(min, ScalarOp::kMin)
 HEARTH_SCALAR_BINARY(max, ScalarOp::kMax)
 #undef HEARTH_SCALAR_BINARY
