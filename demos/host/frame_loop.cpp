@@ -28,6 +28,15 @@ void transition(const VulkanApi& vk, VkCommandBuffer cmd, VkImage image, VkImage
     vk.CmdPipelineBarrier(cmd, before, after, 0, 0, nullptr, 0, nullptr, 1, &barrier);
 }
 
+Result<VkSemaphore> create_semaphore(const standalone::Device& device) {
+    const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
+    VkSemaphore semaphore = VK_NULL_HANDLE;
+    HEARTH_TRY(
+        check_vulkan(device.vk().CreateSemaphore(device.handle(), &info, nullptr, &semaphore),
+                     "vkCreateSemaphore"));
+    return semaphore;
+}
+
 }  // namespace
 
 Result<FrameLoop::Lane> FrameLoop::create_lane(const standalone::Device& device,
@@ -78,10 +87,6 @@ Result<std::unique_ptr<FrameLoop>> FrameLoop::create(standalone::Device& device,
             HEARTH_ASSIGN(slot.lanes.emplace_back(),
                           self->create_lane(device, device.compute_queue()));
         }
-        const VkSemaphoreCreateInfo semaphore{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-        HEARTH_TRY(check_vulkan(
-            device.vk().CreateSemaphore(device.handle(), &semaphore, nullptr, &slot.acquired),
-            "vkCreateSemaphore"));
     }
     return self;
 }
@@ -90,7 +95,8 @@ FrameLoop::~FrameLoop() {
     (void)wait();
     const VulkanApi& vk = device_->vk();
     const VkDevice device = device_->handle();
-    vk.DeviceWaitIdle(device);  // presenting may still hold semaphores
+    // Presenting may still hold semaphores.
+    if (!rendered_.empty()) vk.DeviceWaitIdle(device);
     for (const Slot& slot : slots_) {
         for (const Lane& lane : slot.lanes) {
             const VulkanApi& own = lane.device->vk();
@@ -98,7 +104,7 @@ FrameLoop::~FrameLoop() {
             own.DestroyFence(lane.device->handle(), lane.done, nullptr);
             own.DestroyCommandPool(lane.device->handle(), lane.pool, nullptr);
         }
-        vk.DestroySemaphore(device, slot.acquired, nullptr);
+        if (slot.acquired != VK_NULL_HANDLE) vk.DestroySemaphore(device, slot.acquired, nullptr);
     }
     for (const VkSemaphore semaphore : rendered_) vk.DestroySemaphore(device, semaphore, nullptr);
 }
@@ -155,7 +161,6 @@ Status FrameLoop::begin(Lane& lane) const {
 }
 
 Result<std::optional<Frame>> FrameLoop::begin(Presenter* presenter) {
-    const VulkanApi& vk = device_->vk();
     const uint32_t index = static_cast<uint32_t>(serial_ % kFramesInFlight);
     Slot& slot = slots_[index];
     span_times_.clear();
@@ -163,17 +168,16 @@ Result<std::optional<Frame>> FrameLoop::begin(Presenter* presenter) {
 
     Presenter::Acquired image;
     if (presenter) {
+        if (slot.acquired == VK_NULL_HANDLE) {
+            HEARTH_ASSIGN(slot.acquired, create_semaphore(*device_));
+        }
         HEARTH_ASSIGN(const auto acquired, presenter->acquire(slot.acquired));
         if (!acquired) return std::optional<Frame>();
         image = *acquired;
     }
     slot.uses_semaphores = image.uses_semaphores;
     while (presenter && rendered_.size() < presenter->images().size()) {
-        const VkSemaphoreCreateInfo info{VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
-        VkSemaphore semaphore = VK_NULL_HANDLE;
-        HEARTH_TRY(check_vulkan(vk.CreateSemaphore(device_->handle(), &info, nullptr, &semaphore),
-                                "vkCreateSemaphore"));
-        rendered_.push_back(semaphore);
+        HEARTH_ASSIGN(rendered_.emplace_back(), create_semaphore(*device_));
     }
 
     for (Lane& lane : slot.lanes) HEARTH_TRY(begin(lane));

@@ -41,7 +41,8 @@ class FrameLoop {
 
     /// `span_count` kinds of spans may be timed, each once a frame.
     /// files: writes the screenshots and outlives the loop; without it there can be none.
-    /// mind_device: for Hearth's work, if that is not `device`; outlives the loop.
+    /// mind_device: for Hearth's work, if that is not `device`; outlives the loop.  Frames without a picture run on a
+    /// native device as well.
     static Result<std::unique_ptr<FrameLoop>> create(
         standalone::Device& device, uint32_t span_count, FileWriter* files = nullptr,
         const standalone::Device* mind_device = nullptr);
@@ -81,8 +82,8 @@ class FrameLoop {
     };
     struct Slot {
         std::vector<Lane> lanes;  // the main queue's, and that of asynchronous compute
-        VkSemaphore acquired = VK_NULL_HANDLE;
-        uint64_t serial = 0;  // of the frame in flight, 0 if none
+        VkSemaphore acquired = VK_NULL_HANDLE;  // from the first frame with a picture on
+        uint64_t serial = 0;                    // of the frame in flight, 0 if none
         bool uses_semaphores = false;
         // A screenshot under way.
         standalone::Buffer pixels;
