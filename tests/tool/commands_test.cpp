@@ -231,6 +231,49 @@ TEST_F(Tool, ReplayOfAFolderGoesThroughItsDumpsInOrder) {
         << changed.text;
 }
 
+TEST_F(Tool, DiffOfFoldersOfDumpsNamesTheExecutionAndTheTensorThatDiffers) {
+    for (const char* folder : {"ours", "theirs"}) {
+        ASSERT_TRUE(std::filesystem::create_directory(path(folder)));
+        for (const char* name : {"0", "1"})
+            ASSERT_EQ(run("run '" + path("model.onnx") + "' --seed " + name + " --dump '" +
+                          path(folder) + "/" + name + ".safetensors'")
+                          .exit_code,
+                      0);
+    }
+    const std::string both = "diff '" + path("ours") + "' '" + path("theirs") + "'";
+    const Ran equal = run(both);
+    EXPECT_EQ(equal.exit_code, 0) << equal.text;
+    EXPECT_TRUE(equal.says("1.safetensors: ") && equal.says(": agree")) << equal.text;
+
+    Metadata texts;
+    NamedTensors tensors = read_safetensors(read("theirs/1.safetensors"), &texts).value();
+    const auto output = std::find_if(tensors.begin(), tensors.end(),
+                                     [](const auto& t) { return t.first.starts_with("output/"); });
+    ASSERT_NE(output, tensors.end());
+    output->second.set(0, output->second.get(0) + 1);
+    const auto write = [&] {
+        ASSERT_TRUE(
+            write_file_atomically(path("theirs/1.safetensors"), write_safetensors(tensors, texts))
+                .ok());
+    };
+    write();
+    EXPECT_EQ(run(both).exit_code, 1);
+    const json report = json::parse(run(both + " --json").text, nullptr, false);
+    ASSERT_FALSE(report.is_discarded());
+    EXPECT_EQ(report["dumps"][0]["differences"], json::array());
+    ASSERT_EQ(report["dumps"][1]["differences"].size(), 1u);
+    EXPECT_EQ(report["dumps"][1]["differences"][0]["what"], output->first);
+    // What was run is told before what came of it, and a run that ended early from one that did not.
+    texts["rows"] = "99";
+    write();
+    EXPECT_TRUE(run(both).says("  rows: '")) << run(both).text;
+    ASSERT_TRUE(std::filesystem::remove(path("theirs/1.safetensors")));
+    EXPECT_TRUE(run(both).says("2 dumps in the first, 1 in the second"));
+    EXPECT_EQ(run(both).exit_code, 1);
+    EXPECT_TRUE(run("diff '" + path("ours") + "' '" + path("model.onnx") + "'")
+                    .says("expected two of a kind"));
+}
+
 TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
     const std::string dump = path("run.safetensors");
     EXPECT_EQ(run("run '" + path("model.onnx") + "' --dump '" + dump + "'").exit_code, 0);

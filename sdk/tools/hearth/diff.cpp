@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth diff: two models on the same inputs.
+// hearth diff: two models on the same inputs, or the dumps of two runs.
 
 #include "commands.hpp"
 #include "compare.hpp"
+#include "dump_file.hpp"
 #include "model.hpp"
 #include "tables.hpp"
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 namespace hearth::tool {
@@ -134,14 +136,92 @@ Result<bool> diff(const DiffOptions& options) {
     return agree;
 }
 
+bool are_dumps(const std::string& path) {
+    std::error_code error;
+    return std::filesystem::is_directory(path, error) || path.ends_with(".safetensors");
+}
+
+/// What two dumps of one execution differ in; inputs and weights before what came of them.
+Json differences(const Dump& a, const Dump& b, Tolerance tolerance) {
+    Json list = Json::array();
+    const auto add = [&](const std::string& what, std::string text) {
+        list.push_back({{"what", what}, {"difference", std::move(text)}});
+    };
+    for (const char* key : {"graph", "entry", "rows"})
+        if (a.text(key) != b.text(key))
+            add(key,
+                fmt::format("'{}' in the first, '{}' in the second", a.text(key), b.text(key)));
+    if (!list.empty()) return list;
+    for (const char* group : {"input/", "slot/", "step/", "output/", "slot_after/"}) {
+        const NamedTensors first = a.group(group), second = b.group(group);
+        for (const auto& [name, tensor] : second)
+            if (!first.contains(name)) add(group + name, "only in the second");
+        for (const auto& [name, tensor] : first) {
+            const auto other = second.find(name);
+            if (other == second.end())
+                add(group + name, "only in the first");
+            else if (const auto difference = first_difference(other->second, tensor, tolerance))
+                add(group + name, *difference);
+        }
+    }
+    return list;
+}
+
+/// The dumps of two runs, the n-th of the one beside the n-th of the other: whether they agree.
+Result<bool> diff_dumps(const DiffOptions& options) {
+    const std::string& path = options.first.path;
+    HEARTH_ASSIGN(const std::vector<std::filesystem::path> first, dump_files(path));
+    HEARTH_ASSIGN(const std::vector<std::filesystem::path> second, dump_files(options.second));
+    bool agree = first.size() == second.size();
+    Json list = Json::array();
+    for (size_t i = 0; i < std::min(first.size(), second.size()); ++i) {
+        HEARTH_ASSIGN(const Dump a, read_dump_file(first[i].string()));
+        HEARTH_ASSIGN(const Dump b, read_dump_file(second[i].string()));
+        const Json found = differences(a, b, options.tolerance);
+        agree = agree && found.empty();
+        if (!options.json) {
+            fmt::print("{}: {}, {} rows{}\n", first[i].filename().string(), a.text("entry"),
+                       a.text("rows"), found.empty() ? ": agree" : "");
+            for (const Json& line : found)
+                fmt::print("  {}: {}\n", line["what"].get<std::string>(),
+                           line["difference"].get<std::string>());
+        }
+        list.push_back({{"first", first[i].filename().string()},
+                        {"second", second[i].filename().string()},
+                        {"differences", found}});
+    }
+    if (options.json)
+        print_json({{"agree", agree},
+                    {"first_count", first.size()},
+                    {"second_count", second.size()},
+                    {"dumps", list}});
+    else if (first.size() != second.size())
+        fmt::print("{} dumps in the first, {} in the second\n", first.size(), second.size());
+    return agree;
+}
+
+/// Dumps with dumps, models with models.
+Result<bool> diff_either(const DiffOptions& options) {
+    const bool first = are_dumps(options.first.path), second = are_dumps(options.second);
+    if (first != second)
+        return invalid_argument(
+            fmt::format("'{}' is of dumps and '{}' is a model; expected two of a kind",
+                        first ? options.first.path : options.second,
+                        first ? options.second : options.first.path));
+    return first ? diff_dumps(options) : diff(options);
+}
+
 }  // namespace
 
 void add_diff(CLI::App& app, int& exit_code) {
     auto options = std::make_shared<DiffOptions>();
-    CLI::App* command = app.add_subcommand(
-        "diff", "Run two models on the same inputs and compare their outputs, by position.");
+    CLI::App* command = app.add_subcommand("diff",
+                                           "Run two models on the same inputs and compare their "
+                                           "outputs, by position; or compare the dumps of "
+                                           "two runs, files or folders, one after the other.");
     add_model_options(*command, options->first);
-    command->add_option("SECOND", options->second, "The other model.")->required();
+    command->add_option("SECOND", options->second, "The other model, or the other run's dumps.")
+        ->required();
     add_input_options(*command, options->inputs);
     command->add_option("--device", options->device, "cpu (the reference), gpu or program.")
         ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
@@ -150,9 +230,9 @@ void add_diff(CLI::App& app, int& exit_code) {
         ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}));
     add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
-    command->footer("Exit code 0 if all outputs agree, 1 if not or if something went wrong.");
+    command->footer("Exit code 0 if everything agrees, 1 if not or if something went wrong.");
     command->callback([options, &exit_code] {
-        const Result<bool> agree = diff(*options);
+        const Result<bool> agree = diff_either(*options);
         if (!agree.ok()) print_error("diff", agree.status(), options->json);
         exit_code = agree.ok() && *agree ? kExitOk : kExitFailed;
     });

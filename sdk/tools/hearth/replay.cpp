@@ -6,6 +6,7 @@
 #include "cases.hpp"
 #include "commands.hpp"
 #include "compare.hpp"
+#include "dump_file.hpp"
 #include "model.hpp"
 #include "program/program.hpp"
 #include "tables.hpp"
@@ -20,7 +21,6 @@
 #include <standalone/program_runner.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -39,43 +39,6 @@ struct ReplayOptions {
     Tolerance tolerance;
     bool json = false;
 };
-
-struct Dump {
-    NamedTensors tensors;
-    Metadata texts;
-
-    const std::string& text(std::string_view key) const {
-        static const std::string kNone;
-        const auto at = texts.find(key);
-        return at == texts.end() ? kNone : at->second;
-    }
-    Result<uint64_t> number(std::string_view key) const {
-        const std::string& digits = text(key);
-        uint64_t value = 0;
-        const auto [stop, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        if (error == std::errc() && stop == digits.data() + digits.size() && !digits.empty())
-            return value;
-        return corrupt_data(fmt::format("its {} is '{}', expected a number", key, digits));
-    }
-    /// The tensors whose names begin with `group`, by the rest of their names.
-    NamedTensors group(std::string_view group) const {
-        NamedTensors found;
-        for (const auto& [name, tensor] : tensors)
-            if (name.starts_with(group)) found.emplace(name.substr(group.size()), tensor);
-        return found;
-    }
-};
-
-Result<Dump> read_dump(std::span<const std::byte> bytes) {
-    Dump dump;
-    HEARTH_ASSIGN(dump.tensors, read_safetensors(bytes, &dump.texts));
-    if (dump.text("hearth_dump") != "1")
-        return unsupported(
-            fmt::format("its hearth_dump is '{}', expected 1: no dump, or one of another version",
-                        dump.text("hearth_dump")));
-    return dump;
-}
 
 /// A program by itself, of the bytes in a dump: first contents that lie in a package are put in as zeros,
 /// for the dump has the slots.
@@ -235,12 +198,6 @@ Result<Json> replay(const Dump& dump, const ReplayOptions& options) {
     return report;
 }
 
-Result<Dump> read_dump_file(const std::string& path) {
-    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
-    Result<Dump> read = read_dump(bytes);
-    return read.ok() ? std::move(read) : Result<Dump>(read.status().in(path));
-}
-
 Result<bool> replay_file(const ReplayOptions& options) {
     HEARTH_ASSIGN(const Dump dump, read_dump_file(options.path));
     HEARTH_ASSIGN(const Json report, replay(dump, options));
@@ -263,12 +220,7 @@ std::vector<std::string> changed_between(const Dump& before, const Dump& after) 
 /// Dumps of one session after each other, in the order of their names.  Each is replayed by itself; the program may
 /// be in one of them alone.
 Result<bool> replay_folder(const ReplayOptions& options) {
-    std::vector<std::filesystem::path> files;
-    std::error_code error;
-    for (const auto& file : std::filesystem::directory_iterator(options.path, error))
-        if (file.path().extension() == ".safetensors") files.push_back(file.path());
-    if (error || files.empty()) return not_found(options.path + " has no .safetensors files");
-    std::sort(files.begin(), files.end());
+    HEARTH_ASSIGN(const std::vector<std::filesystem::path> files, dump_files(options.path));
     Json all = {{"dumps", Json::array()}, {"agree", true}};
     std::optional<Dump> before;
     std::map<std::string, HostTensor> programs;  // by hash

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "dump_file.hpp"
+
+#include "cases.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace hearth::tool {
+
+const std::string& Dump::text(std::string_view key) const {
+    static const std::string kNone;
+    const auto at = texts.find(key);
+    return at == texts.end() ? kNone : at->second;
+}
+
+Result<uint64_t> Dump::number(std::string_view key) const {
+    const std::string& digits = text(key);
+    uint64_t value = 0;
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+    if (error == std::errc() && stop == digits.data() + digits.size() && !digits.empty())
+        return value;
+    return corrupt_data(fmt::format("its {} is '{}', expected a number", key, digits));
+}
+
+NamedTensors Dump::group(std::string_view group) const {
+    NamedTensors found;
+    for (const auto& [name, tensor] : tensors)
+        if (name.starts_with(group)) found.emplace(name.substr(group.size()), tensor);
+    return found;
+}
+
+Result<Dump> read_dump(std::span<const std::byte> bytes) {
+    Dump dump;
+    HEARTH_ASSIGN(dump.tensors, read_safetensors(bytes, &dump.texts));
+    if (dump.text("hearth_dump") != "1")
+        return unsupported(
+            fmt::format("its hearth_dump is '{}', expected 1: no dump, or one of another version",
+                        dump.text("hearth_dump")));
+    return dump;
+}
+
+Result<Dump> read_dump_file(const std::string& path) {
+    HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
+    Result<Dump> read = read_dump(bytes);
+    return read.ok() ? std::move(read) : Result<Dump>(read.status().in(path));
+}
+
+Result<std::vector<std::filesystem::path>> dump_files(const std::string& path) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(path, error))
+        return std::vector{std::filesystem::path(path)};
+    std::vector<std::filesystem::path> files;
+    for (const auto& file : std::filesystem::directory_iterator(path, error))
+        if (file.path().extension() == ".safetensors") files.push_back(file.path());
+    if (error || files.empty()) return not_found(path + " has no .safetensors files");
+    std::sort(files.begin(), files.end());
+    return files;
+}
+
+}  // namespace hearth::tool
