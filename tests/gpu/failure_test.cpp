@@ -4,6 +4,7 @@
 // Each call that can fail does, one after another: nothing crashes, nothing leaks (the validation
 // layers would say so), and the same device works afterwards.
 
+#include "core/portable.hpp"
 #include "gpu/rig.hpp"
 #include "program/package.hpp"
 #include "support/vulkan_shim.hpp"
@@ -369,9 +370,7 @@ struct CountingAllocator {
                 ++self.refused;
                 return nullptr;
             }
-            alignment = std::max(alignment, sizeof(void*));
-            void* memory =
-                std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+            void* memory = allocate_aligned(bytes, std::max(alignment, sizeof(void*)));
             self.live[memory] = bytes;
             if (VulkanShim::in_driver()) self.driver_bytes += bytes;
             return memory;
@@ -391,7 +390,7 @@ struct CountingAllocator {
             auto& self = *static_cast<CountingAllocator*>(user);
             if (memory == nullptr) return;
             EXPECT_EQ(self.live.erase(memory), 1u);
-            std::free(memory);
+            free_aligned(memory);
         };
         return c;
     }

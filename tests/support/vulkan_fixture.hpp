@@ -32,6 +32,15 @@ inline std::string_view test_setting(const char* name) {
     return value ? value : "";
 }
 
+/// Puts a setting into the environment unless it is there.
+inline void set_if_unset(const char* name, const char* value) {
+#if defined(_WIN32)
+    if (std::getenv(name) == nullptr) (void)_putenv_s(name, value);
+#else
+    setenv(name, value, 0);
+#endif
+}
+
 /// The device options that the environment asks for.
 inline standalone::DeviceOptions test_device_options() {
     standalone::DeviceOptions options;
@@ -129,7 +138,7 @@ class SharedDeviceTest : public ::testing::Test {
     static void SetUpTestSuite() {
         // Mesa's software driver optimizes each kernel, and these tests run each once or twice: without that
         // they take a quarter less time.
-        setenv("GALLIVM_PERF", "nopt", 0);
+        set_if_unset("GALLIVM_PERF", "nopt");
         auto instance = make_test_instance();
         ASSERT_TRUE(instance.ok()) << instance.status().message();
         instance_ = std::move(instance).value();

@@ -17,5 +17,3 @@ if(NOT is_trial AND EXISTS /usr/include/vulkan/vulkan.h)
     set(HEARTH_VULKAN_INCLUDE ${folder} CACHE PATH "Vulkan's headers.")
     set(VULKAN_HEADERS ${folder} CACHE PATH "Vulkan's headers.")
 endif()
-# Tests are listed when they run: an emulator that starts for the first time in a build can take minutes.
-set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)

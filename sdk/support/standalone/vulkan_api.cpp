@@ -3,23 +3,14 @@
 
 #include "vulkan_api.hpp"
 
-#include <dlfcn.h>
+#include "vulkan_loader.hpp"
 
 namespace hearth::standalone {
 
 Result<VulkanApi> open_vulkan() {
-    static void* const library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        return unsupported(
-            "no Vulkan loader: libvulkan.so.1 could not be opened "
-            "(on Debian: apt-get install libvulkan1 mesa-vulkan-drivers)");
-    }
+    HEARTH_ASSIGN(void* const get_instance_proc_addr, find_get_instance_proc_addr());
     VulkanApi vk;
-    vk.GetInstanceProcAddr =
-        reinterpret_cast<PFN_vkGetInstanceProcAddr>(dlsym(library, "vkGetInstanceProcAddr"));
-    if (!vk.GetInstanceProcAddr) {
-        return unsupported("libvulkan.so.1 does not export vkGetInstanceProcAddr");
-    }
+    vk.GetInstanceProcAddr = reinterpret_cast<PFN_vkGetInstanceProcAddr>(get_instance_proc_addr);
 #define GLOBAL(name) \
     vk.name = reinterpret_cast<PFN_vk##name>(vk.GetInstanceProcAddr(nullptr, "vk" #name));
 #define INSTANCE(name)
