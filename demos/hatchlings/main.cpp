@@ -294,9 +294,13 @@ std::string Game::costs() const {
     line("GPU: deciding and learning", mind_ms_);
     line("GPU: all", frame_ms_);
     line("clock: from frame to frame", period_ms_);
-    if (std::isfinite(hud_.budget_us))
-        text += fmt::format("{:<34}{:8.3f} % of frames\n", "GPU: above the budget of learning",
-                            100 * mind_ms_.part_above(1e-3 * hud_.budget_us));
+    const agents::AgentsStatus status = play_->status();
+    if (std::isfinite(hud_.budget_us) && mind_ms_.count() > 0)
+        text += fmt::format("{:<34}{:8.3f} % of frames ({} of {} in which they learned)\n",
+                            "GPU: learning above its budget",
+                            100 * static_cast<double>(status.learn_frames_over) /
+                                static_cast<double>(mind_ms_.count()),
+                            status.learn_frames_over, status.learn_frames);
     const demo::Guest& guest = play_->mind().guest();
     text += fmt::format("{:<34}{:>9} CPU, {} GPU\n", "allocations while recording",
                         guest.frame_path_cpu_allocations(), guest.frame_path_device_allocations());

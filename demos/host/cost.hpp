@@ -33,12 +33,6 @@ class Cost {
         const double at = std::ceil(fraction * static_cast<double>(sorted.size())) - 1.0;
         return sorted[static_cast<size_t>(std::max(at, 0.0))];
     }
-    /// The part of all that exceeds `limit`.
-    double part_above(double limit) const {
-        const auto above = std::ranges::count_if(values_, [&](double v) { return v > limit; });
-        return values_.empty() ? 0.0
-                               : static_cast<double>(above) / static_cast<double>(values_.size());
-    }
 
   private:
     uint64_t count_ = 0;

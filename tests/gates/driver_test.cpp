@@ -234,7 +234,7 @@ TEST_F(DriverTest, APackageIsAllThatAGameNeeds) {
 /// Plays windows one by one, each learned from before the next one starts: at once, or by an eighth of an
 /// item a frame.
 std::map<std::string, std::vector<float>> weights_after(standalone::Device& device, bool is_whole,
-                                                        int* most_frames) {
+                                                        int* most_frames, uint64_t* learn_frames) {
     const auto host = small_host(device);
     if (host == nullptr) return {};
     std::vector<AgentId> ids;
@@ -254,6 +254,8 @@ std::map<std::string, std::vector<float>> weights_after(standalone::Device& devi
     }
     host->settle();
     EXPECT_EQ(host->agents.status().windows, 3u);
+    *learn_frames = host->agents.status().learn_frames;
+    EXPECT_LE(host->agents.status().learn_frames_over, *learn_frames);
     std::map<std::string, std::vector<float>> out;
     for (const char* name : {"actor.0.weight", "actor.head.bias", "critic.0.weight",
                              "published.param.actor.0.weight", "actor.log_deviation"})
@@ -263,10 +265,13 @@ std::map<std::string, std::vector<float>> weights_after(standalone::Device& devi
 
 TEST_F(DriverTest, WhatIsLearnedDoesNotDependOnTheBudget) {
     int at_once = 0, in_pieces = 0;
-    const auto whole = weights_after(device(), true, &at_once);
-    const auto pieces = weights_after(device(), false, &in_pieces);
+    uint64_t frames_at_once = 0, frames_in_pieces = 0;
+    const auto whole = weights_after(device(), true, &at_once, &frames_at_once);
+    const auto pieces = weights_after(device(), false, &in_pieces, &frames_in_pieces);
     EXPECT_EQ(whole, pieces);
     EXPECT_GT(in_pieces, 2 * at_once) << "the small budget made no difference";
+    EXPECT_GE(frames_at_once, 2u);  // the newest frame's times may still be on their way
+    EXPECT_GT(frames_in_pieces, 2 * frames_at_once);
     EXPECT_EQ(whole.at("actor.0.weight"), whole.at("published.param.actor.0.weight"));
 }
 

@@ -184,7 +184,7 @@ class AgentsStatus(_Tagged):
                         ("snapshots", c_uint32), ("stuck", c_uint32), ("rules_changed", c_uint32),
                         ("score", c_double), ("first_score", c_double), ("rollbacks", c_uint64),
                         ("snapshots_refused", c_uint64), ("snapshots_taken", c_uint64), ("snapshot_phase", c_uint32),
-                        ("reserved", c_uint32)]
+                        ("reserved", c_uint32), ("learn_frames", c_uint64), ("learn_frames_over", c_uint64)]
 
 
 _P = c_void_p

@@ -372,6 +372,9 @@ typedef struct hearth_agents_status {
     uint64_t snapshots_taken;   /* that have arrived and were kept, since the agents were made */
     hearth_agents_snapshot_phase snapshot_phase;
     uint32_t reserved;
+    uint64_t learn_frames; /* in which the GPU learned, as far as their times have arrived */
+    uint64_t
+        learn_frames_over; /* of those: in which it took longer than learn_us and preference allowed */
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {

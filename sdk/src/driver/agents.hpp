@@ -95,7 +95,6 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     uint32_t learn_queue_family = 0;
     Turn turn = Turn::kActing;  ///< who uses the learner's session, or to whom it is on its way
     uint64_t turn_serial = 0;   ///< of the frame in which it was handed over
-    bool needs_prepare = false;
     VkCommandBuffer learn_commands = nullptr;  ///< of this frame
     std::vector<uint32_t> sampled_slots, learned_slots;
     std::vector<std::string> taken_slots;  ///< empty again once they are handed over
@@ -142,11 +141,17 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // Learning.
     bool is_learning = false, wants_adapt = false, wants_flush = false;
     uint32_t collected = 0, items_left = 0, since_publication = 0;
-    hearth_cursor cursor{};
+    bool needs_prepare =
+        false;  ///< is_learning, and what it learns from is not prepared to its end
+    hearth_cursor cursor{}, prepare_cursor{};
     std::vector<float> settings;       ///< as the game set them
     std::vector<float> item_settings;  ///< of the item that is being recorded
     double tokens_us = 0;
-    hearth::agents::CostMeter learn_cost;
+    hearth::agents::CostMeter learn_cost, prepare_cost;
+    double frame_budget_us = 0;  ///< of the last frame
+    uint64_t learn_serial = 0;   ///< of the newest frame whose times have arrived
+    double learn_serial_us = 0;  ///< what learning took in it
+    uint64_t learn_frames = 0, learn_frames_over = 0;
 
     // What was learned.
     bool is_frozen = false, is_closing = false;  ///< closing: the last samples are stored
@@ -214,7 +219,9 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     void end_frame();
     hearth_result record_demonstrations(VkCommandBuffer commands);
     hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
+    hearth_result record_prepare(VkCommandBuffer commands, bool is_whole);
     hearth_result record_items(VkCommandBuffer commands);
+    void count_learning(uint64_t serial, double us);
     hearth::agents::Limits slice_limits(const hearth::agents::CostMeter& cost,
                                         const hearth_cursor& at) const;
     double unit_us() const;

@@ -226,7 +226,8 @@ hearth_result hearth_agents::record_demonstrations(VkCommandBuffer commands) {
             std::memcpy(&demonstrated_masks[i * masked], &masks[i * masked],
                         masked * sizeof(float));
     }
-    if (is_frozen || (!position_of(cursor).is_start() && !is_apart())) return HEARTH_OK;
+    const bool is_cut = !position_of(cursor).is_start() || !position_of(prepare_cursor).is_start();
+    if (is_frozen || (is_cut && !is_apart())) return HEARTH_OK;
     uint32_t row = 0;
     for (uint32_t i = 0; i < capacity; ++i) {
         if (shown[i] != Shown::kSeen) continue;
@@ -250,6 +251,12 @@ void hearth_agents::measure() {
     hearth_profile profile = hearth_profile_default();
     for (hearth_session* const used : {session, learner}) {
         while (hearth_profile_next(used, &profile) == HEARTH_OK) {
+            const bool is_prepare = prepare.exists && profile.entry == prepare.entry;
+            if (is_prepare || profile.entry == learn.entry || profile.entry == publish.entry)
+                count_learning(profile.serial, profile.total_ns * 1e-3);
+            if (is_prepare)
+                prepare_cost.measure({profile.first_step, profile.first_part},
+                                     profile.total_ns * 1e-3);
             if (profile.entry == learn.entry)
                 learn_cost.measure({profile.first_step, profile.first_part},
                                    profile.total_ns * 1e-3);
@@ -261,6 +268,17 @@ void hearth_agents::measure() {
     }
 }
 
+/// Learning of one frame may be several recordings.
+void hearth_agents::count_learning(uint64_t serial, double us) {
+    if (serial != learn_serial) {
+        if (learn_serial_us > 0) ++learn_frames;
+        if (learn_serial_us > frame_budget_us) ++learn_frames_over;
+        learn_serial = serial;
+        learn_serial_us = 0;
+    }
+    learn_serial_us += us;
+}
+
 hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_learn,
                                              bool has_samples) {
     const bool has_window = manifest.horizon > 0;
@@ -269,8 +287,8 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     const bool stands_apart = !is_deciding;
     const bool is_here = turn == Turn::kActing;
     // Between items nothing is under way.
-    if (wants_adapt && position_of(cursor).is_start() && adapt.exists && stands_apart && is_here &&
-        !(is_apart() && is_learning)) {
+    if (wants_adapt && position_of(cursor).is_start() && !needs_prepare && adapt.exists &&
+        stands_apart && is_here && !(is_apart() && is_learning)) {
         if (const auto r = run(commands, adapt, 1); r != HEARTH_OK) return r;
         if (is_apart())
             if (const auto r = publish_to_acting(commands); r != HEARTH_OK) return r;
@@ -283,7 +301,7 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
         if (is_apart()) {
             if (const auto r = hand_samples_over(commands); r != HEARTH_OK) return r;
         } else if (has_window) {
-            if (const auto r = run(commands, prepare, 1); r != HEARTH_OK) return r;
+            needs_prepare = true;
         }
         if (has_window) {
             collected = 0;
@@ -291,18 +309,35 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
         }
         is_learning = true;
         items_left = manifest.items;
-        cursor = {};
+        cursor = prepare_cursor = {};
     } else if (is_apart() && is_here) {
         // What was to be loaded in its place was refused.
         if (const auto r = hand_over(commands, Turn::kToLearning); r != HEARTH_OK) return r;
     }
-    if (!is_apart()) return record_items(commands);
-    if (turn != Turn::kLearning || learn_commands == nullptr) return HEARTH_OK;
-    if (needs_prepare) {
-        if (const auto r = run(learn_commands, prepare, 1); r != HEARTH_OK) return r;
-        needs_prepare = false;
+    if (is_apart() && (turn != Turn::kLearning || learn_commands == nullptr)) return HEARTH_OK;
+    const VkCommandBuffer used = is_apart() ? learn_commands : commands;
+    if (needs_prepare)
+        if (const auto r = record_prepare(used, wants_flush); r != HEARTH_OK) return r;
+    return needs_prepare ? HEARTH_OK : record_items(used);
+}
+
+/// As much of prepare as the budget allows, or all that is left of it.  The first one is recorded as a whole: what it
+/// costs is not known.
+hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_whole) {
+    Limits limits;
+    const Position before = position_of(prepare_cursor);
+    if (!is_whole && prepare_cost.is_known()) {
+        limits = prepare_cost.within(before, tokens_us);
+        if (limits.is_nothing()) return HEARTH_OK;
     }
-    return record_items(learn_commands);
+    const hearth_result result = run(commands, prepare, 1, &prepare_cursor, limits);
+    if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
+    needs_prepare = result == HEARTH_INCOMPLETE;
+    const Position end = needs_prepare ? position_of(prepare_cursor) : prepare_cost.end();
+    prepare_cost.record(before, end);
+    tokens_us -= prepare_cost.us(before, end);
+    if (wants_flush) tokens_us = std::max(tokens_us, 0.0);
+    return HEARTH_OK;
 }
 
 /// As much of learn as the budget allows, and publish behind the last item.
@@ -348,7 +383,9 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
 /// The least that the next slice costs; 0: not known.
 double hearth_agents::unit_us() const {
     double unit = learn_cost.us();
-    if (manifest.horizon > 0) unit = learn_cost.us_of_least(position_of(cursor));
+    if (manifest.horizon > 0)
+        unit = needs_prepare ? prepare_cost.us_of_least(position_of(prepare_cursor))
+                             : learn_cost.us_of_least(position_of(cursor));
     if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
         unit = std::max(unit, frame_cost.us_of_least(position_of(frame_cursor)));
     return unit;
@@ -371,12 +408,19 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
     const double budget = budget_us(info.learn_us, info.preference);
-    if (budget > 0 && manifest.horizon > 0) learn_cost.set_budget(budget);
+    if (budget > 0 && manifest.horizon > 0) {
+        learn_cost.set_budget(budget);
+        prepare_cost.set_budget(budget);
+    }
+    frame_budget_us = budget;
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
     const double unit = unit_us();
     if (budget > 0) tokens_us = std::min(tokens_us, std::max(unit - budget, 0.0)) + budget;
 
     const uint64_t before = frames;
+    // Preparing a window may change what decisions read, so it ends before the next one.
+    if (needs_prepare && !is_apart() && !is_deciding && info.decide != 0)
+        if (const auto r = record_prepare(commands, true); r != HEARTH_OK) return r;
     if (!is_deciding && info.decide != 0)
         if (const auto r = begin_frame(info); r != HEARTH_OK) return r;
     if (is_deciding && (info.learn_us > 0 || frames_left != HEARTH_AGENTS_WHENEVER))

@@ -205,6 +205,8 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     readbacks.resize(in_flight);
     learn_cost.set_up(steps_of(program, learn),
                       static_cast<size_t>(in_flight) * kMostItemsPerFrame * 2);
+    if (prepare.exists)
+        prepare_cost.set_up(steps_of(program, prepare), static_cast<size_t>(in_flight) * 2);
     frame_cost.set_up(steps_of(program, frame), static_cast<size_t>(in_flight) * 2);
     frame_inputs.resize(frame.sources.size());
     actions.resize(capacity * acted);

@@ -104,7 +104,7 @@ hearth_result hearth_agents::record_wishes(VkCommandBuffer commands) {
 void hearth_agents::begin_anew(uint32_t samples) {
     is_learning = wants_flush = wants_adapt = needs_prepare = false;
     is_deciding = is_closing = false;
-    cursor = frame_cursor = {};
+    cursor = frame_cursor = prepare_cursor = {};
     items_left = since_publication = 0;
     collected = std::min(samples, manifest.horizon);
     for (Agent& a : agents) {
@@ -128,7 +128,8 @@ hearth_result hearth_agents::record_snapshot(VkCommandBuffer commands) {
     // Apart from learning, what acts is that of the last publication at any time.
     const bool is_between = !is_learning || is_apart();
     const bool is_wanted = wants_snapshot || (is_snapshot_due && is_between && !is_frozen);
-    if (!is_wanted || snapshot != 0 || is_deciding) return HEARTH_OK;
+    if (!is_wanted || snapshot != 0 || is_deciding || (needs_prepare && !is_apart()))
+        return HEARTH_OK;
     const hearth_result result = hearth_record_snapshot(session, commands, &snapshot);
     if (result == HEARTH_NOT_READY || result == HEARTH_ERROR_RING_FULL) {
         snapshot = 0;
