@@ -24,26 +24,8 @@ std::string BufferTable::name_of(uint32_t value) {
     return "b" + std::to_string(index);
 }
 
-std::string BufferTable::load(uint32_t value, const std::string& element, ScalarType type) {
-    if (value == kShared) return shared_element(element, type);
-    if (value == kSharedHalf) return "SHARED_HALF(" + element + ")";
+std::string BufferTable::load(uint32_t value, const std::string& element) {
     return name_of(value) + "_load(" + element + ")";
-}
-
-std::string BufferTable::store(uint32_t value, const std::string& element,
-                               const std::string& contents) {
-    return name_of(value) + "_store(" + element + ", " + contents + ");";
-}
-
-std::string shared_element(const std::string& element, ScalarType type) {
-    const std::string slot = "SHARED(" + element + ")";
-    if (type == ScalarType::kF32) return slot;
-    return (type == ScalarType::kI32 ? "floatBitsToInt(" : "floatBitsToUint(") + slot + ")";
-}
-
-std::string shared_content(const std::string& value, ScalarType type) {
-    if (type == ScalarType::kF32) return value;
-    return (type == ScalarType::kI32 ? "intBitsToFloat(" : "uintBitsToFloat(") + value + ")";
 }
 
 void GlslWriter::bind(Scalar variable, std::string name) {
@@ -75,22 +57,11 @@ void GlslWriter::line(const std::string& text) {
     add_line(scopes_.size() - 1, text);
 }
 
-void GlslWriter::leave_room() {
-    scopes_.back().lines.push_back({scopes_.size() - 1, "", true});
-}
-
-std::string GlslWriter::text(size_t margin) const {
+std::string GlslWriter::text() const {
     HEARTH_ASSERT(scopes_.size() == 1);
     std::string text;
     for (const Line& l : scopes_[0].lines)
-        text += std::string(4 * (l.depth + margin), ' ') + (l.is_room ? room_ : l.text) + "\n";
-    return text;
-}
-
-std::string GlslWriter::text_in_line() const {
-    HEARTH_ASSERT(scopes_.size() == 1);
-    std::string text;
-    for (const Line& l : scopes_[0].lines) text += (l.is_room ? room_ : l.text) + " ";
+        text += std::string(4 * (l.depth + 1), ' ') + l.text + "\n";
     return text;
 }
 
@@ -130,7 +101,7 @@ std::string GlslWriter::emit_node(uint32_t id) {
 std::string GlslWriter::expression(const ScalarNode& node) {
     if (node.op == ScalarOp::kLoad) {
         const std::string element = emit_node(node.a);
-        return buffers_.load(node.bits, element, node.type);
+        return buffers_.load(node.bits, element);
     }
     std::vector<std::string> operands;
     const std::array<uint32_t, 3> ids{node.a, node.b, node.c};
@@ -142,7 +113,6 @@ std::string GlslWriter::expression(const ScalarNode& node) {
     if (node.op == ScalarOp::kPhilox)
         return glsl_philox(arena_.key(node.bits), operands[0], operands[1]);
     GlslOperation operation{node.op, arena_.node(node.a).type, is_fitting_conversion(arena_, node)};
-    operation.round_f16 = round_f16_;
     for (size_t i = 0; i < std::min<size_t>(operands.size(), 2); ++i) {
         const ScalarNode& n = arena_.node(ids[i]);
         operation.is_number[i] =

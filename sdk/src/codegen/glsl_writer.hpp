@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Writes scalar expressions as GLSL statements, between lines that are GLSL already: for what is no
-// body yet (kernel/body.hpp): fused networks, and functions for the game's own shaders.
+// Writes scalar expressions as GLSL statements, between lines that are GLSL already: for functions for the
+// game's own shaders (glsl_function.cpp), the one thing that is no body (kernel/body.hpp).
 //
 // Each expression that is used becomes one `const` local, in the outermost scope in which all that
 // it depends on is known: what does not depend on a loop's counter is computed before the loop.
@@ -26,28 +26,14 @@ struct BufferTable {
     std::vector<uint32_t> values;
     bool uses_rows = false;
 
-    /// Loads of this value are of elements of shared memory.
-    static constexpr uint32_t kShared = 0xfffffffeu;
-    /// The same of shared memory that holds f16.
-    static constexpr uint32_t kSharedHalf = 0xfffffffdu;
-
     std::string name_of(uint32_t value);
-    /// The value's element as the number that kernels compute with, whatever its buffer holds; see
-    /// operands.hpp.
-    std::string load(uint32_t value, const std::string& element, ScalarType type);
-    /// A statement that stores `contents` as an element, rounded to the value's type.
-    std::string store(uint32_t value, const std::string& element, const std::string& contents);
+    /// The value's element as the number that expressions compute with, whatever its buffer holds.
+    std::string load(uint32_t value, const std::string& element);
 };
-
-/// An element of shared memory, which holds floats, as a `type`; and the other way.
-std::string shared_element(const std::string& element, ScalarType type);
-std::string shared_content(const std::string& value, ScalarType type);
 
 class GlslWriter {
   public:
-    /// round_f16: the function that rounds to f16.
-    GlslWriter(ScalarArena& arena, BufferTable& buffers, std::string_view round_f16 = kRoundF16)
-        : arena_(arena), buffers_(buffers), round_f16_(round_f16) {
+    GlslWriter(ScalarArena& arena, BufferTable& buffers) : arena_(arena), buffers_(buffers) {
         scopes_.emplace_back();
     }
 
@@ -67,14 +53,8 @@ class GlslWriter {
 
     /// Adds a statement to the current scope.
     void line(const std::string& text);
-    /// Leaves room in the current scope for a line that is known later: fill().
-    void leave_room();
-    void fill_room(std::string text) { room_ = std::move(text); }
-
-    /// The finished text, so many steps from the margin.  All scopes but the first must be closed.
-    std::string text(size_t margin = 1) const;
-    /// The same as one line, which a macro can be.
-    std::string text_in_line() const;
+    /// The finished text.  All scopes but the first must be closed.
+    std::string text() const;
 
     /// Of shaders/common, what the text calls: rounding, or any function.
     bool calls_rounding() const { return calls_rounding_; }
@@ -84,7 +64,6 @@ class GlslWriter {
     struct Line {
         size_t depth;
         std::string text;
-        bool is_room = false;
     };
     struct Scope {
         std::string header;
@@ -106,8 +85,6 @@ class GlslWriter {
     std::vector<Scope> scopes_;
     VariableDepths variable_depths_;
     uint32_t locals_ = 0;
-    std::string_view round_f16_;
-    std::string room_;
     bool calls_rounding_ = false, calls_functions_ = false;
 };
 

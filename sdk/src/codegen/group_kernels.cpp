@@ -19,11 +19,6 @@ Extent work_of(Dim count) {
     return count.per_row ? Extent{0, n} : Extent{n, 0};
 }
 
-std::string glsl_count(Dim count, BufferTable& buffers) {
-    buffers.uses_rows |= count.per_row;
-    return glsl_count(count);
-}
-
 std::string glsl_count(Dim count) {
     if (!count.per_row) return std::to_string(count.count);
     return count.count == 1 ? "rows" : "(" + std::to_string(count.count) + " * rows)";
@@ -65,15 +60,6 @@ std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const 
     return is_elementwise;
 }
 
-void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expressions,
-               std::span<const ValueId> values, const ScalarPlace& place, Scalar element) {
-    std::vector<std::string> contents;
-    for (ValueId v : values) contents.push_back(writer.emit(expressions.read(v, place)));
-    const std::string where = writer.emit(element);
-    for (size_t i = 0; i < values.size(); ++i)
-        writer.line(buffers.store(values[i], where, contents[i]));
-}
-
 void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
                GroupExpressions& expressions, std::span<const ValueId> values,
                const ScalarPlace& place, Scalar element) {
@@ -112,6 +98,7 @@ void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body) {
     const BodyRequirements needs = body_requirements(*body);
     kernel.buffers.values = operand_values(*body);
     kernel.buffers.uses_rows = needs.rows;
+    kernel.has_matrices |= needs.matrices;
     for (const uint32_t b : needs.words) kernel.word_loads.push_back(body->buffers[b].value);
     for (const uint32_t b : needs.pairs) kernel.pair_loads.push_back(body->buffers[b].value);
     for (const uint32_t b : needs.fours) kernel.vector_loads.push_back(body->buffers[b].value);
@@ -203,25 +190,6 @@ Expr fold_step(Fold fold, Expr a, Expr b) {
             return a.body->operation(ScalarOp::kMin, a, b);
     }
     return {};
-}
-
-std::string fold_identity(Fold fold, DType dtype) {
-    return glsl_literal(fold_start(fold, dtype), scalar_type(dtype));
-}
-
-std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b) {
-    const std::string prefix = type == ScalarType::kF32 ? "hearth_" : "";
-    switch (fold) {
-        case Fold::kSum:
-            return a + " + " + b;
-        case Fold::kProduct:
-            return a + " * " + b;
-        case Fold::kMax:
-            return prefix + "max(" + a + ", " + b + ")";
-        case Fold::kMin:
-            return prefix + "min(" + a + ", " + b + ")";
-    }
-    return "";
 }
 
 namespace {
@@ -591,22 +559,6 @@ std::vector<uint32_t> number_functions(const Graph& graph,
         add(RowsKernel(graph, *number, inlined, options, body).number_function(threads));
     }
     return calls;
-}
-
-NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
-                       const std::vector<bool>& inlined, const LowerOptions& options,
-                       uint32_t threads, std::string_view round_f16, BufferTable& buffers) {
-    Body body;
-    const KernelWriter::Operand operand = operands_of(graph, options, body);
-    for (const uint32_t v : buffers.values) (void)operand(v);
-    NumberText text;
-    for (const uint32_t f : number_functions(graph, numbers, inlined, options, threads, body))
-        text.calls += "    " + body.functions[f].name + "();\n";
-    text.functions = print_glsl_functions(body, round_f16);
-    for (size_t b = buffers.values.size(); b < body.buffers.size(); ++b)
-        buffers.values.push_back(body.buffers[b].value);
-    buffers.uses_rows |= body_requirements(body).rows;
-    return text;
 }
 
 KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,

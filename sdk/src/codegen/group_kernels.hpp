@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Kernels of the four kinds of groups: the first two as bodies (kernel/body.hpp), the others as GLSL.
+// Kernels of the four kinds of groups: the first two as bodies (kernel/body.hpp), the others as hand-written
+// texts with functions of a body.
 //
 //   map      one thread for each element, or for some that follow each other in memory (several in
 //            turn when there are more than the grid holds)
@@ -37,8 +38,7 @@ namespace hearth {
 /// A kernel before compilation, with its one call.
 struct GroupKernel {
     std::string name;
-    std::shared_ptr<const Body> described;  ///< what it does; null: `body` says it
-    std::string body;  ///< GLSL: everything from the functions to the end of main()
+    std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;
     std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
@@ -113,15 +113,6 @@ std::vector<uint32_t> number_functions(const Graph& graph,
 /// The variable of the body that such a function sets.
 Expr number_variable(const Graph& graph, ValueId v, Body& body);
 
-/// The same for kernels that are GLSL.
-struct NumberText {
-    std::string functions;  ///< and globals "numberV" for value V
-    std::string calls;      ///< for all threads, before anything else
-};
-NumberText number_text(const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
-                       const std::vector<bool>& inlined, const LowerOptions& options,
-                       uint32_t threads, std::string_view round_f16, BufferTable& buffers);
-
 /// Reads of numbers that the group's kernel works out itself are of variables of their own.
 void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
                     KernelWriter& writer, Body& body);
@@ -165,16 +156,11 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
 double fold_start(Fold fold, DType dtype);
 Expr fold_step(Fold fold, Expr a, Expr b);
 
-/// The same in GLSL.
-std::string fold_identity(Fold fold, DType dtype);
-std::string fold_combine(Fold fold, ScalarType type, const std::string& a, const std::string& b);
-
 /// Elements as bytes-free work: Extent of a count.
 Extent work_of(Dim count);
 
 /// The count in GLSL: "64", "rows", "(4 * rows)".
 std::string glsl_count(Dim count);
-std::string glsl_count(Dim count, BufferTable& buffers);
 
 /// The count, of which that of rows is known when the kernel runs.
 Expr count_of(Dim count, Body& body);
@@ -188,8 +174,6 @@ std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const 
 
 /// Stores `values` at one element.  All are worked out before the first store: a stored buffer may
 /// have taken over the bytes of one that is loaded.
-void store_all(GlslWriter& writer, BufferTable& buffers, GroupExpressions& expressions,
-               std::span<const ValueId> values, const ScalarPlace& place, Scalar element);
 void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
                GroupExpressions& expressions, std::span<const ValueId> values,
                const ScalarPlace& place, Scalar element);

@@ -177,15 +177,14 @@ bool is_text(const GroupKernel& kernel) {
 
 /// What a kernel's text needs ahead of it.
 struct TextNeeds {
-    bool unrolled = false, rounding = true, random = true, functions = true;
+    bool unrolled = false, rounding = true, random = true, functions = true, halves = false;
 };
 
 TextNeeds needs_of(const GroupKernel& kernel) {
-    // A text calls what it likes of shaders/common, and requires its extensions itself.
-    if (kernel.described == nullptr) return {};
     const BodyRequirements needs = body_requirements(*kernel.described);
+    // A text calls what it likes of shaders/common, and requires its extensions itself.
     if (is_text(kernel)) return {.unrolled = needs.unrolled};
-    return {needs.unrolled, needs.rounding, needs.random, needs.functions};
+    return {needs.unrolled, needs.rounding, needs.random, needs.functions, needs.matrices};
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
@@ -218,7 +217,6 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
                           const OperandLayout& layout, BindingModel model, const DeviceCaps& caps) {
     const NarrowStorage storage = caps.narrow_storage();
     const bool by_address = model == BindingModel::kDeviceAddress;
-    const bool is_described = kernel.described != nullptr;
     const TextNeeds needs = needs_of(kernel);
     std::string text = "#version 450\n";
     if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
@@ -234,7 +232,6 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
             ", local_size_z = " + std::to_string(kernel.local_size[2]) + ") in;\n";
     text += by_address ? address_declarations(graph, kernel, layout, storage)
                        : descriptor_declarations(graph, kernel, storage);
-    if (!is_described) text += access_macros(graph, kernel.buffers, storage);
     if (needs.rounding) {
         if (caps.matrix_cores != MatrixCores::kNone && holds(graph, kernel.buffers, storage, 2))
             text += "#define HEARTH_CONVERTS_TO_NEAREST\n";
@@ -242,16 +239,17 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     }
     if (needs.random) text += shader_text("common/philox.glsl");
     if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
+    if (needs.halves) text += shader_text("common/halves.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
     if (is_text(kernel)) {
         const size_t last = kernel.ahead_of_last.empty() ? 0 : 1;
-        text += kernel.head + print_glsl_functions(*kernel.described, kRoundF16, last);
+        text += kernel.head + print_glsl_functions(*kernel.described, last);
         if (last != 0)
             text += kernel.ahead_of_last +
                     print_glsl_function(*kernel.described, kernel.described->functions.size() - 1);
         return text + kernel.text;
     }
-    return text + (is_described ? print_glsl(*kernel.described) : kernel.body);
+    return text + print_glsl(*kernel.described);
 }
 
 /// The group's numbers, and those within them.

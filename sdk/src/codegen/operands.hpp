@@ -19,11 +19,6 @@ inline const HeldType& held_type(DType dtype, NarrowStorage storage) {
     return held_type(device_dtype(dtype, storage));
 }
 
-/// For each buffer, which is declared already:
-///     b0_load(i)          an element, as the float, int or uint that kernels compute with
-///     b0_store(i, value)  a statement that rounds (floats) or wraps (integers) and stores one
-std::string access_macros(const Graph& graph, const BufferTable& buffers, NarrowStorage storage);
-
 /// Whether any of the buffers has elements of so many bytes.
 bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage, uint32_t bytes);
 

@@ -38,7 +38,12 @@ RowFrame::RowFrame(const Graph& graph_in, const RowRegion& region_in, RowPlan pl
         for (const ValueId v : stage.group->stores) is_made[v] = true;
     }
     body->threads = static_cast<uint32_t>(plan.threads);
-    pool = body->global("pool", LocalKind::kShared, ScalarType::kF32,
+    if (has_matrices()) {
+        body->matrix = options.caps.matrix;
+        body->subgroup_size = static_cast<uint32_t>(plan.threads / plan.subgroups);
+    }
+    pool = body->global("pool", LocalKind::kShared,
+                        has_matrices() ? ScalarType::kU32 : ScalarType::kF32,
                         static_cast<uint32_t>(ceil_div(plan.shared_floats, 4)), Chunk::kFour);
 }
 
@@ -99,6 +104,24 @@ void RowFrame::close(KernelWriter& to, const Tasks& tasks) {
     for (int i = 0; i < tasks.scopes; ++i) to.end();
 }
 
+int RowFrame::take_subgroups(int tasks) {
+    const int size = plan.threads / plan.subgroups, taken = next_thread_ / size;
+    next_thread_ = (next_thread_ + tasks * size) % plan.threads;
+    return taken;
+}
+
+Expr RowFrame::let_own(KernelWriter& to, int first_subgroup) const {
+    return to.let("own", first_subgroup == 0
+                             ? subgroup
+                             : (subgroup + (plan.subgroups - first_subgroup)) % plan.subgroups);
+}
+
+RowFrame::Kept RowFrame::keep(ValueId v, const std::function<Expr()>& declare) {
+    const auto [at, is_new] = kept_.try_emplace(v);
+    if (is_new) at->second = declare();
+    return {at->second, is_new};
+}
+
 namespace {
 
 Expr slot(Expr pool, Expr element) {
@@ -109,6 +132,9 @@ Expr as(ScalarType type, Expr number) {
     Body& body = *number.body;
     if (type == number.type()) return number;
     if (type == ScalarType::kF32) return body.operation(ScalarOp::kBitsToF32, number);
+    if (number.type() != ScalarType::kF32)
+        return body.operation(type == ScalarType::kI32 ? ScalarOp::kToI32 : ScalarOp::kToU32,
+                              number);
     return body.operation(type == ScalarType::kI32 ? ScalarOp::kBitsToI32 : ScalarOp::kBitsToU32,
                           number);
 }
@@ -120,7 +146,12 @@ Expr RowFrame::shared(Expr element, ScalarType type) const {
 }
 
 void RowFrame::put_shared(KernelWriter& to, Expr element, Expr value) const {
-    to.assign(slot(pool, element), as(ScalarType::kF32, value));
+    to.assign(slot(pool, element), as(pool.type(), value));
+}
+
+Expr RowFrame::shared_half(Expr element) const {
+    const Expr word = body->chunk_element(body->element(pool, element >> 3), (element >> 1) & 3);
+    return body->chunk_element(body->two_halves(word), element & 1);
 }
 
 }  // namespace hearth

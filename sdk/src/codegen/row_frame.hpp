@@ -10,7 +10,10 @@
 #include "codegen/row_plan.hpp"
 #include "kernel/writer.hpp"
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace hearth {
@@ -20,6 +23,23 @@ inline int ceil_div(int a, int b) {
 }
 
 Shape without_rows(const Shape& shape);
+
+/// What a value's local is called: "total12".
+inline std::string numbered(const char* name, uint64_t number) {
+    return name + std::to_string(number);
+}
+
+/// The rows of a tile that a subgroup keeps in registers as fragments, from one stage to the next.
+struct RowBlocks {
+    Expr base;  ///< the first of the subgroup's rows of the tile
+    // Where tiles overlap:
+    Expr is_few;      ///< there are fewer rows than a fragment has
+    Expr apart;       ///< how far apart rows of a fragment are: 1, or 0 if they are one row
+    Expr start;       ///< the fragment's first row
+    Expr skip, stop;  ///< of its lines, the first one that sums take, and the one behind the last
+    std::map<ValueId, Expr> fragments;  ///< of each value, an array: columns of each block of rows
+    std::set<ValueId> vanishing;        ///< values that are zero in rows that sums leave out
+};
 
 struct RowFrame {
     RowFrame(const Graph& graph, const RowRegion& region, RowPlan plan,
@@ -32,10 +52,15 @@ struct RowFrame {
     /// Whether the value is elements of that type in a buffer, not an expression.
     bool is_in_buffer(ValueId v, DType dtype) const;
     bool is_plain(ValueId v) const { return is_in_buffer(v, DType::kF32); }
+    bool is_plain_half(ValueId v) const { return is_in_buffer(v, DType::kF16); }
     bool is_read_outside(ValueId v) const;
     /// Elements of one row.
     int row_width(ValueId v) const;
     bool holds_weights() const { return plan.mode == RowWeights::kHeld; }
+    bool has_matrices() const { return plan.edge != 0; }
+    /// Whether tiles overlap, so that sums over rows leave out those that another block of rows has:
+    /// RowKernel::let_block().
+    bool slides() const { return plan.in_registers && plan.parts != 0; }
 
     // ------------------------------------------------------------------------- statements
 
@@ -69,10 +94,31 @@ struct RowFrame {
     Tasks each_task(KernelWriter& to, Expr lane, int tasks) const;
     static void close(KernelWriter& to, const Tasks& tasks);
 
+    /// As take_threads() and let_lane(), of subgroups: "own".
+    int take_subgroups(int tasks);
+    Expr let_own(KernelWriter& to, int first_subgroup) const;
+
+    /// What is summed up from tile to tile for a value.  A stage that is written twice, for whole tiles
+    /// and for others, declares it and says once how it ends.
+    struct Kept {
+        Expr sums;
+        bool is_new = false;
+    };
+    Kept keep(ValueId v, const std::function<Expr()>& declare);
+
     // ------------------------------------------------------------------------- shared memory
 
+    /// The place of 16 bytes of shared memory: fours of floats, or on matrix cores of words.
+    Expr shared_quad(Expr quad) const { return body->element(pool, quad); }
     /// Four floats of shared memory, the first of them number 4 * `quad`.
-    Expr shared_four(Expr quad) const { return body->element(pool, quad); }
+    Expr shared_four(Expr quad) const {
+        return has_matrices() ? body->operation(ScalarOp::kBitsToF32, shared_quad(quad))
+                              : shared_quad(quad);
+    }
+    /// Eight f16.
+    Expr shared_halves(Expr quad) const { return body->reinterpret(shared_quad(quad)); }
+    /// Number `element` of those.
+    Expr shared_half(Expr element) const;
     /// The same of what products read beyond the last column, and throw away.
     Expr shared_four_or_anything(Expr quad) const { return body->element_or_anything(pool, quad); }
     /// One of its elements, which is a float or has the bits of another number.
@@ -93,12 +139,15 @@ struct RowFrame {
 
     const std::shared_ptr<Body> body;
     const KernelWriter::Operand operand;
-    Expr pool;  ///< shared memory: fours of floats
+    Expr pool;  ///< shared memory
 
     // In scope everywhere:
     Expr thread, group, last_row;
-    Expr begin, end;    ///< the workgroup's rows
-    Expr first, count;  ///< the tile's
+    Expr subgroup, subgroup_lane;  ///< on matrix cores: the subgroup, and the thread's number in it
+    Expr begin, end;               ///< the workgroup's rows
+    Expr first, count;             ///< the tile's
+    bool is_whole_tile = false;    ///< all of its rows exist
+    RowBlocks blocks;              ///< those of a tile in registers
 
     ScalarArena no_scalars;
     KernelWriter declarations;  ///< sums that live as long as the workgroup
@@ -108,6 +157,7 @@ struct RowFrame {
     bool is_lost = false;          ///< a value is wanted that no tile holds
 
   private:
+    std::map<ValueId, Expr> kept_;
     int next_thread_ = 0;
 };
 

@@ -134,7 +134,7 @@ struct RowPlan {
     int scratch_offset = 0;  ///< a float for each thread
     int shared_floats = 0;
 
-    // Where rows stay in registers (row_registers.cpp) there are no levels: the first `computes`
+    // Where rows stay in registers (row_stage_fragments.cpp) there are no levels: the first `computes`
     // stages run in the order of data flow, those before `back` with all weights in shared memory,
     // the others and what is summed over rows in steps.
     bool in_registers = false;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Where shared memory and registers go when subgroups keep their rows in registers
-// (row_registers.cpp).
+// (row_stage_fragments.cpp).
 
 #include "codegen/row_plan.hpp"
 

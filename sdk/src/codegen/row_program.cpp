@@ -4,7 +4,6 @@
 #include "codegen/row_program.hpp"
 
 #include "codegen/row_kernel.hpp"
-#include "codegen/row_matrix_writer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -46,11 +45,7 @@ Result<GroupKernel> row_program(const Graph& graph, const RowRegion& region,
                                 std::span<const Group* const> groups,
                                 const std::vector<bool>& inlined, const LowerOptions& options) {
     HEARTH_ASSIGN(RowPlan plan, plan_rows(graph, region, groups, inlined, options));
-    const bool has_matrices = plan.edge != 0;
-    HEARTH_ASSIGN(GroupKernel kernel,
-                  has_matrices
-                      ? MatrixRowWriter(graph, region, std::move(plan), inlined, options).run()
-                      : row_kernel(graph, region, std::move(plan), inlined, options));
+    HEARTH_ASSIGN(GroupKernel kernel, row_kernel(graph, region, std::move(plan), inlined, options));
     kernel.flops = flops_of_region(graph, region, options.rows_capacity);
     return kernel;
 }

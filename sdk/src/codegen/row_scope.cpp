@@ -11,8 +11,8 @@ namespace hearth {
 
 namespace {
 
-/// Loads of this value are of elements of shared memory.
-constexpr uint32_t kSharedMemory = 0xfffffffeu;
+/// Loads of these values are of elements of shared memory: floats, or f16.
+constexpr uint32_t kSharedMemory = 0xfffffffeu, kSharedHalves = 0xfffffffdu;
 
 }  // namespace
 
@@ -25,6 +25,7 @@ RowScope::RowScope(RowFrame& frame, const RowStage& stage)
       frame_(frame) {
     if (frame.is_software) writer.keep_rolled();
     writer.load_by([&frame](uint64_t value, Expr element, ScalarType type) {
+        if (value == kSharedHalves) return frame.shared_half(element);
         return value == kSharedMemory ? frame.shared(element, type) : Expr{};
     });
     expressions.set_resident([this, level = stage.level](ValueId v, const ScalarPlace& at) {
@@ -52,15 +53,20 @@ ScalarPlace RowScope::place(const Shape& shape, Scalar inner) {
     return at;
 }
 
-std::optional<Scalar> RowScope::resident(uint32_t level, ValueId v, const ScalarPlace& at) {
-    const Value& value = frame_.graph.value(v);
+std::optional<Scalar> RowScope::number(ValueId v) {
     for (const std::shared_ptr<const Group>& number : frame_.numbers) {
         if (std::find(number->stores.begin(), number->stores.end(), v) == number->stores.end())
             continue;
-        const Scalar variable = arena.variable(scalar_type(value.dtype));
+        const Scalar variable = arena.variable(scalar_type(frame_.graph.value(v).dtype));
         writer.bind(variable, number_variable(frame_.graph, v, *frame_.body));
         return variable;
     }
+    return std::nullopt;
+}
+
+std::optional<Scalar> RowScope::resident(uint32_t level, ValueId v, const ScalarPlace& at) {
+    if (const std::optional<Scalar> known = number(v)) return known;
+    const Value& value = frame_.graph.value(v);
     for (const RowVector& vector : frame_.plan.vectors)
         if (vector.value == v && level > 0)
             return arena.load(
@@ -75,9 +81,10 @@ std::optional<Scalar> RowScope::resident(uint32_t level, ValueId v, const Scalar
     Coords<Scalar> rest;
     for (int i = 1; i < at.coords->rank(); ++i) rest.axis.push_back((*at.coords)[i]);
     const Scalar inner = linear_of(arena, {{}, rest}, without_rows(value.shape));
-    const Scalar element =
-        local * static_cast<double>(tile->stride) + inner + static_cast<double>(tile->offset);
-    return arena.load(kSharedMemory, element, scalar_type(value.dtype));
+    const double each = tile->is_half() ? 2 : 1;  // offsets and strides are in floats
+    const Scalar element = local * (each * tile->stride) + inner + each * tile->offset;
+    return arena.load(tile->is_half() ? kSharedHalves : kSharedMemory, element,
+                      scalar_type(value.dtype));
 }
 
 void RowScope::store_row(std::span<const ValueId> values, Scalar variable, Expr inner,
@@ -112,7 +119,7 @@ void RowScope::store_shared(ValueId v, Expr content, Expr inner, Expr inside) {
 }
 
 void RowScope::store_outside(ValueId v, Expr content, Expr inner, Expr inside) {
-    if (!frame_.is_made[v] || !frame_.is_read_outside(v)) return;
+    if (!is_stored_outside(v)) return;
     frame_.note_store(v);
     const Expr is_there = in_tile_ < frame_.count;
     writer.if_(inside ? both(is_there, inside) : is_there);

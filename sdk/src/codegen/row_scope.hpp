@@ -16,6 +16,9 @@ namespace hearth {
 class RowScope {
   public:
     RowScope(RowFrame& frame, const RowStage& stage);
+    virtual ~RowScope() = default;
+    RowScope(const RowScope&) = delete;
+    RowScope& operator=(const RowScope&) = delete;
 
     /// Declares "row", that of the whole which is row `in_tile` of the tile: the one that the stage's
     /// expressions are about from here inward.  Beyond the last row it is the last one.
@@ -42,10 +45,16 @@ class RowScope {
     Scalar row;    ///< of the whole
     Scalar local;  ///< of the tile
 
-  private:
-    std::optional<Scalar> resident(uint32_t level, ValueId v, const ScalarPlace& place);
+  protected:
+    /// What is at hand of a value other than its buffer, if anything is.
+    virtual std::optional<Scalar> resident(uint32_t level, ValueId v, const ScalarPlace& place);
+    /// A number that the workgroup has worked out.
+    std::optional<Scalar> number(ValueId v);
     void store_shared(ValueId v, Expr content, Expr inner, Expr inside);
     void store_outside(ValueId v, Expr content, Expr inner, Expr inside);
+    bool is_stored_outside(ValueId v) const {
+        return frame_.is_made[v] && frame_.is_read_outside(v);
+    }
 
     RowFrame& frame_;
     Expr in_tile_, in_whole_;

@@ -3,6 +3,7 @@
 
 // Stages of a row program that copy rows, compute element by element, or reduce within a row.
 
+#include "codegen/row_eights.hpp"
 #include "codegen/row_stages.hpp"
 
 #include <algorithm>
@@ -11,10 +12,29 @@ namespace hearth {
 
 namespace {
 
+/// The same, eight neighbours at a time.
+std::vector<Statement> write_eights(RowFrame& frame, const RowStage& stage,
+                                    std::span<const ValueId> values, int width, int padded) {
+    EightScope scope(frame, stage);
+    KernelWriter& writer = scope.writer;
+    const int eights = ceil_div(padded, 8), count = frame.plan.tile_rows * eights;
+    const Expr lane = frame.let_lane(writer, frame.take_threads(count));
+    const Expr e = writer.for_(
+        "e", lane, [&](Expr next) { return next < count; }, frame.index(frame.plan.threads));
+    const Expr r = writer.let("r", e / eights), first = writer.let("n0", e % eights * 8);
+    scope.open_row(r);
+    scope.store_eight(values, first, width);
+    writer.end();
+    return writer.take();
+}
+
 /// Works out elements of each row of the tile, `width` of them and, where products read them, zeros
 /// up to `padded`.
 std::vector<Statement> write_elements(RowFrame& frame, const RowStage& stage,
                                       std::span<const ValueId> values, int width, int padded) {
+    if (std::any_of(values.begin(), values.end(),
+                    [&](ValueId v) { return is_half_tile(frame.plan, v); }))
+        return write_eights(frame, stage, values, width, padded);
     RowScope scope(frame, stage);
     KernelWriter& writer = scope.writer;
     const int count = frame.plan.tile_rows * padded;
@@ -31,6 +51,26 @@ std::vector<Statement> write_elements(RowFrame& frame, const RowStage& stage,
         scope.store_row(values, inner, j, j < width);
     }
     RowFrame::close(writer, tasks);
+    return writer.take();
+}
+
+/// Rows of f16 as they lie in their buffer.
+std::vector<Statement> copy_eights(RowFrame& frame, const RowTile& tile) {
+    KernelWriter writer = frame.writer();
+    Body& body = *frame.body;
+    const int eights = tile.padded() / 8, inside = tile.width / 8;
+    const int count = frame.plan.tile_rows * eights;
+    const Expr lane = frame.let_lane(writer, frame.take_threads(count));
+    const Expr e = writer.for_(
+        "e", lane, [&](Expr next) { return next < count; }, frame.index(frame.plan.threads));
+    const Expr r = writer.let("r", e / eights), q = writer.let("q", e % eights);
+    const Expr is_there = inside < eights ? both(r < frame.count, q < inside) : r < frame.count;
+    const Expr halves = body.load_chunk_at(Chunk::kHalves, frame.buffer(tile.value),
+                                           (frame.first + r) * inside + q);
+    writer.assign(
+        frame.shared_quad(r * (tile.stride / 4) + q + tile.offset / 4),
+        body.reinterpret(select(is_there, halves, body.fill(Chunk::kHalves, frame.zero()))));
+    writer.end();
     return writer.take();
 }
 
@@ -53,7 +93,10 @@ std::vector<Statement> copy_fours(RowFrame& frame, const RowTile& tile) {
 
 std::vector<Statement> FillStage::write() {
     const RowTile& tile = frame_.plan.tiles[static_cast<size_t>(stage_.left)];
-    if (frame_.is_plain(tile.value) && tile.width % 4 == 0) return copy_fours(frame_, tile);
+    if (tile.is_half() && frame_.is_plain_half(tile.value) && tile.width % 8 == 0)
+        return copy_eights(frame_, tile);
+    if (!frame_.has_matrices() && frame_.is_plain(tile.value) && tile.width % 4 == 0)
+        return copy_fours(frame_, tile);
     return write_elements(frame_, stage_, {{tile.value}}, tile.width, tile.padded());
 }
 

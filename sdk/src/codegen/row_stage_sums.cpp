@@ -12,14 +12,6 @@
 
 namespace hearth {
 
-namespace {
-
-std::string numbered(const char* name, ValueId v) {
-    return name + std::to_string(v);
-}
-
-}  // namespace
-
 Deal deal_gradient(const RowPlan& plan, const RowStage& stage) {
     constexpr int kMostLines = 16;
     const int lines = plan.tiles[static_cast<size_t>(stage.left)].width;
@@ -31,15 +23,13 @@ Deal deal_gradient(const RowPlan& plan, const RowStage& stage) {
 }
 
 bool keeps_gradients(const RowPlan& plan) {
-    // Registers of a thread that sums over rows may take; beyond, sums live in their buffers.
-    constexpr int kMaxKeptFloats = 96;
     int floats = 0;
     for (const RowStage& stage : plan.stages) {
         if (stage.kind != RowStageKind::kGradient) continue;
         const Deal deal = deal_gradient(plan, stage);
         floats += deal.rounds * deal.lines * 4;
     }
-    return !plan.is_single && floats <= kMaxKeptFloats;
+    return !plan.is_single && floats <= kMostKeptFloats;
 }
 
 // -------------------------------------------------------------------------- weight gradients
@@ -164,11 +154,16 @@ RowSumStage::RowSumStage(RowFrame& frame, const RowStage& stage)
 std::vector<Statement> RowSumStage::write() {
     Body& body = *frame_.body;
     KernelWriter& writer = scope_.writer;
-    totals_ = frame_.declarations.declare_array(numbered("total", sum_), ScalarType::kF32,
-                                                static_cast<uint32_t>(rounds_));
-    const Expr i = frame_.declarations.unrolled_for_("i", rounds_);
-    frame_.declarations.assign(body.element(totals_, i), frame_.zero());
-    frame_.declarations.end();
+    const RowFrame::Kept kept = frame_.keep(sum_, [&] {
+        KernelWriter& home = frame_.declarations;
+        const Expr totals = home.declare_array(numbered("total", sum_), ScalarType::kF32,
+                                               static_cast<uint32_t>(rounds_));
+        const Expr i = home.unrolled_for_("i", rounds_);
+        home.assign(body.element(totals, i), frame_.zero());
+        home.end();
+        return totals;
+    });
+    totals_ = kept.sums;
 
     const Scalar column = scope_.arena.variable(ScalarType::kI32);
     const Scalar k = scope_.arena.variable(ScalarType::kI32);
@@ -195,11 +190,12 @@ std::vector<Statement> RowSumStage::write() {
     writer.accumulate(body.element(totals_, round_),
                       is_alone_ ? select(in_tile_ < frame_.count, term, frame_.zero()) : term);
     for (int scope = 0; scope < scopes; ++scope) writer.end();
+    if (!kept.is_new) return writer.take();
     frame_.note_store(sum_);
     if (slices_ > 1)
         store_slices(first_thread);
     else if (is_single_)
-        store_single();
+        store_total(frame_, sum_, totals_);
     else
         store_columns(first_thread);
     return writer.take();
@@ -230,24 +226,23 @@ int RowSumStage::open_terms(Expr lane) {
     return 4;
 }
 
-/// All threads' sums are one: folded in a tree.
-void RowSumStage::store_single() {
-    KernelWriter& ends = frame_.ends;
-    const int top = frame_.plan.threads;
+void store_total(RowFrame& frame, ValueId v, Expr totals) {
+    KernelWriter& ends = frame.ends;
+    const int top = frame.plan.threads;
     HEARTH_ASSERT(std::has_single_bit(static_cast<uint32_t>(top)));
-    const Expr scratch = frame_.index(frame_.plan.scratch_offset), own = scratch + frame_.thread;
+    const Expr scratch = frame.index(frame.plan.scratch_offset), own = scratch + frame.thread;
     ends.barrier();
-    frame_.put_shared(ends, own, frame_.body->element(totals_, frame_.index(0)));
+    frame.put_shared(ends, own, frame.body->element(totals, frame.index(0)));
     const Expr width = ends.for_(
-        "width", frame_.index(top / 2), [&](Expr w) { return w > 0; }, frame_.index(2),
+        "width", frame.index(top / 2), [&](Expr w) { return w > 0; }, frame.index(2),
         ScalarOp::kDiv);
     ends.barrier();
-    ends.if_(frame_.thread < width);
-    frame_.put_shared(ends, own, frame_.shared(own) + frame_.shared(own + width));
+    ends.if_(frame.thread < width);
+    frame.put_shared(ends, own, frame.shared(own) + frame.shared(own + width));
     ends.end();
     ends.end();
-    ends.if_(frame_.thread == 0);
-    ends.store(frame_.buffer(sum_), frame_.group, frame_.shared(scratch));
+    ends.if_(frame.thread == 0);
+    ends.store(frame.buffer(v), frame.group, frame.shared(scratch));
     ends.end();
 }
 

@@ -60,9 +60,15 @@ struct DealtTask {
 DealtTask open_tasks(const RowFrame& frame, KernelWriter& to, const Deal& deal, Expr lane);
 void close_tasks(KernelWriter& to);
 
+/// Registers of a thread that gradients may take from tile to tile; beyond, they live in their buffers.
+inline constexpr int kMostKeptFloats = 96;
+
 Deal deal_gradient(const RowPlan& plan, const RowStage& stage);
 /// Whether the program's weight gradients stay in registers from tile to tile.
 bool keeps_gradients(const RowPlan& plan);
+
+/// Stores a sum of which each thread has a part, the first of `totals`: folded in a tree, at the end.
+void store_total(RowFrame& frame, ValueId v, Expr totals);
 
 /// Copies rows that a product reads into shared memory.
 class FillStage final : public Stage {
@@ -159,7 +165,6 @@ class RowSumStage final : public Stage {
   private:
     /// Opens the loops over the terms of which a thread adds up some.
     int open_terms(Expr lane);
-    void store_single();
     void store_columns(int first_thread);
     void store_slices(int first_thread);
 

@@ -9,10 +9,6 @@ namespace hearth {
 
 namespace {
 
-std::string numbered(const char* name, size_t index) {
-    return name + std::to_string(index);
-}
-
 /// Lines of the tensor, and elements of a line.
 int lines_of(const RowWeight& w) {
     return w.is_dot ? w.outer : w.inner;
@@ -24,31 +20,68 @@ int line_length_of(const RowWeight& w) {
 }  // namespace
 
 int RowWeightCopies::quads(const RowWeight& w) const {
+    if (frame_.has_matrices()) return w.padded_lines() * quads_of_line(w);
     // Of a chunk that ends beyond the inner extent only what products read is filled.
-    return (w.is_dot ? w.outer : w.chunk) * (w.line_width() / 4);
+    return (w.is_dot ? w.outer : w.chunk) * quads_of_line(w);
 }
 
 RowWeightCopies::Quad RowWeightCopies::quad(KernelWriter& to, size_t index, Expr e, Expr from) {
     const RowWeight& w = frame_.plan.weights[index];
-    Body& body = *frame_.body;
-    const int each_line = w.line_width() / 4;
-    const int inner4 = ceil_div(w.inner, 4) * 4;
-    const int i_end = lines_of(w), j_end = line_length_of(w);
+    const int each_line = quads_of_line(w);
     const Expr line = to.let("line", e / each_line), quad = to.let("quad", e % each_line);
     const Expr i = to.let("i", w.is_dot ? line : from + line);
-    const Expr of_quad = frame_.index(4) * quad;
+    const Expr of_quad = frame_.index(length_of(chunk_of(w))) * quad;
     const Expr j = to.let("j", w.is_dot ? from + of_quad : of_quad);
     const Expr place =
-        frame_.shared_four(line * (w.stride / 4) + quad + frame_.index(w.offset / 4));
+        frame_.shared_quad(line * (w.stride / 4) + quad + frame_.index(w.offset / 4));
+    return {frame_.has_matrices() ? eight_halves(index, i, j) : four_floats(index, i, j), place};
+}
+
+Expr RowWeightCopies::four_floats(size_t index, Expr i, Expr j) {
+    const RowWeight& w = frame_.plan.weights[index];
+    const int inner4 = ceil_div(w.inner, 4) * 4;
+    const int i_end = lines_of(w), j_end = line_length_of(w);
     const bool may_exceed =
         w.is_dot ? !w.is_whole() && inner4 % w.chunk != 0 : w.inner % w.chunk != 0;
     if (!frame_.is_plain(w.value) || j_end % 4 != 0) {
         const Expr at[] = {i, j};
-        return {body.call(functions_of(index).four, at), place};
+        return frame_.body->call(functions_of(index).four, at);
     }
-    Expr value = frame_.load_four(w.value, (i * j_end + j) >> 2);
-    if (may_exceed) value = select(w.is_dot ? j < j_end : i < i_end, value, frame_.four_zeros());
-    return {value, place};
+    const Expr value = frame_.load_four(w.value, (i * j_end + j) >> 2);
+    return may_exceed ? select(w.is_dot ? j < j_end : i < i_end, value, frame_.four_zeros())
+                      : value;
+}
+
+/// All that products may read is filled.
+Expr RowWeightCopies::eight_halves(size_t index, Expr i, Expr j) {
+    const RowWeight& w = frame_.plan.weights[index];
+    Body& body = *frame_.body;
+    const int i_end = lines_of(w), j_end = line_length_of(w);
+    const Expr element = i * j_end + j;
+    const ValueId wide = rounded_from(w.value);
+    Expr value;
+    if (j_end % 8 == 0 && frame_.is_plain_half(w.value)) {
+        value = body.load_chunk_at(Chunk::kHalves, frame_.buffer(w.value), element >> 3);
+    } else if (j_end % 8 == 0 && wide != kNone) {
+        value = body.join(Chunk::kHalves, frame_.load_four(wide, element >> 2),
+                          frame_.load_four(wide, (element >> 2) + 1));
+    } else {
+        const uint32_t four = functions_of(index).four;
+        const Expr low[] = {i, j}, high[] = {i, j + 4};
+        return body.join(Chunk::kHalves, body.call(four, low), body.call(four, high));
+    }
+    Expr inside;
+    if (w.padded_lines() != i_end || !w.is_whole()) inside = i < i_end;
+    if (w.line_width() != j_end || !w.is_whole())
+        inside = inside ? both(inside, j < j_end) : j < j_end;
+    return inside ? select(inside, value, body.fill(Chunk::kHalves, frame_.zero())) : value;
+}
+
+ValueId RowWeightCopies::rounded_from(ValueId v) const {
+    const Value& value = frame_.graph.value(v);
+    if (value.kind != ValueKind::kNode || !frame_.inlined[value.node]) return kNone;
+    const Node& node = frame_.graph.nodes[value.node];
+    return node.op->name == "cast" && frame_.is_plain(node.inputs[0]) ? node.inputs[0] : kNone;
 }
 
 void RowWeightCopies::load(KernelWriter& to, size_t index, Expr from) {
@@ -57,20 +90,21 @@ void RowWeightCopies::load(KernelWriter& to, size_t index, Expr from) {
         "e", frame_.thread, [&](Expr next) { return next < count; },
         frame_.index(frame_.plan.threads));
     const Quad copied = quad(to, index, e, from);
-    to.assign(copied.place, copied.value);
+    to.assign(copied.place, in_memory(copied.value));
     to.end();
 }
 
 void RowWeightCopies::fetch(KernelWriter& to, size_t index) {
     const int count = quads(frame_.plan.weights[index]), threads = frame_.plan.threads;
     const int each = ceil_div(count, threads);
-    const Expr held =
-        to.declare_chunks(numbered("held", index), Chunk::kFour, static_cast<uint32_t>(each));
+    const Expr held = to.declare_chunks(
+        numbered("held", index), chunk_of(frame_.plan.weights[index]), static_cast<uint32_t>(each));
     held_[index] = held;
     const Expr k = to.unrolled_for_("k", each);
     const Expr e = to.let("e", frame_.thread + k * threads);
     to.if_(e < count);
-    to.assign(frame_.body->element(held, k), quad(to, index, e, frame_.index(0)).value);
+    const Expr value = quad(to, index, e, frame_.index(0)).value;
+    to.assign(frame_.body->element(held, k), value);
     to.end();
     to.end();
 }
@@ -80,7 +114,8 @@ void RowWeightCopies::put(KernelWriter& to, size_t index) {
     const Expr k = to.unrolled_for_("k", ceil_div(count, threads));
     const Expr e = to.let("e", frame_.thread + k * threads);
     to.if_(e < count);
-    to.assign(quad(to, index, e, frame_.index(0)).place, frame_.body->element(held_.at(index), k));
+    to.assign(quad(to, index, e, frame_.index(0)).place,
+              in_memory(frame_.body->element(held_.at(index), k)));
     to.end();
     to.end();
 }
@@ -88,7 +123,7 @@ void RowWeightCopies::put(KernelWriter& to, size_t index) {
 bool RowWeightCopies::can_fetch(size_t index) const {
     constexpr int kMostHeld = 16;
     const RowWeight& w = frame_.plan.weights[index];
-    const int all = w.padded_lines() * w.line_width() / 4;
+    const int all = w.padded_lines() * quads_of_line(w);
     return !frame_.is_software && ceil_div(all, frame_.plan.threads) <= kMostHeld;
 }
 

@@ -32,11 +32,26 @@ class RowWeightCopies {
     Expr held(size_t index) const { return held_.at(index); }
 
   private:
+    /// 16 bytes: four floats, or eight f16.
     struct Quad {
         Expr value, place;
     };
+    static Chunk chunk_of(const RowWeight& w) {
+        return w.half_edge != 0 ? Chunk::kHalves : Chunk::kFour;
+    }
+    static int quads_of_line(const RowWeight& w) {
+        return w.line_width() / static_cast<int>(length_of(chunk_of(w)));
+    }
     int quads(const RowWeight& w) const;
     Quad quad(KernelWriter& to, size_t index, Expr e, Expr from);
+    Expr four_floats(size_t index, Expr i, Expr j);
+    Expr eight_halves(size_t index, Expr i, Expr j);
+    /// The f32 in a buffer that an expression rounds to f16, and does nothing else to; or kNone.
+    ValueId rounded_from(ValueId v) const;
+    /// A quad as shared memory has it.
+    Expr in_memory(Expr quad) const {
+        return frame_.has_matrices() ? frame_.body->reinterpret(quad) : quad;
+    }
     Expr held_value(size_t index, Expr n, Expr q);
 
     /// Functions that give an element of weights that are expressions, and four of them.

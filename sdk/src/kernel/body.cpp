@@ -48,6 +48,8 @@ uint32_t length_of(Chunk chunk) {
         case Chunk::kOne:
         case Chunk::kHalf:
             return 1;
+        case Chunk::kTwo:
+            return 2;
         case Chunk::kThree:
             return 3;
         case Chunk::kFour:
@@ -59,8 +61,19 @@ uint32_t length_of(Chunk chunk) {
             return 16;
         case Chunk::kInt4:
             return 32;
+        case Chunk::kLeft:
+        case Chunk::kRight:
+        case Chunk::kSums:
+        case Chunk::kHalfSums:
+            HEARTH_ASSERT(false && "a fragment's elements are many invocations'");
+            break;
     }
     return 1;
+}
+
+std::array<uint32_t, 2> Body::shape_of(Chunk fragment) const {
+    return {fragment == Chunk::kRight ? matrix.k : matrix.m,
+            fragment == Chunk::kLeft ? matrix.k : matrix.n};
 }
 
 Expr Body::operation(ScalarOp op, Expr a, Expr b, Expr c) {
@@ -178,7 +191,7 @@ Expr Body::clamp(Expr value, Expr least, Expr most) {
 
 Expr Body::chunk_element(Expr chunk, Expr index, uint32_t four) {
     return add({.kind = ExprKind::kChunkElement,
-                .type = ScalarType::kF32,
+                .type = chunk.type(),
                 .bits = four,
                 .in = {chunk.id, index.id, 0}});
 }
@@ -227,6 +240,39 @@ Expr Body::gather(Chunk chunk, uint32_t function, Expr first) {
                 .bits = function,
                 .in = {first.id, 0, 0},
                 .chunk = chunk});
+}
+
+Expr Body::two_halves(Expr word) {
+    return add({.kind = ExprKind::kTwoHalves,
+                .type = ScalarType::kF32,
+                .in = {word.id, 0, 0},
+                .chunk = Chunk::kTwo});
+}
+
+Expr Body::pack(Expr array) {
+    return add({.kind = ExprKind::kPack,
+                .type = ScalarType::kF32,
+                .bits = array.node().bits,
+                .chunk = Chunk::kHalves});
+}
+
+Expr Body::reinterpret(Expr chunk) {
+    const bool are_words = chunk.type() == ScalarType::kU32;
+    return add({.kind = ExprKind::kReinterpret,
+                .type = are_words ? ScalarType::kF32 : ScalarType::kU32,
+                .in = {chunk.id, 0, 0},
+                .chunk = are_words ? Chunk::kHalves : Chunk::kFour});
+}
+
+Expr Body::length(Expr fragment) {
+    return add({.kind = ExprKind::kLength, .in = {fragment.id, 0, 0}});
+}
+
+Expr Body::convert(Chunk to, Expr fragment) {
+    return add({.kind = ExprKind::kConvert,
+                .type = ScalarType::kF32,
+                .in = {fragment.id, 0, 0},
+                .chunk = to});
 }
 
 uint32_t Body::operand(uint32_t value, DType dtype, DType held) {
@@ -348,7 +394,10 @@ class RequirementWalk {
                 note_store(body_.buffers[s.buffer].dtype);
             if (s.kind == StatementKind::kStoreVector || s.kind == StatementKind::kLoadVector)
                 note_vector(s);
-            if (s.kind == StatementKind::kStoreChunk) note(needs_.fours, s.buffer);
+            if (s.kind == StatementKind::kStoreChunk)
+                note(body_.expressions[s.b].chunk == Chunk::kHalves ? needs_.words : needs_.fours,
+                     s.buffer);
+            needs_.subgroups |= s.kind == StatementKind::kSubgroupBarrier;
             if (s.kind == StatementKind::kStoreElements) {
                 note_store(body_.buffers[s.buffer].dtype);
                 if (body_.buffers[s.buffer].held == DType::kF32)
@@ -371,7 +420,12 @@ class RequirementWalk {
         needs_.rows |= n.kind == ExprKind::kRowCount;
         needs_.random |= n.kind == ExprKind::kPhilox;
         if (n.kind == ExprKind::kLoad) note_chunk(n);
-        if (n.kind == ExprKind::kLoadChunk) note(needs_.fours, static_cast<uint32_t>(n.bits));
+        if (n.kind == ExprKind::kLoadChunk)
+            note(n.chunk == Chunk::kHalves ? needs_.words : needs_.fours,
+                 static_cast<uint32_t>(n.bits));
+        needs_.subgroups |=
+            n.kind == ExprKind::kSubgroup || n.kind == ExprKind::kSubgroupInvocation;
+        needs_.matrices |= is_fragment(n.chunk);
         if (n.kind == ExprKind::kUnpack && (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4))
             note(needs_.words, static_cast<uint32_t>(n.bits));
         if (n.kind != ExprKind::kOperation) return;
@@ -437,7 +491,7 @@ class StructureWalk {
     Statement walk(const Statement& s) {
         Statement copy = s;
         note(static_cast<uint64_t>(s.kind) << 16 | static_cast<uint64_t>(s.op) << 2 |
-             uint64_t{s.is_rolled} << 1 | uint64_t{s.is_unrolled});
+             uint64_t{s.is_rolled} << 1 | uint64_t{s.is_unrolled} | uint64_t{s.by_columns} << 32);
         switch (s.kind) {
             case StatementKind::kLet:
             case StatementKind::kDeclare:
@@ -466,6 +520,7 @@ class StructureWalk {
                 note(s.b == 0 ? s.buffer : kNoBuffer);
                 break;
             case StatementKind::kMultiplyAdd:
+            case StatementKind::kSpread:
                 note_local(s.local);
                 break;
             case StatementKind::kStore:
@@ -547,6 +602,7 @@ class StructureWalk {
                     note(n.bits);
                 break;
             case ExprKind::kVector:
+            case ExprKind::kPack:
                 note_name(static_cast<uint32_t>(n.bits));
                 break;
             default:
@@ -618,6 +674,11 @@ uint64_t structural_hash(const Body& body) {
     }
     (void)walk.walk(body.statements);
     for (const uint64_t word : walk.outline.structure) hash.number(word);
+    if (body.subgroup_size != 0)
+        hash.number(body.subgroup_size)
+            .number(body.matrix.m)
+            .number(body.matrix.n)
+            .number(body.matrix.k);
     return hash.number(body.threads).value();
 }
 

@@ -35,18 +35,32 @@ enum class Chunk : uint8_t {
     kInt8,    ///< 16 signed integers of 8 bits, as they lie in memory, with their scale
     kInt4,    ///< 32 of 4 bits, likewise
     kThree,   ///< three floats
+    kTwo,     ///< two floats
+
+    // Fragments: matrices that the invocations of a subgroup hold together, of the sizes of Body::matrix.
+    // Each invocation has some of the elements; which ones only the device knows.
+    kLeft,      ///< f16, [m, k]: a left factor
+    kRight,     ///< f16, [k, n]: a right factor
+    kSums,      ///< f32, [m, n]
+    kHalfSums,  ///< f16, [m, n]
 };
+inline bool is_fragment(Chunk chunk) {
+    return chunk >= Chunk::kLeft;
+}
+/// Elements of a chunk that is no fragment.
 uint32_t length_of(Chunk chunk);
 
 enum class ExprKind : uint8_t {
-    kNothing,     ///< there is no expression
-    kConstant,    ///< bits: the value's 32 bits
-    kRowCount,    ///< the live row count
-    kInvocation,  ///< the invocation's index in its workgroup (one-dimensional)
-    kWorkgroup,   ///< the workgroup's index along the first axis
-    kWorkgroups,  ///< how many workgroups there are along the first axis
-    kLocal,       ///< bits: index into Body::locals
-    kElement,     ///< bits: a local that is an array or a vector; in[0]: index
+    kNothing,             ///< there is no expression
+    kConstant,            ///< bits: the value's 32 bits
+    kRowCount,            ///< the live row count
+    kInvocation,          ///< the invocation's index in its workgroup (one-dimensional)
+    kWorkgroup,           ///< the workgroup's index along the first axis
+    kWorkgroups,          ///< how many workgroups there are along the first axis
+    kSubgroup,            ///< the subgroup's index in its workgroup
+    kSubgroupInvocation,  ///< the invocation's index in its subgroup
+    kLocal,               ///< bits: index into Body::locals
+    kElement,             ///< bits: a local that is an array or a vector; in[0]: index
     kBuffer,  ///< bits: index into Body::buffers; an argument, or what a buffer variable is set to
     kLoad,    ///< bits: index into Body::buffers; in[0]: element, the first one of a chunk
     kCall,    ///< bits: index into Body::functions; in[1] of Body::arguments from in[0] on
@@ -64,18 +78,26 @@ enum class ExprKind : uint8_t {
     kPart,          ///< elements 4 * bits to 4 * bits + 3 of in[0]
     kJoin,          ///< of in[0] and in[1], which are fours
     kGather,        ///< bits: a function of one number; of in[0], in[0] + 1, ...
-    kLoadChunk,     ///< chunk in[0] of buffer `bits`, the chunks before it being as long
-    kCompose,       ///< a three or four of numbers: in[1] of Body::arguments from in[0] on
-    kScale,         ///< the three or four in[0], each element times the number in[1]
-    kMultiplyAdd,   ///< in[0] * in[1] + in[2], of numbers or of fours element by element
-    kDot,           ///< the sum of products of elements of in[0] and in[1], which are fours
+    kLoadChunk,  ///< chunk in[0] of buffer `bits`, the chunks before it being as long; fours and kHalves
+    kCompose,      ///< a three or four of numbers: in[1] of Body::arguments from in[0] on
+    kScale,        ///< the three or four in[0], each element times the number in[1]
+    kMultiplyAdd,  ///< in[0] * in[1] + in[2], of numbers or of fours element by element
+    kDot,          ///< the sum of products of elements of in[0] and in[1], which are fours
     kUnpack,  ///< integers of `width` bits from word in[0] of buffer `bits` on, times in[1]; in[2]: of
               ///< four among eight of a word, which ones
+    kTwoHalves,    ///< kTwo: the f16 that the word in[0] holds
+    kPack,         ///< kHalves: the elements of local `bits`, an array of eight floats, rounded
+    kReinterpret,  ///< in[0], four words, as the kHalves that they hold; or the other way round
+
+    // Of and with fragments:
+    kLength,   ///< how many elements of in[0] each invocation has; kChunkElement is one of them
+    kConvert,  ///< in[0] as another fragment of as many elements: rounded, or the same numbers
 };
 
 struct ExprNode {
     ExprKind kind = ExprKind::kNothing;
-    ScalarType type = ScalarType::kI32;  ///< of the value; kBuffer: of its elements
+    ScalarType type =
+        ScalarType::kI32;  ///< of the value; kBuffer: of its elements; kFour can be of words
     ScalarOp op = ScalarOp::kConst;
     uint64_t bits = 0;
     std::array<uint32_t, 3> in{};  ///< ids of expressions; 0: none
@@ -150,9 +172,13 @@ enum class StatementKind : uint8_t {
     kMultiplyAdd,  ///< local's lanes += a * b, lane by lane; b: lanes; a: lanes, or one f32 for all
     kStoreChunk,   ///< chunk a of the buffer = b; as kLoadChunk
     kStoreElements,  ///< elements from a on, a multiple of their number, = arguments: 4 or 8, or kFour
-    kFor,       ///< for (local = a; b; local = local op c) body; without c: ++local, or --local
-    kIf,        ///< if (a) body, else otherwise
-    kBarrier,   ///< of execution and of shared memory, of the workgroup
+    kSpread,         ///< local, an array of eight floats = arguments: two fours, or kHalves
+    kLoadFragment,   ///< a = matrix of which element [i, j] is number b + i c + j of arguments[0]
+    kStoreFragment,  ///< the same of a: memory = matrix
+    kFor,      ///< for (local = a; b; local = local op c) body; without c: ++local, or --local
+    kIf,       ///< if (a) body, else otherwise
+    kBarrier,  ///< of execution and of shared memory, of the workgroup
+    kSubgroupBarrier,  ///< the same of the subgroup; some drivers make it the workgroup's
     kCall,      ///< function with arguments; what a kResult gets is an argument that can be set
     kLetCall,   ///< local = function with arguments, once
     kReturn,    ///< a: the function's result, if it has one
@@ -166,6 +192,9 @@ struct Statement {
     ScalarOp op = ScalarOp::kAdd;
     bool is_unrolled = false;  ///< kFor: its turns are known, and should be written out
     bool is_rolled = false;    ///< kFor: they are known, and should not
+    bool by_columns = false;   ///< of a fragment in memory: [i, j] is number b + i + j c
+    bool may_be_unset =
+        false;  ///< kLoadFragment: of what nothing may have written; nobody uses that then
     uint32_t local = 0, buffer = 0, function = 0;
     uint32_t a = 0, b = 0, c = 0;  ///< expressions
     std::vector<uint32_t> arguments;
@@ -191,6 +220,8 @@ struct Body {
     std::vector<BodyFunction> functions;
     std::vector<Statement> statements;  ///< what the kernel does
     uint32_t threads = 1;               ///< invocations of a workgroup
+    MatrixShape matrix;                 ///< of fragments
+    uint32_t subgroup_size = 0;         ///< 0: nothing asks for subgroups
 
     Expr add(ExprNode node);
     Expr constant(double value, ScalarType type);
@@ -199,6 +230,8 @@ struct Body {
     Expr invocation() { return add({.kind = ExprKind::kInvocation}); }
     Expr workgroup() { return add({.kind = ExprKind::kWorkgroup}); }
     Expr workgroups() { return add({.kind = ExprKind::kWorkgroups}); }
+    Expr subgroup() { return add({.kind = ExprKind::kSubgroup}); }
+    Expr subgroup_invocation() { return add({.kind = ExprKind::kSubgroupInvocation}); }
     /// An operation as it is written.
     Expr operation(ScalarOp op, Expr a, Expr b = {}, Expr c = {});
     Expr call(uint32_t function, std::span<const Expr> with);
@@ -231,6 +264,16 @@ struct Body {
     /// four: of a kFour of integers of 4 bits, which half of the word.
     Expr unpack(Chunk chunk, uint32_t width, uint32_t buffer, Expr word, Expr scale, Expr four);
     Expr gather(Chunk chunk, uint32_t function, Expr first);
+    Expr two_halves(Expr word);
+    /// An array of eight floats as kHalves.
+    Expr pack(Expr array);
+    /// Four words as kHalves, or kHalves as four words.
+    Expr reinterpret(Expr chunk);
+    /// Elements of a fragment that each invocation has.
+    Expr length(Expr fragment);
+    Expr convert(Chunk to, Expr fragment);
+    /// Rows and columns of a fragment.
+    std::array<uint32_t, 2> shape_of(Chunk fragment) const;
 
     /// The operand that is this value, added if there is none yet.
     uint32_t operand(uint32_t value, DType dtype, DType held);
@@ -293,6 +336,8 @@ struct BodyRequirements {
     bool random = false;     ///< Philox
     bool functions = false;  ///< functions of mathematics beyond those of a target's language
     bool lanes = false;      ///< vector registers: for CPUs alone
+    bool subgroups = false;  ///< subgroups of Body::subgroup_size, with barriers of their own
+    bool matrices = false;   ///< fragments, of Body::matrix
     uint32_t shared_bytes = 0;
     /// Buffers that are also reached in vectors of 8 and of 16 bytes, and as four floats.
     std::vector<uint32_t> pairs, words, fours;

@@ -32,8 +32,10 @@ const char* name_of(ScalarType type) {
 }
 
 const char* name_of(Chunk chunk) {
-    constexpr const char* kNames[] = {"a number",     "four",        "eight",       "a half",
-                                      "eight halves", "16 integers", "32 integers", "three"};
+    constexpr const char* kNames[] = {"a number",     "four",        "eight",        "a half",
+                                      "eight halves", "16 integers", "32 integers",  "three",
+                                      "two",          "left factor", "right factor", "sums",
+                                      "half sums"};
     return kNames[static_cast<size_t>(chunk)];
 }
 
@@ -51,9 +53,13 @@ const char* name_of(StatementKind kind) {
                                       "multiply and add",
                                       "store chunk",
                                       "store elements",
+                                      "spread",
+                                      "load fragment",
+                                      "store fragment",
                                       "for",
                                       "if",
                                       "barrier",
+                                      "subgroup barrier",
                                       "call",
                                       "let call",
                                       "return",
@@ -63,9 +69,13 @@ const char* name_of(StatementKind kind) {
     return kNames[static_cast<size_t>(kind)];
 }
 
+/// Among which invocations of a workgroup something may differ: `|` says among all of either.
+using Varies = uint32_t;
+constexpr Varies kAlike = 0, kBySubgroup = 1, kByInvocation = 3;
+
 /// Where control is, as far as invocations of a workgroup may differ in it.
 struct Flow {
-    bool is_divergent = false;  ///< some may be elsewhere
+    Varies divergence = kAlike;  ///< among whom some may be elsewhere
     int loops = 0;
 };
 
@@ -76,20 +86,23 @@ class BodyVerifier {
           is_known_(body.locals.size(), false),
           is_buffer_known_(body.buffers.size(), false),
           is_counter_(body.locals.size(), false),
-          varies_(body.locals.size(), false),
+          varies_(body.locals.size(), kAlike),
           barriers_(body.functions.size(), false) {
         for (size_t i = 0; i < body.locals.size(); ++i) {
             const LocalKind kind = body.locals[i].kind;
             is_known_[i] = kind == LocalKind::kShared || kind == LocalKind::kPrivate;
             // What lies in memory may differ from one invocation to the next.
-            varies_[i] = is_known_[i] || kind == LocalKind::kArray || kind == LocalKind::kVector ||
-                         kind == LocalKind::kLanes;
+            const bool is_memory = is_known_[i] || kind == LocalKind::kArray ||
+                                   kind == LocalKind::kVector || kind == LocalKind::kLanes;
+            varies_[i] = is_memory ? kByInvocation : kAlike;
         }
         for (size_t b = 0; b < body.buffers.size(); ++b)
             is_buffer_known_[b] = body.buffers[b].kind == BufferKind::kOperand;
     }
 
     Status run() {
+        check_subgroups();
+        if (!error_.ok()) return error_;
         do {  // each turn finds more that varies, and there is only so much
             has_changed_ = false;
             for (function_ = 0; function_ <= body_.functions.size(); ++function_) {
@@ -139,23 +152,35 @@ class BodyVerifier {
         (n.kind == ExprKind::kBuffer ? is_buffer_known_ : is_known_)[n.bits] = false;
     }
 
-    void note_varying(uint32_t local, bool varies) {
-        if (!varies || varies_[local]) return;
-        varies_[local] = true;
+    void note_varying(uint32_t local, Varies varies) {
+        if ((varies_[local] | varies) == varies_[local]) return;
+        varies_[local] |= varies;
         has_changed_ = true;
+    }
+
+    void check_subgroups() {
+        const uint32_t size = body_.subgroup_size;
+        if (size == 0) return;
+        const MatrixShape& shape = body_.matrix;
+        const bool divides = body_.threads % size == 0 && shape.m * shape.n % size == 0 &&
+                             shape.m * shape.k % size == 0 && shape.k * shape.n % size == 0;
+        if (!divides)
+            error_ = internal_error("subgroups of " + std::to_string(size) +
+                                    " invocations divide neither a workgroup of " +
+                                    std::to_string(body_.threads) + " nor a fragment");
     }
 
     // ------------------------------------------------------------------------ statements
 
-    /// Returns whether some invocations may have left before the end.
-    bool block(std::span<const Statement> statements, Flow flow) {
+    /// Returns among whom some invocations may have left before the end.
+    Varies block(std::span<const Statement> statements, Flow flow) {
         std::vector<uint32_t> declared, buffers;
-        bool leaves = false;
+        Varies leaves = kAlike;
         for (const Statement& s : statements) {
             if (!error_.ok()) break;
             at_ = &s;
-            const bool left = statement(s, flow, declared, buffers);
-            flow.is_divergent |= left;
+            const Varies left = statement(s, flow, declared, buffers);
+            flow.divergence |= left;
             leaves |= left;
         }
         for (const uint32_t local : declared) is_known_[local] = false;
@@ -171,43 +196,43 @@ class BodyVerifier {
         declared.push_back(s.local);
     }
 
-    /// Returns whether invocations may leave here that others do not leave with.
-    bool statement(const Statement& s, const Flow& flow, std::vector<uint32_t>& declared,
-                   std::vector<uint32_t>& buffers) {
+    /// Returns among whom some invocations may leave here.
+    Varies statement(const Statement& s, const Flow& flow, std::vector<uint32_t>& declared,
+                     std::vector<uint32_t>& buffers) {
         switch (s.kind) {
             case StatementKind::kLet: {
                 const Use value = use(s.a, flow);
                 declare(s, LocalKind::kValue, declared);
-                if (!error_.ok()) return false;
+                if (!error_.ok()) return kAlike;
                 expect_like(value, body_.locals[s.local], "the value");
                 note_varying(s.local, value.varies);
-                return false;
+                return kAlike;
             }
             case StatementKind::kLetCall: {
                 call(s.function, s.arguments, flow);
                 declare(s, LocalKind::kValue, declared);
-                if (!error_.ok()) return false;
+                if (!error_.ok()) return kAlike;
                 const BodyFunction& function = body_.functions[s.function];
                 expect(function.has_result, "a function without a result");
-                expect_like({function.result, true, function.result_chunk}, body_.locals[s.local],
-                            "the result");
-                note_varying(s.local, true);
-                return false;
+                expect_like({function.result, kByInvocation, function.result_chunk},
+                            body_.locals[s.local], "the result");
+                note_varying(s.local, kByInvocation);
+                return kAlike;
             }
             case StatementKind::kDeclare: {
                 if (body_.locals[s.local].kind == LocalKind::kLanes) {
                     expect_type(use(s.a, flow), ScalarType::kF32, "the first value");
                     declare(s, LocalKind::kLanes, declared);
-                    return false;
+                    return kAlike;
                 }
                 const bool is_array = body_.locals[s.local].kind == LocalKind::kArray;
                 const Local& local = body_.locals[s.local];
-                const Use value = s.a == 0 ? Use{local.type, false, local.chunk} : use(s.a, flow);
+                const Use value = s.a == 0 ? Use{local.type, kAlike, local.chunk} : use(s.a, flow);
                 declare(s, is_array ? LocalKind::kArray : LocalKind::kVariable, declared);
                 expect(!is_array || s.a == 0, "an array has a first value");
                 expect_like(value, local, "the first value");
                 note_varying(s.local, value.varies);
-                return false;
+                return kAlike;
             }
             case StatementKind::kDeclareBuffer: {
                 const ExprNode& n = body_.expressions[s.a];
@@ -219,24 +244,24 @@ class BodyVerifier {
                     is_buffer_known_[n.bits] = true;
                     buffers.push_back(static_cast<uint32_t>(n.bits));
                 }
-                return false;
+                return kAlike;
             }
             case StatementKind::kAssign:
             case StatementKind::kAccumulate:
                 assignment(s, flow);
-                return false;
+                return kAlike;
             case StatementKind::kLoadVector: {
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 declare(s, LocalKind::kVector, declared);
                 vector(s);
-                return false;
+                return kAlike;
             }
             case StatementKind::kStoreVector:
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kArray,
                        "stores no array");
                 vector(s);
-                return false;
+                return kAlike;
             case StatementKind::kLoadLanes:
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 declare(s, LocalKind::kLanes, declared);
@@ -244,13 +269,13 @@ class BodyVerifier {
                     expect(is_local(s.b, LocalKind::kArray), "loads of no array");
                 else if (buffer(s.buffer))
                     expect(body_.buffers[s.buffer].held == DType::kF32, "loads of no f32");
-                return false;
+                return kAlike;
             case StatementKind::kStoreLanes:
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 expect(is_known_[s.local] && body_.locals[s.local].kind == LocalKind::kLanes,
                        "stores no lanes");
                 expect(is_local(s.b, LocalKind::kArray), "stores to no array");
-                return false;
+                return kAlike;
             case StatementKind::kMultiplyAdd: {
                 const auto are_lanes = [&](uint32_t id) {
                     return is_local(id, LocalKind::kLanes) &&
@@ -261,24 +286,41 @@ class BodyVerifier {
                            are_lanes(s.b),
                        "multiplies no lanes");
                 if (!are_lanes(s.a)) expect_type(use(s.a, flow), ScalarType::kF32, "the factor");
-                return false;
+                return kAlike;
             }
-            case StatementKind::kStoreChunk:
+            case StatementKind::kStoreChunk: {
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
-                expect_type(use(s.b, flow), ScalarType::kF32, "the chunk", Chunk::kFour);
+                const Use value = use(s.b, flow);
+                const bool are_halves = value.chunk == Chunk::kHalves;
+                if (!are_halves) expect_type(value, ScalarType::kF32, "the chunk", Chunk::kFour);
                 if (buffer(s.buffer))
-                    expect(body_.buffers[s.buffer].held == DType::kF32, "stores to no f32");
-                return false;
+                    expect(body_.buffers[s.buffer].held == (are_halves ? DType::kF16 : DType::kF32),
+                           "stores chunks of another type");
+                return kAlike;
+            }
+            case StatementKind::kSpread: {
+                const bool is_half = s.arguments.size() == 1;
+                expect(is_half || s.arguments.size() == 2, "spreads no two fours");
+                for (const uint32_t id : s.arguments)
+                    expect_type(use(id, flow), ScalarType::kF32, "a chunk",
+                                is_half ? Chunk::kHalves : Chunk::kFour);
+                expect(is_array_of_eight(s.local), "spreads to no array of eight floats");
+                return kAlike;
+            }
+            case StatementKind::kLoadFragment:
+            case StatementKind::kStoreFragment:
+                transfer(s, flow);
+                return kAlike;
             case StatementKind::kStoreElements:
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 elements(s, flow);
-                return false;
+                return kAlike;
             case StatementKind::kStore: {
                 expect_type(use(s.a, flow), ScalarType::kI32, "the index");
                 const Use value = use(s.b, flow);
                 if (buffer(s.buffer))
                     expect_type(value, scalar_type(body_.buffers[s.buffer].dtype), "the value");
-                return false;
+                return kAlike;
             }
             case StatementKind::kFor:
                 return loop(s, flow);
@@ -286,19 +328,27 @@ class BodyVerifier {
                 const Use condition = use(s.a, flow);
                 expect_type(condition, ScalarType::kBool, "the condition");
                 Flow inner = flow;
-                inner.is_divergent |= condition.varies;
-                const bool yes = block(s.body, inner), no = block(s.otherwise, inner);
+                inner.divergence |= condition.varies;
+                const Varies yes = block(s.body, inner), no = block(s.otherwise, inner);
                 // If all leave together, nobody is left to differ from.
-                return (yes || no) && inner.is_divergent;
+                return yes | no;
             }
             case StatementKind::kBarrier:
                 if (!is_main()) barriers_[function_] = true;
                 if (is_proving_)
-                    expect(!flow.is_divergent, "a barrier where not all invocations need come by");
-                return false;
+                    expect(flow.divergence == kAlike,
+                           "a barrier where not all invocations need come by");
+                return kAlike;
+            case StatementKind::kSubgroupBarrier:
+                expect(body_.subgroup_size != 0, "there are no subgroups");
+                // Where drivers make it the workgroup's, all of that must come by.
+                if (is_proving_)
+                    expect(flow.divergence == kAlike,
+                           "a barrier where not all invocations need come by");
+                return kAlike;
             case StatementKind::kCall:
                 call(s.function, s.arguments, flow);
-                return false;
+                return kAlike;
             case StatementKind::kReturn: {
                 const bool has_result = !is_main() && body_.functions[function_].has_result;
                 expect(has_result == (s.a != 0), "a result that is missing or not asked for");
@@ -307,23 +357,23 @@ class BodyVerifier {
                     const Use result = use(s.a, flow);
                     expect_type(result, function.result, "the result", function.result_chunk);
                 }
-                return true;
+                return flow.divergence;
             }
             case StatementKind::kBlock:
                 return block(s.body, flow);
             case StatementKind::kBreak:
             case StatementKind::kContinue:
                 expect(flow.loops > 0, "there is no loop");
-                return true;
+                return flow.divergence;
         }
-        return false;
+        return kAlike;
     }
 
-    bool loop(const Statement& s, const Flow& flow) {
+    Varies loop(const Statement& s, const Flow& flow) {
         const Use first = use(s.a, flow);
         std::vector<uint32_t> declared;
         declare(s, LocalKind::kVariable, declared);
-        if (!error_.ok()) return false;
+        if (!error_.ok()) return kAlike;
         const Use condition = use(s.b, flow);
         const Use amount = s.c == 0 ? Use{first.type} : use(s.c, flow);
         expect_type(first, body_.locals[s.local].type, "the counter's first value");
@@ -332,15 +382,60 @@ class BodyVerifier {
         expect(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv ||
                    (s.op == ScalarOp::kSub && s.c == 0),
                "no sum and no quotient");
-        note_varying(s.local, first.varies || amount.varies || flow.is_divergent);
+        note_varying(s.local, first.varies | amount.varies | flow.divergence);
         is_counter_[s.local] = true;
         Flow inner = flow;
-        inner.is_divergent |= condition.varies;
+        inner.divergence |= condition.varies;
         ++inner.loops;
-        const bool leaves = block(s.body, inner);
+        const Varies leaves = block(s.body, inner);
         is_counter_[s.local] = false;
         is_known_[s.local] = false;
-        return leaves && returns(s.body);
+        return returns(s.body) ? leaves : kAlike;
+    }
+
+    bool is_array_of_eight(uint64_t local) const {
+        return local < body_.locals.size() && is_known_[local] &&
+               body_.locals[local].kind == LocalKind::kArray && body_.locals[local].length == 8 &&
+               body_.locals[local].type == ScalarType::kF32 &&
+               body_.locals[local].chunk == Chunk::kOne;
+    }
+
+    /// Of a fragment's element or of statements with fragments: all of a subgroup do it together.
+    void together(const Flow& flow) {
+        expect(body_.subgroup_size != 0, "a fragment where there are no subgroups");
+        if (is_proving_)
+            expect((flow.divergence | kBySubgroup) == kBySubgroup,
+                   "a fragment where not all invocations of a subgroup need come by");
+    }
+
+    void transfer(const Statement& s, const Flow& flow) {
+        together(flow);
+        const Use fragment = use(s.a, flow);
+        if (!error_.ok()) return;
+        expect(is_fragment(fragment.chunk), "moves no fragment");
+        const ExprNode& to = body_.expressions[s.a];
+        if (s.kind == StatementKind::kLoadFragment) set(to, kByInvocation);
+        for (const uint32_t id : {s.b, s.c}) {
+            const Use place = use(id, flow);
+            expect_type(place, ScalarType::kI32, "the place");
+            if (is_proving_)
+                expect((place.varies | kBySubgroup) == kBySubgroup,
+                       "a place that differs within a subgroup");
+        }
+        if (!error_.ok() || s.arguments.size() != 1) return fail("a fragment without memory");
+        const ExprNode& memory = body_.expressions[s.arguments[0]];
+        const bool is_half = fragment.chunk != Chunk::kSums;
+        if (memory.kind == ExprKind::kBuffer) {
+            if (buffer(memory.bits))
+                expect(body_.buffers[memory.bits].held == (is_half ? DType::kF16 : DType::kF32),
+                       "a buffer of other elements than the fragment");
+        } else {
+            expect(memory.kind == ExprKind::kLocal &&
+                       body_.locals[memory.bits].kind == LocalKind::kShared &&
+                       body_.locals[memory.bits].chunk == Chunk::kFour &&
+                       body_.locals[memory.bits].type == ScalarType::kU32,
+                   "a fragment in memory that is no buffer and no fours of shared words");
+        }
     }
 
     /// Whether the expression is a local of f32 as a whole, known here and of this kind.
@@ -370,7 +465,8 @@ class BodyVerifier {
         }
         const Use place = use(s.a, flow), value = use(s.b, flow);
         if (!error_.ok()) return;
-        set(to, value.varies || flow.is_divergent);
+        set(to, value.varies | flow.divergence);
+        if (is_fragment(place.chunk)) together(flow);
         expect_type(value, place.type, "the value", place.chunk);
         if (s.kind == StatementKind::kAccumulate) {
             const ScalarType types[] = {place.type, value.type};
@@ -379,7 +475,7 @@ class BodyVerifier {
     }
 
     /// An expression that is given another value.
-    void set(const ExprNode& to, bool varies) {
+    void set(const ExprNode& to, Varies varies) {
         if (to.kind == ExprKind::kChunkElement) return set(body_.expressions[to.in[0]], varies);
         if (to.kind == ExprKind::kElement)
             return expect(body_.locals[to.bits].kind != LocalKind::kVector &&
@@ -442,11 +538,11 @@ class BodyVerifier {
             expect_type(value, parameter.type, "an argument", parameter.chunk);
             note_varying(static_cast<uint32_t>(parameter.bits), value.varies);
             if (error_.ok() && body_.locals[parameter.bits].kind == LocalKind::kResult)
-                set(argument, true);
+                set(argument, kByInvocation);
         }
         if (!barriers_[index]) return;
         if (!is_main()) barriers_[function_] = true;
-        if (is_proving_ && flow.is_divergent)
+        if (is_proving_ && flow.divergence != kAlike)
             fail("a barrier in " + function.name + " where not all invocations need come by");
     }
 
@@ -454,7 +550,7 @@ class BodyVerifier {
 
     struct Use {
         ScalarType type = ScalarType::kI32;
-        bool varies = false;  ///< among the invocations of a workgroup
+        Varies varies = kAlike;
         Chunk chunk = Chunk::kOne;
     };
 
@@ -475,8 +571,10 @@ class BodyVerifier {
             return {};
         }
         const ExprNode& n = body_.expressions[id];
-        Use result{n.type, false, n.chunk};
-        if (n.chunk != Chunk::kOne) expect_type(result, ScalarType::kF32, "a chunk", n.chunk);
+        Use result{n.type, kAlike, n.chunk};
+        const bool are_words = n.chunk == Chunk::kFour && n.type == ScalarType::kU32;
+        if (n.chunk != Chunk::kOne && !are_words)
+            expect_type(result, ScalarType::kF32, "a chunk", n.chunk);
         switch (n.kind) {
             case ExprKind::kNothing:
             case ExprKind::kBuffer:
@@ -490,14 +588,51 @@ class BodyVerifier {
                 expect_type(result, ScalarType::kI32, "a count");
                 break;
             case ExprKind::kInvocation:
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
+            case ExprKind::kSubgroup:
+            case ExprKind::kSubgroupInvocation:
+                expect(body_.subgroup_size != 0, "there are no subgroups");
+                result.varies = n.kind == ExprKind::kSubgroup ? kBySubgroup : kByInvocation;
+                break;
+            case ExprKind::kTwoHalves:
+                expect_type(use(n.in[0], flow), ScalarType::kU32, "the word");
+                expect(n.chunk == Chunk::kTwo, "two halves of another length");
+                result.varies = kByInvocation;
+                break;
+            case ExprKind::kPack:
+                expect(is_array_of_eight(n.bits) && n.chunk == Chunk::kHalves,
+                       "packs no array of eight floats");
+                result.varies = kByInvocation;
+                break;
+            case ExprKind::kReinterpret: {
+                const bool to_words = n.chunk == Chunk::kFour;
+                expect_type(use(n.in[0], flow), to_words ? ScalarType::kF32 : ScalarType::kU32,
+                            "what is reinterpreted", to_words ? Chunk::kHalves : Chunk::kFour);
+                expect(are_words || n.chunk == Chunk::kHalves, "neither four words nor halves");
+                result.varies = kByInvocation;
+                break;
+            }
+            case ExprKind::kLength:
+                expect(is_fragment(use(n.in[0], flow).chunk), "the length of no fragment");
+                expect_type(result, ScalarType::kI32, "the length");
+                break;
+            case ExprKind::kConvert: {
+                together(flow);
+                const Use from = use(n.in[0], flow);
+                if (error_.ok())
+                    expect(is_fragment(from.chunk) && is_fragment(n.chunk) &&
+                               body_.shape_of(from.chunk) == body_.shape_of(n.chunk),
+                           "fragments of other sizes");
+                result.varies = kByInvocation;
+                break;
+            }
             case ExprKind::kLocal:
             case ExprKind::kElement:
                 result.varies = local(n, flow);
                 break;
             case ExprKind::kLoad:
-                result.varies = true;
+                result.varies = kByInvocation;
                 expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
                 if (buffer(n.bits))
                     expect_type(result, scalar_type(body_.buffers[n.bits].dtype), "a load",
@@ -506,13 +641,15 @@ class BodyVerifier {
                 break;
             case ExprKind::kChunkElement: {
                 const Use of = use(n.in[0], flow);
-                const uint32_t length = length_of(of.chunk);
-                expect(of.chunk == Chunk::kThree || of.chunk == Chunk::kFour ||
-                           of.chunk == Chunk::kEight,
+                const uint32_t length = is_fragment(of.chunk) ? 1 : length_of(of.chunk);
+                expect(of.chunk == Chunk::kTwo || of.chunk == Chunk::kThree ||
+                           of.chunk == Chunk::kFour || of.chunk == Chunk::kEight ||
+                           is_fragment(of.chunk),
                        "a lane of no floats");
+                expect_type(result, of.type, "the lane");
                 expect(n.bits < (length + 3) / 4, "a lane beyond the last");
                 expect_type(use(n.in[1], flow), ScalarType::kI32, "the lane");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             }
             case ExprKind::kVector: {
@@ -521,7 +658,7 @@ class BodyVerifier {
                                      body_.locals[n.bits].length == 4 && n.chunk == Chunk::kFour;
                 expect(is_four && body_.locals[n.bits].held == DType::kF16,
                        "no vector of four f16 that is known here");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             }
             case ExprKind::kFill:
@@ -530,21 +667,21 @@ class BodyVerifier {
                            n.chunk != Chunk::kInt4 &&
                            (n.chunk != Chunk::kHalves || is_zero(n.in[0])),
                        "fills no such chunk");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kPart: {
                 const Use of = use(n.in[0], flow);
                 expect((of.chunk == Chunk::kEight || of.chunk == Chunk::kHalves) && n.bits < 2,
                        "four of no eight");
                 expect(n.chunk == Chunk::kFour, "a part of another length");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             }
             case ExprKind::kJoin:
                 for (size_t i = 0; i < 2; ++i)
                     expect_type(use(n.in[i], flow), ScalarType::kF32, "a half", Chunk::kFour);
                 expect(n.chunk == Chunk::kEight || n.chunk == Chunk::kHalves, "joins to no eight");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kGather: {
                 const uint32_t first[] = {n.in[0]};
@@ -555,15 +692,17 @@ class BodyVerifier {
                                body_.functions[n.bits].result_chunk == Chunk::kOne &&
                                (n.chunk == Chunk::kFour || n.chunk == Chunk::kHalves),
                            "gathers no floats");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             }
             case ExprKind::kLoadChunk:
                 expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
                 if (buffer(n.bits))
-                    expect(body_.buffers[n.bits].held == DType::kF32 && n.chunk == Chunk::kFour,
-                           "loads no four f32");
-                result.varies = true;
+                    expect((body_.buffers[n.bits].held == DType::kF32 && n.chunk == Chunk::kFour) ||
+                               (body_.buffers[n.bits].held == DType::kF16 &&
+                                n.chunk == Chunk::kHalves),
+                           "loads neither four f32 nor eight f16");
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kCompose:
                 expect((n.chunk == Chunk::kThree || n.chunk == Chunk::kFour) &&
@@ -571,26 +710,34 @@ class BodyVerifier {
                        "a chunk of another number of elements");
                 for (const uint32_t element : body_.arguments_of(n))
                     expect_type(use(element, flow), ScalarType::kF32, "an element");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kScale:
                 expect(n.chunk == Chunk::kThree || n.chunk == Chunk::kFour,
                        "scales no three and no four");
                 expect_type(use(n.in[0], flow), ScalarType::kF32, "the chunk", n.chunk);
                 expect_type(use(n.in[1], flow), ScalarType::kF32, "the factor");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kMultiplyAdd:
+                if (n.chunk == Chunk::kSums) {
+                    together(flow);
+                    constexpr Chunk kChunks[] = {Chunk::kLeft, Chunk::kRight, Chunk::kSums};
+                    for (size_t i = 0; i < n.in.size(); ++i)
+                        expect_type(use(n.in[i], flow), ScalarType::kF32, "a factor", kChunks[i]);
+                    result.varies = kByInvocation;
+                    break;
+                }
                 expect(n.chunk == Chunk::kOne || n.chunk == Chunk::kFour,
                        "multiplies and adds no numbers and no fours");
                 for (const uint32_t in : n.in)
                     expect_type(use(in, flow), ScalarType::kF32, "a factor", n.chunk);
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kDot:
                 for (size_t i = 0; i < 2; ++i)
                     expect_type(use(n.in[i], flow), ScalarType::kF32, "a factor", Chunk::kFour);
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kClamp:
                 for (const uint32_t in : n.in) {
@@ -608,10 +755,10 @@ class BodyVerifier {
                 expect((n.width == 8 && n.chunk != Chunk::kInt4) ||
                            (n.width == 4 && n.chunk != Chunk::kInt8),
                        "integers of another width");
-                result.varies = true;
+                result.varies = kByInvocation;
                 break;
             case ExprKind::kCall: {
-                result.varies = true;
+                result.varies = kByInvocation;
                 call(n.bits, body_.arguments_of(n), flow);
                 if (error_.ok())
                     expect(body_.functions[n.bits].has_result &&
@@ -643,24 +790,29 @@ class BodyVerifier {
             case Chunk::kHalf:
             case Chunk::kHalves:
                 return expect(is_half, "loads halves that are no f16");
+            case Chunk::kTwo:
             case Chunk::kThree:
-                return fail("loads three");
+            case Chunk::kLeft:
+            case Chunk::kRight:
+            case Chunk::kSums:
+            case Chunk::kHalfSums:
+                return fail("loads what is no chunk of memory");
             case Chunk::kInt8:
             case Chunk::kInt4:
                 return fail("loads what has to be unpacked");
         }
     }
 
-    bool local(const ExprNode& n, const Flow& flow) {
+    Varies local(const ExprNode& n, const Flow& flow) {
         if (n.bits >= body_.locals.size() || !is_known_[n.bits]) {
             fail("a local that is not known here");
-            return false;
+            return kAlike;
         }
         const Local& l = body_.locals[n.bits];
         const bool is_many = l.kind == LocalKind::kArray || l.kind == LocalKind::kVector ||
                              l.kind == LocalKind::kLanes || l.kind == LocalKind::kShared;
         expect(is_many == (n.kind == ExprKind::kElement), "an array without an index");
-        expect_type({n.type, false, n.chunk}, l.type, "the local", l.chunk);
+        expect_type({n.type, kAlike, n.chunk}, l.type, "the local", l.chunk);
         if (n.kind == ExprKind::kElement)
             expect_type(use(n.in[0], flow), ScalarType::kI32, "the index");
         return varies_[n.bits];
@@ -681,7 +833,10 @@ class BodyVerifier {
                    "operands that are no chunks of a kind");
         }
         expect(n.chunk == Chunk::kOne || n.op == ScalarOp::kSelect ||
-                   (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16),
+                   (n.chunk == Chunk::kFour &&
+                    (n.op == ScalarOp::kRoundF16 || n.op == ScalarOp::kBitsToF32 ||
+                     n.op == ScalarOp::kBitsToU32)) ||
+                   (n.chunk == Chunk::kTwo && n.op == ScalarOp::kAdd),
                "an operation that chunks lack");
         if (!error_.ok()) return;
         std::optional<ScalarType> type;
@@ -701,7 +856,7 @@ class BodyVerifier {
     const Statement* at_ = nullptr;
     size_t function_ = 0;
     std::vector<bool> is_known_, is_buffer_known_, is_counter_;
-    std::vector<bool> varies_;    ///< per local: among the invocations of a workgroup
+    std::vector<Varies> varies_;  ///< per local
     std::vector<bool> barriers_;  ///< per function: it has some, or calls one that has
     bool has_changed_ = false, is_proving_ = false;
 };

@@ -171,9 +171,41 @@ void KernelWriter::store_chunk(uint32_t buffer, Expr index, Expr chunk) {
     add(std::move(s));
 }
 
+void KernelWriter::spread(Expr array, std::span<const Expr> chunks) {
+    Statement s = set(StatementKind::kSpread, array, {});
+    for (const Expr chunk : chunks) s.arguments.push_back(chunk.id);
+    add(std::move(s));
+}
+
+void KernelWriter::load_fragment(Expr fragment, const MatrixPlace& from) {
+    transfer(StatementKind::kLoadFragment, fragment, from);
+}
+
+void KernelWriter::store_fragment(Expr fragment, const MatrixPlace& to) {
+    transfer(StatementKind::kStoreFragment, fragment, to);
+}
+
+void KernelWriter::transfer(StatementKind kind, Expr fragment, const MatrixPlace& place) {
+    Statement s;
+    s.kind = kind;
+    s.a = fragment.id;
+    s.b = place.first.id;
+    s.c = place.stride.id;
+    s.arguments = {place.memory.id};
+    s.by_columns = place.by_columns;
+    s.may_be_unset = place.may_be_unset;
+    add(std::move(s));
+}
+
 void KernelWriter::barrier() {
     Statement s;
     s.kind = StatementKind::kBarrier;
+    add(std::move(s));
+}
+
+void KernelWriter::subgroup_barrier() {
+    Statement s;
+    s.kind = StatementKind::kSubgroupBarrier;
     add(std::move(s));
 }
 
@@ -228,8 +260,11 @@ Expr KernelWriter::for_(std::string name, Expr first, const Condition& condition
 }
 
 Expr KernelWriter::unrolled_for_(std::string name, int64_t turns) {
-    const Expr counter =
-        for_(std::move(name), body_.index(0), [&](Expr turn) { return turn < turns; });
+    return unrolled_for_(std::move(name), [&](Expr turn) { return turn < turns; });
+}
+
+Expr KernelWriter::unrolled_for_(std::string name, const Condition& condition) {
+    const Expr counter = for_(std::move(name), body_.index(0), condition);
     (is_rolled_ ? scopes_.back().header.is_rolled : scopes_.back().header.is_unrolled) = true;
     return counter;
 }
@@ -238,6 +273,14 @@ void KernelWriter::block(std::string label) {
     scopes_.emplace_back();
     scopes_.back().header.kind = StatementKind::kBlock;
     scopes_.back().header.label = std::move(label);
+}
+
+void KernelWriter::ahead(const std::function<void()>& write) {
+    HEARTH_ASSERT(scopes_.size() > 1);
+    Scope inner = std::move(scopes_.back());
+    scopes_.pop_back();
+    write();
+    scopes_.push_back(std::move(inner));
 }
 
 void KernelWriter::append(std::vector<Statement> statements) {

@@ -73,7 +73,19 @@ class KernelWriter {
     void store_elements(uint32_t buffer, Expr at, std::span<const Expr> elements);
     /// Chunk number `index` of a buffer of chunks as long.
     void store_chunk(uint32_t buffer, Expr index, Expr chunk);
+    /// The elements of an array of eight floats = two fours, or kHalves.
+    void spread(Expr array, std::span<const Expr> chunks);
+    /// A fragment = a matrix in memory, a buffer or a shared array, or the other way round.  first, stride:
+    /// in elements of the memory, which has fours for elements if it is shared.
+    struct MatrixPlace {
+        Expr memory, first, stride;
+        bool by_columns = false;    ///< neighbours in memory are neighbours in a column
+        bool may_be_unset = false;  ///< some of it may be what nothing has written, and nobody uses
+    };
+    void load_fragment(Expr fragment, const MatrixPlace& from);
+    void store_fragment(Expr fragment, const MatrixPlace& to);
     void barrier();
+    void subgroup_barrier();
     void call(uint32_t function, std::span<const Expr> arguments = {});
     /// A local that is set once, to the function's result.
     Expr let_call(std::string name, uint32_t function, std::span<const Expr> arguments);
@@ -89,6 +101,7 @@ class KernelWriter {
               ScalarOp op = ScalarOp::kAdd);
     /// The same with so many turns, from 0 on, that should be written out.
     Expr unrolled_for_(std::string name, int64_t turns);
+    Expr unrolled_for_(std::string name, const Condition& condition);
     /// A scope of its own.  label: what it is about.
     void block(std::string label = {});
     void if_(Expr condition);
@@ -96,6 +109,8 @@ class KernelWriter {
     void else_();
     void end();
 
+    /// Writes ahead of the scope that was opened last.
+    void ahead(const std::function<void()>& write);
     /// Statements that another writer has finished.
     void append(std::vector<Statement> statements);
 
@@ -116,6 +131,7 @@ class KernelWriter {
     Expr expression(uint32_t id);
     const Expr* known(uint32_t id) const;
     Statement set(StatementKind kind, Expr local, Expr value) const;
+    void transfer(StatementKind kind, Expr fragment, const MatrixPlace& place);
 
     Body& body_;
     ScalarArena& arena_;

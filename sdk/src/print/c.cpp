@@ -578,7 +578,12 @@ class CPrinter {
                 return line("break;");
             case StatementKind::kStoreChunk:
             case StatementKind::kStoreElements:
+            case StatementKind::kSpread:
                 return fail("chunks of elements");
+            case StatementKind::kLoadFragment:
+            case StatementKind::kStoreFragment:
+            case StatementKind::kSubgroupBarrier:
+                return fail("subgroups");
             case StatementKind::kBarrier:
                 break;
         }
@@ -730,7 +735,16 @@ class CPrinter {
             case ExprKind::kJoin:
             case ExprKind::kGather:
             case ExprKind::kUnpack:
+            case ExprKind::kTwoHalves:
+            case ExprKind::kPack:
+            case ExprKind::kReinterpret:
                 fail("chunks of elements");
+                return "0";
+            case ExprKind::kSubgroup:
+            case ExprKind::kSubgroupInvocation:
+            case ExprKind::kLength:
+            case ExprKind::kConvert:
+                fail("subgroups");
                 return "0";
             case ExprKind::kLoad:
                 if (n.chunk != Chunk::kOne) fail("chunks of elements");

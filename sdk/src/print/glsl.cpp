@@ -18,8 +18,8 @@ namespace {
 
 class GlslPrinter {
   public:
-    explicit GlslPrinter(const Body& body, std::string_view round_f16 = kRoundF16)
-        : body_(body), round_f16_(round_f16) {}
+    explicit GlslPrinter(const Body& body)
+        : body_(body), converts_(body_requirements(body).matrices) {}
 
     std::string functions(size_t count) {
         for (const Local& local : body_.locals) {
@@ -63,6 +63,7 @@ class GlslPrinter {
     }
 
     static std::string value_type(ScalarType type, Chunk chunk) {
+        if (chunk == Chunk::kFour && type == ScalarType::kU32) return "uvec4";
         return std::string(chunk == Chunk::kOne ? glsl_type(type) : glsl_chunk_type(chunk));
     }
 
@@ -99,8 +100,14 @@ class GlslPrinter {
                 HEARTH_ASSERT(false && "lanes are for CPUs");
                 return;
             case StatementKind::kStoreChunk:
-                return line(body_.buffers[s.buffer].name + "v.at[" + expression(s.a) +
-                            "] = " + expression(s.b) + ";");
+                return line(chunk_place(s.buffer, chunk_of(s.b), s.a) + " = " + expression(s.b) +
+                            ";");
+            case StatementKind::kSpread:
+                return line("hearth_spread(" + list(s.arguments) + ", " + local(s).name + ");");
+            case StatementKind::kLoadFragment:
+                return line("hearth_matrix_load(" + matrix_transfer(s) + ");");
+            case StatementKind::kStoreFragment:
+                return line("hearth_matrix_store(" + matrix_transfer(s) + ");");
             case StatementKind::kStoreElements:
                 return line(store_elements(s));
             case StatementKind::kLetCall:
@@ -123,6 +130,8 @@ class GlslPrinter {
                 return choice(s);
             case StatementKind::kBarrier:
                 return line("barrier();");
+            case StatementKind::kSubgroupBarrier:
+                return line("subgroupBarrier();");
             case StatementKind::kCall:
                 return line(body_.functions[s.function].name + "(" + list(s.arguments) + ");");
             case StatementKind::kReturn:
@@ -210,6 +219,8 @@ class GlslPrinter {
             case ExprKind::kGreater:
             case ExprKind::kGreaterEqual:
                 return "(" + expression(id) + ")";
+            case ExprKind::kReinterpret:
+                return operand(node(id).in[0]);
             default:
                 return expression(id);
         }
@@ -230,6 +241,22 @@ class GlslPrinter {
                 return "int(gl_WorkGroupID.x)";
             case ExprKind::kWorkgroups:
                 return "int(gl_NumWorkGroups.x)";
+            case ExprKind::kSubgroup:
+                return "int(gl_SubgroupID)";
+            case ExprKind::kSubgroupInvocation:
+                return "int(gl_SubgroupInvocationID)";
+            case ExprKind::kTwoHalves:
+                return "unpackHalf2x16(" + expression(n.in[0]) + ")";
+            case ExprKind::kPack:
+                return "hearth_pack(" + body_.locals[n.bits].name + ")";
+            case ExprKind::kReinterpret:
+                return expression(n.in[0]);  // both are a uvec4
+            case ExprKind::kLength:
+                return expression(n.in[0]) + ".length()";
+            case ExprKind::kConvert:
+                return n.chunk == Chunk::kLeft
+                           ? expression(n.in[0])  // the same type
+                           : value_type(n.type, n.chunk) + "(" + expression(n.in[0]) + ")";
             case ExprKind::kLocal:
                 return body_.locals[n.bits].name;
             case ExprKind::kElement:
@@ -248,14 +275,14 @@ class GlslPrinter {
             case ExprKind::kUnpack:
                 return chunk(n);
             case ExprKind::kLoadChunk:
-                return body_.buffers[n.bits].name + "v.at[" + expression(n.in[0]) + "]";
+                return chunk_place(n.bits, n.chunk, n.in[0]);
             case ExprKind::kCompose:
                 return std::string(glsl_chunk_type(n.chunk)) + "(" + list(body_.arguments_of(n)) +
                        ")";
             case ExprKind::kScale:
                 return operand(n.in[0]) + " * " + operand(n.in[1]);
             case ExprKind::kMultiplyAdd:
-                return "fma(" + list(n.in) + ")";
+                return (is_fragment(n.chunk) ? "hearth_multiply_add(" : "fma(") + list(n.in) + ")";
             case ExprKind::kDot:
                 return "dot(" + list(n.in) + ")";
             case ExprKind::kClamp:
@@ -283,6 +310,20 @@ class GlslPrinter {
     }
 
     Chunk chunk_of(uint32_t id) const { return node(id).chunk; }
+
+    /// Chunk number `index` of a buffer.
+    std::string chunk_place(uint64_t buffer, Chunk chunk, uint32_t index) {
+        return body_.buffers[buffer].name + (chunk == Chunk::kHalves ? "w" : "v") + ".at[" +
+               expression(index) + "]";
+    }
+
+    /// A fragment and its place in memory, as arguments.
+    std::string matrix_transfer(const Statement& s) {
+        const uint32_t memory = s.arguments[0];
+        return expression(s.a) + ", " + expression(memory) +
+               (node(memory).kind == ExprKind::kBuffer ? ".at, " : ", ") + expression(s.b) + ", " +
+               expression(s.c) + (s.by_columns ? ", true" : ", false");
+    }
 
     /// Elements from a on.
     std::string store_elements(const Statement& s) {
@@ -315,7 +356,7 @@ class GlslPrinter {
                 return chunk_load(n);
             case ExprKind::kFill: {
                 const std::string value = expression(n.in[0]);
-                if (n.chunk == Chunk::kHalves) return "uvec4(0)";
+                if (n.chunk == Chunk::kHalves || n.type == ScalarType::kU32) return "uvec4(0)";
                 return type + (n.chunk == Chunk::kEight
                                    ? "(vec4(" + value + "), vec4(" + value + "))"
                                    : "(" + value + ")");
@@ -323,6 +364,8 @@ class GlslPrinter {
             case ExprKind::kPart:
                 return "four_of(" + expression(n.in[0]) + ", " + std::to_string(n.bits) + ")";
             case ExprKind::kJoin: {
+                if (converts_ && n.chunk == Chunk::kHalves)
+                    return "hearth_pack(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
                 const std::string eight =
                     "Eight(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
                 return n.chunk == Chunk::kHalves ? "hearth_words(" + eight + ")" : eight;
@@ -397,7 +440,7 @@ class GlslPrinter {
         if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
             return "hearth_rounded(" + expression(n.in[0]) + ")";
         GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
-        operation.round_f16 = round_f16_;
+        if (converts_) operation.round_f16 = "hearth_convert_f16";
         std::vector<std::string> operands;
         for (size_t i = 0; i < static_cast<size_t>(operand_count(n.op)); ++i) {
             operands.push_back(operand(n.in[i]));
@@ -409,7 +452,8 @@ class GlslPrinter {
     }
 
     const Body& body_;
-    std::string_view round_f16_;
+    /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
+    const bool converts_;
     std::string text_;
     size_t depth_ = 0;
 };
@@ -420,8 +464,8 @@ std::string print_glsl_function(const Body& body, size_t index) {
     return GlslPrinter(body).function(body.functions[index]);
 }
 
-std::string print_glsl_functions(const Body& body, std::string_view round_f16, size_t but_last) {
-    return GlslPrinter(body, round_f16).functions(body.functions.size() - but_last);
+std::string print_glsl_functions(const Body& body, size_t but_last) {
+    return GlslPrinter(body).functions(body.functions.size() - but_last);
 }
 
 std::string print_glsl(const Body& body) {

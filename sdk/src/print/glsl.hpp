@@ -10,20 +10,16 @@
 #pragma once
 
 #include "kernel/body.hpp"
-#include "print/glsl_expressions.hpp"
 
 #include <string>
-#include <string_view>
 
 namespace hearth {
 
 /// All of the body: shared memory, functions and main().
 std::string print_glsl(const Body& body);
 
-/// Shared memory and functions alone, less so many of the last.  round_f16: the function by which
-/// expressions round.
-std::string print_glsl_functions(const Body& body, std::string_view round_f16 = kRoundF16,
-                                 size_t but_last = 0);
+/// Shared memory and functions alone, less so many of the last.
+std::string print_glsl_functions(const Body& body, size_t but_last = 0);
 std::string print_glsl_function(const Body& body, size_t index);
 
 }  // namespace hearth

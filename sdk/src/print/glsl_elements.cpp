@@ -55,8 +55,18 @@ std::string_view glsl_chunk_type(Chunk chunk) {
     switch (chunk) {
         case Chunk::kOne:
             break;
+        case Chunk::kTwo:
+            return "vec2";
         case Chunk::kThree:
             return "vec3";
+        case Chunk::kLeft:
+            return "hearth_matrix_a";
+        case Chunk::kRight:
+            return "hearth_matrix_b";
+        case Chunk::kSums:
+            return "hearth_matrix_sum";
+        case Chunk::kHalfSums:
+            return "hearth_matrix_half";
         case Chunk::kFour:
             return "vec4";
         case Chunk::kEight:

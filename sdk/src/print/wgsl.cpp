@@ -295,6 +295,10 @@ class WgslPrinter {
             case StatementKind::kDeclareBuffer:
             case StatementKind::kStoreChunk:
             case StatementKind::kStoreElements:
+            case StatementKind::kSpread:
+            case StatementKind::kLoadFragment:
+            case StatementKind::kStoreFragment:
+            case StatementKind::kSubgroupBarrier:
             case StatementKind::kBarrier:
             case StatementKind::kCall:
             case StatementKind::kLetCall:

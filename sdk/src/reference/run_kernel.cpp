@@ -32,26 +32,47 @@ Mask without(const Mask& a, const Mask& b) {
     return result;
 }
 
-/// Who touched an element since its memory was last in order.
+/// An invocation at a moment.
+struct Toucher {
+    static constexpr uint64_t kSeveral = ~uint64_t{0};
+    uint64_t invocation = 0;
+    uint64_t subgroup = 0, subgroup_interval = 0;  ///< between barriers of the subgroup
+
+    /// Whether a barrier of the subgroup lies between, or it is the same invocation.
+    bool is_before(const Toucher& later) const {
+        return invocation == later.invocation ||
+               (subgroup == later.subgroup && subgroup_interval < later.subgroup_interval);
+    }
+};
+
+/// Who touched an element since its memory was last in order for the whole workgroup.
 struct Touch {
-    static constexpr uint64_t kNobody = ~uint64_t{0}, kMany = kNobody - 1;
     uint64_t interval = 0;  ///< between barriers
-    uint64_t writer = kNobody, reader = kNobody;
+    bool is_written = false, is_read = false;
+    bool by_subgroups = false;  ///< read by several of them
+    Toucher writer, reader;
 
     void begin(uint64_t now) {
-        if (interval != now) *this = {now, kNobody, kNobody};
+        if (interval == now) return;
+        *this = {};
+        interval = now;
     }
     /// Whether another one wrote the element.
-    bool read(uint64_t who, uint64_t now) {
+    bool read(Toucher who, uint64_t now) {
         begin(now);
-        reader = reader == kNobody || reader == who ? who : kMany;
-        return writer != kNobody && writer != who;
+        const bool races = is_written && !writer.is_before(who);
+        if (is_read && reader.subgroup != who.subgroup) by_subgroups = true;
+        if (is_read && !reader.is_before(who)) who.invocation = Toucher::kSeveral;
+        is_read = true;
+        reader = who;
+        return races;
     }
     /// Whether another one wrote or read it.
-    bool write(uint64_t who, uint64_t now) {
+    bool write(const Toucher& who, uint64_t now) {
         begin(now);
-        const bool races =
-            (writer != kNobody && writer != who) || (reader != kNobody && reader != who);
+        const bool races = (is_written && !writer.is_before(who)) ||
+                           (is_read && (by_subgroups || !reader.is_before(who)));
+        is_written = true;
         writer = who;
         return races;
     }
@@ -84,6 +105,7 @@ class KernelRun {
                 cells_[i].assign(is_shared ? count : size_t{count} * body_.threads, {});
                 if (is_shared) shared_touches_[i].assign(count, {});
             }
+            subgroup_interval_.assign(body_.threads, 1);
             for (size_t b = 0; b < body_.buffers.size(); ++b)
                 bound_[b].assign(body_.threads, static_cast<uint32_t>(b));
             Frame frame{Mask(body_.threads), {}};
@@ -100,7 +122,13 @@ class KernelRun {
         Elements result;
     };
 
-    static uint32_t count_of(const Local& local) { return local.length * length_of(local.chunk); }
+    /// Elements that an invocation has of a chunk or a fragment.
+    uint32_t elements_of(Chunk chunk) const {
+        if (!is_fragment(chunk)) return length_of(chunk);
+        const auto [lines, columns] = body_.shape_of(chunk);
+        return lines * columns / body_.subgroup_size;
+    }
+    uint32_t count_of(const Local& local) const { return local.length * elements_of(local.chunk); }
 
     void fail(size_t invocation, const std::string& what) {
         if (!error_.ok()) return;
@@ -109,8 +137,14 @@ class KernelRun {
                                 std::to_string(invocation) + ": " + what);
     }
 
-    uint64_t who(size_t invocation) const {
-        return uint64_t{workgroup_} * body_.threads + invocation;
+    /// Of buffers: no barrier orders them.
+    Toucher anywhere(size_t invocation) const {
+        return {uint64_t{workgroup_} * body_.threads + invocation};
+    }
+    Toucher in_workgroup(size_t invocation) const {
+        const uint64_t subgroup =
+            body_.subgroup_size == 0 ? 0 : uint64_t{invocation} / body_.subgroup_size;
+        return {invocation, subgroup, subgroup_interval_[subgroup]};
     }
 
     // ------------------------------------------------------------------------ memory
@@ -138,7 +172,7 @@ class KernelRun {
             return std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
         if (!c->is_set) fail(t, "reads " + place + ", which nothing has written");
         if (l.kind == LocalKind::kShared &&
-            shared_touches_[local][static_cast<size_t>(index)].read(who(t), interval_))
+            shared_touches_[local][static_cast<size_t>(index)].read(in_workgroup(t), interval_))
             fail(t, "a race: reads " + place + ", which another invocation writes");
         return c->bits;
     }
@@ -149,7 +183,7 @@ class KernelRun {
         *c = {bits, true};
         const Local& l = body_.locals[local];
         if (l.kind == LocalKind::kShared &&
-            shared_touches_[local][static_cast<size_t>(index)].write(who(t), interval_))
+            shared_touches_[local][static_cast<size_t>(index)].write(in_workgroup(t), interval_))
             fail(t, "a race: writes " + l.name + "[" + std::to_string(index) +
                         "], which another invocation reads or writes");
     }
@@ -160,11 +194,16 @@ class KernelRun {
         if (n.kind == ExprKind::kChunkElement) {
             const Values lane = values(n.in[1], mask);
             at = index_of(body_.expressions[n.in[0]], 0, mask);
-            for (size_t t = 0; t < at.size(); ++t)
-                at[t] += 4 * static_cast<uint32_t>(n.bits) + lane[t];
+            const uint32_t count = elements_of(body_.expressions[n.in[0]].chunk);
+            for (size_t t = 0; t < at.size(); ++t) {
+                const uint32_t element = 4 * static_cast<uint32_t>(n.bits) + lane[t];
+                if (mask[t] && element >= count)
+                    fail(t, "element " + std::to_string(element) + " of " + std::to_string(count));
+                at[t] += element;
+            }
         } else if (n.kind == ExprKind::kElement) {
             at = values(n.in[0], mask);
-            for (uint32_t& element : at) element = element * length_of(n.chunk) + i;
+            for (uint32_t& element : at) element = element * elements_of(n.chunk) + i;
         }
         return at;
     }
@@ -210,7 +249,7 @@ class KernelRun {
         const std::string place = body_.buffers[operand].name + "[" + std::to_string(element) + "]";
         if (!operands_[operand].is_written[at])
             fail(t, "reads " + place + ", which nothing has written");
-        if (touches_[operand][at].read(who(t), 0))
+        if (touches_[operand][at].read(anywhere(t), 0))
             fail(t, "a race: reads " + place + ", which another invocation writes");
         const HostTensor& tensor = operands_[operand].tensor;
         if (is_floating(tensor.dtype()))
@@ -222,7 +261,7 @@ class KernelRun {
         const uint32_t operand = operand_of(buffer, t);
         if (!is_inside(operand, t, element, "stores")) return;
         const auto at = static_cast<size_t>(element);
-        if (touches_[operand][at].write(who(t), 0))
+        if (touches_[operand][at].write(anywhere(t), 0))
             fail(t, "a race: writes " + body_.buffers[operand].name + "[" +
                         std::to_string(element) + "], which another invocation reads or writes");
         operands_[operand].is_written[at] = true;
@@ -240,7 +279,7 @@ class KernelRun {
         const ExprNode& n = body_.expressions[id];
         if (n.chunk == Chunk::kOne) return {values(id, mask)};
         if (n.kind == ExprKind::kCall) return call(n.bits, body_.arguments_of(n), mask);
-        Elements result(length_of(n.chunk), Values(body_.threads));
+        Elements result(elements_of(n.chunk), Values(body_.threads));
         const auto each = [&](const auto& value_of) {
             for (uint32_t i = 0; i < result.size(); ++i)
                 for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
@@ -294,6 +333,10 @@ class KernelRun {
             case ExprKind::kMultiplyAdd: {
                 const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
                 const Elements sum = elements(n.in[2], mask);
+                if (n.chunk == Chunk::kSums) {
+                    result = matrix_product(a, b, sum, mask);
+                    break;
+                }
                 each([&](uint32_t i, size_t t) {
                     return multiply_add(a[i][t], b[i][t], sum[i][t]);
                 });
@@ -303,8 +346,36 @@ class KernelRun {
                 const Values value = values(n.in[0], mask);
                 each([&](uint32_t, size_t t) { return value[t]; });
                 if (n.chunk == Chunk::kHalf) round_all(result);
+                if (is_fragment(n.chunk)) come_together(mask);
                 break;
             }
+            case ExprKind::kTwoHalves: {
+                const Values word = values(n.in[0], mask);
+                each([&](uint32_t i, size_t t) { return half_of(word[t], i); });
+                break;
+            }
+            case ExprKind::kPack:
+                each([&](uint32_t i, size_t t) {
+                    return read_local(n.bits, t, static_cast<int32_t>(i));
+                });
+                round_all(result);
+                break;
+            case ExprKind::kReinterpret: {
+                const Elements from = elements(n.in[0], mask);
+                if (n.chunk == Chunk::kHalves)
+                    each([&](uint32_t i, size_t t) { return half_of(from[i / 2][t], i % 2); });
+                else
+                    each([&](uint32_t i, size_t t) {
+                        return bits_of_half(from[2 * i][t]) | bits_of_half(from[2 * i + 1][t])
+                                                                  << 16;
+                    });
+                break;
+            }
+            case ExprKind::kConvert:
+                come_together(mask);
+                result = elements(n.in[0], mask);
+                if (n.chunk != Chunk::kSums) round_all(result);
+                break;
             case ExprKind::kGather: {
                 Values at = values(n.in[0], mask);
                 for (Values& element : result) {
@@ -335,9 +406,16 @@ class KernelRun {
                     const Mask yes = holds(n.in[0], mask), no = without(mask, yes);
                     const Elements of_yes = elements(n.in[1], yes), of_no = elements(n.in[2], no);
                     each([&](uint32_t i, size_t t) { return (yes[t] ? of_yes : of_no)[i][t]; });
-                } else {
+                } else if (n.op == ScalarOp::kRoundF16) {
                     result = elements(n.in[0], mask);
                     round_all(result);
+                } else {
+                    const Elements a = elements(n.in[0], mask);
+                    const Elements b = n.in[1] == 0 ? a : elements(n.in[1], mask);
+                    const ScalarType type = body_.expressions[n.in[0]].type;
+                    each([&](uint32_t i, size_t t) {
+                        return scalar_operation(n.op, type, {a[i][t], b[i][t], 0});
+                    });
                 }
                 break;
             default:
@@ -355,6 +433,108 @@ class KernelRun {
         for (Values& values : elements)
             for (uint32_t& bits : values)
                 bits = scalar_operation(ScalarOp::kRoundF16, ScalarType::kF32, {bits, 0, 0});
+    }
+
+    /// One of the two f16 in a word.
+    static uint32_t half_of(uint32_t word, uint32_t which) {
+        const auto bits = static_cast<uint16_t>(word >> (16 * which));
+        return std::bit_cast<uint32_t>(static_cast<float>(f16_to(bits)));
+    }
+    static uint32_t bits_of_half(uint32_t number) {
+        return f16_from(static_cast<double>(std::bit_cast<float>(number)));
+    }
+
+    // ------------------------------------------------------------------------ fragments
+    //
+    // Of a matrix, line by line, the first invocation of a subgroup has element 0, the second one
+    // element 1, and so on in turns.  No kernel may rely on that.
+
+    void come_together(const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t] != mask[t / body_.subgroup_size * body_.subgroup_size])
+                fail(t, "is not where others of its subgroup work on a fragment together");
+    }
+
+    /// f(first invocation) for each subgroup that is there.
+    template <class F>
+    void for_each_subgroup(const Mask& mask, const F& f) {
+        come_together(mask);
+        for (size_t t = 0; t < mask.size() && error_.ok(); t += body_.subgroup_size)
+            if (mask[t]) f(t);
+    }
+
+    /// Element `index` of the matrix of which `fragment` has the elements.
+    template <class E>
+    auto& at(E& fragment, size_t first, size_t index) const {
+        return fragment[index / body_.subgroup_size][first + index % body_.subgroup_size];
+    }
+
+    Elements matrix_product(const Elements& a, const Elements& b, const Elements& sum,
+                            const Mask& mask) {
+        const auto [m, n, k] = body_.matrix;
+        Elements result = sum;
+        for_each_subgroup(mask, [&, n = n, k = k, m = m](size_t first) {
+            for (size_t i = 0; i < m; ++i)
+                for (size_t j = 0; j < n; ++j)
+                    for (size_t x = 0; x < k; ++x) {
+                        uint32_t& to = at(result, first, i * n + j);
+                        to = multiply_add(at(a, first, i * k + x), at(b, first, x * n + j), to);
+                    }
+        });
+        return result;
+    }
+
+    void transfer(const Statement& s, const Mask& mask) {
+        const ExprNode& fragment = body_.expressions[s.a];
+        const ExprNode& memory = body_.expressions[s.arguments[0]];
+        const auto [lines, columns] = body_.shape_of(fragment.chunk);
+        const Values place = values(s.b, mask), stride = values(s.c, mask);
+        const bool is_half = fragment.chunk != Chunk::kSums;
+        const bool loads = s.kind == StatementKind::kLoadFragment;
+        // In elements of the matrix; shared memory is addressed in fours of words.
+        const int64_t unit = memory.kind == ExprKind::kBuffer ? 1 : is_half ? 8 : 4;
+        Elements all = loads ? Elements(elements_of(fragment.chunk), Values(body_.threads))
+                             : elements(s.a, mask);
+        for_each_subgroup(mask, [&, columns = columns, lines = lines](size_t first) {
+            for (size_t index = 0; index < size_t{lines} * columns && error_.ok(); ++index) {
+                const size_t t = first + index % body_.subgroup_size;
+                if (place[t] != place[first] || stride[t] != stride[first])
+                    return fail(t, "has another place for a fragment than others of its subgroup");
+                const auto i = static_cast<int64_t>(index / columns);
+                const auto j = static_cast<int64_t>(index % columns);
+                const int64_t line = s.by_columns ? j : i, inner = s.by_columns ? i : j;
+                const int64_t element = unit * (static_cast<int32_t>(place[t]) +
+                                                line * static_cast<int32_t>(stride[t])) +
+                                        inner;
+                uint32_t& number = at(all, first, index);
+                if (memory.kind == ExprKind::kBuffer && loads)
+                    number = load(memory.bits, t, element);
+                else if (memory.kind == ExprKind::kBuffer)
+                    store(memory.bits, t, element, number);
+                else if (loads)
+                    number = read_word(memory.bits, t, element, is_half, s.may_be_unset);
+                else
+                    write_word(memory.bits, t, element, is_half, number);
+            }
+        });
+        if (loads && error_.ok()) write_place(fragment, all, mask);
+    }
+
+    uint32_t read_word(uint64_t local, size_t t, int64_t element, bool is_half, bool may_be_unset) {
+        if (!is_half) return read_local(local, t, static_cast<int32_t>(element), may_be_unset);
+        return half_of(read_local(local, t, static_cast<int32_t>(element / 2)),
+                       static_cast<uint32_t>(element % 2));
+    }
+
+    /// The halves of a word are written one after the other, the first by the invocation before.
+    void write_word(uint64_t local, size_t t, int64_t element, bool is_half, uint32_t number) {
+        if (!is_half) return write_local(local, t, static_cast<int32_t>(element), number);
+        const auto word = static_cast<int32_t>(element / 2);
+        Cell* c = cell(local, t, word);
+        if (c == nullptr) return;
+        const uint32_t shift = 16 * static_cast<uint32_t>(element % 2);
+        const uint32_t other = c->bits & ~(0xffffu << shift);
+        write_local(local, t - (shift != 0 ? 1 : 0), word, other | bits_of_half(number) << shift);
     }
 
     void unpack(const ExprNode& n, Elements& result, const Mask& mask) {
@@ -410,6 +590,15 @@ class KernelRun {
             case ExprKind::kWorkgroups:
                 result.assign(body_.threads, launch_.workgroups);
                 break;
+            case ExprKind::kSubgroup:
+                each([&](size_t t) { return static_cast<uint32_t>(t / body_.subgroup_size); });
+                break;
+            case ExprKind::kSubgroupInvocation:
+                each([&](size_t t) { return static_cast<uint32_t>(t % body_.subgroup_size); });
+                break;
+            case ExprKind::kLength:
+                result.assign(body_.threads, elements_of(body_.expressions[n.in[0]].chunk));
+                break;
             case ExprKind::kLocal:
                 each([&](size_t t) { return read_local(n.bits, t, 0); });
                 break;
@@ -426,6 +615,13 @@ class KernelRun {
             case ExprKind::kCall:
                 return call(n.bits, body_.arguments_of(n), mask)[0];
             case ExprKind::kChunkElement: {
+                const ExprKind of = body_.expressions[n.in[0]].kind;
+                if (of != ExprKind::kLocal && of != ExprKind::kElement) {
+                    const Elements all = elements(n.in[0], mask);
+                    const Values lane = values(n.in[1], mask);
+                    each([&](size_t t) { return all[4 * n.bits + lane[t]][t]; });
+                    break;
+                }
                 const Values at = index_of(n, 0, mask);
                 each([&](size_t t) {
                     return read_local(local_of(n), t, static_cast<int32_t>(at[t]));
@@ -466,6 +662,10 @@ class KernelRun {
             case ExprKind::kJoin:
             case ExprKind::kGather:
             case ExprKind::kUnpack:
+            case ExprKind::kTwoHalves:
+            case ExprKind::kPack:
+            case ExprKind::kReinterpret:
+            case ExprKind::kConvert:
                 HEARTH_ASSERT(false && "a chunk has several values");
                 break;
             case ExprKind::kPhilox: {
@@ -689,6 +889,15 @@ class KernelRun {
                     if (mask[t]) store(s.buffer, t, static_cast<int32_t>(at[t]), value[t]);
                 return;
             }
+            case StatementKind::kSpread: {
+                Elements all;
+                for (const uint32_t id : s.arguments)
+                    for (Values& element : elements(id, mask)) all.push_back(std::move(element));
+                return assign(s.local, all, mask);
+            }
+            case StatementKind::kLoadFragment:
+            case StatementKind::kStoreFragment:
+                return transfer(s, mask);
             case StatementKind::kFor:
                 return loop(s, mask, frame);
             case StatementKind::kIf: {
@@ -699,6 +908,11 @@ class KernelRun {
             }
             case StatementKind::kBarrier:
                 return barrier(mask);
+            case StatementKind::kSubgroupBarrier:
+                come_together(mask);
+                for (size_t t = 0; t < mask.size(); t += body_.subgroup_size)
+                    if (mask[t]) ++subgroup_interval_[t / body_.subgroup_size];
+                return;
             case StatementKind::kCall:
                 (void)call(s.function, s.arguments, mask);
                 return;
@@ -821,6 +1035,7 @@ class KernelRun {
     std::string name_;
     uint32_t workgroup_ = 0;
     uint64_t interval_ = 1;
+    std::vector<uint64_t> subgroup_interval_;
     std::vector<std::vector<Cell>> cells_;            ///< per local
     std::vector<std::vector<Touch>> shared_touches_;  ///< per local
     std::vector<std::vector<Touch>> touches_;         ///< per operand

@@ -44,9 +44,10 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
                                             const LowerSettings& settings) {
     const uint64_t capacity = settings.rows_capacity != 0 ? settings.rows_capacity
                                                           : static_cast<uint64_t>(variant.rows) + 5;
-    auto graph = run_passes(
-        variant.graph,
-        {.rows_capacity = capacity, .caps = caps, .row_programs = settings.row_programs});
+    auto graph = run_passes(variant.graph, {.rows_capacity = capacity,
+                                            .caps = caps,
+                                            .row_programs = settings.row_programs,
+                                            .precision = settings.precision});
     EXPECT_TRUE(graph.ok()) << variant.text << ": " << graph.status().message();
     if (!graph.ok()) return {};
     LowerOptions options;
@@ -91,6 +92,14 @@ DeviceCaps gpu_caps() {
     DeviceCaps caps;
     caps.subgroup_size = 32;
     caps.fp16_arithmetic = caps.fp16_storage = caps.int8_storage = true;
+    return caps;
+}
+
+DeviceCaps matrix_caps() {
+    DeviceCaps caps = gpu_caps();
+    caps.subgroup_size = 8;
+    caps.matrix = {8, 8, 8};
+    caps.matrix_cores = MatrixCores::kKhr;
     return caps;
 }
 

@@ -7,6 +7,7 @@
 
 #include "codegen/lower.hpp"
 #include "ops/op_cases.hpp"
+#include "passes/pass.hpp"
 #include "reference/run_kernel.hpp"
 
 #include <memory>
@@ -33,6 +34,7 @@ struct LoweredVariant {
 struct LowerSettings {
     bool row_programs = false;
     uint64_t rows_capacity = 0;  ///< 0: a few more than the variant has
+    Precision precision = Precision::kF32;
 };
 /// Lowered without code; none if that failed, which the test then does.
 std::optional<LoweredVariant> lower_variant(const Variant& variant, const DeviceCaps& caps,
@@ -48,5 +50,7 @@ std::vector<OpKernel> kernels_of(const Variant& variant, const DeviceCaps& caps,
 /// A GPU, and a driver that runs on the CPU.
 DeviceCaps gpu_caps();
 DeviceCaps cpu_caps();
+/// A GPU with matrix cores, of subgroups and matrices small enough to be executed here.
+DeviceCaps matrix_caps();
 
 }  // namespace hearth::test

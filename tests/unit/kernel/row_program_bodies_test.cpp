@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Row programs executed on the CPU, without a device: small networks that act and learn, with weights in
-// registers, in shared memory and there in chunks, with reductions, several heads and windows.
+// registers, in shared memory and there in chunks, with reductions, several heads and windows; and on
+// matrix cores, with rows in shared memory and in registers.
 
 #include "unit/kernel/op_kernels.hpp"
 
@@ -48,6 +49,16 @@ Tensor two_heads(Trace& t) {
     return neg(mean((gains - mean(gains)) * entropy)) + mean(square(value - gains)) * 0.5;
 }
 
+/// Inputs, targets and outputs of f16.
+Tensor deep(Trace& t) {
+    const auto input = [&](const char* name) {
+        return cast(t.input(name, {kRows, 16}, DType::kF16), DType::kF32);
+    };
+    const Tensor y = nn::mlp(t, "net", input("x"), {16, 16, 16}, relu, {.seed = 8});
+    t.output("y", cast(y, DType::kF16));
+    return mse_loss(y, input("target")) * 64.0;
+}
+
 template <int64_t kLength, int64_t kHidden>
 Tensor windows(Trace& t) {
     const Dim rows(kLength, true);
@@ -68,6 +79,18 @@ struct NetCase {
     int64_t rows;
     uint64_t capacity;
     uint32_t shared_bytes = 48 << 10;
+    bool has_matrices = false;
+
+    std::vector<DeviceCaps> devices() const {
+        return has_matrices ? std::vector{matrix_caps(), nv_matrix_caps()}
+                            : std::vector{gpu_caps(), cpu_caps()};
+    }
+    /// Matrices of one extension go from layer to layer in registers.
+    static DeviceCaps nv_matrix_caps() {
+        DeviceCaps caps = matrix_caps();
+        caps.nv_matrix_cores = true;
+        return caps;
+    }
 };
 
 void PrintTo(const NetCase& c, std::ostream* out) {
@@ -84,6 +107,16 @@ constexpr NetCase kCases[] = {
     {"TwoHeads", two_heads, 20, 70, 16384},
     {"WindowsOfThree", windows<3, 7>, 5, 40},
     {"WindowsOfTwoWide", windows<2, 65>, 3, 9},
+    {"Matrices", regression, 21, 21, 48 << 10, true},
+    {"MatricesOfManyRows", regression, 40, 3000, 48 << 10, true},
+    {"MatricesInChunks", regression, 40, 1100, 8192, true},
+    {"MatricesOfOddWidths", odd_widths, 19, 40, 48 << 10, true},
+    {"MatricesOfClasses", classes, 30, 50, 48 << 10, true},
+    {"MatricesOfTwoHeads", two_heads, 20, 70, 16384, true},
+    {"MatricesInRegisters", regression, 70, 20000, 48 << 10, true},
+    {"MatricesOfFewRowsInRegisters", regression, 5, 20000, 48 << 10, true},
+    {"MatricesOfOddWidthsInRegisters", odd_widths, 70, 20000, 48 << 10, true},
+    {"MatricesOfHalvesInRegisters", deep, 70, 20000, 48 << 10, true},
 };
 
 /// The networks' graphs that act and that give gradients, with contents of their inputs.
@@ -124,28 +157,35 @@ class RowProgramBodies : public testing::TestWithParam<NetCase> {
   protected:
     static std::vector<OpKernel> kernels(const Variant& variant, DeviceCaps caps) {
         caps.shared_memory_bytes = GetParam().shared_bytes;
-        return kernels_of(variant, caps,
-                          {.row_programs = true, .rows_capacity = GetParam().capacity});
+        return kernels_of(
+            variant, caps,
+            {.row_programs = true,
+             .rows_capacity = GetParam().capacity,
+             .precision = GetParam().has_matrices ? Precision::kF16 : Precision::kF32});
     }
 };
 
 TEST_P(RowProgramBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
-    constexpr double kTolerance = 1e-5;  // sums in another order
-    for (const DeviceCaps& caps : {gpu_caps(), cpu_caps()})
+    // Sums in another order, which may round to the f16 beside it.
+    const double tolerance = GetParam().has_matrices ? 4e-3 : 1e-5;
+    bool matrices = false;
+    for (const DeviceCaps& caps : GetParam().devices())
         for (const Variant& variant : variants_of(GetParam())) {
             int row_programs = 0;
             for (OpKernel& kernel : kernels(variant, caps)) {
                 if (!is_row_program(kernel)) continue;
                 ++row_programs;
+                matrices |= body_requirements(*kernel.body).matrices;
                 const Status status = run_kernel(*kernel.body, kernel.launch, kernel.operands);
                 EXPECT_TRUE(status.ok()) << status.message();
                 if (!status.ok()) continue;
                 for (const auto& [index, expected] : kernel.expected)
-                    EXPECT_EQ(difference(kernel.operands[index].tensor, expected, kTolerance), "")
+                    EXPECT_EQ(difference(kernel.operands[index].tensor, expected, tolerance), "")
                         << kernel.launch.label << ": operand " << index;
             }
             EXPECT_EQ(row_programs, 1) << variant.text;
         }
+    EXPECT_EQ(matrices, GetParam().has_matrices);
 }
 
 /// Takes out the barriers ahead of the last stage.
