@@ -7,8 +7,11 @@
 #include "compile/compile.hpp"
 #include "native/native_host.hpp"
 #include "native/native_net.hpp"
+#include "native_device/device.hpp"
 #include "print/native_kernels.hpp"
 
+#include <hearth/brain.hpp>
+#include <hearth/core/hash.hpp>
 #include <hearth/hearth_runtime.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -36,10 +39,11 @@ native::HostOptions host_options(uint32_t threads = 1, const std::string& compil
 }
 
 /// A policy that learns: entries "act" and "learn".
-Compiled policy(const DeviceCaps& caps, const std::vector<int64_t>& widths = {40, 16, kOutputs}) {
+Compiled policy(const DeviceCaps& caps, const std::vector<int64_t>& widths = {40, 16, kOutputs},
+                Tensor (*activation)(const Tensor&) = tanh) {
     Trace act("act"), learn("learn");
     const auto net = [&](Trace& trace, const Tensor& x) {
-        return nn::mlp(trace, "net", x, widths, tanh, {.seed = 1});
+        return nn::mlp(trace, "net", x, widths, activation, {.seed = 1});
     };
     act.output("y", net(act, act.input("x", {kRows, kInputs})));
     const Tensor x = learn.input("x", {kRows, kInputs});
@@ -196,6 +200,16 @@ class Game {
     std::map<const float*, Buffer> buffers_;
 };
 
+/// Of names and contents, whatever else a brain says.
+uint64_t hash_of_weights(std::span<const std::byte> bytes) {
+    const Result<Brain> brain = load_brain(bytes);
+    EXPECT_TRUE(brain.ok()) << brain.status().message();
+    Hash hash;
+    for (const BrainTensor& tensor : brain->tensors)
+        hash.text(tensor.name).bytes(tensor.value.bytes());
+    return hash.value();
+}
+
 TEST(NativeContext, APolicyLearns) {
     native::Host host(host_options());
     const auto game = Game::make(host.info(), policy(cpu_caps(native::this_cpu())));
@@ -231,6 +245,42 @@ TEST(NativeContext, BitsDependOnNeitherThreadsNorSlicesNorCompiler) {
     }
     for (const auto& brain : brains) EXPECT_EQ(brain, brains[0]);
     for (const auto& action : actions) EXPECT_EQ(action, actions[0]);
+}
+
+// The bits themselves, so that a change of them is seen wherever it comes from.  Nothing here calls <math.h> but for
+// square roots, which IEEE 754 rounds, so they depend on no library; the flags are those that library.cpp gives:
+// -ffp-contract=off, above all; products say themselves where they fuse multiply and add.
+TEST(NativeContext, TrainedWeightsAreTheseBitsOnEachKindOfCpu) {
+    const struct {
+        Cpu cpu;
+        uint64_t weights;
+    } kGolden[] = {{Cpu::kScalar, 0x755bbcba374a7195},
+                   {Cpu::kX86_64V2, 0x755bbcba374a7195},
+                   // Fused multiply-adds round once where the others round twice.
+                   {Cpu::kX86_64V3, 0xe7fa6726c135de91},
+                   {Cpu::kX86_64V4, 0xe7fa6726c135de91}};
+    for (const auto& golden : kGolden) {
+        if (!native::runs_on(golden.cpu, native::this_cpu())) {
+            std::printf("this machine does not run %s\n", std::string(name_of(golden.cpu)).c_str());
+            continue;
+        }
+        const Compiled compiled = policy(cpu_caps(golden.cpu), {40, 16, kOutputs}, relu);
+        for (const char* compiler : {"gcc", "clang-14"})
+            for (const uint32_t threads : {1u, 2u, 4u}) {
+                if (std::system((std::string(compiler) + " --version > /dev/null 2>&1").c_str()) !=
+                    0)
+                    continue;
+                native::HostOptions options = host_options(threads, compiler);
+                options.cpu = golden.cpu;
+                native::Host host(options);
+                const auto game = Game::make(host.info(), compiled);
+                ASSERT_NE(game, nullptr) << host.error();
+                for (int step = 0; step < 20; ++step) (void)game->learn(step);
+                EXPECT_EQ(hash_of_weights(game->brain()), golden.weights)
+                    << std::hex << name_of(golden.cpu) << ", " << compiler << ", " << threads
+                    << " threads";
+            }
+    }
 }
 
 TEST(NativeContext, ABrainGoesOnInAnotherContextAsIfNothingHadHappened) {
