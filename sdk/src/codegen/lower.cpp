@@ -671,9 +671,7 @@ class Lowerer {
                                     op.op_class == OpClass::kMatmul ||
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
-            const bool is_glsl = (op.op_class == OpClass::kKernel && !has_cpu_kernel(op)) ||
-                                 op.name == "matmul_partial";
-            if (is_cpu(options_.caps) && is_glsl)
+            if (is_cpu(options_.caps) && op.op_class == OpClass::kKernel && !has_cpu_kernel(op))
                 return unsupported(std::string(op.name) + " has no kernel in C");
             if (op.writes_in_place && !writes_in_place(graph, graph.nodes[n]))
                 return internal_error(std::string(op.name) + " cannot write in place here");

@@ -69,6 +69,33 @@ void reference_matmul_partial(ReferenceCall& call) {
     }
 }
 
+/// Each part the product of all terms with those of other parts as zeros: for targets without the kernel.
+std::vector<Tensor> decompose_matmul_partial(DecomposeCall& call) {
+    const Tensor &a = call.in(0), &b = call.in(1);
+    const bool ta = call.attrs.flag("transpose_a"), tb = call.attrs.flag("transpose_b");
+    const int64_t parts = call.attrs.integer("parts"), granule = call.attrs.integer("granule");
+    const int inner_of_a = ta ? 0 : 1, inner_of_b = tb ? 1 : 0;
+    const Tensor count = cast(extent(a, {inner_of_a}), DType::kI32);
+    const auto whole = [&](int64_t value) {
+        return call.trace.constant(static_cast<double>(value), DType::kI32);
+    };
+    const Tensor least = (count + whole(parts - 1)) / whole(parts);
+    const Tensor each = (least + whole(granule - 1)) / whole(granule) * whole(granule);
+    const Tensor part = iota(call.trace, Shape{a.dim(inner_of_a)}, DType::kI32) / each;
+    Attrs attrs{{"transpose_a", int64_t{ta}}, {"transpose_b", int64_t{tb}}};
+    attrs.set("wide", int64_t{sum_type(a.dtype()) != a.dtype()});
+    std::vector<Tensor> products;
+    for (int64_t p = 0; p < parts; ++p) {
+        const Tensor is_here = equal(part, whole(p));
+        const auto masked = [&](const Tensor& x, int inner) {
+            return where(unsqueeze(is_here, {inner == 0 ? 1 : 0}), x, constant_like(x, 0));
+        };
+        products.push_back(
+            apply_one(op("matmul"), {masked(a, inner_of_a), masked(b, inner_of_b)}, attrs));
+    }
+    return {stack(products, 0)};
+}
+
 Status infer_blocks(InferCall& call) {
     const int64_t block = call.attrs.integer("block");
     if (block < 1) return invalid_argument("block must be at least 1");
@@ -192,6 +219,7 @@ constinit const OpDef kOps[] = {
         .op_class = OpClass::kMatmul,
         .infer = infer_matmul_partial,
         .reference = reference_matmul_partial,
+        .decompose = decompose_matmul_partial,
         .samples =
             [](Samples& s) {
                 auto add = [&s](const Shape& a, const Shape& b, int64_t ta, int64_t tb,

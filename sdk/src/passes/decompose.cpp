@@ -16,7 +16,10 @@ namespace {
 
 bool must_decompose(const Graph& graph, const Node& node, const PassOptions& options) {
     if (node.op->op_class == OpClass::kComposite) return true;
-    if (node.op->op_class != OpClass::kKernel || node.op->decompose == nullptr) return false;
+    if (node.op->decompose == nullptr) return false;
+    // Of products that are cut into parts: for CPUs nothing is.
+    if (node.op->op_class == OpClass::kMatmul) return is_cpu(options.caps);
+    if (node.op->op_class != OpClass::kKernel) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
     // Of custom kernels with a decomposition CPUs have those alone that write in place.
     if (is_cpu(options.caps)) return !node.op->writes_in_place;

@@ -6,6 +6,7 @@
 #include "compile/compile.hpp"
 #include "cpu/interpreter.hpp"
 #include "native/native_net.hpp"
+#include "ops/op_table.hpp"
 #include "passes/quantize_weights.hpp"
 #include "support/digits.hpp"
 #include "unit/agents/learner_rig.hpp"
@@ -372,6 +373,38 @@ TEST(CookC, ScansAndSortsAreThoseOfTheInterpreter) {
                 ASSERT_NEAR(found->at(name).get(i), tensor.get(i), 1e-4) << name << i;
             else
                 ASSERT_TRUE(std::isnan(found->at(name).get(i))) << name << i;
+}
+
+// For GPUs a pass cuts long products; a graph that has such products runs on CPUs as well.
+TEST(CookC, ProductsInPartsAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    const auto product = [&](const char* name, const Tensor& a, const Tensor& b, int64_t ta,
+                             int64_t tb, int64_t parts) {
+        trace.output(name, apply_one(*find_op("matmul_partial"), {a, b},
+                                     {{"transpose_a", ta}, {"transpose_b", tb}, {"parts", parts}}));
+    };
+    product("fixed", trace.input("a", {3, 40}), trace.input("b", {40, 5}), 0, 0, 4);
+    product("rows", trace.input("x", {kRows, 6}), trace.input("y", {kRows, 7}), 1, 0, 3);
+    product("across", trace.input("c", {5, kRows}), trace.input("d", {9, kRows}), 0, 1, 8);
+    product("empty", trace.input("e", {3, 0}), trace.input("f", {0, 5}), 0, 0, 2);
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    CookCOptions options;
+    options.rows_capacity = 19;
+    const auto net = build({*graph}, options);
+    ASSERT_NE(net, nullptr);
+    for (const int64_t rows : {19, 1, 7}) {
+        NamedTensors inputs, weights;
+        for (const ValueId id : graph->inputs) {
+            const Value& v = graph->value(id);
+            inputs.emplace(v.name, numbers(v.shape.at(rows), id));
+        }
+        const auto expected = interpret(*graph, inputs, weights, rows);
+        ASSERT_TRUE(expected.ok()) << expected.status().message();
+        const auto found = net->run("act", inputs, rows);
+        ASSERT_TRUE(found.ok()) << found.status().message();
+        expect_near(*found, *expected, 1e-5);
+    }
 }
 
 // What an agent pays for a decision that it stores must not depend on how many it can remember.
