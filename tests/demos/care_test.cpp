@@ -52,6 +52,7 @@ class Process {
         dup2(file, 2);
         unsetenv("DISPLAY");
         unsetenv("WAYLAND_DISPLAY");
+        setenv("XDG_CACHE_HOME", HEARTH_NATIVE_CACHE, 1);
         std::vector<std::string> words = {(folder_of_programs() / name).string()};
         words.insert(words.end(), arguments.begin(), arguments.end());
         std::vector<char*> pointers;
@@ -119,8 +120,8 @@ class DemoCare : public ::testing::Test {
     /// A race that nobody sees, as fast as it goes, far longer than any test waits.
     std::vector<std::string> race(const std::vector<std::string>& more,
                                   const std::string& frames = "10000000") const {
-        std::vector<std::string> all = {"--headless", "--turbo",  "--draw-every",
-                                        "1000000000", "--frames", frames};
+        std::vector<std::string> all = {"--headless", "--turbo", "--draw-every", "1000000000",
+                                        "--frames",   frames,    "--device",     "native"};
         all.insert(all.end(), more.begin(), more.end());
         return all;
     }
