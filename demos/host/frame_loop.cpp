@@ -113,12 +113,18 @@ FrameLoop::~FrameLoop() {
 Status FrameLoop::finish(Slot& slot) {
     if (slot.serial == 0) return {};
     const uint64_t serial = std::exchange(slot.serial, 0);
+    Status waited;  // for all lanes, although one failed
     for (const Lane& lane : slot.lanes) {
-        const VulkanApi& vk = lane.device->vk();
-        const VkDevice device = lane.device->handle();
-        HEARTH_TRY(check_vulkan(vk.WaitForFences(device, 1, &lane.done, VK_TRUE, UINT64_MAX),
-                                "vkWaitForFences"));
-        HEARTH_TRY(check_vulkan(vk.ResetFences(device, 1, &lane.done), "vkResetFences"));
+        const Status status =
+            check_vulkan(lane.device->vk().WaitForFences(lane.device->handle(), 1, &lane.done,
+                                                         VK_TRUE, UINT64_MAX),
+                         "vkWaitForFences");
+        if (waited.ok()) waited = status;
+    }
+    HEARTH_TRY(waited);
+    for (const Lane& lane : slot.lanes) {
+        HEARTH_TRY(check_vulkan(lane.device->vk().ResetFences(lane.device->handle(), 1, &lane.done),
+                                "vkResetFences"));
         take_times(lane, serial);
     }
     if (slot.screenshot_path.empty()) return {};
@@ -230,10 +236,12 @@ Status FrameLoop::end(const Frame& frame, Presenter* presenter) {
 
 Status FrameLoop::wait() {
     span_times_.clear();
+    Status waited;  // for all frames, although one failed: the caller destroys what they use
     for (uint32_t i = 0; i < kFramesInFlight; ++i) {  // oldest first
-        HEARTH_TRY(finish(slots_[(serial_ + i) % kFramesInFlight]));
+        const Status status = finish(slots_[(serial_ + i) % kFramesInFlight]);
+        if (waited.ok()) waited = status;
     }
-    return {};
+    return waited;
 }
 
 void FrameLoop::write_timestamp(const Frame& frame, VkCommandBuffer cmd, uint32_t span,

@@ -8,6 +8,7 @@
 // HEARTH_FAIL_AT    0, 1, ...: which call; not set: none
 // HEARTH_FAIL_WITH  a VkResult: -1 (out of host memory) unless set; with -4 every call behind it fails, too, as on a
 //                   device that was lost
+// HEARTH_LIST_CALLS set: it tells each call that can fail
 //
 // It tells on stderr what it failed.  The layer's interface is that of the loader, version 2 (vk_layer.h).
 
@@ -78,7 +79,9 @@ long setting(const char* name, long otherwise) {
 /// VK_SUCCESS, or what this call fails with.
 VkResult failure_of(const char* function) {
     static const long at = setting("HEARTH_FAIL_AT", -1), with = setting("HEARTH_FAIL_WITH", -1);
+    static const bool is_listing = std::getenv("HEARTH_LIST_CALLS") != nullptr;
     const long call = g_calls++;
+    if (is_listing) std::fprintf(stderr, "failing_layer: call %ld, %s\n", call, function);
     const bool fails = at >= 0 && (with == VK_ERROR_DEVICE_LOST ? call >= at : call == at);
     if (!fails) return VK_SUCCESS;
     if (call == at) std::fprintf(stderr, "failing_layer: call %ld, %s\n", call, function);
