@@ -135,5 +135,6 @@ def test_stable_baselines3_trains_hatchlings_whose_brain_learns_on_in_the_game(t
                    check=True, capture_output=True)
     lines = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     bars = [line["embers"] for line in lines if "embers" in line]
-    assert len(bars) == 2 and min(bars) > 15, lines
+    # With chance, and with rules of learning that are others; untrained ones find two to four.
+    assert len(bars) == 2 and 5 < bars[0] < bars[1], lines
     assert max(line.get("learn_steps", 0) for line in lines) > 50
