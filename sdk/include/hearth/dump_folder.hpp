@@ -82,9 +82,9 @@ class DumpFolder {
         auto& state = *static_cast<State*>(user_data);
         const std::string digits = std::to_string(index);
         const std::string zeros(digits.size() < 6 ? 6 - digits.size() : 0, '0');
-        const Status status = write_file_atomically(
-            state.folder + "/" + zeros + digits + ".safetensors",
-            span(static_cast<const std::byte*>(bytes), static_cast<size_t>(byte_count)));
+        const Status status =
+            write_file_atomically(state.folder + "/" + zeros + digits + ".safetensors",
+                                  span(static_cast<const std::byte*>(bytes), byte_count));
         if (status.ok()) ++state.count;
         if (state.status.ok()) state.status = status;
     }

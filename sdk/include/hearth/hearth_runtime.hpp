@@ -606,7 +606,7 @@ class Session {
     HEARTH_EXPERIMENTAL Result<std::string> describe() {
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_session_describe(handle_, nullptr, &bytes)));
-        std::string json(static_cast<size_t>(bytes), '\0');
+        std::string json(bytes, '\0');
         HEARTH_TRY(check(hearth_session_describe(handle_, json.data(), &bytes)));
         json.pop_back();  // the zero
         return json;

@@ -184,7 +184,7 @@ void CostMeter::remember(double ratio) {
     std::array<double, kRemembered> sorted = ratios_;
     const size_t ratios = std::min(measured_, kRemembered);
     std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(ratios));
-    margin_ = std::clamp(sorted[(ratios - 1) * 95 / 100], 1.0, kMostMargin);
+    margin_ = std::clamp(sorted[(ratios - 1) * 97 / 100], 1.0, kMostMargin);
 }
 
 }  // namespace hearth::agents

@@ -39,8 +39,8 @@ inline double budget_us(double learn_us, hearth_agents_preference preference) {
 
 /// Each step has a cost of its own, the mean of the others until it was measured.  A slice's time corrects those of
 /// its steps by the same factor, so that a slow step is told from fast ones as slices begin and end at different
-/// barriers.  Predictions are raised by the 95th percentile of how much longer than predicted the last 32
-/// slices took, fourfold at most.
+/// barriers.  Predictions are raised by how much longer than predicted the last 32 slices took, but
+/// for the longest of them, fourfold at most.
 ///
 /// What lies between two barriers and is longer than a frame's budget is recorded step by step, and a dispatch that is
 /// longer in pieces: two, then four, as long as that helps.  A GPU that runs all its workgroups at once takes as long
