@@ -3,7 +3,7 @@
 
 // Random graphs give the same on the interpreter, as planned Programs on the CPU, and on a device.
 //
-// HEARTH_GRAPHS     how many (500)
+// HEARTH_GRAPHS     how many (250; with HEARTH_TEST_EVERY 500)
 // HEARTH_GRAPHS_AT  the first seed (0)
 //
 // A twentieth of them also with products that read f16.
@@ -207,12 +207,16 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
     }
 };
 
+int64_t graphs_by_default() {
+    return test_setting("HEARTH_TEST_EVERY").empty() ? 250 : 500;
+}
+
 TEST_P(RandomGraphs, AgreeOnTheInterpreterThePlannedProgramAndTheDevice) {
-    check_shard(number_from("HEARTH_GRAPHS", 500), Precision::kF32);
+    check_shard(number_from("HEARTH_GRAPHS", graphs_by_default()), Precision::kF32);
 }
 
 TEST_P(RandomGraphs, AgreeWhereProductsReadF16) {
-    check_shard(number_from("HEARTH_GRAPHS", 500) / kMixedPart, Precision::kF16);
+    check_shard(number_from("HEARTH_GRAPHS", graphs_by_default()) / kMixedPart, Precision::kF16);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shard, RandomGraphs, testing::Range(uint64_t{0}, kShards));

@@ -61,7 +61,8 @@ inline standalone::DeviceOptions test_device_options() {
 inline Result<std::unique_ptr<standalone::Instance>> make_test_instance() {
 #if defined(HEARTH_TEST_NATIVE)
     if (test_setting("HEARTH_TEST_DEVICE") == "native") {
-        static native::Host host;
+        // Most kernels run seldom, and building them takes the longest.
+        static native::Host host({.build = {.flags = "-O1"}});
         return standalone::Instance::create_native(host.info());
     }
 #endif

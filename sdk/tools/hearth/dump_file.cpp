@@ -57,7 +57,10 @@ Result<std::vector<std::filesystem::path>> dump_files(const std::string& path) {
     std::vector<std::filesystem::path> files;
     for (const auto& file : std::filesystem::directory_iterator(path, error))
         if (file.path().extension() == ".safetensors") files.push_back(file.path());
-    if (error || files.empty()) return not_found(path + " has no .safetensors files");
+    if (error || files.empty())
+        return not_found(
+            path +
+            ": expected a file or a folder of dumps, found a folder without .safetensors files");
     std::sort(files.begin(), files.end());
     return files;
 }
