@@ -322,7 +322,7 @@ bool Session::hand_over(const PendingDump& dump) {
     uint64_t byte_count = 0;
     (void)encode_dump(*this, info, nullptr, &byte_count);
     Array<std::byte> bytes;
-    if (!bytes.resize(context_->allocator(), static_cast<size_t>(byte_count))) return false;
+    if (!bytes.resize(context_->allocator(), byte_count)) return false;
     (void)encode_dump(*this, info, bytes.data(), &byte_count);
     dump_info_.flags = 0;  // the program is in one of them
     dump_info_.callback(dump_info_.user_data, dump.index, bytes.data(), byte_count);
