@@ -75,6 +75,15 @@ void RowFrame::note_store(ValueId v) {
     if (std::find(stores.begin(), stores.end(), v) == stores.end()) stores.push_back(v);
 }
 
+void RowFrame::store_zeros_without_rows(uint32_t sums, int count) {
+    ends.if_(begin >= end);
+    const Expr e = ends.for_(
+        "e", thread, [&](Expr next) { return next < count; }, index(plan.threads));
+    ends.store(sums, group * count + e, zero());
+    ends.end();
+    ends.end();
+}
+
 int RowFrame::take_threads(int tasks) {
     constexpr int kTogether = 32;  // threads of a subgroup stay together
     const int taken = next_thread_;

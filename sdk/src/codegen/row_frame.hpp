@@ -77,6 +77,9 @@ struct RowFrame {
     /// Notes that the program stores the value.
     void note_store(ValueId v);
 
+    /// A workgroup without rows leaves zeros in its part of what is summed up over rows.
+    void store_zeros_without_rows(uint32_t sums, int count);
+
     /// Work of one stage begins with the thread after the last one that the stage before used, so
     /// that small stages of one level run side by side.  Returns that thread.
     int take_threads(int tasks);

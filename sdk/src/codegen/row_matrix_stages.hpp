@@ -66,7 +66,6 @@ class MatrixProductStage final : public Stage {
     std::vector<Statement> write() override;
 
   private:
-    void open_chunks();
     void multiply(const FragmentTasks& task);
     bool store_fragments(Expr own);
     void store_elements(Expr own);

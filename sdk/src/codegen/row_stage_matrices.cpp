@@ -96,23 +96,13 @@ std::vector<Statement> MatrixProductStage::write() {
     writer_.assign(body.element(sums_, i), body.fill(Chunk::kSums, frame_.zero()));
     writer_.end();
     const bool in_chunks = frame_.plan.mode == RowWeights::kChunked;
-    if (in_chunks) open_chunks();
+    if (in_chunks) chunk_ = weights_.open_chunks(writer_, static_cast<size_t>(stage_.weight));
     FragmentTasks task(frame_, writer_, deal_, own, "c0", "r0");
     multiply(task);
     task.close();
     if (in_chunks) writer_.end();
     if (!frame_.is_whole_tile || !store_fragments(own)) store_elements(own);
     return writer_.take();
-}
-
-/// The loop over chunks of weights that come into shared memory one by one.
-void MatrixProductStage::open_chunks() {
-    chunk_ = writer_.for_(
-        "k0", frame_.index(0), [&](Expr k) { return k < weight_.inner; },
-        frame_.index(weight_.chunk));
-    if (!weight_.is_whole()) writer_.barrier();
-    weights_.load(writer_, static_cast<size_t>(stage_.weight), chunk_);
-    writer_.barrier();
 }
 
 Expr MatrixProductStage::sum(const FragmentTasks& task, Expr i) const {
@@ -331,17 +321,8 @@ void MatrixGradientStage::store(KernelWriter& to, Expr own) {
     const uint32_t buffer = frame_.buffer(v);
     frame_.note_store(v);
     const bool adds = !frame_.plan.is_single && !frame_.keeps_gradients;
-    // A workgroup without rows leaves zeros.
-    if (adds && frame_.keep(v, [] { return Expr(); }).is_new) {
-        KernelWriter& ends = frame_.ends;
-        ends.if_(frame_.begin >= frame_.end);
-        const Expr e = ends.for_(
-            "e", frame_.thread, [&](Expr next) { return next < lines * width; },
-            frame_.index(frame_.plan.threads));
-        ends.store(buffer, frame_.group * (lines * width) + e, frame_.zero());
-        ends.end();
-        ends.end();
-    }
+    if (adds && frame_.keep(v, [] { return Expr(); }).is_new)
+        frame_.store_zeros_without_rows(buffer, lines * width);
     FragmentTasks task(frame_, to, deal_, own, "n0", "m0", true);
     const Expr sums = body.element(sums_, task.round);
     if (!adds && lines % m == 0 && width % n == 0) {

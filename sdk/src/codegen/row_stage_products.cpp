@@ -55,22 +55,12 @@ std::vector<Statement> SharedProductStage::write() {
     const Expr i = writer_.unrolled_for_("i", count);
     writer_.assign(frame_.body->element(sums_, i), frame_.four_zeros());
     writer_.end();
-    if (in_chunks_) open_chunks();
+    if (in_chunks_) chunk_ = weights_.open_chunks(writer_, static_cast<size_t>(stage_.weight));
     multiply(open_tasks(frame_, writer_, deal_, lane));
     close_tasks(writer_);
     if (in_chunks_) writer_.end();
     store_results(lane);
     return writer_.take();
-}
-
-/// The loop over chunks of weights that come into shared memory one by one.
-void SharedProductStage::open_chunks() {
-    chunk_ = writer_.for_(
-        "k0", frame_.index(0), [&](Expr k) { return k < weight_.inner; },
-        frame_.index(weight_.chunk));
-    if (!weight_.is_whole()) writer_.barrier();
-    weights_.load(writer_, static_cast<size_t>(stage_.weight), chunk_);
-    writer_.barrier();
 }
 
 void SharedProductStage::multiply(const DealtTask& task) {

@@ -116,16 +116,7 @@ void GradientStage::store_sums(KernelWriter& to, Expr lane) {
     to.end();
     to.end();
     close_tasks(to);
-    if (!adds) return;
-    // A workgroup without rows leaves zeros.
-    KernelWriter& ends = frame_.ends;
-    ends.if_(frame_.begin >= frame_.end);
-    const Expr e = ends.for_(
-        "e", frame_.thread, [&](Expr next) { return next < lines * width; },
-        frame_.index(frame_.plan.threads));
-    ends.store(buffer, frame_.group * (lines * width) + e, frame_.zero());
-    ends.end();
-    ends.end();
+    if (adds) frame_.store_zeros_without_rows(buffer, lines * width);
 }
 
 // --------------------------------------------------------------------------------- other sums

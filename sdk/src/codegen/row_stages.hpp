@@ -111,7 +111,6 @@ class SharedProductStage final : public Stage {
     std::vector<Statement> write() override;
 
   private:
-    void open_chunks();
     void multiply(const DealtTask& task);
     void store_results(Expr lane);
 

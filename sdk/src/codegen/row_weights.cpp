@@ -94,6 +94,16 @@ void RowWeightCopies::load(KernelWriter& to, size_t index, Expr from) {
     to.end();
 }
 
+Expr RowWeightCopies::open_chunks(KernelWriter& to, size_t index) {
+    const RowWeight& w = frame_.plan.weights[index];
+    const Expr chunk = to.for_(
+        "k0", frame_.index(0), [&](Expr k) { return k < w.inner; }, frame_.index(w.chunk));
+    if (!w.is_whole()) to.barrier();
+    load(to, index, chunk);
+    to.barrier();
+    return chunk;
+}
+
 void RowWeightCopies::fetch(KernelWriter& to, size_t index) {
     const int count = quads(frame_.plan.weights[index]), threads = frame_.plan.threads;
     const int each = ceil_div(count, threads);

@@ -19,6 +19,9 @@ class RowWeightCopies {
     /// Copies weights to shared memory; `from` is the first of the inner extent.
     void load(KernelWriter& to, size_t index, Expr from);
     void load_all(KernelWriter& to, size_t index) { load(to, index, frame_.index(0)); }
+    /// Opens the loop over chunks of weights that come into shared memory one by one.  Returns the
+    /// chunk's first of the inner extent; the caller closes the loop.
+    Expr open_chunks(KernelWriter& to, size_t index);
 
     /// The same in two halves with registers in between, so that other work hides the wait.
     void fetch(KernelWriter& to, size_t index);
