@@ -73,7 +73,8 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
     HEARTH_TRY(self->create_presenter(extent));
 
     if (is_native) {
-        HEARTH_ASSIGN(self->native_, native::open_device(options.device, options.threads));
+        HEARTH_ASSIGN(self->native_,
+                      native::open_device(options.device, {.threads = options.threads}));
     }
     HEARTH_ASSIGN(self->loop_, FrameLoop::create(*self->device_, span_count, &self->files_,
                                                  &self->mind_device()));

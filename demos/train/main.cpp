@@ -274,7 +274,7 @@ int run_program(int argc, char** argv) {
                 std::to_string(device_of_rank(device_identities(*instance), ranks->local_rank()));
         }
         HEARTH_ASSIGN(const native::OpenDevice opened,
-                      native::open_device(wish, arguments.threads));
+                      native::open_device(wish, {.threads = arguments.threads}));
         if (ranks->size() > 1)
             fmt::print(stderr, "rank {} of {}: {}\n", ranks->rank(), ranks->size(),
                        opened.device->properties().deviceName);

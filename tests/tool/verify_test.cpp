@@ -208,7 +208,7 @@ TEST_F(VerifyTool, BrokenCasesFailAndTheOthersStillRun) {
     EXPECT_TRUE(ran.says("2 passed, 8 failed, 0 skipped\n")) << ran.text;
 }
 
-TEST_F(VerifyTool, TheGpuAndThePlannedProgramGiveTheSame) {
+TEST_F(VerifyTool, DevicesAndThePlannedProgramGiveTheSame) {
     const OnnxBuilder policy = testing::small_policy();
     write(root_ / "policy" / "model.onnx", policy.bytes());
     const fs::path set = root_ / "policy" / "test_data_set_0";
@@ -230,7 +230,7 @@ TEST_F(VerifyTool, TheGpuAndThePlannedProgramGiveTheSame) {
         }
     write(set / "output_0.pb", bytes_of(float_tensor("action", {3, 2}, action)));
     write(set / "output_1.pb", bytes_of(float_tensor("state_outs", {3}, {7, 8, 9})));
-    for (const char* device : {"cpu", "gpu", "both", "program"})
+    for (const char* device : {"cpu", "gpu", "both", "program", "native"})
         for (const char* rows : {"", "--rows"}) {
             const Ran ran =
                 verify(std::string("--rtol 1e-5 --atol 1e-6 --device ") + device + " " + rows);
@@ -347,11 +347,11 @@ TEST_F(VerifyTool, InfoListsAUsableDevice) {
     if (!fs::is_directory(variable))                                             \
     GTEST_SKIP() << "HEARTH_CASES has no folder '" << folder << "': " << variable
 
-TEST(ReferenceCases, AllPoliciesPassOnCpuAndGpu) {
+TEST(ReferenceCases, AllPoliciesPassOnAllDevices) {
     REFERENCE_CASES(policies, "policies");
-    for (const char* rows : {"", "--rows "}) {
-        const Ran ran = run(std::string("verify ") + rows +
-                            "--rtol 1e-4 --atol 1e-4 --device both '" + policies.string() + "'");
+    for (const char* arguments : {"--device both", "--rows --device both", "--device native"}) {
+        const Ran ran = run(std::string("verify --rtol 1e-4 --atol 1e-4 ") + arguments + " '" +
+                            policies.string() + "'");
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         EXPECT_TRUE(ran.says("13 passed, 0 failed, 0 skipped\n")) << ran.text;
     }
@@ -375,17 +375,19 @@ TEST(ReferenceCases, CookedNetsAndPoliciesGiveTheSameBits) {
 
 TEST(ReferenceCases, NoConformanceCaseFailsAndWhatIsSkippedIsNamed) {
     REFERENCE_CASES(nodes, "onnx_node");
-    // A software driver translates each case's kernels: all of them in the nightly tests, by day a share.
+    // A driver or a compiler translates each case's kernels: all in the nightly tests, by day a share.
     std::vector<fs::path> cases;
     for (const fs::directory_entry& one : fs::directory_iterator(nodes))
         if (one.is_directory()) cases.push_back(one.path());
     std::ranges::sort(cases);
     const size_t step = std::getenv("HEARTH_TEST_EVERY") != nullptr ? 1 : 4;
-    std::vector<fs::path> share;
+    std::vector<fs::path> share, native_share;
     for (size_t i = 0; i < cases.size(); i += step) share.push_back(cases[i]);
+    for (size_t i = 0; i < cases.size(); i += step * step) native_share.push_back(cases[i]);
     const std::string all = " '" + nodes.string() + "'";
     for (const std::string& arguments :
-         {"--device cpu" + all, "--device program" + all, "--device gpu" + quoted(share)}) {
+         {"--device cpu" + all, "--device program" + all, "--device gpu" + quoted(share),
+          "--device native" + quoted(native_share)}) {
         const Ran ran = run("verify " + arguments);
         EXPECT_EQ(ran.exit_code, 0) << ran.text;
         EXPECT_TRUE(ran.says(" 0 failed, ")) << ran.text;

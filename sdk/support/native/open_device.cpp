@@ -4,14 +4,15 @@
 #include "native/open_device.hpp"
 
 #include <charconv>
+#include <utility>
 
 namespace hearth::native {
 
-Result<OpenDevice> open_device(const std::string& wish, uint32_t threads) {
+Result<OpenDevice> open_device(const std::string& wish, HostOptions native) {
     OpenDevice opened;
     standalone::DeviceOptions options;
     if (wish == "native") {
-        opened.host = std::make_unique<Host>(HostOptions{.threads = threads});
+        opened.host = std::make_unique<Host>(std::move(native));
         HEARTH_ASSIGN(opened.instance, standalone::Instance::create_native(opened.host->info()));
     } else {
         const char* const end = wish.data() + wish.size();

@@ -21,8 +21,9 @@ struct OpenDevice {
     std::unique_ptr<standalone::Device> device;
 };
 
-/// wish  "native"; or the index of a Vulkan device; or "", "-1": the best Vulkan device.
+/// wish    "native"; or the index of a Vulkan device; or "", "-1": the best Vulkan device
+/// native  how the CPU is used, where that is the wish
 /// Errors: kInvalidArgument for another wish; those of the device.
-Result<OpenDevice> open_device(const std::string& wish, uint32_t threads = 1);
+Result<OpenDevice> open_device(const std::string& wish, HostOptions native = {});
 
 }  // namespace hearth::native

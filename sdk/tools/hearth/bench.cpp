@@ -107,7 +107,7 @@ Status bench(const BenchOptions& options) {
     HEARTH_ASSIGN(const size_t index, find_entry(model.graphs, options.model.entry));
     const std::string& entry = model.graphs[index].name;
     HEARTH_ASSIGN(const native::OpenDevice opened,
-                  native::open_device(options.device, options.threads));
+                  native::open_device(options.device, {.threads = options.threads}));
     const std::unique_ptr<standalone::Device>& device = opened.device;
     std::vector<std::byte> bytes = model.package;
     if (!model.is_package()) {

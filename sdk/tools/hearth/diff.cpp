@@ -60,7 +60,7 @@ struct Ran {
 Result<Ran> run_one(const Model& model, size_t entry, const NamedTensors& inputs, int64_t rows,
                     const std::string& device) {
     const Runners runners = make_runners(device, -1);
-    if (runners.list.empty()) return runners.no_gpu.in("no device");
+    if (runners.list.empty()) return runners.missing.in("no device");
     HEARTH_ASSIGN(NamedTensors found, run_model(*runners.list[0], model, entry, inputs, rows));
     Ran ran;
     for (const GraphOutput& output : model.graphs[entry].outputs)
@@ -223,7 +223,7 @@ void add_diff(CLI::App& app, int& exit_code) {
     command->add_option("SECOND", options->second, "The other model, or the other run's dumps.")
         ->required();
     add_input_options(*command, options->inputs);
-    command->add_option("--device", options->device, "cpu (the reference), gpu or program.")
+    command->add_option("--device", options->device, "cpu (the reference), gpu, native or program.")
         ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
         ->capture_default_str();
     command->add_option("--second-device", options->second_device, "Default: the same.")

@@ -103,7 +103,7 @@ Status run(const RunOptions& options) {
     HEARTH_TRY(check_outputs(options, graph));
     HEARTH_ASSIGN(const Inputs inputs, make_inputs(graph, options.inputs));
     const Runners runners = make_runners(options.device, options.device_index);
-    if (runners.list.empty()) return runners.no_gpu.in("no device");
+    if (runners.list.empty()) return runners.missing.in("no device");
     std::vector<std::byte> dump;
     if (!options.dump.empty()) {
         HEARTH_TRY(check_writable(options.dump).in("--dump"));
@@ -151,7 +151,7 @@ void add_run(CLI::App& app, int& exit_code) {
     command->add_option("--format", options->format, "Of the outputs: npy, or pb (TensorProto).")
         ->check(CLI::IsMember({"npy", "pb"}))
         ->capture_default_str();
-    command->add_option("--device", options->device, "gpu, cpu (the reference) or program.")
+    command->add_option("--device", options->device, "gpu, native, cpu (the reference) or program.")
         ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
         ->capture_default_str();
     command

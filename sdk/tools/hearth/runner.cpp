@@ -48,23 +48,22 @@ Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs,
 }
 
 Status Runner::keep_dump(uint32_t, std::vector<std::byte>*) {
-    return unsupported("a dump is of a run on a GPU; --device is " + std::string(name()));
+    return unsupported("a dump is of a run on a device; --device is " + std::string(name()));
 }
 
 Runners make_runners(std::string_view device, int device_index, bool cooked) {
     Runners runners;
-    const auto add = [&](std::unique_ptr<Runner> runner) {
-        runners.list.push_back(cooked ? make_cooked_runner(std::move(runner)) : std::move(runner));
+    const auto add = [&](Result<std::unique_ptr<Runner>> runner) {
+        if (!runner.ok())
+            runners.missing = runner.status();
+        else
+            runners.list.push_back(cooked ? make_cooked_runner(std::move(*runner))
+                                          : std::move(*runner));
     };
     if (device == "cpu" || device == "both") add(make_cpu_runner());
     if (device == "program") add(make_program_runner());
     if (device == "native") add(make_native_runner());
-    if (device == "cpu" || device == "program" || device == "native") return runners;
-    Result<std::unique_ptr<Runner>> gpu = make_gpu_runner(device_index);
-    if (gpu.ok())
-        add(std::move(*gpu));
-    else
-        runners.no_gpu = gpu.status();
+    if (device == "gpu" || device == "both") add(make_gpu_runner(device_index));
     return runners;
 }
 

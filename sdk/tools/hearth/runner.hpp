@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs models on concrete data: by the reference interpreter or on a GPU.
+// Runs models on concrete data: by the reference interpreter or on a device.
 
 #pragma once
 
@@ -53,13 +53,13 @@ std::unique_ptr<Runner> make_cpu_runner();
 /// Compiles each model and runs the planned Program on the CPU, at its real arena offsets.
 std::unique_ptr<Runner> make_program_runner();
 
-/// Cooks each model to C, has the system's compiler build it, and runs that (native/native_net.hpp).
-std::unique_ptr<Runner> make_native_runner();
-
 /// Compiles each model and runs it on one GPU of the machine (hearth info lists them; negative: the
 /// default).  Never falls back to the CPU.  Errors: kNotFound and others if there is no device that
 /// Hearth can use.
 Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index);
+
+/// The same on this machine's CPU, in C that the system's compiler builds.
+Result<std::unique_ptr<Runner>> make_native_runner();
 
 /// Runs each graph with `inner`, then cooks it to a package for the same device and runs that: the
 /// results must have the same bits.  Errors: kInternal naming the first output that differs.
@@ -68,7 +68,7 @@ std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
 /// Those that --device names: cpu, gpu, both (cpu and gpu), program or native.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
-    Status no_gpu;  ///< why a GPU that was asked for is not there
+    Status missing;  ///< why a device that was asked for is not there
 };
 Runners make_runners(std::string_view device, int device_index, bool cooked = false);
 

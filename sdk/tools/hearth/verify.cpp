@@ -146,8 +146,9 @@ class Verifier {
             if (draws_numbers(model->graph()))
                 return {{"", from_error(unsupported("its outputs depend on random numbers; those "
                                                     "stored are another generator's"))}};
-            if (!runners_.no_gpu.ok())
-                outcomes.push_back({"gpu", failed("no device: " + runners_.no_gpu.message())});
+            if (!runners_.missing.ok())
+                outcomes.push_back({options_.device == "native" ? "native" : "gpu",
+                                    failed("no device: " + runners_.missing.message())});
             for (const std::unique_ptr<Runner>& runner : runners_.list)
                 outcomes.push_back(
                     {std::string(runner->name()), run_set(*runner, *model, *set, tolerance)});
@@ -227,11 +228,11 @@ void add_verify(CLI::App& app, int& exit_code) {
     CLI::App* command = app.add_subcommand(
         "verify", "Run reference cases (folders with model.onnx and test_data_set_*) and compare.");
     command
-        ->add_option("--device", options->device,
-                     "Where to run: cpu (the reference), gpu, both, or program (the "
-                     "compiled program, on the CPU at its real offsets), or native (cooked to C, "
-                     "built by the "
-                     "system's compiler).")
+        ->add_option(
+            "--device", options->device,
+            "Where to run: cpu (the reference), gpu, both, program (the compiled program, on "
+            "the CPU at its real offsets), or native (the CPU as a device, in C that the "
+            "system's compiler builds).")
         ->check(CLI::IsMember({"cpu", "gpu", "both", "program", "native"}))
         ->capture_default_str();
     command

@@ -57,8 +57,8 @@ std::vector<DeviceOutcome> run_file(const fs::path& path, const Runners& runners
     const gradient_cases::GradientCase* c = gradient_cases::find_case(data->name);
     if (c == nullptr) return {{"", skipped("the name '" + data->name + "' is not known")}};
     std::vector<DeviceOutcome> outcomes;
-    if (!runners.no_gpu.ok())
-        outcomes.push_back({"gpu", failed("no device: " + runners.no_gpu.message())});
+    if (!runners.missing.ok())
+        outcomes.push_back({"device", failed("no device: " + runners.missing.message())});
     for (const std::unique_ptr<Runner>& runner : runners.list)
         outcomes.push_back({std::string(runner->name()), run_case(*runner, *c, *data, tolerance)});
     return outcomes;

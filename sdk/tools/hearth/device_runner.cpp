@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "compile/compile.hpp"
+#include "compile/graph_file.hpp"
+#include "model.hpp"
+#include "native/open_device.hpp"
 #include "runner.hpp"
 
 #include <fmt/format.h>
-#include <standalone/device.hpp>
-#include <standalone/instance.hpp>
 #include <standalone/program_runner.hpp>
 
 #include <limits>
@@ -30,18 +31,18 @@ Status check_fits(const std::string& name, const HostTensor& tensor) {
     return {};
 }
 
-class GpuRunner final : public Runner {
+/// A GPU, or this machine's CPU as a device.
+class DeviceRunner final : public Runner {
   public:
-    static Result<std::unique_ptr<Runner>> create(int device_index) {
-        auto runner = std::make_unique<GpuRunner>();
-        HEARTH_ASSIGN(runner->instance_, standalone::Instance::create());
-        HEARTH_ASSIGN(runner->device_,
-                      standalone::Device::create(*runner->instance_, {.index = device_index}));
-        HEARTH_ASSIGN(runner->caps_, runner->device_->caps());
+    static Result<std::unique_ptr<Runner>> create(const std::string& wish) {
+        auto runner = std::make_unique<DeviceRunner>();
+        // Most of these kernels run once: what the compiler takes counts as well.
+        HEARTH_ASSIGN(runner->opened_, native::open_device(wish, {.build = {.flags = "-O1"}}));
+        HEARTH_ASSIGN(runner->caps_, runner->device().caps());
         return std::unique_ptr<Runner>(std::move(runner));
     }
 
-    std::string_view name() const override { return "gpu"; }
+    std::string_view name() const override { return is_native() ? "native" : "gpu"; }
 
     Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                    int64_t rows) override {
@@ -50,14 +51,24 @@ class GpuRunner final : public Runner {
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
         const std::vector<std::byte> bytes = save_program(compiled.program);
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
-                      standalone::ProgramRunner::create(*device_, bytes));
+                      standalone::ProgramRunner::create(device(), bytes));
         return run(*program, graph.name, inputs, rows);
     }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t rows,
                                      const char* profile) override {
+        if (is_native() && profile == nullptr) {
+            // A package without a program for CPUs has the graphs from which one is made.
+            HEARTH_ASSIGN(const PackageView view, open_package(package));
+            if (!has_program_for_cpus(view)) {
+                HEARTH_ASSIGN(const std::vector<Graph> graphs,
+                              load_graphs(view.graph(), view.weights()));
+                HEARTH_ASSIGN(const size_t index, find_entry(graphs, entry));
+                return run_graph(graphs[index], inputs, rows);
+            }
+        }
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> program,
-                      standalone::ProgramRunner::create_from_package(*device_, package, profile));
+                      standalone::ProgramRunner::create_from_package(device(), package, profile));
         return run(*program, entry, inputs, rows);
     }
     Status keep_dump(uint32_t step, std::vector<std::byte>* bytes) override {
@@ -77,6 +88,17 @@ class GpuRunner final : public Runner {
     }
 
   private:
+    standalone::Device& device() const { return *opened_.device; }
+    bool is_native() const { return opened_.host != nullptr; }
+
+    static bool has_program_for_cpus(const PackageView& view) {
+        for (uint32_t i = 0; i < view.profiles().size(); ++i) {
+            const Result<Program> program = load_program(view.program(i), view.weights());
+            if (program.ok() && program->cpu != Cpu::kNone) return true;
+        }
+        return false;
+    }
+
     Result<NamedTensors> run(standalone::ProgramRunner& program, const std::string& entry,
                              const NamedTensors& inputs, int64_t rows) {
         if (dump_ != nullptr) {
@@ -85,8 +107,7 @@ class GpuRunner final : public Runner {
         return program.run(entry.c_str(), rows, inputs);
     }
 
-    std::unique_ptr<standalone::Instance> instance_;
-    std::unique_ptr<standalone::Device> device_;
+    native::OpenDevice opened_;
     DeviceCaps caps_;
     uint32_t dump_step_ = HEARTH_NO_STEP;
     std::vector<std::byte>* dump_ = nullptr;
@@ -95,7 +116,11 @@ class GpuRunner final : public Runner {
 }  // namespace
 
 Result<std::unique_ptr<Runner>> make_gpu_runner(int device_index) {
-    return GpuRunner::create(device_index);
+    return DeviceRunner::create(std::to_string(device_index));
+}
+
+Result<std::unique_ptr<Runner>> make_native_runner() {
+    return DeviceRunner::create("native");
 }
 
 }  // namespace hearth::tool
