@@ -306,7 +306,8 @@ class Vector(VectorEnv[Array, Any, Array]):
         return observations.copy(), rewards.astype(np.float64), over, cut_off, info
 
     def close_extras(self, **unused: Any) -> None:
-        self._worlds.close()
+        if hasattr(self, "_worlds"):  # gymnasium closes what could not be made, too
+            self._worlds.close()
 
 
 def make(name: str, library: str | os.PathLike[str] | None = None) -> Env:

@@ -74,10 +74,14 @@ def first_state(name, seed):
 
 
 # Observations are equal to the last bit where both compute in doubles and round once; Acrobot's and Pendulum's sines
-# are NumPy's there and the C library's here.
+# are NumPy's there and the C library's here. The torque is a float32 that NumPy 1 makes a double of, and a pendulum
+# that swings at random for 200 steps makes a thousand times as much of the difference.
+PENDULUM_TOLERANCE = 1e-4 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 1e-3
+
+
 @pytest.mark.parametrize(("name", "theirs", "tolerance"), [
     ("CartPole", "CartPole-v1", 0.0), ("MountainCar", "MountainCar-v0", 0.0),
-    ("MountainCarContinuous", "MountainCarContinuous-v0", 1e-5), ("Pendulum", "Pendulum-v1", 1e-4),
+    ("MountainCarContinuous", "MountainCarContinuous-v0", 1e-5), ("Pendulum", "Pendulum-v1", PENDULUM_TOLERANCE),
     ("Acrobot", "Acrobot-v1", 1e-3)])
 def test_tasks_equal_gymnasiums_own_step_by_step(name, theirs, tolerance):
     ours, other = henv.make(name), gymnasium.make(theirs)
