@@ -75,11 +75,11 @@ void RowFrame::note_store(ValueId v) {
     if (std::find(stores.begin(), stores.end(), v) == stores.end()) stores.push_back(v);
 }
 
-void RowFrame::store_zeros_without_rows(uint32_t sums, int count) {
+void RowFrame::store_zeros_without_rows(uint32_t sums, int elements) {
     ends.if_(begin >= end);
     const Expr e = ends.for_(
-        "e", thread, [&](Expr next) { return next < count; }, index(plan.threads));
-    ends.store(sums, group * count + e, zero());
+        "e", thread, [&](Expr next) { return next < elements; }, index(plan.threads));
+    ends.store(sums, group * elements + e, zero());
     ends.end();
     ends.end();
 }

@@ -78,7 +78,7 @@ struct RowFrame {
     void note_store(ValueId v);
 
     /// A workgroup without rows leaves zeros in its part of what is summed up over rows.
-    void store_zeros_without_rows(uint32_t sums, int count);
+    void store_zeros_without_rows(uint32_t sums, int elements);
 
     /// Work of one stage begins with the thread after the last one that the stage before used, so
     /// that small stages of one level run side by side.  Returns that thread.
