@@ -1,61 +1,135 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""PPO on CartPole in JAX with everything on the device, beside `hearth gates --gate 10cart,10gpu`.
+"""PPO in JAX with everything on the device, beside `hearth gates --gate 10cart,10gpu,10gpuacrobot,10gpupendulum`.
 
-    perf/peers/jax_ppo.py --seeds 3
+    perf/peers/jax_ppo.py --seeds 3                    CartPole until 475
+    perf/peers/jax_ppo.py --task acrobot --seeds 3     Acrobot until -100
+    perf/peers/jax_ppo.py --task pendulum --seeds 3    Pendulum until -200
 
-The environments are JAX as well, so that a whole iteration (8 x 32 steps, 20 epochs of one batch) is one
-compiled call: what a GPU can do where a game's simulation runs on it, too. The dynamics are Gymnasium's
-CartPole-v1, the settings rl-zoo's. One line for each run: seconds to compile, steps and seconds to a mean
-return of 475 over 20 episodes. Needs jax 0.4, and nothing else.
+The environments are JAX as well, so that a whole window (rollout, advantages, all epochs) is one compiled call: what a
+GPU can do where a game's simulation runs on it, too. The dynamics are Gymnasium's, the settings those of sb3.py. One
+line for each run: steps and seconds until the mean return of 20 episodes is at the bar, compiling apart. Needs jax
+0.4, and nothing else.
 """
 
 import argparse
 import functools
+import math
 import time
-from typing import NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import jax
 import jax.numpy as jnp
 
-AGENTS, HORIZON, EPOCHS = 8, 32, 20
-STEPS, WINDOW, BAR = 100_000, 20, 475.0
-GAMMA, LAMBDA, RATE, CLIP, VALUE_WEIGHT, NORM = 0.98, 0.8, 1e-3, 0.2, 0.5, 0.5
+WINDOW = 20  # episodes
+NORM = 0.5
 
 
-class Carts(NamedTuple):
-    state: jnp.ndarray  # [agents, 4]: place, speed, angle, turning
-    age: jnp.ndarray
-    ages: jnp.ndarray  # of the last WINDOW episodes, 0: there was none
-    episodes: jnp.ndarray
+class Settings(NamedTuple):
+    agents: int
+    horizon: int
+    minibatches: int
+    epochs: int
+    gamma: float
+    lambda_: float
+    decays: bool
+    value_weight: float = 0.5  # of the squared error
+    rate: float = 1e-3
+    clip: float = 0.2
 
 
-def fresh_states(key):
-    return jax.random.uniform(key, (AGENTS, 4), minval=-0.05, maxval=0.05)
+class Task(NamedTuple):
+    begin: Callable  # (key, agents) -> states [agents, n]
+    step: Callable   # (states, actions) -> states, rewards, over: [agents, ...]
+    observe: Callable
+    seen: int        # numbers observed
+    actions: int     # choices; 0: one number
+    limit: int       # steps of an episode
+    bar: float
+    steps: int
+    settings: Settings
 
 
-def step(carts, action, key):
-    """One step of all; ended ones begin anew. Also: what was seen last, whether it ended, and how."""
-    place, speed, angle, turning = carts.state.T
+# --- The tasks ---
+
+
+def cart_step(state, action):
+    place, speed, angle, turning = state.T
     force = jnp.where(action == 1, 10.0, -10.0)
     push = (force + 0.05 * turning**2 * jnp.sin(angle)) / 1.1
     turn = (9.8 * jnp.sin(angle) - jnp.cos(angle) * push) / (0.5 * (4 / 3 - 0.1 * jnp.cos(angle) ** 2 / 1.1))
     pull = push - 0.05 * turn * jnp.cos(angle) / 1.1
     state = jnp.stack([place + 0.02 * speed, speed + 0.02 * pull, angle + 0.02 * turning, turning + 0.02 * turn], 1)
-    age = carts.age + 1
-    falls = (jnp.abs(state[:, 0]) > 2.4) | (jnp.abs(state[:, 2]) > 12 * jnp.pi / 180)
-    ends = falls | (age >= 500)
+    falls = (jnp.abs(state[:, 0]) > 2.4) | (jnp.abs(state[:, 2]) > 12 * math.pi / 180)
+    return state, jnp.ones(len(state)), falls
 
-    def remember(carry, one):
-        ages, episodes = carry
-        ended, its_age = one
-        ages = jnp.where(ended, ages.at[episodes % WINDOW].set(its_age), ages)
-        return (ages, episodes + ended), None
 
-    (ages, episodes), _ = jax.lax.scan(remember, (carts.ages, carts.episodes), (ends, age))
-    after = jnp.where(ends[:, None], fresh_states(key), state)
-    return Carts(after, jnp.where(ends, 0, age), ages, episodes), state, ends, falls
+def wrapped(angle):
+    return (angle + math.pi) % (2 * math.pi) - math.pi
+
+
+def acrobot_slopes(state, torque):
+    """Links of length and mass 1, centres of mass in their middles, moments of inertia 1 ("book" dynamics)."""
+    a, b, da, db = state.T
+    d1 = 0.25 + (1 + 0.25 + jnp.cos(b)) + 2
+    d2 = 0.25 + 0.5 * jnp.cos(b) + 1
+    phi2 = 0.5 * 9.8 * jnp.cos(a + b - math.pi / 2)
+    phi1 = (-0.5 * db**2 * jnp.sin(b) - db * da * jnp.sin(b) + 1.5 * 9.8 * jnp.cos(a - math.pi / 2) + phi2)
+    ddb = (torque + d2 / d1 * phi1 - 0.5 * da**2 * jnp.sin(b) - phi2) / (0.25 + 1 - d2**2 / d1)
+    return jnp.stack([da, db, -(d2 * ddb + phi1) / d1, ddb], 1)
+
+
+def acrobot_step(state, action):
+    torque, dt = action - 1.0, 0.2
+    k1 = acrobot_slopes(state, torque)
+    k2 = acrobot_slopes(state + dt / 2 * k1, torque)
+    k3 = acrobot_slopes(state + dt / 2 * k2, torque)
+    k4 = acrobot_slopes(state + dt * k3, torque)
+    a, b, da, db = (state + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)).T
+    a, b = wrapped(a), wrapped(b)
+    da, db = jnp.clip(da, -4 * math.pi, 4 * math.pi), jnp.clip(db, -9 * math.pi, 9 * math.pi)
+    is_up = -jnp.cos(a) - jnp.cos(a + b) > 1
+    return jnp.stack([a, b, da, db], 1), jnp.where(is_up, 0.0, -1.0), is_up
+
+
+def acrobot_seen(state):
+    a, b, da, db = state.T
+    return jnp.stack([jnp.cos(a), jnp.sin(a), jnp.cos(b), jnp.sin(b), da, db], 1)
+
+
+def pendulum_begin(key, agents):
+    return jax.random.uniform(key, (agents, 2), minval=-1.0) * jnp.array([math.pi, 1.0])
+
+
+def pendulum_step(state, action):
+    angle, speed = state.T
+    torque = jnp.clip(action, -2, 2)
+    cost = wrapped(angle) ** 2 + 0.1 * speed**2 + 0.001 * torque**2
+    speed = jnp.clip(speed + (15 * jnp.sin(angle) + 3 * torque) * 0.05, -8, 8)
+    return jnp.stack([angle + 0.05 * speed, speed], 1), -cost, jnp.zeros(len(state), bool)
+
+
+def pendulum_seen(state):
+    angle, speed = state.T
+    return jnp.stack([jnp.cos(angle), jnp.sin(angle), speed], 1)
+
+
+def small_begin(size):
+    return lambda key, agents: jax.random.uniform(key, (agents, 4), minval=-size, maxval=size)
+
+
+TASKS = {
+    "cart": Task(small_begin(0.05), cart_step, lambda s: s, 4, 2, 500, 475, 100_000,
+                 Settings(8, 32, 1, 20, 0.98, 0.8, True)),
+    "acrobot": Task(small_begin(0.1), acrobot_step, acrobot_seen, 6, 3, 500, -100, 200_000,
+                    Settings(16, 128, 8, 4, 0.99, 0.94, False)),
+    "pendulum": Task(pendulum_begin, pendulum_step, pendulum_seen, 3, 0, 200, -200, 300_000,
+                     Settings(4, 1024, 64, 10, 0.9, 0.95, False)),
+}
+
+
+# --- The learner ---
 
 
 def network(params, x):
@@ -73,15 +147,29 @@ def fresh_network(key, widths, last_gain):
     return layers
 
 
-def loss_of(params, batch, clip):
+def log_probability(task, params, seen, action):
+    head = network(params["actor"], seen)
+    if task.actions:
+        return jnp.take_along_axis(jax.nn.log_softmax(head), action[:, None], 1)[:, 0]
+    log_deviation = params["log_deviation"]
+    return -0.5 * ((action - head[:, 0]) / jnp.exp(log_deviation)) ** 2 - log_deviation - 0.5 * math.log(2 * math.pi)
+
+
+def sample(task, params, seen, key):
+    head = network(params["actor"], seen)
+    if task.actions:
+        return jax.random.categorical(key, head)
+    return head[:, 0] + jnp.exp(params["log_deviation"]) * jax.random.normal(key, (len(seen),))
+
+
+def loss_of(params, batch, task, clip):
     seen, action, log_before, advantage, target = batch
-    log_all = jax.nn.log_softmax(network(params["actor"], seen))
-    log_now = jnp.take_along_axis(log_all, action[:, None], 1)[:, 0]
+    log_now = log_probability(task, params, seen, action)
     advantage = (advantage - advantage.mean()) / (advantage.std(ddof=1) + 1e-8)
     ratio = jnp.exp(log_now - log_before)
     policy = -jnp.minimum(ratio * advantage, jnp.clip(ratio, 1 - clip, 1 + clip) * advantage).mean()
     value = ((network(params["critic"], seen)[:, 0] - target) ** 2).mean()
-    return policy + VALUE_WEIGHT * value
+    return policy + task.settings.value_weight * value
 
 
 def adam(params, moments, gradients, rate, count):
@@ -95,79 +183,125 @@ def adam(params, moments, gradients, rate, count):
     return params, (first, second)
 
 
-@functools.partial(jax.jit, donate_argnums=(0,))
-def iterate(run):
-    carts, params, moments, updates, key, steps = run
-    left = 1 - steps / STEPS
+class Worlds(NamedTuple):
+    state: jnp.ndarray  # [agents, n]
+    age: jnp.ndarray
+    sums: jnp.ndarray   # rewards of the episodes under way
+    returns: jnp.ndarray  # of the last WINDOW episodes
+    episodes: jnp.ndarray
 
-    def act(carry, key):
-        carts = carry
+
+class Run(NamedTuple):
+    worlds: Worlds
+    params: Any
+    moments: Any
+    updates: jnp.ndarray
+    key: jnp.ndarray
+    steps: jnp.ndarray
+
+
+def step(task, worlds, action, key):
+    """One step of all; ended ones begin anew. Also: reward, what was seen last, whether it ended, and was over."""
+    state, reward, over = task.step(worlds.state, action)
+    age, sums = worlds.age + 1, worlds.sums + reward
+    ends = over | (age >= task.limit)
+
+    def remember(carry, one):
+        returns, episodes = carry
+        ended, its_sum = one
+        returns = jnp.where(ended, returns.at[episodes % WINDOW].set(its_sum), returns)
+        return (returns, episodes + ended), None
+
+    (returns, episodes), _ = jax.lax.scan(remember, (worlds.returns, worlds.episodes), (ends, sums))
+    after = jnp.where(ends[:, None], task.begin(key, len(age)), state)
+    worlds = Worlds(after, jnp.where(ends, 0, age), jnp.where(ends, 0.0, sums), returns, episodes)
+    return worlds, reward, task.observe(state), ends, over
+
+
+@functools.partial(jax.jit, static_argnums=(0,), donate_argnums=(1,))
+def iterate(task, run):
+    """One window: rollout, advantages, all epochs."""
+    s = task.settings
+    left = 1 - run.steps / task.steps if s.decays else 1.0
+    params = run.params
+
+    def value_of(seen):
+        return network(params["critic"], seen)[:, 0]
+
+    def act(worlds, key):
         choice, again = jax.random.split(key)
-        logits = network(params["actor"], carts.state)
-        action = jax.random.categorical(choice, logits)
-        log = jnp.take_along_axis(jax.nn.log_softmax(logits), action[:, None], 1)[:, 0]
-        after, last, ends, falls = step(carts, action, again)
+        seen = task.observe(worlds.state)
+        action = sample(task, params, seen, choice)
+        after, reward, last, ends, over = step(task, worlds, action, again)
         # What was cut off counts on with the value of what was seen last.
-        reward = 1 + GAMMA * jnp.where(ends & ~falls, network(params["critic"], last)[:, 0], 0)
-        value = network(params["critic"], carts.state)[:, 0]
-        return after, (carts.state, action, log, reward, value, ends)
+        reward = reward + s.gamma * jnp.where(ends & ~over, value_of(last), 0)
+        return after, (seen, action, log_probability(task, params, seen, action), reward, value_of(seen), ends)
 
-    key, one = jax.random.split(key)
-    carts, (seen, action, log, reward, value, ends) = jax.lax.scan(act, carts, jax.random.split(one, HORIZON))
+    key, acts, shuffles = jax.random.split(run.key, 3)
+    worlds, (seen, action, log, reward, value, ends) = jax.lax.scan(act, run.worlds, jax.random.split(acts, s.horizon))
 
     def backwards(carry, one):
         advantage, next_value = carry
         reward, value, end = one
-        delta = reward + GAMMA * next_value * (1 - end) - value
-        advantage = delta + GAMMA * LAMBDA * (1 - end) * advantage
+        delta = reward + s.gamma * next_value * (1 - end) - value
+        advantage = delta + s.gamma * s.lambda_ * (1 - end) * advantage
         return (advantage, value), advantage
 
-    last_value = network(params["critic"], carts.state)[:, 0]
-    _, advantage = jax.lax.scan(backwards, (jnp.zeros(AGENTS), last_value),
+    _, advantage = jax.lax.scan(backwards, (jnp.zeros(s.agents), value_of(task.observe(worlds.state))),
                                 (reward, value, ends.astype(jnp.float32)), reverse=True)
-    batch = jax.tree_util.tree_map(lambda x: x.reshape((AGENTS * HORIZON,) + x.shape[2:]),
-                                   (seen, action, log, advantage, advantage + value))
+    samples = s.agents * s.horizon
+    window = jax.tree_util.tree_map(lambda x: x.reshape((samples,) + x.shape[2:]),
+                                    (seen, action, log, advantage, advantage + value))
 
-    def learn(carry, _):
+    def learn(carry, places):
         params, moments, updates = carry
-        gradients = jax.grad(loss_of)(params, batch, CLIP * left)
-        params, moments = adam(params, moments, gradients, RATE * left, updates + 1)
+        batch = jax.tree_util.tree_map(lambda x: x[places], window)
+        gradients = jax.grad(loss_of)(params, batch, task, s.clip * left)
+        params, moments = adam(params, moments, gradients, s.rate * left, updates + 1)
         return (params, moments, updates + 1), None
 
-    (params, moments, updates), _ = jax.lax.scan(learn, (params, moments, updates), None, EPOCHS)
-    return carts, params, moments, updates, key, steps + AGENTS * HORIZON
+    orders = jax.vmap(lambda k: jax.random.permutation(k, samples))(jax.random.split(shuffles, s.epochs))
+    (params, moments, updates), _ = jax.lax.scan(
+        learn, (params, run.moments, run.updates),
+        orders.reshape(s.epochs * s.minibatches, samples // s.minibatches))
+    return Run(worlds, params, moments, updates, key, run.steps + samples)
 
 
-def begin(seed):
-    key = jax.random.PRNGKey(seed)
-    key, a, b, c = jax.random.split(key, 4)
-    params = {"actor": fresh_network(a, (4, 64, 64, 2), 0.01), "critic": fresh_network(b, (4, 64, 64, 1), 1.0)}
-    zeros = jax.tree_util.tree_map(jnp.zeros_like, params)
-    carts = Carts(fresh_states(c), jnp.zeros(AGENTS, jnp.int32), jnp.zeros(WINDOW), jnp.int32(0))
-    return carts, params, (zeros, jax.tree_util.tree_map(jnp.zeros_like, params)), jnp.int32(0), key, jnp.int32(0)
+def begin(task, seed):
+    key, a, b, c = jax.random.split(jax.random.PRNGKey(seed), 4)
+    params = {"actor": fresh_network(a, (task.seen, 64, 64, max(task.actions, 1)), 0.01),
+              "critic": fresh_network(b, (task.seen, 64, 64, 1), 1.0)}
+    if not task.actions:
+        params["log_deviation"] = jnp.zeros(())
+    agents = task.settings.agents
+    worlds = Worlds(task.begin(c, agents), jnp.zeros(agents, jnp.int32), jnp.zeros(agents), jnp.zeros(WINDOW),
+                    jnp.int32(0))
+    zeros = [jax.tree_util.tree_map(jnp.zeros_like, params) for _ in range(2)]
+    return Run(worlds, params, tuple(zeros), jnp.int32(0), key, jnp.int32(0))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--task", choices=TASKS, default="cart")
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--first", type=int, default=0)
     arguments = parser.parse_args()
+    task = TASKS[arguments.task]
     print(f"jax {jax.__version__} on {jax.devices()[0]}")
     before = time.perf_counter()
-    jax.block_until_ready(iterate(begin(0)))
+    jax.block_until_ready(iterate(task, begin(task, 0)))
     print(f"compiled, with one run, in {time.perf_counter() - before:.1f} s")
     for seed in range(arguments.first, arguments.first + arguments.seeds):
-        run = begin(seed)
+        run = begin(task, seed)
         started, cpu, bar = time.perf_counter(), time.process_time(), "-"
-        while int(run[5]) < STEPS:
-            run = iterate(run)
-            carts = run[0]
-            if int(carts.episodes) >= WINDOW and float(carts.ages.mean()) >= BAR:
-                bar = int(run[5])
+        while int(run.steps) < task.steps:
+            run = iterate(task, run)
+            if int(run.worlds.episodes) >= WINDOW and float(run.worlds.returns.mean()) >= task.bar:
+                bar = int(run.steps)
                 break
         seconds = time.perf_counter() - started
-        print(f"cart seed {seed}: bar at {bar} steps, {int(run[5])} steps in {seconds:.2f} s, "
-              f"{time.process_time() - cpu:.1f} CPU s, {int(run[5]) / seconds:.0f} steps a second", flush=True)
+        print(f"{arguments.task} seed {seed}: bar at {bar} steps, {int(run.steps)} steps in {seconds:.2f} s, "
+              f"{time.process_time() - cpu:.1f} CPU s, {int(run.steps) / seconds:.0f} steps a second", flush=True)
 
 
 if __name__ == "__main__":
