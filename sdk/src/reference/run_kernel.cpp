@@ -19,12 +19,12 @@ namespace hearth {
 
 namespace {
 
-using Mask = std::vector<bool>;        ///< per invocation of a workgroup
+using Mask = std::vector<uint8_t>;     ///< per invocation of a workgroup: whether it takes part
 using Values = std::vector<uint32_t>;  ///< the same: 32 bits
 using Elements = std::vector<Values>;  ///< of a chunk; a number has one
 
 bool is_any(const Mask& mask) {
-    return std::find(mask.begin(), mask.end(), true) != mask.end();
+    return std::find(mask.begin(), mask.end(), 1) != mask.end();
 }
 Mask without(const Mask& a, const Mask& b) {
     Mask result(a.size());
@@ -92,6 +92,8 @@ class KernelRun {
           cells_(body.locals.size()),
           shared_touches_(body.locals.size()),
           bound_(body.buffers.size()) {
+        for (const Local& local : body.locals)
+            counts_.push_back(local.length * elements_of(local.chunk));
         for (const OperandMemory& operand : operands)
             touches_.emplace_back(static_cast<size_t>(operand.tensor.element_count()));
     }
@@ -101,7 +103,7 @@ class KernelRun {
             for (size_t i = 0; i < body_.locals.size(); ++i) {
                 const Local& local = body_.locals[i];
                 const bool is_shared = local.kind == LocalKind::kShared;
-                const uint32_t count = count_of(local);
+                const uint32_t count = counts_[i];
                 cells_[i].assign(is_shared ? count : size_t{count} * body_.threads, {});
                 if (is_shared) shared_touches_[i].assign(count, {});
             }
@@ -110,7 +112,7 @@ class KernelRun {
                 bound_[b].assign(body_.threads, static_cast<uint32_t>(b));
             Frame frame{Mask(body_.threads), {}};
             name_ = "main";
-            block(body_.statements, Mask(body_.threads, true), frame, nullptr);
+            block(body_.statements, Mask(body_.threads, 1), frame, nullptr);
         }
         return error_;
     }
@@ -128,13 +130,27 @@ class KernelRun {
         const auto [lines, columns] = body_.shape_of(chunk);
         return lines * columns / body_.subgroup_size;
     }
-    uint32_t count_of(const Local& local) const { return local.length * elements_of(local.chunk); }
 
     void fail(size_t invocation, const std::string& what) {
         if (!error_.ok()) return;
         error_ = internal_error(launch_.label + ", " + name_ + ", workgroup " +
                                 std::to_string(workgroup_) + ", invocation " +
                                 std::to_string(invocation) + ": " + what);
+    }
+
+    // Their words are put together only where they are needed: these checks run at each access.
+    static std::string place(const std::string& memory, int64_t element) {
+        return memory + "[" + std::to_string(element) + "]";
+    }
+    void fail_unset(size_t t, const std::string& memory, int64_t element) {
+        fail(t, "reads " + place(memory, element) + ", which nothing has written");
+    }
+    void fail_reading_race(size_t t, const std::string& memory, int64_t element) {
+        fail(t, "a race: reads " + place(memory, element) + ", which another invocation writes");
+    }
+    void fail_writing_race(size_t t, const std::string& memory, int64_t element) {
+        fail(t, "a race: writes " + place(memory, element) +
+                    ", which another invocation reads or writes");
     }
 
     /// Of buffers: no barrier orders them.
@@ -152,7 +168,7 @@ class KernelRun {
     /// The cell of an invocation's local, or null where there is none.
     Cell* cell(uint64_t local, size_t invocation, int32_t index) {
         const Local& l = body_.locals[local];
-        const uint32_t count = count_of(l);
+        const uint32_t count = counts_[local];
         if (index < 0 || index >= static_cast<int32_t>(count)) {
             fail(invocation, "element " + std::to_string(index) + " of " + l.name + ", which has " +
                                  std::to_string(count));
@@ -167,13 +183,12 @@ class KernelRun {
         const Cell* c = cell(local, t, index);
         if (c == nullptr) return 0;
         const Local& l = body_.locals[local];
-        const std::string place = l.name + "[" + std::to_string(index) + "]";
         if (!c->is_set && may_be_unset)
             return std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
-        if (!c->is_set) fail(t, "reads " + place + ", which nothing has written");
+        if (!c->is_set) fail_unset(t, l.name, index);
         if (l.kind == LocalKind::kShared &&
             shared_touches_[local][static_cast<size_t>(index)].read(in_workgroup(t), interval_))
-            fail(t, "a race: reads " + place + ", which another invocation writes");
+            fail_reading_race(t, l.name, index);
         return c->bits;
     }
 
@@ -184,8 +199,7 @@ class KernelRun {
         const Local& l = body_.locals[local];
         if (l.kind == LocalKind::kShared &&
             shared_touches_[local][static_cast<size_t>(index)].write(in_workgroup(t), interval_))
-            fail(t, "a race: writes " + l.name + "[" + std::to_string(index) +
-                        "], which another invocation reads or writes");
+            fail_writing_race(t, l.name, index);
     }
 
     /// The place in its local's cells of element `i` of what the expression names.
@@ -246,11 +260,9 @@ class KernelRun {
         const uint32_t operand = operand_of(buffer, t);
         if (!is_inside(operand, t, element, "loads")) return 0;
         const auto at = static_cast<size_t>(element);
-        const std::string place = body_.buffers[operand].name + "[" + std::to_string(element) + "]";
-        if (!operands_[operand].is_written[at])
-            fail(t, "reads " + place + ", which nothing has written");
-        if (touches_[operand][at].read(anywhere(t), 0))
-            fail(t, "a race: reads " + place + ", which another invocation writes");
+        const std::string& name = body_.buffers[operand].name;
+        if (!operands_[operand].is_written[at]) fail_unset(t, name, element);
+        if (touches_[operand][at].read(anywhere(t), 0)) fail_reading_race(t, name, element);
         const HostTensor& tensor = operands_[operand].tensor;
         if (is_floating(tensor.dtype()))
             return std::bit_cast<uint32_t>(static_cast<float>(tensor.get(element)));
@@ -262,8 +274,7 @@ class KernelRun {
         if (!is_inside(operand, t, element, "stores")) return;
         const auto at = static_cast<size_t>(element);
         if (touches_[operand][at].write(anywhere(t), 0))
-            fail(t, "a race: writes " + body_.buffers[operand].name + "[" +
-                        std::to_string(element) + "], which another invocation reads or writes");
+            fail_writing_race(t, body_.buffers[operand].name, element);
         operands_[operand].is_written[at] = true;
         HostTensor& tensor = operands_[operand].tensor;
         if (is_floating(tensor.dtype()))
@@ -783,7 +794,7 @@ class KernelRun {
 
     void forget(uint64_t local, const Mask& mask) {
         for (size_t t = 0; t < mask.size(); ++t)
-            for (uint32_t i = 0; mask[t] && i < count_of(body_.locals[local]); ++i)
+            for (uint32_t i = 0; mask[t] && i < counts_[local]; ++i)
                 cell(local, t, static_cast<int32_t>(i))->is_set = false;
     }
 
@@ -1036,6 +1047,7 @@ class KernelRun {
     uint32_t workgroup_ = 0;
     uint64_t interval_ = 1;
     std::vector<uint64_t> subgroup_interval_;
+    std::vector<uint32_t> counts_;                    ///< per local: cells of an invocation
     std::vector<std::vector<Cell>> cells_;            ///< per local
     std::vector<std::vector<Touch>> shared_touches_;  ///< per local
     std::vector<std::vector<Touch>> touches_;         ///< per operand
