@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
 /* Memory of another device, API or process as a buffer on Hearth's device, to be bound as an entry's input or
- * output: a file descriptor that Vulkan exported (VK_KHR_external_memory_fd), or the host's own pages
- * (VK_EXT_external_memory_host).  C and C++; compiled in the game, against its vulkan.h.  Hearth knows nothing of it:
- * what comes out is a VkBuffer.
+ * output: a file descriptor that Vulkan exported (VK_KHR_external_memory_fd), a handle of Windows, of Vulkan's or
+ * Direct3D 12's making (VK_KHR_external_memory_win32), or the host's own pages (VK_EXT_external_memory_host).  C and
+ * C++; compiled in the game, against its vulkan.h.  Hearth knows nothing of it: what comes out is a VkBuffer.
  *
  *     hearth_import import = {device, vkGetDeviceProcAddr, usage, HEARTH_IMPORT_ADDRESS};
  *     hearth_imported x;
@@ -13,7 +13,8 @@
  *     ...
  *     hearth_imported_destroy(&import, &x);                 // once no recording that uses it is in flight
  *
- * Order is the host's to make: a semaphore that both sides know, or a wait between them. */
+ * Order is the host's to make: a semaphore that both sides know, or a wait between them.  The functions for Windows are
+ * there where VK_USE_PLATFORM_WIN32_KHR is defined before vulkan.h is included. */
 
 #ifndef HEARTH_EXTERNAL_MEMORY_H_
 #define HEARTH_EXTERNAL_MEMORY_H_
@@ -72,6 +73,7 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_memory(const hearth_import* import
     VkExternalMemoryBufferCreateInfo external;
     VkBufferCreateInfo create;
     VkMemoryRequirements needs;
+    VkMemoryDedicatedAllocateInfo dedicated;
     VkMemoryAllocateFlagsInfo flags;
     VkMemoryAllocateInfo info;
     VkResult result;
@@ -90,6 +92,12 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_memory(const hearth_import* import
     if (memory_type == UINT32_MAX)
         for (memory_type = 0; memory_type < 32; ++memory_type)
             if ((needs.memoryTypeBits & memory_types) >> memory_type & 1u) break;
+    /* A resource of Direct3D 12's is imported whole. */
+    memset(&dedicated, 0, sizeof dedicated);
+    dedicated.sType = VK_STRUCTURE_TYPE_MEMORY_DEDICATED_ALLOCATE_INFO;
+    dedicated.pNext = chain;
+    dedicated.buffer = out->buffer;
+    if (handle_type == VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE_BIT) chain = &dedicated;
     memset(&flags, 0, sizeof flags);
     flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
     flags.pNext = chain;
@@ -123,6 +131,54 @@ HEARTH_EXTERNAL_INLINE VkResult hearth_import_fd(const hearth_import* import, in
     return hearth_import_memory(import, handle.handleType, &handle, allocation_bytes, memory_type,
                                 0, bytes, out);
 }
+
+#if defined(VK_USE_PLATFORM_WIN32_KHR)
+
+/* What vkGetMemoryWin32HandleKHR gave (VK_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32_BIT), or ID3D12Device's
+ * CreateSharedHandle for a committed buffer (VK_EXTERNAL_MEMORY_HANDLE_TYPE_D3D12_RESOURCE_BIT).
+ * memory_type  as it was allocated; UINT32_MAX for Direct3D's: the driver is asked
+ * The handle stays the caller's, and may be closed at once. */
+HEARTH_EXTERNAL_INLINE VkResult hearth_import_win32(const hearth_import* import, HANDLE shared,
+                                                    VkExternalMemoryHandleTypeFlagBits handle_type,
+                                                    uint64_t allocation_bytes, uint32_t memory_type,
+                                                    uint64_t bytes, hearth_imported* out) {
+    const PFN_vkGetMemoryWin32HandlePropertiesKHR properties =
+        HEARTH_EXTERNAL_LOAD(vkGetMemoryWin32HandlePropertiesKHR);
+    VkMemoryWin32HandlePropertiesKHR types;
+    VkImportMemoryWin32HandleInfoKHR handle;
+    VkResult result;
+    memset(&types, 0, sizeof types);
+    types.sType = VK_STRUCTURE_TYPE_MEMORY_WIN32_HANDLE_PROPERTIES_KHR;
+    memset(&handle, 0, sizeof handle);
+    handle.sType = VK_STRUCTURE_TYPE_IMPORT_MEMORY_WIN32_HANDLE_INFO_KHR;
+    handle.handleType = handle_type;
+    handle.handle = shared;
+    if (memory_type == UINT32_MAX) {
+        if (properties == NULL) return VK_ERROR_EXTENSION_NOT_PRESENT;
+        result = properties(import->device, handle_type, shared, &types);
+        if (result != VK_SUCCESS) return result;
+    }
+    return hearth_import_memory(import, handle_type, &handle, allocation_bytes, memory_type,
+                                types.memoryTypeBits, bytes, out);
+}
+
+/* Lets a timeline semaphore of Vulkan's stand for an ID3D12Fence that was made with D3D12_FENCE_FLAG_SHARED: each side
+ * waits for the values that the other signals.  The handle stays the caller's. */
+HEARTH_EXTERNAL_INLINE VkResult hearth_import_d3d12_fence(const hearth_import* import,
+                                                          VkSemaphore semaphore, HANDLE shared) {
+    const PFN_vkImportSemaphoreWin32HandleKHR import_semaphore =
+        HEARTH_EXTERNAL_LOAD(vkImportSemaphoreWin32HandleKHR);
+    VkImportSemaphoreWin32HandleInfoKHR handle;
+    memset(&handle, 0, sizeof handle);
+    handle.sType = VK_STRUCTURE_TYPE_IMPORT_SEMAPHORE_WIN32_HANDLE_INFO_KHR;
+    handle.semaphore = semaphore;
+    handle.handleType = VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_D3D12_FENCE_BIT;
+    handle.handle = shared;
+    if (import_semaphore == NULL) return VK_ERROR_EXTENSION_NOT_PRESENT;
+    return import_semaphore(import->device, &handle);
+}
+
+#endif /* VK_USE_PLATFORM_WIN32_KHR */
 
 /* The host's own pages.  pointer and bytes are multiples of minImportedHostPointerAlignment; they outlive `out`. */
 HEARTH_EXTERNAL_INLINE VkResult hearth_import_host_pointer(const hearth_import* import,
