@@ -191,6 +191,93 @@ TEST_F(Hazard, AHazardThatTheHostPlantsIsSeen) {
     expect_hazard_seen("READ_AFTER_WRITE");
 }
 
+/// The transfers of buffers between queue families that were recorded.  The device has one family, so that they are kept
+/// here and the driver gets barriers without them.
+struct Transfers {
+    struct Transfer {
+        VkBuffer buffer;
+        uint32_t from, to;
+        bool operator==(const Transfer&) const = default;
+    };
+    static inline std::vector<Transfer> seen;
+    static inline PFN_vkGetDeviceProcAddr real = nullptr;
+    static inline PFN_vkCmdPipelineBarrier old_barrier = nullptr;
+    static inline PFN_vkCmdPipelineBarrier2 new_barrier = nullptr;
+
+    template <class Barrier>
+    static std::vector<Barrier> keep(const Barrier* barriers, uint32_t count) {
+        std::vector<Barrier> own(barriers, barriers + count);
+        for (Barrier& b : own) {
+            seen.push_back({b.buffer, b.srcQueueFamilyIndex, b.dstQueueFamilyIndex});
+            b.srcQueueFamilyIndex = b.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+        }
+        return own;
+    }
+    static void VKAPI_PTR record_old(VkCommandBuffer commands, VkPipelineStageFlags before,
+                                     VkPipelineStageFlags after, VkDependencyFlags flags,
+                                     uint32_t memory_count, const VkMemoryBarrier* memory,
+                                     uint32_t count, const VkBufferMemoryBarrier* buffers,
+                                     uint32_t image_count, const VkImageMemoryBarrier* images) {
+        const auto own = keep(buffers, count);
+        old_barrier(commands, before, after, flags, memory_count, memory, count, own.data(),
+                    image_count, images);
+    }
+    static void VKAPI_PTR record_new(VkCommandBuffer commands, const VkDependencyInfo* info) {
+        const auto own = keep(info->pBufferMemoryBarriers, info->bufferMemoryBarrierCount);
+        VkDependencyInfo changed = *info;
+        changed.pBufferMemoryBarriers = own.data();
+        new_barrier(commands, &changed);
+    }
+    static PFN_vkVoidFunction VKAPI_PTR get_proc(VkDevice device, const char* name) {
+        const PFN_vkVoidFunction found = real(device, name);
+        const std::string_view asked = name;
+        if (found != nullptr && asked == "vkCmdPipelineBarrier") {
+            old_barrier = reinterpret_cast<PFN_vkCmdPipelineBarrier>(found);
+            return reinterpret_cast<PFN_vkVoidFunction>(&record_old);
+        }
+        if (found != nullptr && asked.starts_with("vkCmdPipelineBarrier2")) {
+            new_barrier = reinterpret_cast<PFN_vkCmdPipelineBarrier2>(found);
+            return reinterpret_cast<PFN_vkVoidFunction>(&record_new);
+        }
+        return found;
+    }
+};
+
+TEST_F(Hazard, WhatAnotherQueueFamilyOwnsIsTakenBeforeAndGivenBackAfterwards) {
+    RigOptions options;
+    options.host = [](hearth_host_info& info) {
+        Transfers::real = info.get_device_proc_addr;
+        info.get_device_proc_addr = Transfers::get_proc;
+    };
+    ASSERT_NE(device().host_info().get_device_proc_addr, nullptr);
+    const auto rig = make_rig(options);
+    ASSERT_TRUE(rig);
+    const std::vector<float> x = test_values(2 * kWidth, 1);
+    TestReference reference;
+    Transfers::seen.clear();
+    EXPECT_EQ(rig->act(x), reference.act(x));
+    EXPECT_TRUE(Transfers::seen.empty());  // nothing changes hands unless the host says so
+
+    const uint32_t own = device().queue_family(), graphics = own + 1;
+    rig->set_x(x);
+    rig->frame([&](VkCommandBuffer commands) {
+        std::array<hearth_bound, 2> bounds;
+        const hearth_record_info info = rig->act_info(commands, 2, bounds);
+        for (hearth_bound& bound : bounds) {
+            bound.before = bound.after =
+                hearth_make_scope(VK_PIPELINE_STAGE_ALL_COMMANDS_BIT, VK_ACCESS_MEMORY_WRITE_BIT);
+            bound.before.queue_family = bound.after.queue_family = graphics;
+        }
+        bounds[1].before.queue_family = HEARTH_QUEUE_FAMILY_SAME;  // what is in it is not wanted
+        ASSERT_TRUE(rig->session.record(info).ok()) << rig->session.error();
+    });
+    const VkBuffer in = rig->x().handle(), out = rig->y().handle();
+    const std::vector<Transfers::Transfer> expected = {
+        {in, graphics, own}, {in, own, graphics}, {out, own, graphics}};
+    EXPECT_EQ(Transfers::seen, expected);
+    EXPECT_EQ(rig->get_y(2), reference.act(x));
+}
+
 TEST_F(Hazard, AProgramWithoutABarrierIsSeen) {
     RigOptions options;
     // The barrier between the state's update and y guards only the arena; the first guards t0, t1.
