@@ -77,4 +77,4 @@ for _, output in ipairs(outputs) do
 end
 lib.hearth_session_destroy(session)
 lib.hearth_program_destroy(program)
-hearth.check(lib.hearth_headless_destroy(host), "the end", lib.hearth_headless_error(host))
+hearth.check(lib.hearth_headless_destroy(host), "the end")
