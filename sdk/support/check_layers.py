@@ -113,8 +113,11 @@ class Checker:
 
     def run(self):
         for area, folder in self._areas():
+            # A folder inside that has a line of its own goes by that.
+            inner = [self.root / other for other in self.table.elsewhere if other.startswith(f"{area}/")]
             for file in sorted(p for p in folder.rglob("*") if p.suffix in SOURCE_SUFFIXES):
-                self._check_file(area, folder, file)
+                if not any(file.is_relative_to(other) for other in inner):
+                    self._check_file(area, folder, file)
 
     def _areas(self):
         """(area, folder) of all that is to be checked; reports folders the table does not know."""

@@ -50,4 +50,11 @@ void add_companion(CLI::App& app, int& exit_code, const std::string& name,
     });
 }
 
+int start_companion(const std::string& program, int argc, char** argv,
+                    const std::string& built_with) {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    print_error(argc > 1 ? argv[1] : "", become(program, arguments, built_with), false);
+    return kExitFailed;
+}
+
 }  // namespace hearth::tool

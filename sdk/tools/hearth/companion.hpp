@@ -18,4 +18,9 @@ void add_companion(CLI::App& app, int& exit_code, const std::string& name,
                    const std::string& description, const std::string& program,
                    const std::string& first, const std::string& built_with);
 
+/// Has the program do what this one was asked for.  Returns only if it could not be started: the exit code, after
+/// saying why.
+int start_companion(const std::string& program, int argc, char** argv,
+                    const std::string& built_with);
+
 }  // namespace hearth::tool

@@ -13,7 +13,7 @@ class CookedRunner final : public Runner {
   public:
     explicit CookedRunner(std::unique_ptr<Runner> inner) : inner_(std::move(inner)) {}
 
-    std::string_view name() const override { return inner_->name(); }
+    Executor& executor() override { return inner_->executor(); }
 
     Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                    int64_t rows) override {

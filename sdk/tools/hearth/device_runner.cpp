@@ -4,7 +4,7 @@
 #include "compile/compile.hpp"
 #include "compile/graph_file.hpp"
 #include "model.hpp"
-#include "native/open_device.hpp"
+#include "native/device_executor.hpp"
 #include "runner.hpp"
 
 #include <fmt/format.h>
@@ -39,13 +39,17 @@ class DeviceRunner final : public Runner {
         // Most of these kernels run once: what the compiler takes counts as well.
         HEARTH_ASSIGN(runner->opened_, native::open_device(wish, {.build = {.flags = "-O1"}}));
         HEARTH_ASSIGN(runner->caps_, runner->device().caps());
+        HEARTH_ASSIGN(
+            runner->executor_,
+            native::make_device_executor(runner->device(), runner->is_native() ? "native" : "gpu"));
         return std::unique_ptr<Runner>(std::move(runner));
     }
 
-    std::string_view name() const override { return is_native() ? "native" : "gpu"; }
+    Executor& executor() override { return *executor_; }
 
     Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
                                    int64_t rows) override {
+        if (dump_ == nullptr) return Runner::run_graph(graph, inputs, rows);
         CompileOptions options = compile_options();
         options.rows_capacity = static_cast<uint64_t>(rows);
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
@@ -109,6 +113,7 @@ class DeviceRunner final : public Runner {
 
     native::OpenDevice opened_;
     DeviceCaps caps_;
+    std::unique_ptr<Executor> executor_;
     uint32_t dump_step_ = HEARTH_NO_STEP;
     std::vector<std::byte>* dump_ = nullptr;
 };

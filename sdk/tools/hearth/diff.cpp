@@ -223,11 +223,13 @@ void add_diff(CLI::App& app, int& exit_code) {
     command->add_option("SECOND", options->second, "The other model, or the other run's dumps.")
         ->required();
     add_input_options(*command, options->inputs);
-    command->add_option("--device", options->device, "cpu (the reference), gpu, native or program.")
-        ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
+    command
+        ->add_option("--device", options->device,
+                     "cpu (the reference), gpu, native, program, or another library.")
+        ->check(known_device())
         ->capture_default_str();
     command->add_option("--second-device", options->second_device, "Default: the same.")
-        ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}));
+        ->check(known_device());
     add_tolerance_options(*command, options->tolerance);
     command->add_flag("--json", options->json, "Print one JSON object instead of text.");
     command->footer("Exit code 0 if everything agrees, 1 if not or if something went wrong.");

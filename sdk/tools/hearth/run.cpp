@@ -151,8 +151,10 @@ void add_run(CLI::App& app, int& exit_code) {
     command->add_option("--format", options->format, "Of the outputs: npy, or pb (TensorProto).")
         ->check(CLI::IsMember({"npy", "pb"}))
         ->capture_default_str();
-    command->add_option("--device", options->device, "gpu, native, cpu (the reference) or program.")
-        ->check(CLI::IsMember({"gpu", "cpu", "program", "native"}))
+    command
+        ->add_option("--device", options->device,
+                     "gpu, native, cpu (the reference), program, or another library.")
+        ->check(known_device())
         ->capture_default_str();
     command
         ->add_option("--device-index", options->device_index,

@@ -47,6 +47,12 @@ Result<NamedTensors> Runner::run_trace(Trace& trace, const NamedTensors& inputs,
     return run_graph(graph, inputs, rows);
 }
 
+Result<NamedTensors> Runner::run_graph(const Graph& graph, const NamedTensors& inputs,
+                                       int64_t rows) {
+    HEARTH_TRY(executor().load({graph}, rows));
+    return executor().run(graph.name, inputs, rows);
+}
+
 Status Runner::keep_dump(uint32_t, std::vector<std::byte>*) {
     return unsupported("a dump is of a run on a device; --device is " + std::string(name()));
 }
@@ -60,11 +66,20 @@ Runners make_runners(std::string_view device, int device_index, bool cooked) {
             runners.list.push_back(cooked ? make_cooked_runner(std::move(*runner))
                                           : std::move(*runner));
     };
-    if (device == "cpu" || device == "both") add(make_cpu_runner());
+    if (device == "cpu" || device == "both") add(make_graph_runner(make_reference_executor()));
+    if (device == "gpu" || device == "both") add(make_gpu_runner(device_index));
     if (device == "program") add(make_program_runner());
     if (device == "native") add(make_native_runner());
-    if (device == "gpu" || device == "both") add(make_gpu_runner(device_index));
+    if (std::unique_ptr<Executor> executor = make_registered_executor(device))
+        add(make_graph_runner(std::move(executor)));
     return runners;
+}
+
+CLI::Validator known_device(bool may_be_both) {
+    std::vector<std::string> names{"cpu", "gpu", "native", "program"};
+    if (may_be_both) names.push_back("both");
+    for (const std::string_view name : registered_executors()) names.emplace_back(name);
+    return CLI::IsMember(std::move(names));
 }
 
 }  // namespace hearth::tool

@@ -1,17 +1,20 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Runs models on concrete data: by the reference interpreter or on a device.
+// Runs models on concrete data: by executors (hearth/executor.hpp), and packages on what those run on.
 
 #pragma once
 
 #include "ir/graph.hpp"
 
 #include <hearth/compile.hpp>
+#include <hearth/executor.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/io.hpp>
 #include <hearth/status.hpp>
 #include <hearth/tensor.hpp>
+
+#include <CLI/CLI.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -24,7 +27,9 @@ namespace hearth::tool {
 class Runner {
   public:
     virtual ~Runner() = default;
-    virtual std::string_view name() const = 0;
+    std::string_view name() { return executor().name(); }
+    /// What runs graphs.
+    virtual Executor& executor() = 0;
     /// inputs: in the order of the model's, with its types and its shapes at `rows` rows.  Returns
     /// its outputs.  Errors: kUnsupported for what this device cannot do; all others are failures.
     Result<std::vector<HostTensor>> run(const ImportedModel& model,
@@ -32,7 +37,7 @@ class Runner {
     /// Runs the trace's graph once; inputs and outputs by name.
     Result<NamedTensors> run_trace(Trace& trace, const NamedTensors& inputs, int64_t rows);
     virtual Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
-                                           int64_t rows) = 0;
+                                           int64_t rows);
     /// Runs an entry of a package: the profile that fits, or the named one.
     virtual Result<NamedTensors> run_package(std::span<const std::byte> package,
                                              const std::string& entry, const NamedTensors& inputs,
@@ -47,8 +52,8 @@ class Runner {
     virtual Status check(const NamedTensors& inputs) const = 0;
 };
 
-/// The reference interpreter.
-std::unique_ptr<Runner> make_cpu_runner();
+/// An executor of graphs: the reference interpreter, or another library.
+std::unique_ptr<Runner> make_graph_runner(std::unique_ptr<Executor> executor);
 
 /// Compiles each model and runs the planned Program on the CPU, at its real arena offsets.
 std::unique_ptr<Runner> make_program_runner();
@@ -65,11 +70,14 @@ Result<std::unique_ptr<Runner>> make_native_runner();
 /// results must have the same bits.  Errors: kInternal naming the first output that differs.
 std::unique_ptr<Runner> make_cooked_runner(std::unique_ptr<Runner> inner);
 
-/// Those that --device names: cpu, gpu, both (cpu and gpu), program or native.
+/// Those that --device names: cpu, gpu, both (cpu and gpu), program, native, or an executor that was registered.
 struct Runners {
     std::vector<std::unique_ptr<Runner>> list;
     Status missing;  ///< why a device that was asked for is not there
 };
 Runners make_runners(std::string_view device, int device_index, bool cooked = false);
+
+/// Whether --device may be that; what there is, for messages.
+CLI::Validator known_device(bool may_be_both = false);
 
 }  // namespace hearth::tool

@@ -147,7 +147,7 @@ class Verifier {
                 return {{"", from_error(unsupported("its outputs depend on random numbers; those "
                                                     "stored are another generator's"))}};
             if (!runners_.missing.ok())
-                outcomes.push_back({options_.device == "native" ? "native" : "gpu",
+                outcomes.push_back({options_.device == "both" ? "gpu" : options_.device,
                                     failed("no device: " + runners_.missing.message())});
             for (const std::unique_ptr<Runner>& runner : runners_.list)
                 outcomes.push_back(
@@ -231,9 +231,9 @@ void add_verify(CLI::App& app, int& exit_code) {
         ->add_option(
             "--device", options->device,
             "Where to run: cpu (the reference), gpu, both, program (the compiled program, on "
-            "the CPU at its real offsets), or native (the CPU as a device, in C that the "
-            "system's compiler builds).")
-        ->check(CLI::IsMember({"cpu", "gpu", "both", "program", "native"}))
+            "the CPU at its real offsets), native (the CPU as a device, in C that the "
+            "system's compiler builds), or another library (docs/executors.md).")
+        ->check(known_device(/*may_be_both=*/true))
         ->capture_default_str();
     command
         ->add_option("--rtol", options->relative,

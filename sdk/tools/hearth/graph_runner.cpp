@@ -3,11 +3,12 @@
 
 #include "compile/compile.hpp"
 #include "compile/graph_file.hpp"
-#include "cpu/interpreter.hpp"
 #include "cpu/run_program.hpp"
 #include "model.hpp"
 #include "runner.hpp"
 #include "tables.hpp"
+
+#include <utility>
 
 namespace hearth::tool {
 
@@ -20,14 +21,12 @@ Precision precision_of(const PackageView& view) {
     return is_f16 ? Precision::kF16 : Precision::kF32;
 }
 
-class CpuRunner final : public Runner {
+/// An executor of graphs: of a package it runs those inside.
+class GraphRunner final : public Runner {
   public:
-    std::string_view name() const override { return "cpu"; }
-    Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
-                                   int64_t rows) override {
-        NamedTensors weights;
-        return interpret(graph, inputs, weights, rows);
-    }
+    explicit GraphRunner(std::unique_ptr<Executor> executor) : executor_(std::move(executor)) {}
+
+    Executor& executor() override { return *executor_; }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t rows,
                                      const char*) override {
@@ -38,19 +37,14 @@ class CpuRunner final : public Runner {
     }
     Status check(const Status&) const override { return {}; }
     Status check(const NamedTensors&) const override { return {}; }
+
+  private:
+    std::unique_ptr<Executor> executor_;
 };
 
 class ProgramRunner final : public Runner {
   public:
-    std::string_view name() const override { return "program"; }
-    Result<NamedTensors> run_graph(const Graph& graph, const NamedTensors& inputs,
-                                   int64_t rows) override {
-        CompileOptions options;
-        options.rows_capacity = static_cast<uint64_t>(rows);
-        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs({graph}, options));
-        ProgramMemory memory(compiled.program);
-        return run_program(compiled.program, graph.name, compiled.graphs[0], inputs, memory, rows);
-    }
+    Executor& executor() override { return *executor_; }
     Result<NamedTensors> run_package(std::span<const std::byte> package, const std::string& entry,
                                      const NamedTensors& inputs, int64_t rows,
                                      const char* profile) override {
@@ -71,16 +65,19 @@ class ProgramRunner final : public Runner {
     }
     Status check(const Status& fits_device) const override { return fits_device; }
     Status check(const NamedTensors&) const override { return {}; }
+
+  private:
+    std::unique_ptr<Executor> executor_ = make_program_executor();
 };
 
 }  // namespace
 
-std::unique_ptr<Runner> make_program_runner() {
-    return std::make_unique<ProgramRunner>();
+std::unique_ptr<Runner> make_graph_runner(std::unique_ptr<Executor> executor) {
+    return std::make_unique<GraphRunner>(std::move(executor));
 }
 
-std::unique_ptr<Runner> make_cpu_runner() {
-    return std::make_unique<CpuRunner>();
+std::unique_ptr<Runner> make_program_runner() {
+    return std::make_unique<ProgramRunner>();
 }
 
 }  // namespace hearth::tool

@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "libtorch_executor.hpp"
+
+#include "operators.hpp"
+
+#include <ATen/Context.h>
+
+#include <cstring>
+#include <exception>
+#include <string>
+#include <utility>
+
+namespace hearth::libtorch {
+
+List extents_of(const Shape& shape, int64_t rows) {
+    List extents;
+    const Shape at = shape.at(rows);
+    for (const Dim& d : at.dims()) extents.push_back(d.count);
+    return extents;
+}
+
+at::ScalarType carrier_of(DType dtype) {
+    if (dtype == DType::kBool) return at::kBool;
+    if (dtype == DType::kF64) return at::kDouble;
+    return is_floating(dtype) ? at::kFloat : at::kLong;
+}
+
+at::Tensor as_held(const at::Tensor& tensor, DType dtype) {
+    const at::Tensor carried = tensor.to(carrier_of(dtype));
+    const auto rounded_to = [&](at::ScalarType type) {
+        return carried.to(type).to(carried.scalar_type());
+    };
+    switch (dtype) {
+        case DType::kF16:
+            return rounded_to(at::kHalf);
+        case DType::kBF16:
+            return rounded_to(at::kBFloat16);
+        case DType::kI8:
+            return rounded_to(at::kChar);
+        case DType::kI16:
+            return rounded_to(at::kShort);
+        case DType::kI32:
+            return rounded_to(at::kInt);
+        case DType::kU8:
+            return carried.bitwise_and(0xff);
+        case DType::kU16:
+            return carried.bitwise_and(0xffff);
+        case DType::kU32:
+            return carried.bitwise_and(int64_t{0xffffffff});
+        default:
+            return carried;
+    }
+}
+
+at::Tensor from_host(const HostTensor& tensor) {
+    const at::Tensor t =
+        at::empty(extents_of(tensor.shape(), 1), at::TensorOptions(carrier_of(tensor.dtype())));
+    const int64_t count = tensor.element_count();
+    if (tensor.dtype() == DType::kF32 || tensor.dtype() == DType::kF64) {
+        if (count > 0) std::memcpy(t.data_ptr(), tensor.bytes().data(), tensor.bytes().size());
+    } else if (t.scalar_type() == at::kFloat) {
+        for (int64_t i = 0; i < count; ++i)
+            t.data_ptr<float>()[i] = static_cast<float>(tensor.get(i));
+    } else if (t.scalar_type() == at::kBool) {
+        for (int64_t i = 0; i < count; ++i) t.data_ptr<bool>()[i] = tensor.get_int(i) != 0;
+    } else {
+        for (int64_t i = 0; i < count; ++i) t.data_ptr<int64_t>()[i] = tensor.get_int(i);
+    }
+    return t;
+}
+
+HostTensor to_host(const at::Tensor& tensor, DType dtype, const Shape& shape) {
+    HostTensor out(dtype, shape);
+    const at::Tensor t = tensor.contiguous();
+    const int64_t count = out.element_count();
+    if (dtype == DType::kF32 || dtype == DType::kF64) {
+        if (count > 0) std::memcpy(out.bytes().data(), t.data_ptr(), out.bytes().size());
+    } else if (t.scalar_type() == at::kFloat) {
+        for (int64_t i = 0; i < count; ++i) out.set(i, static_cast<double>(t.data_ptr<float>()[i]));
+    } else if (t.scalar_type() == at::kBool) {
+        for (int64_t i = 0; i < count; ++i) out.set_int(i, t.data_ptr<bool>()[i]);
+    } else {
+        for (int64_t i = 0; i < count; ++i) out.set_int(i, t.data_ptr<int64_t>()[i]);
+    }
+    return out;
+}
+
+const Rules& rules() {
+    static const Rules all = [] {
+        Rules made;
+        add_element_rules(made);
+        add_reduction_rules(made);
+        add_shape_rules(made);
+        add_index_rules(made);
+        add_order_rules(made);
+        add_window_rules(made);
+        add_image_rules(made);
+        add_random_rules(made);
+        return made;
+    }();
+    return all;
+}
+
+namespace {
+
+/// Long holds no u64 beyond its own largest number.
+Status check_fits(const std::string& name, const HostTensor& tensor) {
+    if (tensor.dtype() != DType::kU64) return {};
+    for (int64_t i = 0; i < tensor.element_count(); ++i)
+        if (tensor.get_int(i) < 0)
+            return unsupported("'" + name + "' holds " +
+                               std::to_string(static_cast<uint64_t>(tensor.get_int(i))) +
+                               ", beyond the integers of LibTorch");
+    return {};
+}
+
+class LibtorchExecutor final : public Executor {
+  public:
+    std::string_view name() const override { return "libtorch"; }
+
+    Status load(std::vector<Graph> entries, int64_t rows_capacity) override {
+        HEARTH_ASSIGN(NamedTensors slots, first_contents(entries));
+        std::vector<Graph> runnable;
+        for (const Graph& graph : entries) {
+            HEARTH_ASSIGN(Graph decomposed,
+                          decompose_unknown(graph, [](const Graph&, const Node& node) {
+                              return rules().contains(node.op->name);
+                          }));
+            for (const Value& v : decomposed.values)
+                if (v.data) HEARTH_TRY(check_fits(v.name, *v.data));
+            runnable.push_back(std::move(decomposed));
+        }
+        entries_ = std::move(runnable);
+        slots_ = std::move(slots);
+        rows_capacity_ = rows_capacity;
+        return {};
+    }
+
+    Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
+                             int64_t rows) override {
+        HEARTH_ASSIGN(const Graph* const graph,
+                      checked_entry(entries_, entry, inputs, rows, rows_capacity_));
+        for (const auto& [name, tensor] : inputs) HEARTH_TRY(check_fits(name, tensor));
+        const at::NoGradGuard no_gradients;
+        std::vector<at::Tensor> values(graph->values.size());
+        for (ValueId id = 0; id < values.size(); ++id) {
+            const Value& v = graph->value(id);
+            if (v.kind == ValueKind::kInput) values[id] = from_host(inputs.find(v.name)->second);
+            if (v.kind == ValueKind::kParam || v.kind == ValueKind::kState)
+                values[id] = from_host(slots_.find(v.name)->second);
+            if (v.kind == ValueKind::kConstant)
+                values[id] = from_host(v.data ? *v.data : HostTensor(v.dtype, v.shape.at(rows)));
+        }
+        for (const Node& node : graph->nodes) HEARTH_TRY(run_node(*graph, node, rows, values));
+        return collect(*graph, rows, values);
+    }
+
+    Result<HostTensor> read(std::string_view slot) override {
+        const auto found = slots_.find(slot);
+        if (found == slots_.end())
+            return not_found("there is no param or state '" + std::string(slot) + "'");
+        return found->second;
+    }
+    Status write(std::string_view slot, const HostTensor& contents) override {
+        HEARTH_TRY(check_write(slots_, slot, contents));
+        HEARTH_TRY(check_fits(std::string(slot), contents));
+        slots_.find(slot)->second = contents;
+        return {};
+    }
+
+  private:
+    static Status run_node(const Graph& graph, const Node& node, int64_t rows,
+                           std::vector<at::Tensor>& values) {
+        Call call{graph, node, rows, {}};
+        for (const ValueId id : node.inputs) call.in.push_back(values[id]);
+        try {
+            const at::Tensor y =
+                as_held(rules().find(node.op->name)->second(call), call.out_dtype());
+            if (y.sizes().vec() != call.out_shape())
+                return internal_error(std::string(node.op->name) + " gave " +
+                                      std::to_string(y.dim()) + " axes of another shape");
+            values[node.outputs[0]] = y;
+        } catch (const std::exception& e) {
+            return internal_error(std::string(node.op->name) + ": " + e.what());
+        }
+        return {};
+    }
+
+    NamedTensors collect(const Graph& graph, int64_t rows, const std::vector<at::Tensor>& values) {
+        const auto host = [&](ValueId id) {
+            const Value& v = graph.value(id);
+            return to_host(values[id], v.dtype, v.shape.at(rows));
+        };
+        NamedTensors outputs, updated;
+        for (const GraphOutput& output : graph.outputs)
+            outputs.emplace(output.name, host(output.value));
+        for (const GraphUpdate& update : graph.updates) {
+            const Value& target = graph.value(update.target);
+            (target.kind == ValueKind::kInput ? outputs : updated)
+                .emplace(target.name, host(update.value));
+        }
+        for (auto& [name, tensor] : updated) slots_.find(name)->second = std::move(tensor);
+        return outputs;
+    }
+
+    std::vector<Graph> entries_;
+    NamedTensors slots_;
+    int64_t rows_capacity_ = 0;
+};
+
+}  // namespace
+
+}  // namespace hearth::libtorch
+
+namespace hearth {
+
+std::unique_ptr<Executor> make_libtorch_executor() {
+    return std::make_unique<libtorch::LibtorchExecutor>();
+}
+
+}  // namespace hearth

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "native/device_executor.hpp"
+
+#include "compile/compile.hpp"
+
+#include <standalone/program_runner.hpp>
+
+#include <utility>
+
+namespace hearth::native {
+
+namespace {
+
+class DeviceExecutor final : public Executor {
+  public:
+    DeviceExecutor(standalone::Device& device, std::string name, DeviceCaps caps)
+        : device_(device), name_(std::move(name)) {
+        options_.caps = std::move(caps);
+    }
+
+    std::string_view name() const override { return name_; }
+
+    Status load(std::vector<Graph> entries, int64_t rows_capacity) override {
+        HEARTH_ASSIGN(NamedTensors slots, first_contents(entries));
+        options_.rows_capacity = static_cast<uint64_t>(rows_capacity);
+        HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(entries, options_));
+        HEARTH_ASSIGN(runner_,
+                      standalone::ProgramRunner::create(device_, save_program(compiled.program)));
+        slots_ = std::move(slots);
+        entries_ = std::move(entries);
+        return {};
+    }
+    Result<NamedTensors> run(std::string_view entry, const NamedTensors& inputs,
+                             int64_t rows) override {
+        HEARTH_ASSIGN(const Graph* const graph,
+                      checked_entry(entries_, entry, inputs, rows,
+                                    static_cast<int64_t>(options_.rows_capacity)));
+        return runner_->run(graph->name.c_str(), rows, inputs);
+    }
+    Result<HostTensor> read(std::string_view slot) override {
+        const auto known = slots_.find(slot);
+        if (known == slots_.end())
+            return not_found("there is no param or state '" + std::string(slot) + "'");
+        // What no entry needs is not on the device, and never changes.
+        if (!runner_->program().find_slot(known->first.c_str()).ok()) return known->second;
+        return runner_->read_slot(known->first.c_str());
+    }
+    Status write(std::string_view slot, const HostTensor& contents) override {
+        HEARTH_TRY(check_write(slots_, slot, contents));
+        const auto known = slots_.find(slot);
+        const Result<uint32_t> index = runner_->program().find_slot(known->first.c_str());
+        if (!index.ok()) {
+            known->second = contents;
+            return {};
+        }
+        HEARTH_ASSIGN(const hearth_slot_info info, runner_->program().slot(*index));
+        const HostTensor held = contents.cast(static_cast<DType>(info.device_dtype));
+        return runner_->write_slot(known->first.c_str(), held.bytes());
+    }
+
+  private:
+    standalone::Device& device_;
+    std::string name_;
+    CompileOptions options_;
+    std::vector<Graph> entries_;
+    NamedTensors slots_;  ///< with their first contents
+    std::unique_ptr<standalone::ProgramRunner> runner_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device,
+                                                       std::string name) {
+    HEARTH_ASSIGN(DeviceCaps caps, device.caps());
+    return std::unique_ptr<Executor>(
+        std::make_unique<DeviceExecutor>(device, std::move(name), std::move(caps)));
+}
+
+}  // namespace hearth::native

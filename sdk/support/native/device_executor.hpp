@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Executors (hearth/executor.hpp) on devices: a Vulkan device, or this machine's CPU.
+
+#pragma once
+
+#include "native/open_device.hpp"
+
+#include <hearth/executor.hpp>
+
+namespace hearth::native {
+
+/// Compiles what it loads for `device`, which must outlive it.  name  "gpu" or "native".
+Result<std::unique_ptr<Executor>> make_device_executor(standalone::Device& device,
+                                                       std::string name);
+
+}  // namespace hearth::native

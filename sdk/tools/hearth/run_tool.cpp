@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "run_tool.hpp"
+
+#include "commands.hpp"
+#include "companion.hpp"
+#include "runner.hpp"
+#include "tables.hpp"
+
+#include <programs/streams.hpp>
+
+#include <string_view>
+
+namespace hearth::tool {
+
+namespace {
+
+/// The word behind --device, if there is one.
+std::string_view device_in(int argc, char** argv) {
+    constexpr std::string_view kOption = "--device";
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view word = argv[i];
+        if (word == kOption && i + 1 < argc) return argv[i + 1];
+        if (word.starts_with(kOption) && word.size() > kOption.size() + 1 &&
+            word[kOption.size()] == '=')
+            return word.substr(kOption.size() + 1);
+    }
+    return {};
+}
+
+int parse_and_run(int argc, char** argv) {
+    // Another library is linked by a program of its own.
+    if (device_in(argc, argv) == "libtorch" && make_registered_executor("libtorch") == nullptr)
+        return start_companion("hearth_libtorch", argc, argv,
+                               "switch HEARTH_WITH_LIBTORCH, by ./dev libtorch");
+    CLI::App app("Hearth's command-line tool", "hearth");
+    app.require_subcommand(1);
+    int exit_code = 0;
+    add_info(app, exit_code);
+    add_inspect(app, exit_code);
+    add_verify(app, exit_code);
+    add_cook(app, exit_code);
+    add_run(app, exit_code);
+    add_bench(app, exit_code);
+    add_replay(app, exit_code);
+    add_diff(app, exit_code);
+    add_brain(app, exit_code);
+    add_tune(app, exit_code);
+    add_watch(app, exit_code);
+    add_train(app, exit_code);
+    add_evaluate(app, exit_code);
+    add_league(app, exit_code);
+    add_gates(app, exit_code);
+    CLI11_PARSE(app, argc, argv);
+    return exit_code;
+}
+
+}  // namespace
+
+int run_tool(int argc, char** argv) {
+    return programs::run_program("hearth", [&] { return parse_and_run(argc, argv); });
+}
+
+}  // namespace hearth::tool

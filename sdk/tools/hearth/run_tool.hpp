@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The tool as a function: for `hearth`, and for programs that have executors of their own (hearth/executor.hpp).
+
+#pragma once
+
+namespace hearth::tool {
+
+/// Returns the program's exit code.
+int run_tool(int argc, char** argv);
+
+}  // namespace hearth::tool
