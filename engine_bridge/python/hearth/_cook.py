@@ -77,8 +77,8 @@ def cook_agents(observations: Sequence[Mapping[str, Any]], actions: Sequence[Map
 
     observations: fields, as {"name": "speed", "kind": "numbers", "width": 2, "low": 0, "high": 30}.
     actions: {"name": "move", "kind": "choose", "count": 4} or {"name": "aim", "kind": "drive", "width": 2}.
-    agents: the most at a time.  network: {"kind": "mlp", "widths": [64, 64], "activation": "tanh"}, {"kind": "gru",
-    "width": 64} or {"kind": "lstm", "width": 64, "before": [], "after": [64]}.
+    agents: the most at a time.  network: {"kind": "mlp", "widths": [64, 64], "activation": "tanh", "init": "orthogonal"} ("fan_in"
+    suits SAC), {"kind": "gru", "width": 64} or {"kind": "lstm", "width": 64, "before": [], "after": [64]}.
     learner: {"kind": "ppo", "dqn" or "sac", ...members of hearth::agents::Ppo and so on}; sdk/support/workbench/
     hearth_workbench.h lists all of it.
     Errors: HearthError; an unknown key is one, and lists the known ones.  Any thread.

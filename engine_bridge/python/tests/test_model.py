@@ -226,6 +226,17 @@ def test_validation_layers_have_nothing_to_say(layer):
         assert device.messages == 0
 
 
+def test_networks_begin_as_they_are_asked_to(device):
+    sac = {"kind": "sac", "capacity": 64, "batch": 8, "warmup": 8}
+    drive = [{"name": "aim", "kind": "drive", "width": 2}]
+    package = hearth.cook_agents(FIELDS, drive, agents=2, network={"widths": [16], "init": "fan_in"}, learner=sac)
+    with hearth.Model(package, device) as model:
+        for name in ("actor.head.weight", "critic1.head.weight", "critic2.head.bias"):
+            assert 0 < np.abs(model.read(name)).max() <= 16**-0.5
+    with pytest.raises(hearth.HearthError, match="init.*orthogonal.*fan_in"):
+        hearth.cook_agents(FIELDS, drive, agents=2, network={"widths": [16], "init": "zeros"}, learner=sac)
+
+
 def test_agents_learn_to_prefer_what_is_rewarded(device):
     """A bandit: choice 1 is rewarded."""
     package = hearth.cook_agents([{"name": "nothing"}], CHOICE, agents=8, network={"kind": "mlp", "widths": [8]},

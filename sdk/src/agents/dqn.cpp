@@ -36,10 +36,11 @@ struct ChoiceNet {
         const NetworkResult net = network.call(trace, prefix, features, {});
         Values values;
         Tensor base;
-        if (is_dueling) base = dense(trace, prefix + ".value", net.features, 1, 1, seed);
+        if (is_dueling)
+            base = dense(trace, prefix + ".value", net.features, 1, 1, seed, network.heads);
         for (const Action& a : schema.actions()) {
             const Tensor own = dense(trace, prefix + ".choices." + a.name, net.features, a.count,
-                                     is_dueling ? 0.01 : 1, seed);
+                                     is_dueling ? 0.01 : 1, seed, network.heads);
             values.push_back(is_dueling ? base + own - mean(own, {-1}, true) : own);
         }
         return values;

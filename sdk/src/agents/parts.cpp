@@ -47,11 +47,14 @@ Tensor weighted_mean(const Tensor& x, const Tensor& weight) {
 }
 
 Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t width, double gain,
-             uint64_t seed) {
+             uint64_t seed, nn::WeightInit init) {
     if (!x.ok()) return x;
+    const Shape shape{width, x.dim(-1)};
+    const double own = init == nn::WeightInit::kOrthogonal ? gain : 1;
     const Tensor weight =
-        trace.param(name + ".weight", {width, x.dim(-1)}, Init::orthogonal(gain, seed));
-    return linear(x, weight, trace.param(name + ".bias", {width}));
+        trace.param(name + ".weight", shape, nn::weight_init(init, shape, seed, own));
+    return linear(x, weight,
+                  trace.param(name + ".bias", {width}, nn::bias_init(init, shape, seed)));
 }
 
 Tensor setting(Trace& trace, std::string_view name, const Setting& s) {
@@ -295,15 +298,16 @@ AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise) {
 
 // --- Networks ---
 
-Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&),
-                    uint64_t seed) {
+Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&), uint64_t seed,
+                    nn::WeightInit init) {
     Network network;
+    network.heads = init;
     network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
                        const Tensor&) {
         Tensor x = features;
         for (size_t i = 0; i < widths.size(); ++i)
             x = activation(
-                dense(trace, nn::join(prefix, i), x, widths[i], std::numbers::sqrt2, seed));
+                dense(trace, nn::join(prefix, i), x, widths[i], std::numbers::sqrt2, seed, init));
         return NetworkResult{x, {}};
     };
     return network;

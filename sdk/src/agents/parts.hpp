@@ -31,9 +31,9 @@ Tensor rows_are_finite(const Tensor& x);
 /// sum(x * weight) / max(sum(weight), 1).  x, weight: [n] -> [].
 Tensor weighted_mean(const Tensor& x, const Tensor& weight);
 
-/// linear with the params name.weight, orthogonal of this gain, and name.bias, zero.
+/// linear with the params name.weight and name.bias.  gain: of orthogonal ones.
 Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t width, double gain,
-             uint64_t seed);
+             uint64_t seed, nn::WeightInit init = nn::WeightInit::kOrthogonal);
 
 /// The value, or an input [] of this name.
 Tensor setting(Trace& trace, std::string_view name, const Setting& s);

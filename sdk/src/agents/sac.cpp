@@ -34,7 +34,8 @@ struct SacBuilder {
             encode(trace, "actor", schema, observation, encode_options(normalizer));
         const NetworkResult net = network.call(trace, "actor", features, {});
         const int64_t count = ActionDistribution::number_count(schema);
-        const Tensor head = dense(trace, "actor.head", net.features, 2 * count, 0.1, seed);
+        const Tensor head =
+            dense(trace, "actor.head", net.features, 2 * count, 0.1, seed, network.heads);
         const Tensor log_deviation = clamp(slice(head, -1, count, 2 * count),
                                            sac.least_log_deviation, sac.most_log_deviation);
         return ActionDistribution(schema, slice(head, -1, 0, count), {}, log_deviation,
@@ -47,7 +48,8 @@ struct SacBuilder {
         const Tensor features =
             encode(trace, prefix, schema, observation, encode_options(normalizer));
         const NetworkResult net = network.call(trace, prefix, concat({features, action}, -1), {});
-        return squeeze(dense(trace, prefix + ".head", net.features, 1, 1, seed), {-1});
+        return squeeze(dense(trace, prefix + ".head", net.features, 1, 1, seed, network.heads),
+                       {-1});
     }
 
     Tensor decide(Trace& trace, const Tensor& observation, const Tensor& explore) const {

@@ -143,7 +143,9 @@ Result<Network> network_of(Options o, uint64_t seed) {
     Network network;
     if (kind == "mlp") {
         const std::vector<int64_t> widths = o.wholes("widths", {64, 64}, 1, 1 << 16);
-        network = mlp_network(widths, activation_of(o), seed);
+        const bool is_fan_in = o.text("init", "orthogonal", {"orthogonal", "fan_in"}) == "fan_in";
+        network = mlp_network(widths, activation_of(o), seed,
+                              is_fan_in ? nn::WeightInit::kFanIn : nn::WeightInit::kOrthogonal);
     } else if (kind == "gru") {
         network = gru_network(o.whole("width", 64, 1, 1 << 16), seed);
     } else {

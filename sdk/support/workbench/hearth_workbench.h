@@ -137,7 +137,8 @@ HEARTH_API hearth_result hearth_cook_package(const void* bytes, uint64_t byte_co
  *                   "angle", "rotation", "group" (parts), "array" (count, parts), "set" (capacity, parts)
  *     actions       [{name, kind: "choose", count, masked}] or [{name, kind: "drive", width, low, high}]
  *     stack         observations that the network sees (1)
- *     network       {kind: "mlp", widths, activation: "tanh", "relu", "gelu" or "silu"}, {kind: "gru", width} or
+ *     network       {kind: "mlp", widths, activation: "tanh", "relu", "gelu" or "silu", init: "orthogonal" or "fan_in"}
+ *                   (as most of SAC begin), {kind: "gru", width} or
  *                   {kind: "lstm", width, before, after, activation}: dense layers before and after one LSTM
  *     learner       {kind: "ppo", "dqn" or "sac", and members of hearth::agents::Ppo, Dqn, Sac by name; "rails": members of
  *                   Rails}.  Of learning_rate, clip, entropy: {"live": number} makes it a live setting

@@ -302,6 +302,37 @@ TEST(Sac, FindsTheBestOfASingleDecision) {
     EXPECT_EQ(learner.status()[Counter::kLearnSteps], 800u);
 }
 
+TEST(Network, LayersAndTheHeadsOfValuesBeginAsTheyAreAskedTo) {
+    const Network network = mlp_network({16}, relu, 3, nn::WeightInit::kFanIn);
+    const InterpretedLearner sac(trace_agents(numbers_schema(), network, small_sac()));
+    const InterpretedLearner dqn(trace_agents(choices(), network, small_dqn()));
+    const auto expect_within = [](const InterpretedLearner& learner, const std::string& layer,
+                                  double fan_in) {
+        for (const char* part : {".weight", ".bias"}) {
+            const HostTensor& values = learner.weights.at(layer + part);
+            double largest = 0;
+            for (int64_t i = 0; i < values.element_count(); ++i)
+                largest = std::max(largest, std::abs(values.get(i)));
+            EXPECT_GT(largest, 0) << layer << part;
+            EXPECT_LE(largest, 1 / std::sqrt(fan_in)) << layer << part;
+        }
+    };
+    expect_within(sac, "actor.0", 2);
+    expect_within(sac, "critic2.0", 3);
+    for (const char* head : {"actor.head", "critic1.head", "critic2.head"})
+        expect_within(sac, head, 16);
+    expect_within(dqn, "q.0", 2);
+    expect_within(dqn, "q.choices.move", 16);
+    EXPECT_EQ(sac.weights.at("target.critic1.head.weight"), sac.weights.at("critic1.head.weight"));
+    // Those of an orthogonal matrix lie beyond.
+    const InterpretedLearner usual(trace_agents(choices(), mlp_network({16}, relu), small_dqn()));
+    const HostTensor& values = usual.weights.at("q.choices.move.weight");
+    double largest = 0;
+    for (int64_t i = 0; i < values.element_count(); ++i)
+        largest = std::max(largest, std::abs(values.get(i)));
+    EXPECT_GT(largest, 0.25);
+}
+
 TEST(Sac, TargetsFollowSlowly) {
     Sac sac = small_sac();
     sac.target_rate = 0.25;

@@ -32,6 +32,7 @@
 #include <hearth/agents/distribution.hpp>
 #include <hearth/agents/manifest.hpp>
 #include <hearth/agents/schema.hpp>
+#include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>
 
@@ -83,12 +84,14 @@ struct Network {
     std::function<Tensor(Trace& trace, std::string_view prefix, const Tensor& features,
                          const Tensor& memory, const Tensor& resets)>
         sequence = {};
+    /// How the heads begin that DQN and SAC add; PPO's and cloning's are orthogonal.
+    nn::WeightInit heads = nn::WeightInit::kOrthogonal;
 };
 
-/// Linear layers of these widths, each followed by `activation`: orthogonal weights of gain sqrt 2,
-/// zero biases.
+/// Linear layers of these widths, each followed by `activation`.  init: how they and `heads` begin; kOrthogonal: with a
+/// gain of sqrt 2 and zero biases, as PPO wants it; kFanIn: as in most implementations of SAC and DQN.
 Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
-                    uint64_t seed = 0);
+                    uint64_t seed = 0, nn::WeightInit init = nn::WeightInit::kOrthogonal);
 /// A linear layer and a GRU, each of this width.
 Network gru_network(int64_t width, uint64_t seed = 0);
 
@@ -184,7 +187,8 @@ struct Dqn {
     Rails rails{.gradient_norm = 10, .kl_stop = 0};
 };
 
-/// Soft actor-critic (Haarnoja et al., 2018) for numbers, with automatic temperature.
+/// Soft actor-critic (Haarnoja et al., 2018) for numbers, with automatic temperature.  Its references begin with
+/// nn::WeightInit::kFanIn, and do so more reliably (docs/gates.md).
 struct Sac {
     Replay replay{.agents = 16, .capacity = 50'000, .batch = 128, .warmup = 100};
     Setting learning_rate = 1e-3;
