@@ -20,21 +20,27 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
+#include <map>
 
 namespace hearth::perf {
 
 namespace {
+
+using Activation = Tensor (*)(const Tensor&);
 
 struct Row {
     const char* name;
     std::vector<int64_t> widths;  ///< from the input to the output
     int64_t rows;
     bool is_training;
+    Activation activation;
 };
 
-const Row kRowsOfTable[] = {{"mlp_infer_b256_f32", {64, 64, 64, 64, 64, 64}, 256, false},
-                            {"mlp_train_b256_f32", {64, 64, 64, 64, 64, 64}, 256, true},
-                            {"policy_2x64_b1", {8, 64, 64, 2}, 1, false}};
+const Row kRowsOfTable[] = {{"mlp_infer_b256_f32", {64, 64, 64, 64, 64, 64}, 256, false, relu},
+                            {"mlp_train_b256_f32", {64, 64, 64, 64, 64, 64}, 256, true, relu},
+                            {"mlp_tanh_infer_b256_f32", {64, 64, 64, 64, 64, 64}, 256, false, tanh},
+                            {"mlp_tanh_train_b256_f32", {64, 64, 64, 64, 64, 64}, 256, true, tanh},
+                            {"policy_2x64_b1", {8, 64, 64, 2}, 1, false, relu}};
 
 HostTensor numbers(const Shape& shape, uint64_t seed) {
     HostTensor tensor(DType::kF32, shape);
@@ -50,7 +56,7 @@ Result<Graph> trace_row(const Row& row) {
     Trace trace("run");
     const Tensor x = trace.input("x", {kRows, row.widths.front()});
     const std::vector<int64_t> layers(row.widths.begin() + 1, row.widths.end());
-    const Tensor y = nn::mlp(trace, "net", x, layers, relu, {.seed = 1});
+    const Tensor y = nn::mlp(trace, "net", x, layers, row.activation, {.seed = 1});
     if (!row.is_training) {
         trace.output("y", y);
     } else {
@@ -68,10 +74,10 @@ double cpu_us() {
 }
 
 /// Median CPU time of one call in microseconds.
-Result<double> time_row(const Row& row, int samples) {
+Result<double> time_row(const Row& row, Cpu cpu, int samples) {
     HEARTH_ASSIGN(const Graph graph, trace_row(row));
     CookCOptions options;
-    options.cpu = native::this_cpu();
+    options.cpu = cpu;
     options.rows_capacity = static_cast<uint64_t>(row.rows);
     HEARTH_ASSIGN(const std::unique_ptr<native::NativeNet> net,
                   native::NativeNet::build({graph}, options));
@@ -128,10 +134,18 @@ int run(int argc, char** argv) {
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     app.add_option("--rows", filter, "Only rows whose name contains this.");
+    Cpu cpu = native::this_cpu();
+    app.add_option("--cpu", cpu, "Cooked for this CPU; default: what this machine is taken for.")
+        ->transform(
+            CLI::CheckedTransformer(std::map<std::string, Cpu>{{"scalar", Cpu::kScalar},
+                                                               {"x86-64-v2", Cpu::kX86_64V2},
+                                                               {"x86-64-v3", Cpu::kX86_64V3},
+                                                               {"x86-64-v4", Cpu::kX86_64V4},
+                                                               {"neon", Cpu::kNeon}}));
     CLI11_PARSE(app, argc, argv);
     for (const Row& row : kRowsOfTable) {
         if (std::string(row.name).find(filter) == std::string::npos) continue;
-        const Result<double> time = time_row(row, samples);
+        const Result<double> time = time_row(row, cpu, samples);
         if (!time.ok()) {
             fmt::print(stderr, "{}\n", time.status().message());
             return 1;

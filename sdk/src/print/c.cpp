@@ -102,7 +102,7 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kRsqrt:
             return "1.0f / " + call("sqrtf", a);
         case ScalarOp::kExp:
-            return call("expf", a);
+            return call("hearth_exp", a);
         case ScalarOp::kLog:
             return call("logf", a);
         case ScalarOp::kSin:
@@ -122,7 +122,7 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kCosh:
             return call("coshf", a);
         case ScalarOp::kTanh:
-            return call("tanhf", a);
+            return call("hearth_tanh", a);
         case ScalarOp::kAsinh:
             return call("asinhf", a);
         case ScalarOp::kAcosh:
@@ -201,8 +201,11 @@ class CPrinter {
         : body_(body),
           name_(name),
           is_spread_(body.locals.size()),
+          is_place_(body.locals.size()),
           is_spread_buffer_(body.buffers.size()) {
         for (const BodyFunction& f : body.functions) meets_.push_back(has_barrier(f.statements));
+        for (const BodyFunction& f : body.functions) find_places(f.statements);
+        find_places(body.statements);
     }
 
     Result<std::string> print() {
@@ -217,6 +220,53 @@ class CPrinter {
     const ExprNode& node(uint32_t id) const { return body_.expressions[id]; }
     const Local& local(const Statement& s) const { return body_.locals[s.local]; }
     void line(const std::string& text) { text_ += std::string(4 * depth_, ' ') + text + "\n"; }
+
+    // ------------------------------------------------------------------------ places
+
+    /// Where elements lie is as wide as a pointer: sums of 32 bits may begin anew (-fwrapv), so a compiler would not
+    /// know that a loop's places are side by side.  What is computed of data keeps its 32 bits.
+    void find_places(const std::vector<Statement>& statements) {
+        for (const Statement& s : statements) {
+            if (s.kind == StatementKind::kLet || s.kind == StatementKind::kFor)
+                is_place_[s.local] = is_place(s.a) && (s.c == 0 || is_place(s.c));
+            find_places(s.body);
+            find_places(s.otherwise);
+        }
+    }
+    bool is_place(uint32_t id) const {
+        const ExprNode& n = node(id);
+        if (n.type != ScalarType::kI32) return false;
+        switch (n.kind) {
+            case ExprKind::kConstant:
+            case ExprKind::kRowCount:
+            case ExprKind::kInvocation:
+            case ExprKind::kWorkgroup:
+            case ExprKind::kWorkgroups:
+                return true;
+            case ExprKind::kLocal:
+                return is_place_[n.bits];
+            case ExprKind::kOperation:
+                switch (n.op) {
+                    case ScalarOp::kAdd:
+                    case ScalarOp::kSub:
+                    case ScalarOp::kMul:
+                    case ScalarOp::kDiv:
+                    case ScalarOp::kMod:
+                    case ScalarOp::kMin:
+                    case ScalarOp::kMax:
+                        return is_place(n.in[0]) && is_place(n.in[1]);
+                    default:
+                        return false;
+                }
+            default:
+                return false;
+        }
+    }
+    /// The operand in 32 bits, whether it is a place or not.
+    std::string narrow(uint32_t id) {
+        const bool is_wide = node(id).kind != ExprKind::kConstant && is_place(id);
+        return (is_wide ? "(int32_t)" : "") + operand(id);
+    }
 
     // ------------------------------------------------------------------------ barriers
 
@@ -450,8 +500,13 @@ class CPrinter {
                  "_group* group, int32_t invocation) {");
             ++depth_;
             line("(void)group, (void)invocation;");
-            stands_alone_ = true;
+            // Read once, as what is stored may lie anywhere.
+            for (const BodyBuffer& b : body_.buffers)
+                if (b.kind == BufferKind::kOperand)
+                    line(pointer_to(b) + "const " + b.name + " = group->" + b.name + ";");
+            stands_alone_ = has_own_operands_ = true;
             for (const Statement& s : body_.statements) print(s);
+            has_own_operands_ = false;
             --depth_;
             line("}");
         }
@@ -610,7 +665,8 @@ class CPrinter {
     static std::string lanes_text(const Local& l) { return "f32x" + std::to_string(l.length); }
     std::string declaration(const Local& l) const {
         if (l.kind == LocalKind::kLanes) return "hearth_" + lanes_text(l) + " " + name_of(l);
-        return std::string(type_text(l.type)) + " " + name_of(l) +
+        const bool is_place = is_place_[static_cast<size_t>(&l - body_.locals.data())];
+        return std::string(is_place ? "ptrdiff_t" : type_text(l.type)) + " " + name_of(l) +
                (is_array(l) ? "[" + std::to_string(l.length) + "]" : "");
     }
     std::string place_of(uint64_t index) const {
@@ -641,7 +697,7 @@ class CPrinter {
     }
     std::string place_of_buffer(uint64_t index) const {
         const BodyBuffer& b = body_.buffers[index];
-        return (b.kind == BufferKind::kOperand ? "group->" : "") + b.name +
+        return (b.kind == BufferKind::kOperand && !has_own_operands_ ? "group->" : "") + b.name +
                (is_spread_buffer_[index] ? "[invocation]" : "");
     }
 
@@ -761,7 +817,7 @@ class CPrinter {
             case ExprKind::kGreaterEqual:
                 return operand(n.in[0]) + " >= " + operand(n.in[1]);
             case ExprKind::kFittingConversion:
-                return cast(n.type, operand(n.in[0]));
+                return cast(n.type, narrow(n.in[0]));
             case ExprKind::kOperation:
                 return operation(n);
         }
@@ -773,13 +829,13 @@ class CPrinter {
         if (n.op == ScalarOp::kSelect)
             return operand(n.in[0]) + " ? " + operand(n.in[1]) + " : " + operand(n.in[2]);
         const ScalarType type = node(n.in[0]).type;
-        if (operand_count(n.op) == 1) return unary_text(n.op, type, operand(n.in[0]));
+        if (operand_count(n.op) == 1) return unary_text(n.op, type, narrow(n.in[0]));
         const bool divides =
             (n.op == ScalarOp::kDiv || n.op == ScalarOp::kMod) && type != ScalarType::kF32;
         // A compiler makes nothing of a check that a constant makes needless, but a reader does.
         if (divides && node(n.in[1]).kind == ExprKind::kConstant &&
             constant_value(node(n.in[1])) > 0)
-            return operand(n.in[0]) + (n.op == ScalarOp::kDiv ? " / " : " % ") + operand(n.in[1]);
+            return narrow(n.in[0]) + (n.op == ScalarOp::kDiv ? " / " : " % ") + operand(n.in[1]);
         return binary_text(n.op, type, operand(n.in[0]), operand(n.in[1]));
     }
 
@@ -793,8 +849,10 @@ class CPrinter {
         "[" + std::to_string(body_.threads) + "]";  ///< of an array
     std::vector<bool> meets_;                       ///< per function: has barriers
     std::vector<bool> is_spread_;                   ///< per local: an array of all invocations
+    std::vector<bool> is_place_;                    ///< per local: of elements
     std::vector<bool> is_spread_buffer_;
-    bool ends_early_ = false;  ///< all invocations of a function leave it before its end
+    bool has_own_operands_ = false;  ///< pointers to them are locals
+    bool ends_early_ = false;        ///< all invocations of a function leave it before its end
     bool stands_alone_ =
         true;               ///< an invocation executes to its end what is printed, without barriers
     bool in_loop_ = false;  ///< of an invocation

@@ -10,6 +10,7 @@ namespace hearth {
 std::string_view c_prelude() {
     return R"(#include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -41,6 +42,33 @@ HEARTH_FUNCTION uint32_t hearth_min_u32(uint32_t a, uint32_t b) { return a < b ?
 HEARTH_FUNCTION uint32_t hearth_max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
 HEARTH_FUNCTION int32_t hearth_sign_i32(int32_t x) { return (x > 0) - (x < 0); }
 HEARTH_FUNCTION int32_t hearth_abs_i32(int32_t x) { return x < 0 ? 0 - x : x; }
+
+/* Without calls and branches, so that compilers make vectors of loops.  Coefficients: Moshier, Cephes (expf, tanhf). */
+HEARTH_FUNCTION float hearth_exp(float x) {
+    const uint32_t is_small = 0u - (uint32_t)(x < -104.0f), is_large = 0u - (uint32_t)(x > 89.0f);
+    const uint32_t is_inside = ~(is_small | is_large); /* or NaN, which stays NaN */
+    const float in = hearth_f32_of_bits(hearth_bits_of_f32(x) & is_inside);
+    const float shifted = in * 1.44269504f + 12582912.0f; /* 1.5 * 2^23: its last bits are the nearest integer */
+    const float n = shifted - 12582912.0f;
+    const float r = in - n * 0.693359375f - n * -2.12194440e-4f;
+    const float p = ((((1.9875691500e-4f * r + 1.3981999507e-3f) * r + 8.3334519073e-3f) * r + 4.1665795894e-2f) * r +
+                     1.6666665459e-1f) * r + 5.0000001201e-1f;
+    /* Two factors, as 2^n itself may be subnormal. */
+    const uint32_t exponent = hearth_bits_of_f32(shifted) - 0x4b400000u + 254u, half = exponent >> 1;
+    const float power = p * r * r + r + 1.0f;
+    const float y = power * hearth_f32_of_bits(half << 23) * hearth_f32_of_bits((exponent - half) << 23);
+    return hearth_f32_of_bits((hearth_bits_of_f32(y) & is_inside) | (is_large & 0x7f800000u));
+}
+HEARTH_FUNCTION float hearth_tanh(float x) {
+    const uint32_t sign = hearth_bits_of_f32(x) & 0x80000000u;
+    const float size = hearth_f32_of_bits(hearth_bits_of_f32(x) ^ sign), z = size * size;
+    const float near_zero = ((((-5.70498872745e-3f * z + 2.06390887954e-2f) * z - 5.37397155531e-2f) * z +
+                              1.33314422036e-1f) * z - 3.33332819422e-1f) * z * size + size;
+    const float beyond = 1.0f - 2.0f / (hearth_exp(size + size) + 1.0f);
+    const uint32_t is_near = 0u - (uint32_t)(size < 0.625f);
+    const uint32_t bits = (hearth_bits_of_f32(near_zero) & is_near) | (hearth_bits_of_f32(beyond) & ~is_near);
+    return hearth_f32_of_bits(bits | sign);
+}
 
 /* Division by zero gives zero; it ends a program otherwise. */
 HEARTH_FUNCTION int32_t hearth_div_i32(int32_t a, int32_t b) { return b == 0 ? 0 : b == -1 ? 0 - a : a / b; }
