@@ -3,7 +3,7 @@
 
 // Custom kernels for CPUs, as bodies, of operators that have no decomposition, or none that costs as little.  A
 // workgroup is one invocation.  In scans and sorts it goes along one line: the elements along an axis.  Where rows are
-// written in place it takes some of them.
+// written in place it takes some of them, and of boxes those of one class.
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
@@ -41,6 +41,7 @@ class CpuCustomKernel {
         if (op == "sort_runs") return &CpuCustomKernel::sort_runs;
         if (op == "merge_runs") return &CpuCustomKernel::merge_runs;
         if (op == "write_rows") return &CpuCustomKernel::write_rows;
+        if (op == "nms") return &CpuCustomKernel::suppress;
         return nullptr;
     }
 
@@ -64,7 +65,9 @@ class CpuCustomKernel {
     }
 
     Expr index(int64_t value) const { return body_->index(value); }
+    Expr number(double value) const { return body_->constant(value, ScalarType::kF32); }
     Expr smaller(Expr a, Expr b) { return body_->operation(ScalarOp::kMin, a, b); }
+    Expr larger(Expr a, Expr b) { return body_->operation(ScalarOp::kMax, a, b); }
 
     /// A name that no other local has.
     std::string fresh(const char* name) { return name + std::to_string(names_++); }
@@ -250,6 +253,86 @@ class CpuCustomKernel {
         writer_.if_(both(place >= index(0), place < places));
         const Expr e = writer_.for_("e", index(0), [&](Expr at) { return at < width; });
         out_at(place * width + e, in_at(2, row * width + e));
+        writer_.end();
+        writer_.end();
+        writer_.end();
+    }
+
+    // ------------------------------------------------------------------------ boxes
+
+    /// Corners of a box along both axes.
+    struct Box {
+        Expr low[2], high[2];
+    };
+
+    /// boxes: where the line's begin.
+    Box box_at(Expr boxes, Expr box) {
+        const Expr at = writer_.let(fresh("at"), (boxes + box) * 4);
+        Box corners;
+        for (int axis = 0; axis < 2; ++axis) {
+            const Expr a = in_at(0, at + axis), b = in_at(0, at + (axis + 2));
+            const bool is_centered = node_.attrs.flag("centered");
+            const Expr half = b * number(0.5);
+            const Expr low = is_centered ? a - half : smaller(a, b);
+            const Expr high = is_centered ? a + half : larger(a, b);
+            corners.low[axis] = writer_.let(fresh("low"), low);
+            corners.high[axis] = writer_.let(fresh("high"), high);
+        }
+        return corners;
+    }
+
+    Expr overlaps(const Box& a, const Box& b) {
+        const auto area = [](const Box& box) {
+            return (box.high[0] - box.low[0]) * (box.high[1] - box.low[1]);
+        };
+        Expr common[2];
+        for (int axis = 0; axis < 2; ++axis)
+            common[axis] = larger(
+                smaller(a.high[axis], b.high[axis]) - larger(a.low[axis], b.low[axis]), number(0));
+        const Expr both_of = writer_.let("both_of", common[0] * common[1]);
+        const Expr all = writer_.let("all", area(a) + area(b) - both_of);
+        return both(all > number(0), both_of / all > number(node_.attrs.real("overlap")));
+    }
+
+    /// A workgroup for each batch element and class: each round takes the best box that is left, and drops those
+    /// that overlap it.
+    void suppress() {
+        const int64_t boxes = shape(0)[1].count, count = node_.attrs.integer("count");
+        const int64_t classes = shape(1)[1].count;
+        grid_ = {work_of(Shape{shape(1)[0], shape(1)[1]}.element_count()), 1};
+        const Expr line = writer_.let("line", body_->workgroup());
+        const Expr scores = writer_.let("scores", line * boxes);
+        const Expr first = writer_.let("first", line / classes * boxes);
+        const Expr is_left =
+            writer_.declare_array("is_left", ScalarType::kI32, static_cast<uint32_t>(boxes));
+        const auto each = [&](const char* name) {
+            return writer_.for_(name, index(0), [&](Expr at) { return at < boxes; });
+        };
+        const Expr place = each("place");
+        Expr counts = index(1);
+        if (node_.attrs.flag("has_score"))
+            counts = select(in_at(1, scores + place) > number(node_.attrs.real("score")), index(1),
+                            index(0));
+        writer_.assign(body_->element(is_left, place), counts);
+        writer_.end();
+        const Expr kept = writer_.for_("kept", index(0), [&](Expr at) { return at < count; });
+        const Expr best = writer_.declare("best", ScalarType::kI32, index(-1));
+        const Expr score = writer_.declare("score", ScalarType::kF32, number(0));
+        const Expr box = each("box");
+        const Expr own = in_at(1, scores + box);
+        const Expr is_better = writer_.let("is_better", both(body_->element(is_left, box) == 1,
+                                                             either(best<index(0), own> score)));
+        writer_.assign(score, select(is_better, own, score));
+        writer_.assign(best, select(is_better, box, best));
+        writer_.end();
+        out_at(line * count + kept, best);
+        writer_.if_(best >= index(0));
+        const Box chosen = box_at(first, best);
+        const Expr other = each("other");
+        const Expr is_dropped = writer_.let(
+            "is_dropped", either(other == best, overlaps(box_at(first, other), chosen)));
+        writer_.assign(body_->element(is_left, other),
+                       select(is_dropped, index(0), body_->element(is_left, other)));
         writer_.end();
         writer_.end();
         writer_.end();

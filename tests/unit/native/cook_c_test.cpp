@@ -15,6 +15,7 @@
 #include <hearth/io.hpp>
 #include <hearth/loss.hpp>
 #include <hearth/nn.hpp>
+#include <hearth/op/op_def.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 #include <hearth/wgsl.hpp>
@@ -472,14 +473,50 @@ TEST(CookWgsl, PlansHaveEachEntryAndWhatWgslLacksIsNamed) {
     EXPECT_NE(refused.message().find("f16"), std::string::npos) << refused.message();
 }
 
+TEST(CookC, BoxesAreSuppressedAsByTheInterpreter) {
+    for (const bool is_centered : {false, true}) {
+        Trace trace("detect");
+        const Tensor boxes = trace.input("boxes", {kRows, 40, 4});
+        const Tensor scores = trace.input("scores", {kRows, 3, 40});
+        const NmsOptions options{
+            .overlap_threshold = 0.3, .score_threshold = 0.2, .centered = is_centered};
+        trace.output("kept", nms(boxes, scores, 50, options));
+        const auto graph = trace.finish();
+        ASSERT_TRUE(graph.ok()) << graph.status().message();
+        CookCOptions cook;
+        cook.rows_capacity = 4;
+        const auto net = build({*graph}, cook);
+        ASSERT_NE(net, nullptr);
+        for (const int64_t rows : {1, 4}) {
+            const NamedTensors inputs{{"boxes", numbers({rows, 40, 4}, 1)},
+                                      {"scores", numbers({rows, 3, 40}, 2)}};
+            NamedTensors weights;
+            const auto expected = interpret(*graph, inputs, weights, rows);
+            ASSERT_TRUE(expected.ok()) << expected.status().message();
+            const auto found = net->run("detect", inputs, rows, 2);
+            ASSERT_TRUE(found.ok()) << found.status().message();
+            EXPECT_EQ(found->at("kept"), expected->at("kept")) << rows << is_centered;
+        }
+    }
+}
+
+constinit const OpDef kShaderAlone = {
+    .name = "test_shader_alone",
+    .summary = "An operator of a game's own that has neither a decomposition nor a body.",
+    .inputs = {{"x"}},
+    .op_class = OpClass::kKernel,
+    .infer = [](InferCall& c) { return c.one(c.dtype(0), c.shape(0)); },
+    .kernel = [](const KernelRuleCall&) -> std::optional<KernelText> { return KernelText{}; },
+};
+
 TEST(CookC, AnOperatorWithoutAKernelInCIsNamed) {
     Trace trace("act");
-    const Tensor boxes = trace.input("boxes", {1, 6, 4}), scores = trace.input("scores", {1, 1, 6});
-    trace.output("y", nms(boxes, scores, 3));
+    trace.output("y", apply_one(kShaderAlone, {trace.input("x", {6})}));
     const auto cooked = cook_c({&trace}, {});
     ASSERT_FALSE(cooked.ok());
     EXPECT_EQ(cooked.status().code(), StatusCode::kUnsupported);
-    EXPECT_NE(cooked.status().message().find("nms has no kernel in C"), std::string::npos)
+    EXPECT_NE(cooked.status().message().find("test_shader_alone has no kernel in C"),
+              std::string::npos)
         << cooked.status().message();
     CookCOptions bad_name;
     bad_name.name = "3d net";
