@@ -160,6 +160,31 @@ TEST_F(Tool, CookLetsProductsReadF16) {
     EXPECT_LT(largest, 4e-3);  // f16 has 11 bits
 }
 
+TEST_F(Tool, CookWritesAPlanForWebGpuBesideTheCThatKeepsItsWeights) {
+    const std::string cook_wgsl = "cook '" + path("model.onnx") +
+                                  "' --target wgsl --function walker --name act " +
+                                  "--max-rows 8 -o '" + path("page") + "' --json ";
+    const Ran ran = run(cook_wgsl);
+    ASSERT_EQ(ran.exit_code, 0) << ran.text;
+    const json report = json::parse(ran.text, nullptr, false);
+    EXPECT_EQ(report["plan"], path("page/walker.wgsl.json"));
+    const auto bytes = read("page/walker.wgsl.json");
+    const json plan =
+        json::parse(reinterpret_cast<const char*>(bytes.data()),
+                    reinterpret_cast<const char*>(bytes.data() + bytes.size()), nullptr, false);
+    ASSERT_FALSE(plan.is_discarded());
+    EXPECT_EQ(plan["rows"], 8);
+    EXPECT_EQ(plan["weights_bytes"], report["weights_bytes"]);
+    EXPECT_FALSE(plan["entries"]["act"]["steps"].empty());
+    EXPECT_NE(plan["kernels"][0]["code"].get<std::string>().find("@compute"), std::string::npos);
+    EXPECT_FALSE(read("page/walker.c").empty());
+
+    const Ran narrow = run(cook_wgsl + "--quantize int8");
+    EXPECT_EQ(narrow.exit_code, 1);
+    EXPECT_TRUE(narrow.says("--target wgsl computes with f32 alone; found --quantize int8"))
+        << narrow.text;
+}
+
 TEST_F(Tool, ReplayOfADumpFindsTheSameBits) {
     const std::string dump = path("run.safetensors");
     EXPECT_FALSE(cook("--profiles baseline").is_discarded());
@@ -304,7 +329,8 @@ TEST_F(Tool, ReplayTellsWhatDiffersAndRefusesWhatIsNoDump) {
         EXPECT_EQ(run("replay '" + dump + "'").exit_code, 1) << size;
     }
     const std::string model = "run '" + path("model.onnx") + "' --dump '" + dump + "' ";
-    EXPECT_TRUE(run(model + "--device cpu").says("a dump is of a run on a GPU; --device is cpu"));
+    EXPECT_TRUE(
+        run(model + "--device cpu").says("a dump is of a run on a device; --device is cpu"));
     EXPECT_TRUE(run(model + "--dump-step 99").says("step 99 is none"));
 }
 

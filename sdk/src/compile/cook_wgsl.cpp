@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "compile/cook_wgsl.hpp"
+
 #include "compile/compile.hpp"
 #include "core/out_of_memory.hpp"
 #include "print/wgsl.hpp"
 
-#include <hearth/wgsl.hpp>
-
 #include <initializer_list>
+#include <utility>
 
 namespace hearth {
 
@@ -109,6 +110,12 @@ Result<std::string> plan_text(const CompiledProgram& compiled) {
 Result<std::string> cook_wgsl(std::span<Trace* const> entries, uint64_t rows_capacity) {
     return or_out_of_memory([&]() -> Result<std::string> {
         HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+        return cook_wgsl_of(std::move(graphs), rows_capacity);
+    });
+}
+
+Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t rows_capacity) {
+    return or_out_of_memory([&]() -> Result<std::string> {
         CompileOptions options;
         options.caps = cpu_caps(Cpu::kWasm128);
         options.caps.fp16_storage = options.caps.int8_storage = false;  // memory is words

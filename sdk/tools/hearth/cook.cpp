@@ -7,6 +7,7 @@
 #include "commands.hpp"
 #include "compile/compile.hpp"
 #include "compile/cook_c.hpp"
+#include "compile/cook_wgsl.hpp"
 #include "compile/export_glsl.hpp"
 #include "compile/native_program.hpp"
 #include "describe_program.hpp"
@@ -266,8 +267,14 @@ constexpr std::pair<const char*, Cpu> kCpus[] = {
     {"scalar", Cpu::kScalar},      {"x86-64-v2", Cpu::kX86_64V2}, {"x86-64-v3", Cpu::kX86_64V3},
     {"x86-64-v4", Cpu::kX86_64V4}, {"neon", Cpu::kNeon},          {"wasm128", Cpu::kWasm128}};
 
-/// Writes all entries as C: NAME.h, NAME.c and, if asked for, NAME.weights.
+/// Writes all entries as C: NAME.h, NAME.c and, if asked for, NAME.weights.  For WebGPU a plan with kernels in WGSL,
+/// NAME.wgsl.json, and the C for wasm128, which loads and saves the plan's weights.
 Status cook_to_c(const CookCommand& command) {
+    const bool is_wgsl = command.target == "wgsl";
+    if (is_wgsl && (!command.quantize.empty() || command.precision != "f32"))
+        return invalid_argument("--target wgsl computes with f32 alone; found --" +
+                                (command.quantize.empty() ? "precision " + command.precision
+                                                          : "quantize " + command.quantize));
     CookCOptions options;
     options.name = command.function.empty() ? "net" : command.function;
     const std::filesystem::path folder = command.output;
@@ -277,41 +284,51 @@ Status cook_to_c(const CookCommand& command) {
     if (error)
         return not_found("cannot make the folder " + command.output + ": " + error.message());
     for (const char* suffix : {".h", ".c"}) HEARTH_TRY(check_writable(base + suffix));
+    const std::string plan_path = base + ".wgsl.json";
+    if (is_wgsl) HEARTH_TRY(check_writable(plan_path));
     ModelOptions model_options = command.model;
     model_options.fixed_rows = static_cast<int64_t>(command.max_rows);
     HEARTH_ASSIGN(Model model, load_model(model_options));
     if (!model.is_package()) name_entries(model.graphs, command.name);
+    const std::string cpu_name = is_wgsl ? "wasm128" : command.cpu;
     for (const auto& [name, cpu] : kCpus)
-        if (command.cpu == name) options.cpu = cpu;
+        if (cpu_name == name) options.cpu = cpu;
     options.rows_capacity = command.max_rows;
     options.weights_in_source = command.weights == "source";
     set_quantization(command.quantize, options.quantize);
     if (command.precision == "f16") options.precision = Precision::kF16;
+    if (is_wgsl) {
+        HEARTH_ASSIGN(const std::string plan, cook_wgsl_of(model.graphs, command.max_rows));
+        HEARTH_TRY(write_file_atomically(plan_path, plan).in("the plan"));
+    }
     HEARTH_ASSIGN(const CookedC cooked, cook_c_of(std::move(model.graphs), options));
     HEARTH_TRY(write_file_atomically(base + ".h", cooked.header).in("the header"));
     HEARTH_TRY(write_file_atomically(base + ".c", cooked.source).in("the source"));
     if (!options.weights_in_source)
         HEARTH_TRY(write_file_atomically(base + ".weights", cooked.weights).in("the weights"));
-    if (command.json)
-        print_json({{"header", base + ".h"},
-                    {"source", base + ".c"},
-                    {"cpu", command.cpu},
-                    {"graph_hash", hash_text(cooked.graph_hash)},
-                    {"max_rows", command.max_rows},
-                    {"source_bytes", cooked.source.size()},
-                    {"weights_bytes", cooked.weights_bytes},
-                    {"arena_bytes", cooked.arena_bytes},
-                    {"brain_bytes", cooked.brain_bytes},
-                    {"functions", cooked.kernel_count},
-                    {"steps", cooked.step_count},
-                    {"notes", model.notes}});
-    else
+    if (command.json) {
+        Json report = {{"header", base + ".h"},
+                       {"source", base + ".c"},
+                       {"cpu", cpu_name},
+                       {"graph_hash", hash_text(cooked.graph_hash)},
+                       {"max_rows", command.max_rows},
+                       {"source_bytes", cooked.source.size()},
+                       {"weights_bytes", cooked.weights_bytes},
+                       {"arena_bytes", cooked.arena_bytes},
+                       {"brain_bytes", cooked.brain_bytes},
+                       {"functions", cooked.kernel_count},
+                       {"steps", cooked.step_count},
+                       {"notes", model.notes}};
+        if (is_wgsl) report["plan"] = plan_path;
+        print_json(report);
+    } else {
+        if (is_wgsl) fmt::print("{}: the plan with its kernels in WGSL\n", plan_path);
         fmt::print(
             "{0}.h, {0}.c: {1} of C for {2}, {3} functions in {4} steps; weights {5}, arena "
             "{6} at {7} rows\n",
-            base, size_text(cooked.source.size()), command.cpu, cooked.kernel_count,
-            cooked.step_count, size_text(cooked.weights_bytes), size_text(cooked.arena_bytes),
-            command.max_rows);
+            base, size_text(cooked.source.size()), cpu_name, cooked.kernel_count, cooked.step_count,
+            size_text(cooked.weights_bytes), size_text(cooked.arena_bytes), command.max_rows);
+    }
     return {};
 }
 
@@ -399,15 +416,16 @@ void add_cook(CLI::App& app, int& exit_code) {
         ->add_option(
             "-o,--output", options->output,
             "The package, by custom *.hearth; or the text, by custom *.glsl; or the folder "
-            "for C.")
+            "for C and WGSL.")
         ->required();
     command
         ->add_option(
             "--target", options->target,
             "glsl: instead of a package, one entry as a GLSL function for one row, which the "
             "game's shaders include; it reads the weights of a session.  c: all entries as C11 for "
-            "a CPU, NAME.h and NAME.c (docs/cooked_c.md).")
-        ->check(CLI::IsMember({"package", "glsl", "c"}))
+            "a CPU, NAME.h and NAME.c (docs/cooked_c.md).  wgsl: NAME.wgsl.json, a plan for WebGPU "
+            "with kernels in WGSL, beside the C for wasm128 that loads and saves its weights.")
+        ->check(CLI::IsMember({"package", "glsl", "c", "wgsl"}))
         ->capture_default_str();
     command->add_option(
         "--function", options->function,
@@ -456,9 +474,9 @@ void add_cook(CLI::App& app, int& exit_code) {
     command->add_flag("--json", options->json, "Print the report as one JSON object.");
     command->footer("MODEL may be a package: it is then cooked again from its graph.");
     command->callback([options, &exit_code] {
-        Status status = options->target == "glsl" ? cook_glsl(*options)
-                        : options->target == "c"  ? cook_to_c(*options)
-                                                  : cook_model(*options);
+        Status status = options->target == "glsl"      ? cook_glsl(*options)
+                        : options->target == "package" ? cook_model(*options)
+                                                       : cook_to_c(*options);
         if (!status.ok()) {
             print_error("cook", status, options->json);
             exit_code = kExitFailed;
