@@ -8,6 +8,7 @@
 #include "gpu/rig.hpp"
 #include "support/vulkan_shim.hpp"
 
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <thread>
@@ -57,6 +58,90 @@ TEST_F(Adopt, RequirementsNameWhatTheBindingModelNeeds) {
     ASSERT_FALSE(old.ok());
     EXPECT_EQ(old.status().message(),
               "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.2 is required, the version in use is 1.1");
+}
+
+/// A device of Vulkan 1.1, as a host's table of functions shows it: the functions of the one that there is, and the
+/// extensions by which 1.1 has what 1.2 is made of.
+struct Vulkan11 {
+    static inline PFN_vkGetInstanceProcAddr real = nullptr;
+    static constexpr const char* kExtensions[] = {
+        "VK_KHR_buffer_device_address", "VK_KHR_8bit_storage", "VK_KHR_shader_float16_int8",
+        "VK_KHR_timeline_semaphore", "VK_KHR_spirv_1_4"};
+
+    static VkResult VKAPI_PTR list_extensions(VkPhysicalDevice, const char*, uint32_t* count,
+                                              VkExtensionProperties* out) {
+        *count = static_cast<uint32_t>(std::size(kExtensions));
+        if (out == nullptr) return VK_SUCCESS;
+        for (size_t i = 0; i < std::size(kExtensions); ++i) {
+            out[i] = {};
+            std::strcpy(out[i].extensionName, kExtensions[i]);
+        }
+        return VK_SUCCESS;
+    }
+    static void VKAPI_PTR tell_properties(VkPhysicalDevice device, VkPhysicalDeviceProperties2* p) {
+        const auto tell = reinterpret_cast<PFN_vkGetPhysicalDeviceProperties2>(
+            real(instance, "vkGetPhysicalDeviceProperties2"));
+        tell(device, p);
+        p->properties.apiVersion = VK_API_VERSION_1_1;
+    }
+    /// None but those of 1.0 and 1.1.
+    static void VKAPI_PTR tell_features(VkPhysicalDevice, VkPhysicalDeviceFeatures2* chain) {
+        chain->features = {};
+        for (auto* s = static_cast<VkBaseOutStructure*>(chain->pNext); s != nullptr; s = s->pNext)
+            EXPECT_EQ(s->sType, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES)
+                << "Vulkan 1.1 does not know this struct";
+    }
+    static PFN_vkVoidFunction VKAPI_PTR get_proc(VkInstance host, const char* name) {
+        const std::string_view asked = name;
+        if (asked == "vkEnumerateDeviceExtensionProperties")
+            return reinterpret_cast<PFN_vkVoidFunction>(&list_extensions);
+        if (asked == "vkGetPhysicalDeviceProperties2")
+            return reinterpret_cast<PFN_vkVoidFunction>(&tell_properties);
+        if (asked == "vkGetPhysicalDeviceFeatures2")
+            return reinterpret_cast<PFN_vkVoidFunction>(&tell_features);
+        return real(host, name);
+    }
+    static inline VkInstance instance = VK_NULL_HANDLE;
+};
+
+TEST_F(Adopt, ADeviceOfVulkan11IsRefusedWithEverythingThatIsMissing) {
+    Vulkan11::real = instance().vk().GetInstanceProcAddr;
+    Vulkan11::instance = instance().handle();
+    hearth_device_query q = query();
+    q.get_instance_proc_addr = Vulkan11::get_proc;
+    q.api_version = VK_API_VERSION_1_1;
+    q.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    q.foreign_programs = 1;
+    const auto refused = query_device(q);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(
+        refused.status().message(),
+        "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.2 is required, the version in use is 1.1; "
+        "device extension VK_KHR_push_descriptor is required and the device does not have it; "
+        "feature robustBufferAccess is required and the device does not have it; "
+        "device extension VK_EXT_robustness2 is required and the device does not have it");
+    // Addresses are an extension there, and what makes them unusable is the version alone.
+    q.binding_model = HEARTH_BINDING_DEVICE_ADDRESS;
+    q.foreign_programs = 0;
+    EXPECT_EQ(query_device(q).status().message(),
+              "HEARTH_ERROR_UNSUPPORTED: Vulkan 1.2 is required, the version in use is 1.1");
+
+    hearth_host_info info = device().host_info();
+    info.get_instance_proc_addr = Vulkan11::get_proc;
+    info.api_version = VK_API_VERSION_1_1;
+    info.binding_model = HEARTH_BINDING_PUSH_DESCRIPTOR;
+    info.device_extensions = Vulkan11::kExtensions;
+    info.device_extension_count = static_cast<uint32_t>(std::size(Vulkan11::kExtensions));
+    info.features = 0;
+    info.queue_family_index = 77;
+    const std::string text = problems_of(info);
+    EXPECT_NE(
+        text.find("Vulkan 1.2 is required, hearth_host_info::api_version is 1.1\n"
+                  "device extension VK_KHR_push_descriptor is required and not in the list of "
+                  "enabled ones\n"
+                  "hearth_host_info::queue_family_index is 77, the device has "),
+        std::string::npos)
+        << text;
 }
 
 TEST_F(Adopt, AnOlderApiVersionAsksForTheExtensionOfALaterFeature) {

@@ -175,12 +175,12 @@ void Device::check_features(const hearth_host_info& info, const InstanceFunction
         problems.add("device extension %s is required and not in the list of enabled ones", name);
     const hearth_features required = required_features(info.binding_model);
     // Without a physical device to ask, nothing is said against what is listed.
-    // A version that is too low is told by itself, and not by each feature that is newer.
-    const uint32_t version =
-        info.api_version < VK_API_VERSION_1_2 ? VK_API_VERSION_1_3 : info.api_version;
+    // A version that is too low is told by itself, and not by each feature that is newer: it does not know how to ask.
+    const uint32_t version = info.api_version;
+    const bool can_ask = vk != nullptr && version >= VK_API_VERSION_1_2;
     const hearth_features supported =
-        vk != nullptr ? supported_features(*vk, info.physical_device, version, extensions)
-                      : ~hearth_features{0};
+        can_ask ? supported_features(*vk, info.physical_device, version, extensions)
+                : ~hearth_features{0};
     for (const Feature& feature : all_features()) {
         const bool enabled = (features_ & feature.bit) != 0;
         if (!enabled && (required & feature.bit) != 0)

@@ -401,13 +401,14 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
             "must be given");
         return HEARTH_ERROR_INVALID_ARGUMENT;
     }
-    if (query.api_version < VK_API_VERSION_1_2)
-        problems.add("Vulkan 1.2 is required, the version in use is %u.%u",
-                     VK_API_VERSION_MAJOR(query.api_version),
-                     VK_API_VERSION_MINOR(query.api_version));
     const InstanceFunctions vk =
         load_instance_functions(query.get_instance_proc_addr, query.instance, problems);
     if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
+    const bool is_new_enough = query.api_version >= VK_API_VERSION_1_2;
+    if (!is_new_enough)
+        problems.add("Vulkan 1.2 is required, the version in use is %u.%u",
+                     VK_API_VERSION_MAJOR(query.api_version),
+                     VK_API_VERSION_MINOR(query.api_version));
 
     ExtensionNames available;
     if (!available.load(vk, query.physical_device)) return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
@@ -432,7 +433,9 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
         const bool needs_extension = query.api_version < feature.core_version;
         if (is_required && needs_extension && feature.extension != nullptr)
             require(feature.extension);
-        if (is_required && (supported & feature.bit) == 0)
+        // A version that is too low is told by itself, and not by each feature that is newer.
+        const bool can_be_asked_for = is_new_enough || !needs_extension;
+        if (is_required && can_be_asked_for && (supported & feature.bit) == 0)
             problems.add("feature %s is required and the device does not have it", feature.name);
         if ((out.optional_features & feature.bit) != 0 && needs_extension)
             out.optional_extensions[out.optional_extension_count++] = feature.extension;
