@@ -12,8 +12,10 @@
 #include <cinttypes>
 #include <cstdio>
 #include <map>
+
 #if defined(HEARTH_TEST_SANITIZER_ALLOCATES)
-#include <sanitizer/allocator_interface.h>
+// Of the sanitizers' allocator; GCC 12 comes without the header.
+extern "C" size_t __sanitizer_get_current_allocated_bytes();
 #endif
 
 namespace hearth::test {
