@@ -89,7 +89,8 @@ VkCommandBuffer make_device(PFN_vkGetInstanceProcAddr get) {
     VkCommandPoolCreateInfo pool_info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
     pool_info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
     VkCommandPool pool = VK_NULL_HANDLE;
-    vkCreateCommandPool(made.device, &pool_info, nullptr, &pool);
+    must(vkCreateCommandPool(made.device, &pool_info, nullptr, &pool) == VK_SUCCESS,
+         "vkCreateCommandPool");
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
     allocate.commandPool = pool;
     allocate.commandBufferCount = 1;
@@ -131,7 +132,8 @@ Buffer make_buffer(uint64_t bytes) {
         must(++type < memory.memoryTypeCount, "no mapped memory");
     must(vkAllocateMemory(made.device, &allocate, nullptr, &b.memory) == VK_SUCCESS,
          "vkAllocateMemory");
-    vkBindBufferMemory(made.device, b.handle, b.memory, 0);
+    must(vkBindBufferMemory(made.device, b.handle, b.memory, 0) == VK_SUCCESS,
+         "vkBindBufferMemory");
     void* data = nullptr;
     must(vkMapMemory(made.device, b.memory, 0, VK_WHOLE_SIZE, 0, &data) == VK_SUCCESS,
          "vkMapMemory");
@@ -142,21 +144,21 @@ Buffer make_buffer(uint64_t bytes) {
 /// A frame of Unity's: its render thread meets the plug-in's event.
 void frame(uint64_t number, hearth_unity_recording& recording) {
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
-    vkBeginCommandBuffer(state.commandBuffer, &begin);
+    must(vkBeginCommandBuffer(state.commandBuffer, &begin) == VK_SUCCESS, "vkBeginCommandBuffer");
     state.currentFrameNumber = number;
     state.safeFrameNumber = number - 1;
     is_recording = true;
     reinterpret_cast<UnityRenderingEventAndData>(hearth_unity_record())(hearth_unity_event(),
                                                                         &recording);
     is_recording = false;
-    vkEndCommandBuffer(state.commandBuffer);
+    must(vkEndCommandBuffer(state.commandBuffer) == VK_SUCCESS, "vkEndCommandBuffer");
     must(recording.result == HEARTH_OK, "recording", hearth_session_error(recording.session));
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = 1;
     submit.pCommandBuffers = &state.commandBuffer;
     must(vkQueueSubmit(made.graphicsQueue, 1, &submit, VK_NULL_HANDLE) == VK_SUCCESS,
          "vkQueueSubmit");
-    vkQueueWaitIdle(made.graphicsQueue);
+    must(vkQueueWaitIdle(made.graphicsQueue) == VK_SUCCESS, "vkQueueWaitIdle");
 }
 
 }  // namespace
