@@ -25,10 +25,11 @@ def devices() -> list[str]:
 
 
 class Device:
-    """A Vulkan device of our own, with a context of Hearth's.
+    """A device of our own, with a context of Hearth's.
 
     name: an index of `devices()`, or a part of a name; None: the first discrete GPU, else an integrated one,
-    else any.  validation: let the validation layers look on; `messages` counts what they say.
+    else any; "native": this machine's CPU, without Vulkan, with kernels that the system's C compiler builds
+    (docs/native_device.md).  validation: let the validation layers look on; `messages` counts what they say.
 
     Models and agents belong to the device that they were made with, and keep it alive.  One thread at a time.
     """

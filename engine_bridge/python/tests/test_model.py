@@ -162,6 +162,28 @@ def test_written_tensors_are_read_again(device):
             model.read("actor.heat")
 
 
+def test_the_cpu_is_a_device_whose_brains_go_to_others(device, layer):
+    weight, bias = layer
+    x = np.random.default_rng(1).normal(size=(16, 3)).astype("f4")
+    target = np.zeros((16, 2), "f4")
+    with hearth.Device("native") as cpu:
+        packages = [hearth.cook_onnx(linear_onnx(weight, bias), max_rows=16, learn={}, device=d)
+                    for d in (cpu, device)]
+        with hearth.Model(packages[0], cpu) as model, hearth.Model(packages[1], device) as other:
+            assert np.abs(model.run(x=x)["y"] - np.tanh(x @ weight + bias)).max() < 1e-5
+            for _ in range(20):
+                for each in (model, other):
+                    each.run("learn", x=x, target=target, learning_rate=0.05)
+            assert np.abs(model.run(x=x)["y"] - other.run(x=x)["y"]).max() < 1e-4
+            other.load_brain(model.save_brain())
+            assert np.abs(model.run(x=x)["y"] - other.run(x=x)["y"]).max() < 1e-6
+        with hearth.Agents(hearth.cook_agents(FIELDS, CHOICE, agents=3, device=cpu), 3, cpu) as agents:
+            for _ in range(3):
+                agents.decide(np.zeros((3, 4)), rewards=np.ones(3))
+        with pytest.raises(hearth.HearthError, match="it is for a Vulkan device, and this is a native device"):
+            hearth.Model(hearth.cook_onnx(linear_onnx(weight, bias)), cpu)
+
+
 def test_mistakes_name_what_was_expected_and_found(device, layer):
     with hearth.Model(hearth.cook_onnx(linear_onnx(*layer), max_rows=2), device) as model:
         x = np.zeros((2, 3), "f4")

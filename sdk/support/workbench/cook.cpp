@@ -41,7 +41,8 @@ Result<CookOptions> cook_options(Options& o, hearth_headless* host) {
     for (const std::string& name : o.texts("profiles", {"baseline"})) {
         HEARTH_ASSIGN(CookProfile profile,
                       programs::make_profile(name, host == nullptr ? nullptr : host->device.get()));
-        profile.options.keep_source = !strip;
+        // C is built where a package is loaded.
+        profile.options.keep_source = !strip || profile.options.caps.cpu != Cpu::kNone;
         if (precision == "f16") profile.options.precision = Precision::kF16;
         cook.profiles.push_back(std::move(profile));
     }

@@ -71,12 +71,21 @@ Result<std::unique_ptr<hearth_headless>> make_host(const std::string& wish,
         return hearth::invalid_argument("flags are " + std::to_string(flags) +
                                         ", expected HEARTH_HEADLESS_VALIDATION or 0");
     auto host = std::make_unique<hearth_headless>();
-    standalone::InstanceOptions options;
-    options.validation = (flags & HEARTH_HEADLESS_VALIDATION) != 0;
-    HEARTH_ASSIGN(host->instance, standalone::Instance::create(options));
-    HEARTH_ASSIGN(const int index, find_device(*host->instance, wish));
+    const bool has_validation = (flags & HEARTH_HEADLESS_VALIDATION) != 0;
     standalone::DeviceOptions device;
-    device.index = index;
+    if (wish == "native") {
+        if (has_validation)
+            return hearth::unsupported(
+                "HEARTH_HEADLESS_VALIDATION is for Vulkan devices, and this "
+                "is a native device");
+        host->native = std::make_unique<hearth::native::Host>();
+        HEARTH_ASSIGN(host->instance, standalone::Instance::create_native(host->native->info()));
+    } else {
+        standalone::InstanceOptions options;
+        options.validation = has_validation;
+        HEARTH_ASSIGN(host->instance, standalone::Instance::create(options));
+        HEARTH_ASSIGN(device.index, find_device(*host->instance, wish));
+    }
     HEARTH_ASSIGN(host->device, standalone::Device::create(*host->instance, device));
     const hearth_host_info info = host->device->host_info();
     hearth_report report{};

@@ -7,6 +7,7 @@
 
 #include "hearth_workbench.h"
 
+#include <native/native_host.hpp>
 #include <standalone/device.hpp>
 
 #include <memory>
@@ -19,6 +20,7 @@ struct hearth_headless {
     hearth_headless& operator=(const hearth_headless&) = delete;
     ~hearth_headless();
 
+    std::unique_ptr<hearth::native::Host> native;  ///< if the device is this machine's CPU
     std::unique_ptr<hearth::standalone::Instance> instance;
     std::unique_ptr<hearth::standalone::Device> device;
     hearth_context* context = nullptr;

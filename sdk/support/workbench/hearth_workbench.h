@@ -43,7 +43,8 @@ HEARTH_API hearth_result hearth_headless_devices(char (*names)[256], uint32_t* c
 /* Makes instance, device and context, and begins the first frame.
  *
  * device  NULL or "": the first discrete GPU, else an integrated one, else any; digits: that index of
- *         hearth_headless_devices; else a part of its name.
+ *         hearth_headless_devices; "native": this machine's CPU, one thread, without Vulkan, with kernels that the
+ *         system's C compiler (CC, or cc) builds; else a part of its name.
  * Errors: HEARTH_ERROR_UNSUPPORTED without a Vulkan loader or driver; HEARTH_ERROR_NOT_FOUND listing the devices. */
 HEARTH_API hearth_result hearth_headless_create(const char* device, hearth_headless_flags flags,
                                                 hearth_headless** out, hearth_report* report);
@@ -96,7 +97,7 @@ HEARTH_API void hearth_headless_buffer_destroy(hearth_headless* host,
  *     max_rows    the most rows of a recording (1)
  *     profiles    names as of `hearth cook --profiles`, best first (["baseline"]); "device" needs `host`
  *     precision   "f32" or "f16"            quantize   "f16", "int8" or "int4"
- *     strip       leave the kernels' GLSL out (true)
+ *     strip       leave the kernels' GLSL out (true); C for CPUs stays
  *
  * host  only for the profile "device"; else NULL. */
 
