@@ -6,11 +6,29 @@
 #include "train/simulated_learner.hpp"
 
 #include <hearth/compile.hpp>
+#include <hearth/core/hash.hpp>
+#include <hearth/file.hpp>
+
+#include <standalone/cache_folder.hpp>
 
 #include <string_view>
 #include <utility>
 
 namespace hearth::train {
+
+namespace {
+
+/// Where the driver's pipelines of a program are kept, so that the next run starts at once; empty where
+/// nothing can be kept.
+std::string pipelines_file(std::span<const std::byte> program) {
+    const auto folder = standalone::cache_folder("pipelines");
+    if (!folder.ok()) return {};
+    const std::string name = std::to_string(Hash().bytes(program).value()) + ".bin";
+    const std::string path = (*folder / name).string();
+    return check_writable(path).ok() ? path : std::string();
+}
+
+}  // namespace
 
 Status Learner::build(standalone::Device& device, std::span<Trace* const> entries, int64_t agents,
                       int64_t recordings_in_flight, int64_t readback_bytes) {
@@ -21,7 +39,8 @@ Status Learner::build(standalone::Device& device, std::span<Trace* const> entrie
     hearth_session_create_info session = hearth_session_create_info_default();
     session.recordings_in_flight = static_cast<uint32_t>(recordings_in_flight);
     session.readback_bytes = static_cast<uint64_t>(readback_bytes);
-    HEARTH_ASSIGN(runner_, standalone::ProgramRunner::create(device, program_, session));
+    HEARTH_ASSIGN(runner_, standalone::ProgramRunner::create(device, program_, session,
+                                                             pipelines_file(program_)));
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include <hearth/core/hash.hpp>
 #include <hearth/file.hpp>
 
+#include <standalone/cache_folder.hpp>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -33,20 +34,13 @@ std::string machine_flags(Cpu cpu) {
     }
 }
 
-Result<std::filesystem::path> cache_folder(const BuildOptions& options) {
-    std::filesystem::path folder = options.cache_folder;
-    if (folder.empty()) {
-        const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
-        folder = !cache.empty()  ? std::filesystem::path(cache)
-                 : !home.empty() ? std::filesystem::path(home) / ".cache"
-                                 : std::filesystem::temp_directory_path();
-        folder = folder / "hearth" / "native";
-    }
+Result<std::filesystem::path> folder_of(const BuildOptions& options) {
+    if (options.cache_folder.empty()) return standalone::cache_folder("native");
     std::error_code error;
-    std::filesystem::create_directories(folder, error);
+    std::filesystem::create_directories(options.cache_folder, error);
     if (error)
-        return not_found("cannot make the folder " + folder.string() + ": " + error.message());
-    return folder;
+        return not_found("cannot make the folder " + options.cache_folder + ": " + error.message());
+    return std::filesystem::path(options.cache_folder);
 }
 
 std::string in_quotes(const std::string& path) {
@@ -69,7 +63,7 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
     std::string digits;
     for (int shift = 60; shift >= 0; shift -= 4)
         digits += "0123456789abcdef"[hash.value() >> static_cast<unsigned>(shift) & 15];
-    HEARTH_ASSIGN(const std::filesystem::path folder, cache_folder(options));
+    HEARTH_ASSIGN(const std::filesystem::path folder, folder_of(options));
     const std::filesystem::path library = folder / (digits + ".so");
     if (std::filesystem::exists(library)) return library;
     // Another process may build the same: each in a folder of its own, the result is moved in one step.

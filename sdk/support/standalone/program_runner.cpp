@@ -3,8 +3,12 @@
 
 #include "program_runner.hpp"
 
+#include <hearth/file.hpp>
+
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <thread>
 
 namespace hearth::standalone {
 
@@ -56,10 +60,25 @@ Status ProgramRunner::make_commands() {
 }
 
 Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
-    Device& device, std::span<const std::byte> bytes, const hearth_session_create_info& session) {
+    Device& device, std::span<const std::byte> bytes, const hearth_session_create_info& session,
+    const std::string& pipelines) {
     std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
-    HEARTH_ASSIGN(runner->context_, Context::create(device.host_info()));
+    hearth_host_info host = device.host_info();
+    host.callback_user_data = runner.get();
+    host.run_job = [](void* user, void (*run)(void*), void* data) {
+        static_cast<ProgramRunner*>(user)->jobs_.push_back({run, data});
+    };
+    std::vector<std::byte> kept;
+    if (!pipelines.empty())
+        if (Result<std::vector<std::byte>> file = read_whole_file(pipelines); file.ok())
+            kept = std::move(*file);
+    host.pipeline_cache_data = kept.data();
+    host.pipeline_cache_bytes = kept.size();
+    HEARTH_ASSIGN(runner->context_, Context::create(host));
     HEARTH_TRY(runner->set_up(LoadedProgram::load(runner->context_, bytes), session));
+    if (pipelines.empty() || runner->context_.stats().pipeline_cache_used != 0) return runner;
+    HEARTH_ASSIGN(kept, runner->context_.save_pipeline_cache());
+    HEARTH_TRY(write_file_atomically(pipelines, kept));
     return runner;
 }
 
@@ -77,8 +96,25 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program,
     if (!program.ok()) return program.status();
     program_ = std::move(*program);
     HEARTH_ASSIGN(session_, Session::create(context_, program_, session));
-    HEARTH_TRY(session_.build());
+    HEARTH_TRY(build_pipelines());
     return submit([this](VkCommandBuffer commands) { return session_.record_setup(commands); });
+}
+
+/// Drivers compile for seconds what a learner's kernels are, each on the thread that asks.
+Status ProgramRunner::build_pipelines() {
+    if (hearth_session_build_async(session_.handle()) >= 0) {
+        std::atomic<size_t> next = 0;
+        const auto work = [&] {
+            for (size_t i = next++; i < jobs_.size(); i = next++) jobs_[i].run(jobs_[i].data);
+        };
+        const size_t processors = std::max<size_t>(std::thread::hardware_concurrency(), 1);
+        std::vector<std::thread> threads;
+        while (threads.size() + 1 < std::min(processors, jobs_.size())) threads.emplace_back(work);
+        work();
+        for (std::thread& thread : threads) thread.join();
+        jobs_.clear();
+    }
+    return session_.build();  // what is left, or what went wrong
 }
 
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {

@@ -22,11 +22,16 @@ class ProgramRunner {
     ProgramRunner(const ProgramRunner&) = delete;
     ProgramRunner& operator=(const ProgramRunner&) = delete;
 
-    /// Loads `bytes` (a serialized Program), builds its pipelines and uploads its first weights.
-    /// session  what its session is made with; the program is set here.
+    /// Loads `bytes` (a serialized Program), builds its pipelines on as many threads as there are processors,
+    /// and uploads its first weights.
+    /// session    what its session is made with; the program is set here.
+    /// pipelines  a file that keeps what the driver compiled for the next run: read if it is there and of this
+    ///            device and driver, written otherwise; empty: none.
+    /// Errors: those of the driver and of write_file_atomically().
     static Result<std::unique_ptr<ProgramRunner>> create(
         Device& device, std::span<const std::byte> bytes,
-        const hearth_session_create_info& session = hearth_session_create_info_default());
+        const hearth_session_create_info& session = hearth_session_create_info_default(),
+        const std::string& pipelines = {});
 
     /// The same of a package: the best profile for the device, or the named one.
     static Result<std::unique_ptr<ProgramRunner>> create_from_package(
@@ -65,6 +70,7 @@ class ProgramRunner {
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
     Status make_commands();
+    Status build_pipelines();
     Status set_up(Result<LoadedProgram> program,
                   const hearth_session_create_info& session = hearth_session_create_info_default());
     /// All bindings of an entry, with the inputs in their buffers.
@@ -79,6 +85,12 @@ class ProgramRunner {
     VkCommandPool pool_ = VK_NULL_HANDLE;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
     std::map<uint32_t, Buffer> buffers_;  ///< by binding
+    /// Those of hearth_session_build_async.
+    struct Job {
+        void (*run)(void*);
+        void* data;
+    };
+    std::vector<Job> jobs_;
     Context context_;
     LoadedProgram program_;
     Session session_;
