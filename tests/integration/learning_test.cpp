@@ -10,6 +10,7 @@
 #include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <hearth/file.hpp>
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
@@ -17,8 +18,10 @@
 
 #include <gtest/gtest.h>
 #include <standalone/program_runner.hpp>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
 
 namespace hearth::test {
 namespace {
@@ -75,6 +78,41 @@ class LearningTest : public VulkanTest {
         return outputs.ok() ? outputs->at("loss").get(0) : NAN;
     }
 };
+
+TEST_F(LearningTest, PipelinesAreKeptInAFileForTheNextRun) {
+    auto caps = device().caps();
+    ASSERT_TRUE(caps.ok()) << caps.status().message();
+    const std::vector<std::byte> program = save_program(compile_learner(*caps).program);
+    const std::string folder = testing::TempDir() + "hearth_pipelines_" +
+                               std::to_string(testing::UnitTest::GetInstance()->random_seed()) +
+                               std::to_string(getpid());
+    std::filesystem::create_directory(folder);
+    const std::string path = folder + "/learner.bin";
+    const auto start = [&](const std::string& file) {
+        return standalone::ProgramRunner::create(device(), program,
+                                                 hearth_session_create_info_default(), file);
+    };
+    for (const char* before : {"", "no pipelines"}) {
+        // Missing at first, then damaged.
+        if (*before != 0) {
+            ASSERT_TRUE(write_file_atomically(path, std::string_view(before)).ok());
+        }
+        const auto runner = start(path);
+        ASSERT_TRUE(runner.ok()) << runner.status().message();
+        EXPECT_EQ((*runner)->context().stats().pipeline_cache_used, 0u);
+        const auto expected = (*runner)->context().save_pipeline_cache();
+        const auto kept = read_whole_file(path);
+        ASSERT_TRUE(expected.ok() && kept.ok()) << kept.status().message();
+        EXPECT_EQ(kept->size(), expected->size()) << before;
+        const auto next = start(path);
+        ASSERT_TRUE(next.ok()) << next.status().message();
+    }
+    const auto nowhere = start(folder + "/missing/learner.bin");
+    EXPECT_FALSE(nowhere.ok());
+    EXPECT_NE(nowhere.status().message().find("missing/learner.bin"), std::string::npos)
+        << nowhere.status().message();
+    std::filesystem::remove_all(folder);
+}
 
 TEST_F(LearningTest, LossFallsBelowAKnownValue) {
     const CompiledProgram compiled = compile_learner(caps());
