@@ -8,10 +8,13 @@
 #include "codegen/glsl_function.hpp"
 
 #include "codegen/glsl_compiler.hpp"
-#include "codegen/glsl_writer.hpp"
 #include "codegen/operands.hpp"
+#include "kernel/writer.hpp"
 #include "kernels/library.hpp"
+#include "print/glsl.hpp"
+#include "print/glsl_expressions.hpp"
 
+#include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
@@ -25,8 +28,9 @@ namespace hearth {
 
 namespace {
 
-constexpr int64_t kMostElements = 4096;  ///< of one row of a value: they live in registers
-constexpr int64_t kMostUnrolled = 512;   ///< elements that are written one by one
+constexpr int64_t kMostElements = 4096;         ///< of one row of a value: they live in registers
+constexpr int64_t kMostUnrolled = 512;          ///< elements that are written one by one
+constexpr const char* kWords = "hearth_words";  ///< the weights in the text
 
 bool is_identifier(std::string_view name) {
     const auto is_word = [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; };
@@ -64,11 +68,15 @@ std::string float_array(const HostTensor& data) {
     return text;
 }
 
-class FunctionWriter {
+/// Writes the function that computes one row of a graph's outputs.
+class RowFunctionWriter {
   public:
-    FunctionWriter(const Graph& graph, const Program& program, const std::string& name)
+    RowFunctionWriter(const Graph& graph, const Program& program, const std::string& name)
         : graph_(graph), program_(program), name_(name) {
         row_ = arena_.variable(ScalarType::kI32);
+        writer_.load_by([this](uint64_t value, Expr element, ScalarType) {
+            return load(static_cast<ValueId>(value), element);
+        });
     }
 
     Result<GlslFunction> run() {
@@ -79,10 +87,10 @@ class FunctionWriter {
         for (NodeId n = 0; n < graph_.nodes.size(); ++n)
             if (kept_[n]) {
                 const ValueId v = graph_.nodes[n].outputs[0];
-                HEARTH_TRY(write_array(v, "v" + std::to_string(v), true));
+                HEARTH_TRY(write_array(v, "v" + std::to_string(v), LocalKind::kArray));
             }
         for (const GraphOutput& output : graph_.outputs)
-            HEARTH_TRY(write_array(output.value, output.name, false));
+            HEARTH_TRY(write_array(output.value, output.name, LocalKind::kResult));
         HEARTH_ASSIGN(std::string text, file_text());
         return GlslFunction{std::move(text), first_slot_ != nullptr ? first_slot_->name : ""};
     }
@@ -91,14 +99,14 @@ class FunctionWriter {
     /// Where the `at` rule of one node finds its inputs.
     class NodeReader final : public ScalarReader {
       public:
-        NodeReader(FunctionWriter& writer, const Node& node) : writer_(writer), node_(node) {}
+        NodeReader(RowFunctionWriter& writer, const Node& node) : writer_(writer), node_(node) {}
         Scalar read(int input, const ScalarPlace& place) override {
             return writer_.read(node_.inputs[static_cast<size_t>(input)], place, &node_);
         }
         ScalarArena& arena() override { return writer_.arena_; }
 
       private:
-        FunctionWriter& writer_;
+        RowFunctionWriter& writer_;
         const Node& node_;
     };
 
@@ -352,6 +360,125 @@ class FunctionWriter {
         return is_unsigned(dtype) ? low : select(low >= range / 2, low - range, low);
     }
 
+    // --- Statements ---
+
+    /// The place of an element of a value's row that is a parameter or an array.
+    Expr element_of(Expr local, Expr element) {
+        return body_.locals[local.node().bits].length == 1 ? local : body_.element(local, element);
+    }
+
+    /// Computes a value's row into an array of the function's own, or into a result.
+    Status write_array(ValueId value, const std::string& name, LocalKind kind) {
+        const Value& v = graph_.value(value);
+        const int64_t count = row_elements(v.shape);
+        if (count < 1 || count > kMostElements)
+            return unsupported("a value of " + to_string(v.shape) + " is no row of 1 to " +
+                               std::to_string(kMostElements) + " elements");
+        const bool is_kept = kind == LocalKind::kArray;
+        const ScalarType type = scalar_type(v.dtype);
+        const auto compute_element = [&](Scalar element) {
+            const ScalarPlace place = place_of(v.shape, element);
+            return is_kept ? rounded(arena_.convert(compute(value, place), type), v.dtype)
+                           : read(value, place, nullptr);
+        };
+        const auto length = static_cast<uint32_t>(count);
+        Expr array;
+        if (is_kept) {
+            array = count == 1 ? writer_.declare(name, type)
+                               : writer_.declare_array(name, type, length);
+            arrays_.emplace(value, array);
+        } else {
+            array = body_.new_local(name, kind, type, length);
+        }
+        reads_table_ = false;
+        const Scalar counter = arena_.variable(ScalarType::kI32);
+        const Scalar looped = compute_element(counter);
+        HEARTH_TRY(status_);
+        if (count > 1 && !(reads_table_ && count <= kMostUnrolled)) {
+            const Expr i = writer_.for_("e" + std::to_string(value), body_.index(0),
+                                        [&](Expr next) { return next < count; });
+            writer_.bind(counter, i);
+            const Expr computed = writer_.emit(looped);
+            writer_.assign(element_of(array, i), computed);
+            writer_.end();
+            return {};
+        }
+        for (int64_t i = 0; i < count; ++i) {
+            const Expr computed = writer_.emit(compute_element(arena_.index(i)));
+            writer_.assign(element_of(array, body_.index(i)), computed);
+        }
+        return status_;
+    }
+
+    /// The element of this number of a value that expressions load.
+    Expr load(ValueId value, Expr element) {
+        const Value& v = graph_.value(value);
+        switch (v.kind) {
+            case ValueKind::kNode:
+                return element_of(arrays_.at(value), element);
+            case ValueKind::kInput:
+            case ValueKind::kConstant: {
+                if (const auto known = arrays_.find(value); known != arrays_.end())
+                    return element_of(known->second, element);
+                const Expr array = v.kind == ValueKind::kInput ? parameter(v) : table(value);
+                arrays_.emplace(value, array);
+                return element_of(array, element);
+            }
+            default:
+                return converted(load_weight(v, element), scalar_type(v.dtype));
+        }
+    }
+
+    Expr converted(Expr value, ScalarType type) {
+        if (value.type() == type) return value;
+        return body_.operation(type == ScalarType::kBool  ? ScalarOp::kToBool
+                               : type == ScalarType::kU32 ? ScalarOp::kToU32
+                               : type == ScalarType::kI32 ? ScalarOp::kToI32
+                                                          : ScalarOp::kToF32,
+                               value);
+    }
+
+    Expr parameter(const Value& v) {
+        return body_.new_local(v.name, LocalKind::kParameter, scalar_type(v.dtype),
+                               static_cast<uint32_t>(row_elements(v.shape)));
+    }
+
+    Expr table(ValueId value) {
+        const Value& v = graph_.value(value);
+        const int64_t count = v.shape.element_count(1);
+        if (count > kMostElements)
+            fail(unsupported("a constant of " + to_string(v.shape) +
+                             " is read: make it a param, which a function can read where it lies"));
+        tables_.push_back(value);
+        return body_.new_local(table_name(tables_.size() - 1), LocalKind::kPrivate,
+                               scalar_type(v.dtype), static_cast<uint32_t>(count));
+    }
+    std::string table_name(size_t table) const { return name_ + "_table" + std::to_string(table); }
+
+    /// An element of a slot, out of the word that it lies in.
+    Expr load_weight(const Value& v, Expr element) {
+        const HeldType& held = held_type(v.dtype, program_.storage);
+        const uint64_t bytes = size_bytes(held.dtype);
+        const auto first = static_cast<int64_t>(
+            (program_.find_slot(v.name)->offset - first_slot_->offset) / sizeof(uint32_t));
+        const auto is = [&](DType dtype) { return held.dtype == dtype; };
+        if (bytes == sizeof(uint32_t)) {
+            const Expr word = body_.load(words_, element + first);
+            if (is(DType::kF32)) return body_.operation(ScalarOp::kBitsToF32, word);
+            return is(DType::kU32) ? word : converted(word, ScalarType::kI32);
+        }
+        const Expr word = body_.load(words_, (element >> (bytes == 2 ? 1 : 2)) + first);
+        const Expr part = element & (bytes == 2 ? 1 : 3);
+        if (is(DType::kF16)) return body_.chunk_element(body_.two_halves(word), part);
+        // The element's bits move to the word's upper end, and down again from there.
+        const auto bits = static_cast<int64_t>(8 * bytes);
+        const Expr up = body_.index(32 - bits) - part * bits;
+        const Expr top = body_.operation(ScalarOp::kShiftLeft, word, up);
+        if (is(DType::kBF16)) return body_.operation(ScalarOp::kBitsToF32, top);
+        if (is_unsigned(held.dtype)) return top >> (32 - bits);
+        return converted(top, ScalarType::kI32) >> (32 - bits);
+    }
+
     // --- Text ---
 
     /// "float", or the vector or array that holds so many.
@@ -361,97 +488,6 @@ class FunctionWriter {
         const std::string prefix = scalar == "float" ? "" : scalar.substr(0, 1);
         if (count <= 4) return prefix + "vec" + std::to_string(count);
         return scalar + "[" + std::to_string(count) + "]";
-    }
-
-    static std::string element_text(const std::string& name, int64_t count,
-                                    const std::string& element) {
-        return count == 1 ? name : name + "[" + element + "]";
-    }
-
-    /// Computes a value's row into a variable of this name.
-    Status write_array(ValueId value, const std::string& name, bool declares) {
-        const Value& v = graph_.value(value);
-        const int64_t count = row_elements(v.shape);
-        if (count < 1 || count > kMostElements)
-            return unsupported("a value of " + to_string(v.shape) + " is no row of 1 to " +
-                               std::to_string(kMostElements) + " elements");
-        const bool was_kept = v.kind == ValueKind::kNode && declares;
-        const auto element_of = [&](Scalar element) {
-            const ScalarPlace place = place_of(v.shape, element);
-            return was_kept ? rounded(arena_.convert(compute(value, place), scalar_type(v.dtype)),
-                                      v.dtype)
-                            : read(value, place, nullptr);
-        };
-        if (declares) writer_.line(type_text(v.dtype, count) + " " + name + ";");
-        reads_table_ = false;
-        const Scalar counter = arena_.variable(ScalarType::kI32);
-        const Scalar looped = element_of(counter);
-        HEARTH_TRY(status_);
-        if (count > 1 && !(reads_table_ && count <= kMostUnrolled)) {
-            const std::string i = "e" + std::to_string(value);
-            writer_.open_scope("for (int " + i + " = 0; " + i + " < " + std::to_string(count) +
-                               "; ++" + i + ")");
-            writer_.bind(counter, i);
-            const std::string text = writer_.emit(looped);
-            writer_.line(element_text(name, count, i) + " = " + text + ";");
-            writer_.close_scope();
-            return {};
-        }
-        for (int64_t i = 0; i < count; ++i) {
-            const std::string text = writer_.emit(element_of(arena_.index(i)));
-            writer_.line(element_text(name, count, std::to_string(i)) + " = " + text + ";");
-        }
-        return status_;
-    }
-
-    /// What the element of this number is of a value that the text loads.
-    std::string load_text(uint32_t value, const std::string& element) {
-        const Value& v = graph_.value(value);
-        const int64_t count = row_elements(v.shape);
-        switch (v.kind) {
-            case ValueKind::kInput:
-                return element_text(v.name, count, element);
-            case ValueKind::kNode:
-                return element_text("v" + std::to_string(value), count, element);
-            case ValueKind::kConstant:
-                return table_name(value) + "[" + element + "]";
-            default:
-                return weight_text(v, element);
-        }
-    }
-
-    std::string table_name(uint32_t value) {
-        const auto [at, is_new] =
-            tables_.try_emplace(value, name_ + "_table" + std::to_string(tables_.size()));
-        const Value& v = graph_.value(value);
-        const int64_t count = v.shape.element_count(1);
-        if (is_new && count > kMostElements)
-            fail(unsupported("a constant of " + to_string(v.shape) +
-                             " is read: make it a param, which a function can read where it lies"));
-        return at->second;
-    }
-
-    std::string weight_text(const Value& v, const std::string& element) const {
-        const HeldType& held = held_type(v.dtype, program_.storage);
-        const uint64_t bytes = size_bytes(held.dtype);
-        const uint64_t offset = program_.find_slot(v.name)->offset - first_slot_->offset;
-        const std::string first = std::to_string(offset / 4) + "u";
-        const std::string index = "uint(" + element + ")";
-        if (bytes == 4) {
-            const std::string word = name_ + "_word(weights, " + first + " + " + index + ")";
-            if (held.dtype == DType::kF32) return "uintBitsToFloat(" + word + ")";
-            return held.dtype == DType::kU32 ? word : "int(" + word + ")";
-        }
-        const std::string per_word = bytes == 2 ? "1" : "2";
-        const std::string word =
-            name_ + "_word(weights, " + first + " + (" + index + " >> " + per_word + "))";
-        const std::string part = "int(" + index + " & " + (bytes == 2 ? "1u" : "3u") + ")";
-        if (held.dtype == DType::kF16) return "unpackHalf2x16(" + word + ")[" + part + "]";
-        if (held.dtype == DType::kBF16)
-            return "uintBitsToFloat((" + word + " >> (" + part + " * 16)) << 16)";
-        const std::string bits = std::to_string(8 * bytes);
-        return "bitfieldExtract(" + (is_unsigned(held.dtype) ? word : "int(" + word + ")") + ", " +
-               part + " * " + bits + ", " + bits + ")";
     }
 
     std::string signature() const {
@@ -471,14 +507,9 @@ class FunctionWriter {
     }
 
     Result<std::string> file_text() {
-        const std::string body = writer_.text();
-        std::string loads, ends;
-        for (size_t i = 0; i < buffers_.values.size(); ++i) {
-            const std::string load = "b" + std::to_string(i) + "_load";
-            loads += "#define " + load + "(i) " + load_text(buffers_.values[i], "i") + "\n";
-            ends += "#undef " + load + "\n";
-        }
         HEARTH_TRY(status_);
+        body_.statements = writer_.take();
+        const BodyRequirements needs = body_requirements(body_);
         char hash[20];
         std::snprintf(hash, sizeof hash, "%016llx", static_cast<unsigned long long>(program_.hash));
         std::string text = "// Made by Hearth from the entry '" + graph_.name + "' of program " +
@@ -493,37 +524,43 @@ class FunctionWriter {
         text += "#ifndef " + upper + "\n#define " + upper + "\n";
         text += "#define " + name_ + "_program uvec2(0x" + std::string(hash + 8) + "u, 0x" +
                 std::string(hash, 8) + "u)  // its hash, low word first\n";
-        if (writer_.calls_rounding())
+        if (needs.rounding)
             text += guarded("HEARTH_NARROW_GLSL", shader_text("common/narrow.glsl"));
-        if (writer_.calls_functions())
+        if (needs.rounding || needs.functions || needs.random)
             text += guarded("HEARTH_MATH_GLSL", shader_text("common/math.glsl"));
         text += "layout(buffer_reference, std430, buffer_reference_align = 4) readonly buffer " +
                 name_ + "_weights { uint at[]; };\n";
-        text += "uint " + name_ + "_word(uvec2 weights, uint index) { return " + name_ +
-                "_weights(weights).at[index]; }\n";
-        for (const auto& [value, table] : tables_) {
-            const Value& v = graph_.value(value);
+        for (size_t i = 0; i < tables_.size(); ++i) {
+            const Value& v = graph_.value(tables_[i]);
             const std::string type = std::string(glsl_type(scalar_type(v.dtype))) + "[" +
                                      std::to_string(v.shape.element_count(1)) + "]";
-            text +=
-                "const " + type + " " + table + " = " + type + "(" + float_array(*v.data) + ");\n";
+            text += "const " + type + " " + table_name(i) + " = " + type + "(" +
+                    float_array(*v.data) + ");\n";
         }
-        text += loads + signature() + " {\n";
-        if (buffers_.uses_rows) text += "    const int rows = 1;\n";
-        return text + body + "}\n" + ends + "#endif\n";
+        text += signature() + " {\n";
+        if (needs.rows) text += "    const int rows = 1;\n";
+        text += "    " + name_ + "_weights " + kWords + " = " + name_ + "_weights(weights);\n";
+        return text + print_glsl_statements(body_) + "}\n#endif\n";
     }
 
     const Graph& graph_;
     const Program& program_;
     const std::string name_;
     ScalarArena arena_;
-    BufferTable buffers_;
-    GlslWriter writer_{arena_, buffers_};
+    Body body_;
+    KernelWriter writer_{body_, arena_, [](uint32_t) -> uint32_t {
+                             HEARTH_ASSERT(false && "load() knows all that expressions load");
+                             return 0;
+                         }};
+    /// The weights, word by word.
+    const uint32_t words_ = static_cast<uint32_t>(
+        body_.new_buffer(kWords, BufferKind::kVariable, DType::kU32, DType::kU32).node().bits);
     Scalar row_;
     const Slot* first_slot_ = nullptr;
     std::vector<bool> kept_;
     std::map<std::vector<uint32_t>, Scalar> known_;  ///< (value, place) -> expression
-    std::map<uint32_t, std::string> tables_;         ///< constants that are read by running indices
+    std::map<ValueId, Expr> arrays_;  ///< parameters, tables, and values that are kept
+    std::vector<ValueId> tables_;     ///< constants that are read by running indices
     bool reads_table_ = false;
     Status status_;
 };
@@ -532,7 +569,7 @@ class FunctionWriter {
 
 Result<GlslFunction> glsl_function(const Graph& graph, const Program& program,
                                    const std::string& name) {
-    HEARTH_ASSIGN(GlslFunction made, FunctionWriter(graph, program, name).run());
+    HEARTH_ASSIGN(GlslFunction made, RowFunctionWriter(graph, program, name).run());
     // Names may be words of GLSL, which its compiler knows best.
     const Result<std::vector<uint32_t>> compiled = compile_glsl(
         "#version 450\n" + made.text + "layout(local_size_x = 1) in;\nvoid main() {}\n", name);

@@ -5,6 +5,7 @@
 
 #include "codegen/group_expressions.hpp"
 #include "print/glsl.hpp"
+#include "print/glsl_expressions.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>

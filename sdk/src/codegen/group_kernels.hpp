@@ -16,9 +16,9 @@
 
 #pragma once
 
-#include "codegen/glsl_writer.hpp"
 #include "codegen/group_expressions.hpp"
 #include "codegen/lower.hpp"
+#include "codegen/operands.hpp"
 #include "kernel/body.hpp"
 #include "kernel/writer.hpp"
 #include "kernels/kernel_call.hpp"

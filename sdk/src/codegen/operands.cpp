@@ -7,6 +7,13 @@
 
 namespace hearth {
 
+std::string BufferTable::name_of(uint32_t value) {
+    size_t index = 0;
+    while (index < values.size() && values[index] != value) ++index;
+    if (index == values.size()) values.push_back(value);
+    return "b" + std::to_string(index);
+}
+
 bool holds(const Graph& graph, const BufferTable& buffers, NarrowStorage storage, uint32_t bytes) {
     return std::any_of(buffers.values.begin(), buffers.values.end(), [&](uint32_t v) {
         return size_bytes(device_dtype(graph.values[v].dtype, storage)) == bytes;

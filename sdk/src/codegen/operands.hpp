@@ -5,14 +5,23 @@
 
 #pragma once
 
-#include "codegen/glsl_writer.hpp"
 #include "ir/graph.hpp"
 #include "print/glsl_elements.hpp"
 
+#include <cstdint>
 #include <string>
-#include <string_view>
+#include <vector>
 
 namespace hearth {
+
+/// The buffers that one kernel touches, in the order in which its text first names them.  They are
+/// named by position, so that equal kernels on different values have equal text.
+struct BufferTable {
+    std::vector<uint32_t> values;
+    bool uses_rows = false;
+
+    std::string name_of(uint32_t value);
+};
 
 /// How elements of a tensor lie in its buffer.
 inline const HeldType& held_type(DType dtype, NarrowStorage storage) {

@@ -4,8 +4,8 @@
 #include "print/c.hpp"
 
 #include "ir/scalar_operands.hpp"
-#include "print/infix.hpp"
 #include "print/literals.hpp"
+#include "print/operators.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -54,13 +54,6 @@ std::string_view held_text(DType held) {
         default:
             return "int32_t";
     }
-}
-
-std::string call(std::string_view function, std::string_view a) {
-    return std::string(function).append("(").append(a).append(")");
-}
-std::string call(std::string_view function, std::string_view a, std::string_view b) {
-    return std::string(function).append("(").append(a).append(", ").append(b).append(")");
 }
 
 std::string literal(double value, ScalarType type) {

@@ -4,6 +4,7 @@
 #include "print/glsl.hpp"
 
 #include "ir/scalar_operands.hpp"
+#include "print/c_like.hpp"
 #include "print/glsl_elements.hpp"
 #include "print/glsl_expressions.hpp"
 
@@ -16,10 +17,10 @@ namespace hearth {
 
 namespace {
 
-class GlslPrinter {
+class GlslPrinter final : CLikePrinter {
   public:
     explicit GlslPrinter(const Body& body)
-        : body_(body), converts_(body_requirements(body).matrices) {}
+        : CLikePrinter(body), converts_(body_requirements(body).matrices) {}
 
     std::string functions(size_t count) {
         for (const Local& local : body_.locals) {
@@ -41,18 +42,21 @@ class GlslPrinter {
                 (i == 0 ? "" : ", ") + type_of(f.parameters[i]) + " " + expression(f.parameters[i]);
         text_ += ") {\n";
         block(f.statements);
-        return std::move(text_) + "}\n";
+        return finished() + "}\n";
     }
 
-    std::string main() {
-        text_ = "void main() {\n";
+    std::string main() { return "void main() {\n" + statements() + "}\n"; }
+
+    std::string statements() {
         block(body_.statements);
-        return std::move(text_) + "}\n";
+        return finished();
     }
 
   private:
-    const ExprNode& node(uint32_t id) const { return body_.expressions[id]; }
-    const Local& local(const Statement& s) const { return body_.locals[s.local]; }
+    std::string finished() {
+        HEARTH_ASSERT(error_.ok());  // but for vectors of CPUs, GLSL has all of it
+        return std::move(text_);
+    }
 
     std::string type_of(uint32_t parameter) const {
         const ExprNode& n = node(parameter);
@@ -67,38 +71,15 @@ class GlslPrinter {
         return std::string(chunk == Chunk::kOne ? glsl_type(type) : glsl_chunk_type(chunk));
     }
 
-    void line(const std::string& text) { text_ += std::string(4 * depth_, ' ') + text + "\n"; }
-
-    void block(const std::vector<Statement>& statements) {
-        ++depth_;
-        for (const Statement& s : statements) print(s);
-        --depth_;
-    }
-
-    void print(const Statement& s) {
+    void statement(const Statement& s) override {
         switch (s.kind) {
-            case StatementKind::kLet:
-                return line("const " + declaration(local(s)) + " = " + expression(s.a) + ";");
-            case StatementKind::kDeclare:
-                return line(declaration(local(s)) + (s.a == 0 ? "" : " = " + expression(s.a)) +
-                            ";");
             case StatementKind::kDeclareBuffer:
                 return line(type_of(s.a) + " " + expression(s.a) + ";");
-            case StatementKind::kAssign:
-                return line(expression(s.a) + " = " + expression(s.b) + ";");
-            case StatementKind::kAccumulate:
-                return line(expression(s.a) + (s.op == ScalarOp::kMul ? " *= " : " += ") +
-                            expression(s.b) + ";");
             case StatementKind::kLoadVector:
                 return line("const " + vector_type(s) + " " + local(s).name + " = " +
                             vector_place(s) + ";");
             case StatementKind::kStoreVector:
                 return line(vector_place(s) + " = " + vector_type(s) + "(" + words(s) + ");");
-            case StatementKind::kLoadLanes:
-            case StatementKind::kStoreLanes:
-            case StatementKind::kMultiplyAdd:
-                HEARTH_ASSERT(false && "lanes are for CPUs");
-                return;
             case StatementKind::kStoreChunk:
                 return line(chunk_place(s.buffer, chunk_of(s.b), s.a) + " = " + expression(s.b) +
                             ";");
@@ -109,79 +90,46 @@ class GlslPrinter {
             case StatementKind::kStoreFragment:
                 return line("hearth_matrix_store(" + matrix_transfer(s) + ");");
             case StatementKind::kStoreElements:
-                return line(store_elements(s));
+                return line(chunk_of_elements(s));
             case StatementKind::kLetCall:
                 return line("const " + declaration(local(s)) + " = " +
                             body_.functions[s.function].name + "(" + list(s.arguments) + ");");
-            case StatementKind::kStore: {
-                const BodyBuffer& to = body_.buffers[s.buffer];
-                return line(to.name + ".at[" + expression(s.a) +
-                            "] = " + store_text(held_type(to.held), to.dtype, operand(s.b)) + ";");
-            }
             case StatementKind::kFor:
-                line(std::string(s.is_unrolled ? "[[unroll]] "
-                                 : s.is_rolled ? "[[dont_unroll]] "
-                                               : "") +
-                     "for (" + declaration(local(s)) + " = " + expression(s.a) + "; " +
-                     expression(s.b) + "; " + update(s) + ") {");
+                line((s.is_unrolled ? "[[unroll]] "
+                      : s.is_rolled ? "[[dont_unroll]] "
+                                    : "") +
+                     loop_head(s));
                 block(s.body);
                 return line("}");
-            case StatementKind::kIf:
-                return choice(s);
             case StatementKind::kBarrier:
                 return line("barrier();");
             case StatementKind::kSubgroupBarrier:
                 return line("subgroupBarrier();");
             case StatementKind::kCall:
                 return line(body_.functions[s.function].name + "(" + list(s.arguments) + ");");
-            case StatementKind::kReturn:
-                return line(s.a == 0 ? "return;" : "return " + expression(s.a) + ";");
-            case StatementKind::kContinue:
-                return line("continue;");
-            case StatementKind::kBreak:
-                return line("break;");
-            case StatementKind::kBlock:
-                line(s.label.empty() ? "{" : "{  // " + s.label);
-                block(s.body);
-                return line("}");
+            default:
+                return CLikePrinter::statement(s);
         }
     }
 
-    void choice(const Statement& first) {
-        line("if (" + expression(first.a) + ") {");
-        const Statement* s = &first;
-        for (;;) {
-            block(s->body);
-            if (s->otherwise.empty()) return line("}");
-            const Statement& next = s->otherwise[0];
-            if (s->otherwise.size() == 1 && next.kind == StatementKind::kIf) {
-                line("} else if (" + expression(next.a) + ") {");
-                s = &next;
-                continue;
-            }
-            line("} else {");
-            block(s->otherwise);
-            return line("}");
-        }
+    std::string literal(double value, ScalarType type) const override {
+        return glsl_literal(value, type);
     }
-
-    std::string declaration(const Local& l) const {
+    std::string place_of(uint64_t index) const override { return body_.locals[index].name; }
+    std::string declaration(const Local& l) override {
         return value_type(l.type, l.chunk) + " " + l.name +
                (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
     }
 
-    std::string update(const Statement& s) {
-        const std::string& counter = local(s).name;
-        if (s.c == 0) return (s.op == ScalarOp::kSub ? "--" : "++") + counter;
-        switch (s.op) {
-            case ScalarOp::kAdd:
-                return counter + " += " + expression(s.c);
-            case ScalarOp::kDiv:
-                return counter + " /= " + expression(s.c);
-            default:
-                HEARTH_ASSERT(false && "a loop's counter grows by a sum or shrinks by a quotient");
-                return {};
-        }
+    std::string load(uint64_t buffer, const std::string& element) override {
+        const BodyBuffer& from = body_.buffers[buffer];
+        return load_text(held_type(from.held), from.name + ".at[" + element + "]");
+    }
+    std::string store(uint64_t buffer, const std::string& element,
+                      const std::string& value) override {
+        const BodyBuffer& to = body_.buffers[buffer];
+        return to.name + ".at[" + element +
+               "] = " + store_text(held_type(to.held), to.dtype, value) + ";";
     }
 
     uint32_t word_count(const Statement& s) const {
@@ -204,35 +152,9 @@ class GlslPrinter {
         return text;
     }
 
-    std::string list(std::span<const uint32_t> expressions) {
-        std::string text;
-        for (const uint32_t id : expressions)
-            if (id != 0) text += (text.empty() ? "" : ", ") + expression(id);
-        return text;
-    }
-
-    /// The expression as part of a larger one.
-    std::string operand(uint32_t id) {
-        switch (node(id).kind) {
-            case ExprKind::kOperation:
-            case ExprKind::kScale:
-            case ExprKind::kGreater:
-            case ExprKind::kGreaterEqual:
-                return "(" + expression(id) + ")";
-            case ExprKind::kReinterpret:
-                return operand(node(id).in[0]);
-            default:
-                return expression(id);
-        }
-    }
-
-    std::string expression(uint32_t id) {
+    std::string expression(uint32_t id) override {
         const ExprNode& n = node(id);
         switch (n.kind) {
-            case ExprKind::kNothing:
-                break;
-            case ExprKind::kConstant:
-                return glsl_literal(constant_value(n), n.type);
             case ExprKind::kRowCount:
                 return "rows";
             case ExprKind::kInvocation:
@@ -257,12 +179,8 @@ class GlslPrinter {
                 return n.chunk == Chunk::kLeft
                            ? expression(n.in[0])  // the same type
                            : value_type(n.type, n.chunk) + "(" + expression(n.in[0]) + ")";
-            case ExprKind::kLocal:
-                return body_.locals[n.bits].name;
             case ExprKind::kElement:
                 return element(n);
-            case ExprKind::kBuffer:
-                return body_.buffers[n.bits].name;
             case ExprKind::kChunkElement:
                 return expression(n.in[0]) +
                        (chunk_of(n.in[0]) == Chunk::kEight ? n.bits == 0 ? ".x" : ".y" : "") + "[" +
@@ -287,26 +205,13 @@ class GlslPrinter {
                 return "dot(" + list(n.in) + ")";
             case ExprKind::kClamp:
                 return "clamp(" + list(n.in) + ")";
-            case ExprKind::kLoad: {
-                if (n.chunk != Chunk::kOne) return chunk(n);
-                const BodyBuffer& from = body_.buffers[n.bits];
-                return load_text(held_type(from.held),
-                                 from.name + ".at[" + expression(n.in[0]) + "]");
-            }
+            case ExprKind::kLoad:
+                return n.chunk != Chunk::kOne ? chunk(n) : CLikePrinter::expression(id);
             case ExprKind::kCall:
                 return body_.functions[n.bits].name + "(" + list(body_.arguments_of(n)) + ")";
-            case ExprKind::kPhilox:
-                return glsl_philox(n.bits, expression(n.in[0]), expression(n.in[1]));
-            case ExprKind::kGreater:
-                return operand(n.in[0]) + " > " + operand(n.in[1]);
-            case ExprKind::kGreaterEqual:
-                return operand(n.in[0]) + " >= " + operand(n.in[1]);
-            case ExprKind::kOperation:
-            case ExprKind::kFittingConversion:
-                return operation(n);
+            default:
+                return CLikePrinter::expression(id);
         }
-        HEARTH_ASSERT(false && "no expression");
-        return {};
     }
 
     Chunk chunk_of(uint32_t id) const { return node(id).chunk; }
@@ -326,7 +231,7 @@ class GlslPrinter {
     }
 
     /// Elements from a on.
-    std::string store_elements(const Statement& s) {
+    std::string chunk_of_elements(const Statement& s) {
         const BodyBuffer& to = body_.buffers[s.buffer];
         const bool is_half = to.held == DType::kF16, are_eight = s.arguments.size() == 8;
         const std::string place = to.name +
@@ -436,7 +341,7 @@ class GlslPrinter {
                    : std::string(glsl_type(array.type)) + "(" + text + ")";
     }
 
-    std::string operation(const ExprNode& n) {
+    std::string operation(const ExprNode& n) override {
         if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
             return "hearth_rounded(" + expression(n.in[0]) + ")";
         GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
@@ -451,11 +356,8 @@ class GlslPrinter {
         return glsl_operation(operation, operands);
     }
 
-    const Body& body_;
     /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
     const bool converts_;
-    std::string text_;
-    size_t depth_ = 0;
 };
 
 }  // namespace
@@ -466,6 +368,10 @@ std::string print_glsl_function(const Body& body, size_t index) {
 
 std::string print_glsl_functions(const Body& body, size_t but_last) {
     return GlslPrinter(body).functions(body.functions.size() - but_last);
+}
+
+std::string print_glsl_statements(const Body& body) {
+    return GlslPrinter(body).statements();
 }
 
 std::string print_glsl(const Body& body) {

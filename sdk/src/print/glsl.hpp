@@ -18,6 +18,9 @@ namespace hearth {
 /// All of the body: shared memory, functions and main().
 std::string print_glsl(const Body& body);
 
+/// What main() does, alone.
+std::string print_glsl_statements(const Body& body);
+
 /// Shared memory and functions alone, less so many of the last.
 std::string print_glsl_functions(const Body& body, size_t but_last = 0);
 std::string print_glsl_function(const Body& body, size_t index);

@@ -3,8 +3,8 @@
 
 #include "print/glsl_expressions.hpp"
 
-#include "print/infix.hpp"
 #include "print/literals.hpp"
+#include "print/operators.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -18,15 +18,10 @@ bool is_unary(ScalarOp op) {
     return op >= ScalarOp::kNeg && op <= ScalarOp::kBitsToUniform;
 }
 
-std::string call(std::string_view function, const std::string& a) {
-    return std::string(function) + "(" + a + ")";
-}
-std::string call(const char* function, const std::string& a, const std::string& b) {
-    return std::string(function) + "(" + a + ", " + b + ")";
-}
-
 std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
     const bool is_float = type == ScalarType::kF32;
+    if (const std::string_view name = function_name(op, Language::kGlsl); !name.empty())
+        return call(name, a);
     switch (op) {
         case ScalarOp::kNeg:
             return "-" + a;
@@ -37,48 +32,8 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
         case ScalarOp::kSign:
             return is_float ? call("hearth_sign", a)
                             : (type == ScalarType::kU32 ? call("min", a, "1u") : call("sign", a));
-        case ScalarOp::kFloor:
-            return call("floor", a);
-        case ScalarOp::kCeil:
-            return call("ceil", a);
-        case ScalarOp::kRound:
-            return call("roundEven", a);
-        case ScalarOp::kTrunc:
-            return call("trunc", a);
-        case ScalarOp::kSqrt:
-            return call("sqrt", a);
         case ScalarOp::kRsqrt:
             return call("inversesqrt", a);
-        case ScalarOp::kExp:
-            return call("exp", a);
-        case ScalarOp::kLog:
-            return call("log", a);
-        case ScalarOp::kSin:
-            return call("hearth_sin", a);
-        case ScalarOp::kCos:
-            return call("hearth_cos", a);
-        case ScalarOp::kTan:
-            return call("hearth_tan", a);
-        case ScalarOp::kAsin:
-            return call("hearth_asin", a);
-        case ScalarOp::kAcos:
-            return call("hearth_acos", a);
-        case ScalarOp::kAtan:
-            return call("hearth_atan", a);
-        case ScalarOp::kSinh:
-            return call("hearth_sinh", a);
-        case ScalarOp::kCosh:
-            return call("hearth_cosh", a);
-        case ScalarOp::kTanh:
-            return call("hearth_tanh", a);
-        case ScalarOp::kAsinh:
-            return call("hearth_asinh", a);
-        case ScalarOp::kAcosh:
-            return call("hearth_acosh", a);
-        case ScalarOp::kAtanh:
-            return call("hearth_atanh", a);
-        case ScalarOp::kErf:
-            return call("hearth_erf", a);
         case ScalarOp::kIsNan:
             return call("isnan", a);
         case ScalarOp::kIsInf:
@@ -91,8 +46,6 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return call(is_float ? "hearth_to_uint" : "uint", a);
         case ScalarOp::kToBool:
             return call("bool", a);
-        case ScalarOp::kRoundBF16:
-            return call("hearth_round_bf16", a);
         case ScalarOp::kBitNot:
             return "~" + a;
         case ScalarOp::kBitsToF32:
@@ -112,6 +65,8 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
 std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, const std::string& b) {
     const bool is_float = type == ScalarType::kF32;
     if (std::string text = infix(op, a, b); !text.empty()) return text;
+    if (const std::string_view name = function_name(op, Language::kGlsl); !name.empty())
+        return call(name, a, b);
     switch (op) {
         case ScalarOp::kDiv:
             return a + " / " + b;
@@ -119,8 +74,6 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
             return is_float ? call("hearth_fmod", a, b) : a + " % " + b;
         case ScalarOp::kPow:
             return call(is_float ? "hearth_pow" : "hearth_ipow", a, b);
-        case ScalarOp::kAtan2:
-            return call("hearth_atan2", a, b);
         case ScalarOp::kMin:
             return call("min", a, b);
         case ScalarOp::kMax:
@@ -179,11 +132,6 @@ std::string glsl_operation(const GlslOperation& op, std::span<const std::string>
     if ((op.op == ScalarOp::kMax || op.op == ScalarOp::kMin) && op.operand == ScalarType::kF32)
         return extreme_text(op, operands[0], operands[1]);
     return binary_text(op.op, op.operand, operands[0], operands[1]);
-}
-
-std::string glsl_philox(uint64_t key, const std::string& step, const std::string& element) {
-    return "hearth_philox(" + std::to_string(static_cast<uint32_t>(key)) + "u, " +
-           std::to_string(static_cast<uint32_t>(key >> 32)) + "u, " + step + ", " + element + ")";
 }
 
 }  // namespace hearth

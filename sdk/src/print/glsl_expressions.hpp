@@ -33,6 +33,4 @@ struct GlslOperation {
 /// The operation on operands that are names, literals or in parentheses.  Not in parentheses itself.
 std::string glsl_operation(const GlslOperation& op, std::span<const std::string> operands);
 
-std::string glsl_philox(uint64_t key, const std::string& step, const std::string& element);
-
 }  // namespace hearth

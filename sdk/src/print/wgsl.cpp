@@ -4,7 +4,7 @@
 #include "print/wgsl.hpp"
 
 #include "ir/scalar_operands.hpp"
-#include "print/infix.hpp"
+#include "print/c_like.hpp"
 #include "print/literals.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -127,14 +127,7 @@ std::string_view type_text(ScalarType type) {
     return "";
 }
 
-std::string call(std::string_view function, std::string_view a) {
-    return std::string(function).append("(").append(a).append(")");
-}
-std::string call(std::string_view function, std::string_view a, std::string_view b) {
-    return std::string(function).append("(").append(a).append(", ").append(b).append(")");
-}
-
-std::string literal(double value, ScalarType type) {
+std::string literal_text(double value, ScalarType type) {
     if (type != ScalarType::kF32) return whole_literal(value, type, "i32(-2147483648)");
     // WGSL has no literals of these, and refuses the largest number as other languages write it.
     if (!(std::abs(value) < 3.4e38))
@@ -144,9 +137,9 @@ std::string literal(double value, ScalarType type) {
     return text[0] == '-' ? "(" + text + ")" : text;
 }
 
-class WgslPrinter {
+class WgslPrinter final : CLikePrinter {
   public:
-    explicit WgslPrinter(const Body& body) : body_(body) {}
+    explicit WgslPrinter(const Body& body) : CLikePrinter(body) {}
 
     Result<std::string> print() {
         if (!body_.functions.empty()) return unsupported("WGSL: functions");
@@ -169,23 +162,16 @@ class WgslPrinter {
         for (const Statement& s : body_.statements) statement(s);
         --depth_;
         line("}");
-        if (!error_.ok()) return error_;
+        if (!error_.ok()) return unsupported("WGSL: " + error_.message());
         return std::move(text_);
     }
 
   private:
-    const ExprNode& node(uint32_t id) const { return body_.expressions[id]; }
-    const Local& local(const Statement& s) const { return body_.locals[s.local]; }
-    void line(const std::string& text) { text_ += std::string(4 * depth_, ' ') + text + "\n"; }
-    void fail(const std::string& what) {
-        if (error_.ok()) error_ = unsupported("WGSL: " + what);
-    }
-
     // ------------------------------------------------------------------------ statements
 
     /// Not a word of WGSL's, and none of this printer's.
     static std::string place_of(const Local& l) { return l.name + "_"; }
-    std::string place_of(uint64_t index) { return place_of(body_.locals[index]); }
+    std::string place_of(uint64_t index) const override { return place_of(body_.locals[index]); }
     std::string type_of(const Local& l) {
         const std::string type(type_text(l.type));
         switch (l.kind) {
@@ -205,10 +191,17 @@ class WgslPrinter {
         }
     }
 
-    void block(const std::vector<Statement>& statements) {
-        ++depth_;
-        for (const Statement& s : statements) statement(s);
-        --depth_;
+    std::string declaration(const Local& l) override {
+        return "var " + place_of(l) + ": " + type_of(l);
+    }
+    std::string declaration_of_value(const Local& l) override { return "let " + place_of(l); }
+
+    std::string update(const Statement& s) override {
+        return place_of(s.local) +
+               (s.op == ScalarOp::kDiv   ? " /= "
+                : s.op == ScalarOp::kSub ? " -= "
+                                         : " += ") +
+               (s.c == 0 ? "1" : expression(s.c));
     }
 
     template <class Text>
@@ -217,37 +210,19 @@ class WgslPrinter {
                ")";
     }
 
-    void statement(const Statement& s) {
+    void statement(const Statement& s) override {
         switch (s.kind) {
-            case StatementKind::kLet:
-                return line("let " + place_of(local(s)) + " = " + expression(s.a) + ";");
-            case StatementKind::kDeclare: {
-                const std::string head = "var " + place_of(local(s)) + ": " + type_of(local(s));
-                if (s.a == 0) return line(head + ";");
-                return line(head + " = " +
-                            (local(s).kind == LocalKind::kLanes ? call("vec4<f32>", expression(s.a))
-                                                                : expression(s.a)) +
+            case StatementKind::kDeclare:
+                if (local(s).kind != LocalKind::kLanes) break;
+                return line(declaration(local(s)) + " = " + call("vec4<f32>", expression(s.a)) +
                             ";");
-            }
-            case StatementKind::kAssign:
-                return line(expression(s.a) + " = " + expression(s.b) + ";");
-            case StatementKind::kAccumulate:
-                return line(expression(s.a) + (s.op == ScalarOp::kMul ? " *= " : " += ") +
-                            expression(s.b) + ";");
             case StatementKind::kLoadVector:
-                line("var " + place_of(local(s)) + ": " + type_of(local(s)) + ";");
-                for (uint32_t i = 0; i < local(s).length; ++i)
-                    line(place_of(local(s)) + "[" + std::to_string(i) +
-                         "] = " + load(s.buffer, operand(s.a) + " + " + std::to_string(i)) + ";");
-                return;
+                line(declaration(local(s)) + ";");
+                return load_elements(s);
             case StatementKind::kStoreVector:
-                for (uint32_t i = 0; i < local(s).length; ++i)
-                    store(s.buffer, operand(s.a) + " + " + std::to_string(i),
-                          place_of(local(s)) + "[" + std::to_string(i) + "]");
-                return;
+                return store_elements(s);
             case StatementKind::kLoadLanes:
-                return line("var " + place_of(local(s)) + ": " + type_of(local(s)) + " = " +
-                            four([&](const char* lane) {
+                return line(declaration(local(s)) + " = " + four([&](const char* lane) {
                                 const std::string at = operand(s.a) + " + " + lane;
                                 return s.b == 0 ? load(s.buffer, at)
                                                 : expression(s.b) + "[" + at + "]";
@@ -256,61 +231,20 @@ class WgslPrinter {
             case StatementKind::kStoreLanes:
                 for (const char* lane : {"0", "1", "2", "3"})
                     line(expression(s.b) + "[" + operand(s.a) + " + " + lane +
-                         "] = " + place_of(local(s)) + "[" + lane + "];");
+                         "] = " + place_of(s.local) + "[" + lane + "];");
                 return;
             case StatementKind::kMultiplyAdd:
-                return line(place_of(local(s)) + " += " + operand(s.a) + " * " + operand(s.b) +
-                            ";");
-            case StatementKind::kStore:
-                return store(s.buffer, expression(s.a), expression(s.b));
-            case StatementKind::kFor: {
-                const std::string counter = place_of(local(s));
-                const std::string step = s.c == 0 ? "1" : expression(s.c);
-                line("for (var " + counter + ": " + type_of(local(s)) + " = " + expression(s.a) +
-                     "; " + expression(s.b) + "; " + counter +
-                     (s.op == ScalarOp::kDiv   ? " /= "
-                      : s.op == ScalarOp::kSub ? " -= "
-                                               : " += ") +
-                     step + ") {");
-                block(s.body);
-                return line("}");
-            }
-            case StatementKind::kIf:
-                line("if (" + expression(s.a) + ") {");
-                block(s.body);
-                if (s.otherwise.empty()) return line("}");
-                line("} else {");
-                block(s.otherwise);
-                return line("}");
-            case StatementKind::kReturn:
-                return line("return;");
-            case StatementKind::kContinue:
-                return line("continue;");
-            case StatementKind::kBreak:
-                return line("break;");
-            case StatementKind::kBlock:
-                line("{");
-                block(s.body);
-                return line("}");
-            case StatementKind::kDeclareBuffer:
-            case StatementKind::kStoreChunk:
-            case StatementKind::kStoreElements:
-            case StatementKind::kSpread:
-            case StatementKind::kLoadFragment:
-            case StatementKind::kStoreFragment:
-            case StatementKind::kSubgroupBarrier:
-            case StatementKind::kBarrier:
-            case StatementKind::kCall:
-            case StatementKind::kLetCall:
+                return line(place_of(s.local) + " += " + operand(s.a) + " * " + operand(s.b) + ";");
+            default:
                 break;
         }
-        fail("a statement of GPUs");
+        CLikePrinter::statement(s);
     }
 
     std::string place_in(uint64_t buffer, const std::string& element) const {
         return "memory[at_" + std::to_string(buffer) + " + u32(" + element + ")]";
     }
-    std::string load(uint64_t buffer, const std::string& element) const {
+    std::string load(uint64_t buffer, const std::string& element) override {
         const ScalarType type = scalar_type(body_.buffers[buffer].dtype);
         const std::string word = place_in(buffer, element);
         if (type == ScalarType::kBool) return "(" + word + " != 0u)";
@@ -318,37 +252,27 @@ class WgslPrinter {
                    ? word
                    : call("bitcast<" + std::string(type_text(type)) + ">", word);
     }
-    void store(uint64_t buffer, const std::string& element, const std::string& value) {
+    std::string literal(double value, ScalarType type) const override {
+        return literal_text(value, type);
+    }
+    std::string store(uint64_t buffer, const std::string& element,
+                      const std::string& value) override {
         const BodyBuffer& to = body_.buffers[buffer];
         if (is_floating(to.dtype) ? to.dtype != DType::kF32
                                   : to.dtype != DType::kBool && size_bytes(to.dtype) < 4)
             fail("elements of " + std::string(name_of(to.dtype)));
-        line(place_in(buffer, element) + " = " +
-             (scalar_type(to.dtype) == ScalarType::kBool ? "select(0u, 1u, " + value + ")"
-                                                         : call("bitcast<u32>", value)) +
-             ";");
+        return place_in(buffer, element) + " = " +
+               (scalar_type(to.dtype) == ScalarType::kBool ? "select(0u, 1u, " + value + ")"
+                                                           : call("bitcast<u32>", value)) +
+               ";";
     }
 
     // ------------------------------------------------------------------------ expressions
 
-    /// The expression as part of a larger one.
-    std::string operand(uint32_t id) {
-        switch (node(id).kind) {
-            case ExprKind::kOperation:
-            case ExprKind::kGreater:
-            case ExprKind::kGreaterEqual:
-                return "(" + expression(id) + ")";
-            default:
-                return expression(id);
-        }
-    }
-
-    std::string expression(uint32_t id) {
+    std::string expression(uint32_t id) override {
         const ExprNode& n = node(id);
         if (n.chunk != Chunk::kOne) fail("chunks of elements");
         switch (n.kind) {
-            case ExprKind::kConstant:
-                return literal(constant_value(n), n.type);
             case ExprKind::kRowCount:
                 return "run.rows";
             case ExprKind::kInvocation:
@@ -357,43 +281,31 @@ class WgslPrinter {
                 return "workgroup";
             case ExprKind::kWorkgroups:
                 return "run.workgroups";
-            case ExprKind::kLocal:
-                return place_of(n.bits);
-            case ExprKind::kElement:
-                return place_of(n.bits) + "[" + expression(n.in[0]) + "]";
-            case ExprKind::kLoad:
-                return load(n.bits, expression(n.in[0]));
-            case ExprKind::kPhilox:
-                return "hearth_philox(" + std::to_string(static_cast<uint32_t>(n.bits)) + "u, " +
-                       std::to_string(static_cast<uint32_t>(n.bits >> 32)) + "u, " +
-                       call("u32", expression(n.in[0])) + ", " + call("u32", expression(n.in[1])) +
-                       ")";
-            case ExprKind::kGreater:
-                return operand(n.in[0]) + " > " + operand(n.in[1]);
-            case ExprKind::kGreaterEqual:
-                return operand(n.in[0]) + " >= " + operand(n.in[1]);
-            case ExprKind::kFittingConversion:
-                return call(type_text(n.type), expression(n.in[0]));
-            case ExprKind::kOperation:
-                return operation(n);
-            default:
-                fail("an expression of GPUs");
+            case ExprKind::kBuffer:
+                fail("buffers as values");
                 return "0";
+            default:
+                return CLikePrinter::expression(id);
         }
     }
 
-    std::string operation(const ExprNode& n) {
+    std::string random_counter(uint32_t id) override { return call("u32", expression(id)); }
+
+    std::string operation(const ExprNode& n) override {
+        if (n.kind == ExprKind::kFittingConversion)
+            return call(type_text(n.type), expression(n.in[0]));
         if (n.op == ScalarOp::kSelect)
             return "select(" + expression(n.in[2]) + ", " + expression(n.in[1]) + ", " +
                    expression(n.in[0]) + ")";
-        const ScalarType type = node(n.in[0]).type;
-        if (operand_count(n.op) == 1) return unary(n.op, type, n.type, n.in[0]);
-        return binary(n.op, type, n.in[0], n.in[1]);
+        if (operand_count(n.op) == 1) return unary(n.op, node(n.in[0]).type, n.type, n.in[0]);
+        return binary(n);
     }
 
     std::string unary(ScalarOp op, ScalarType type, ScalarType result, uint32_t id) {
         const std::string a = expression(id);
         const auto bits_to = [&](const char* to) { return call(to, a); };
+        if (const std::string_view name = function_name(op, Language::kWgsl); !name.empty())
+            return call(name, a);
         switch (op) {
             case ScalarOp::kNeg:
                 return (type == ScalarType::kU32 ? "0u - " : "-") + operand(id);
@@ -408,48 +320,8 @@ class WgslPrinter {
                 return type == ScalarType::kI32
                            ? call("sign", a)
                            : "select(sign(" + a + "), " + a + ", hearth_is_nan(" + a + "))";
-            case ScalarOp::kFloor:
-                return call("floor", a);
-            case ScalarOp::kCeil:
-                return call("ceil", a);
-            case ScalarOp::kRound:
-                return call("round", a);
-            case ScalarOp::kTrunc:
-                return call("trunc", a);
-            case ScalarOp::kSqrt:
-                return call("sqrt", a);
             case ScalarOp::kRsqrt:
                 return "1.0f / " + call("sqrt", a);
-            case ScalarOp::kExp:
-                return call("exp", a);
-            case ScalarOp::kLog:
-                return call("log", a);
-            case ScalarOp::kSin:
-                return call("sin", a);
-            case ScalarOp::kCos:
-                return call("cos", a);
-            case ScalarOp::kTan:
-                return call("tan", a);
-            case ScalarOp::kAsin:
-                return call("asin", a);
-            case ScalarOp::kAcos:
-                return call("acos", a);
-            case ScalarOp::kAtan:
-                return call("atan", a);
-            case ScalarOp::kSinh:
-                return call("sinh", a);
-            case ScalarOp::kCosh:
-                return call("cosh", a);
-            case ScalarOp::kAsinh:
-                return call("asinh", a);
-            case ScalarOp::kAcosh:
-                return call("acosh", a);
-            case ScalarOp::kAtanh:
-                return call("atanh", a);
-            case ScalarOp::kTanh:
-                return call("hearth_tanh", a);
-            case ScalarOp::kErf:
-                return call("hearth_erf", a);
             case ScalarOp::kIsNan:
                 return call("hearth_is_nan", a);
             case ScalarOp::kIsInf:
@@ -473,17 +345,17 @@ class WgslPrinter {
         }
     }
 
-    std::string binary(ScalarOp op, ScalarType type, uint32_t left, uint32_t right) {
-        const bool is_float = type == ScalarType::kF32;
-        const std::string a = operand(left), b = operand(right);
+    std::string binary(const ExprNode& n) {
+        const ScalarType type = node(n.in[0]).type;
+        const bool is_float = type == ScalarType::kF32, is_safe = is_float || is_by_constant(n);
+        const std::string a = operand(n.in[0]), b = operand(n.in[1]);
         const auto of_type = [&](const std::string& function) {
             return call(function + (type == ScalarType::kU32 ? "_u32" : "_i32"), a, b);
         };
-        // A constant cannot be zero where it is written here.
-        const bool is_safe = is_float || (node(right).kind == ExprKind::kConstant &&
-                                          constant_value(node(right)) > 0);
-        if (std::string text = infix(op, a, b); !text.empty()) return text;
-        switch (op) {
+        if (std::string text = infix(n.op, a, b); !text.empty()) return text;
+        if (const std::string_view name = function_name(n.op, Language::kWgsl); !name.empty())
+            return call(name, a, b);
+        switch (n.op) {
             case ScalarOp::kDiv:
                 return is_safe ? a + " / " + b : of_type("hearth_div");
             case ScalarOp::kMod:
@@ -492,8 +364,6 @@ class WgslPrinter {
             case ScalarOp::kPow:
                 if (!is_float) fail("powers of whole numbers");
                 return call("hearth_pow", a, b);
-            case ScalarOp::kAtan2:
-                return call("atan2", a, b);
             case ScalarOp::kMin:
                 return call(is_float ? "hearth_min" : "min", a, b);
             case ScalarOp::kMax:
@@ -507,11 +377,6 @@ class WgslPrinter {
                 return {};
         }
     }
-
-    const Body& body_;
-    Status error_;
-    std::string text_;
-    size_t depth_ = 0;
 };
 
 }  // namespace

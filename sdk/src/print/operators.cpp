@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "print/operators.hpp"
+
+namespace hearth {
+
+namespace {
+
+struct FunctionNames {
+    ScalarOp op;
+    std::string_view glsl, wgsl;
+};
+
+/// hearth_...: of shaders/common/math.glsl, and of the prelude in print/wgsl.cpp.
+constexpr FunctionNames kFunctions[] = {
+    {ScalarOp::kFloor, "floor", "floor"},
+    {ScalarOp::kCeil, "ceil", "ceil"},
+    {ScalarOp::kRound, "roundEven", "round"},
+    {ScalarOp::kTrunc, "trunc", "trunc"},
+    {ScalarOp::kSqrt, "sqrt", "sqrt"},
+    {ScalarOp::kExp, "exp", "exp"},
+    {ScalarOp::kLog, "log", "log"},
+    {ScalarOp::kSin, "hearth_sin", "sin"},
+    {ScalarOp::kCos, "hearth_cos", "cos"},
+    {ScalarOp::kTan, "hearth_tan", "tan"},
+    {ScalarOp::kAsin, "hearth_asin", "asin"},
+    {ScalarOp::kAcos, "hearth_acos", "acos"},
+    {ScalarOp::kAtan, "hearth_atan", "atan"},
+    {ScalarOp::kSinh, "hearth_sinh", "sinh"},
+    {ScalarOp::kCosh, "hearth_cosh", "cosh"},
+    {ScalarOp::kTanh, "hearth_tanh", "hearth_tanh"},
+    {ScalarOp::kAsinh, "hearth_asinh", "asinh"},
+    {ScalarOp::kAcosh, "hearth_acosh", "acosh"},
+    {ScalarOp::kAtanh, "hearth_atanh", "atanh"},
+    {ScalarOp::kErf, "hearth_erf", "hearth_erf"},
+    {ScalarOp::kAtan2, "hearth_atan2", "atan2"},
+    {ScalarOp::kRoundBF16, "hearth_round_bf16", ""},
+};
+
+}  // namespace
+
+std::string infix(ScalarOp op, std::string_view a, std::string_view b) {
+    const auto between = [&](std::string_view symbol) {
+        return std::string(a).append(symbol).append(b);
+    };
+    switch (op) {
+        case ScalarOp::kAdd:
+            return between(" + ");
+        case ScalarOp::kSub:
+            return between(" - ");
+        case ScalarOp::kMul:
+            return between(" * ");
+        case ScalarOp::kLess:
+            return between(" < ");
+        case ScalarOp::kLessEqual:
+            return between(" <= ");
+        case ScalarOp::kEqual:
+            return between(" == ");
+        case ScalarOp::kNotEqual:
+        case ScalarOp::kXor:
+            return between(" != ");
+        case ScalarOp::kAnd:
+            return between(" && ");
+        case ScalarOp::kOr:
+            return between(" || ");
+        case ScalarOp::kBitAnd:
+            return between(" & ");
+        case ScalarOp::kBitOr:
+            return between(" | ");
+        case ScalarOp::kBitXor:
+            return between(" ^ ");
+        default:
+            return {};
+    }
+}
+
+std::string_view function_name(ScalarOp op, Language language) {
+    for (const FunctionNames& names : kFunctions)
+        if (names.op == op) return language == Language::kGlsl ? names.glsl : names.wgsl;
+    return {};
+}
+
+std::string call(std::string_view function, std::string_view a) {
+    return std::string(function).append("(").append(a).append(")");
+}
+std::string call(std::string_view function, std::string_view a, std::string_view b) {
+    return std::string(function).append("(").append(a).append(", ").append(b).append(")");
+}
+
+}  // namespace hearth
