@@ -1,17 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Row programs executed on the CPU, without a device: small networks that act and learn, with weights in
-// registers, in shared memory and there in chunks, with reductions, several heads and windows; and on
-// matrix cores, with rows in shared memory and in registers.
+// Row programs (support/row_program_nets.hpp) executed on the CPU, without a device.
 
+#include "support/row_program_nets.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
 #include <hearth/core/philox.hpp>
-#include <hearth/grad.hpp>
-#include <hearth/loss.hpp>
-#include <hearth/nn.hpp>
-#include <hearth/ops.hpp>
 
 #include <gtest/gtest.h>
 
@@ -21,116 +16,26 @@
 namespace hearth::test {
 namespace {
 
-Tensor regression(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 5}), {8, 64, 3}, relu, {.seed = 1});
-    t.output("y", y);
-    return mse_loss(y, t.input("target", {kRows, 3}));
+using row_programs::Net;
+
+/// Matrices of one extension go from layer to layer in registers.
+DeviceCaps nv_matrix_caps() {
+    DeviceCaps caps = matrix_caps();
+    caps.nv_matrix_cores = true;
+    return caps;
 }
 
-Tensor odd_widths(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 33}), {40, 17, 1}, tanh, {.seed = 2});
-    t.output("y", y);
-    return huber_loss(y, t.input("target", {kRows, 1}), 0.3);
-}
-
-Tensor classes(Trace& t) {
-    const Tensor y = nn::mlp(t, "net", t.input("x", {kRows, 6}), {20, 20, 7}, relu, {.seed = 5});
-    t.output("probabilities", softmax(y, -1));
-    return cross_entropy(y, t.input("labels", {kRows}, DType::kI32));
-}
-
-Tensor two_heads(Trace& t) {
-    const Tensor x = t.input("x", {kRows, 6}), gains = t.input("gains", {kRows, 1});
-    const Tensor actor = nn::mlp(t, "actor", x, {16, 16, 5}, tanh, {.seed = 6});
-    const Tensor hidden = nn::mlp(t, "critic", x, {12, 6}, tanh, {.seed = 7});
-    const Tensor value = nn::mlp(t, "head", concat({hidden, x + hidden}, 1), {1}, tanh);
-    t.output("value", value);
-    const Tensor entropy = neg(sum(softmax(actor, -1) * log_softmax(actor, -1), {-1}, true));
-    return neg(mean((gains - mean(gains)) * entropy)) + mean(square(value - gains)) * 0.5;
-}
-
-/// Inputs, targets and outputs of f16.
-Tensor deep(Trace& t) {
-    const auto input = [&](const char* name) {
-        return cast(t.input(name, {kRows, 16}, DType::kF16), DType::kF32);
-    };
-    const Tensor y = nn::mlp(t, "net", input("x"), {16, 16, 16}, relu, {.seed = 8});
-    t.output("y", cast(y, DType::kF16));
-    return mse_loss(y, input("target")) * 64.0;
-}
-
-template <int64_t kLength, int64_t kHidden>
-Tensor windows(Trace& t) {
-    const Dim rows(kLength, true);
-    const Tensor seen =
-        tanh(nn::linear(t, "in", reshape(t.input("x", {kRows, kLength, 5}), {rows, 5}), 9));
-    const Tensor resets = greater(t.input("resets", {kRows, kLength}), 0.5);
-    const Tensor h = nn::gru(t, "gru", reshape(seen, {kRows, kLength, 9}), kHidden,
-                             {.seed = 12, .h = t.input("h", {1, kRows, kHidden}), .resets = resets})
-                         .output;
-    const Tensor y = nn::linear(t, "head", reshape(h, {rows, kHidden}), 2);
-    t.output("y", y);
-    return mse_loss(y, t.input("target", {rows, 2}));
-}
-
-struct NetCase {
-    const char* name;
-    Tensor (*build)(Trace&);
-    int64_t rows;
-    uint64_t capacity;
-    uint32_t shared_bytes = 48 << 10;
-    bool has_matrices = false;
-
-    std::vector<DeviceCaps> devices() const {
-        return has_matrices ? std::vector{matrix_caps(), nv_matrix_caps()}
+std::vector<DeviceCaps> devices_for(const Net& net) {
+    return net.has_matrices ? std::vector{matrix_caps(), nv_matrix_caps()}
                             : std::vector{gpu_caps(), cpu_caps()};
-    }
-    /// Matrices of one extension go from layer to layer in registers.
-    static DeviceCaps nv_matrix_caps() {
-        DeviceCaps caps = matrix_caps();
-        caps.nv_matrix_cores = true;
-        return caps;
-    }
-};
-
-void PrintTo(const NetCase& c, std::ostream* out) {
-    *out << c.name;
 }
-
-constexpr NetCase kCases[] = {
-    {"WeightsInRegisters", regression, 21, 21},
-    {"WeightsInSharedMemory", regression, 40, 3000},
-    {"WeightsInChunks", regression, 40, 1100, 8192},
-    {"OddWidths", odd_widths, 19, 40},
-    {"OddWidthsOfManyRows", odd_widths, 35, 5000},
-    {"Classes", classes, 30, 50},
-    {"TwoHeads", two_heads, 20, 70, 16384},
-    {"WindowsOfThree", windows<3, 7>, 5, 40},
-    {"WindowsOfTwoWide", windows<2, 65>, 3, 9},
-    {"Matrices", regression, 21, 21, 48 << 10, true},
-    {"MatricesOfManyRows", regression, 40, 3000, 48 << 10, true},
-    {"MatricesInChunks", regression, 40, 1100, 8192, true},
-    {"MatricesOfOddWidths", odd_widths, 19, 40, 48 << 10, true},
-    {"MatricesOfClasses", classes, 30, 50, 48 << 10, true},
-    {"MatricesOfTwoHeads", two_heads, 20, 70, 16384, true},
-    {"MatricesInRegisters", regression, 70, 20000, 48 << 10, true},
-    {"MatricesOfFewRowsInRegisters", regression, 5, 20000, 48 << 10, true},
-    {"MatricesOfOddWidthsInRegisters", odd_widths, 70, 20000, 48 << 10, true},
-    {"MatricesOfHalvesInRegisters", deep, 70, 20000, 48 << 10, true},
-};
 
 /// The networks' graphs that act and that give gradients, with contents of their inputs.
-std::vector<Variant> variants_of(const NetCase& c) {
+std::vector<Variant> variants_of(const Net& c) {
     std::vector<Variant> variants;
     for (const bool learns : {false, true}) {
         Trace t(learns ? "learn" : "act");
-        const Tensor loss = c.build(t);
-        if (learns) {
-            const std::vector<Tensor> gradients = grad(loss, t.params());
-            for (size_t i = 0; i < gradients.size(); ++i)
-                t.output("gradient" + std::to_string(i), gradients[i]);
-            t.output("loss", loss);
-        }
+        row_programs::trace(c, learns, t);
         auto graph = t.finish();
         EXPECT_TRUE(graph.ok()) << graph.status().message();
         Variant variant{c.name, std::move(graph).value(), {}, c.rows};
@@ -153,7 +58,7 @@ bool is_row_program(const OpKernel& kernel) {
     return kernel.launch.label.ends_with("row program");
 }
 
-class RowProgramBodies : public testing::TestWithParam<NetCase> {
+class RowProgramBodies : public testing::TestWithParam<Net> {
   protected:
     static std::vector<OpKernel> kernels(const Variant& variant, DeviceCaps caps) {
         caps.shared_memory_bytes = GetParam().shared_bytes;
@@ -169,7 +74,7 @@ TEST_P(RowProgramBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
     // Sums in another order, which may round to the f16 beside it.
     const double tolerance = GetParam().has_matrices ? 4e-3 : 1e-5;
     bool matrices = false;
-    for (const DeviceCaps& caps : GetParam().devices())
+    for (const DeviceCaps& caps : devices_for(GetParam()))
         for (const Variant& variant : variants_of(GetParam())) {
             int row_programs = 0;
             for (OpKernel& kernel : kernels(variant, caps)) {
@@ -204,7 +109,7 @@ size_t remove_last_barrier(std::vector<Statement>& statements) {
 }
 
 TEST(RowProgramBodies, AMissingBarrierIsARaceOfAStageThatIsNamed) {
-    constexpr NetCase kCase{"Planted", regression, 21, 21};
+    constexpr Net kCase{"Planted", row_programs::regression, 21, 21};
     const Variant variant = variants_of(kCase)[0];
     for (OpKernel& kernel :
          kernels_of(variant, gpu_caps(), {.row_programs = true, .rows_capacity = kCase.capacity})) {
@@ -217,7 +122,7 @@ TEST(RowProgramBodies, AMissingBarrierIsARaceOfAStageThatIsNamed) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Nets, RowProgramBodies, testing::ValuesIn(kCases),
+INSTANTIATE_TEST_SUITE_P(Nets, RowProgramBodies, testing::ValuesIn(row_programs::kNets),
                          [](const auto& test) { return test.param.name; });
 
 }  // namespace
