@@ -7,6 +7,7 @@
 #include "brain.hpp"
 #include "compile/compile.hpp"
 #include "digits.hpp"
+#include "program/package.hpp"
 #include "program/spirv.hpp"
 #include "support/cases.hpp"
 
@@ -168,6 +169,27 @@ TEST(DeviceTable, WhatIsCompiledKeepsToEachDevicesLimitsAndIsDocumented) {
     std::stringstream written;
     written << std::ifstream(HEARTH_DEVICES_PAGE).rdbuf();
     EXPECT_EQ(written.str(), page) << "docs/devices.md is not current";
+}
+
+/// A profile for 48 KiB is for cards with 16 or 32 too where its kernels share less.
+TEST(DeviceTable, APackageAsksForTheSharedMemoryThatItsKernelsHave) {
+    const auto traces = ghost_lap::trace_brain(1);
+    const auto manifest = ghost_lap::manifest();
+    CookProfile large{"large", {}};
+    large.options.caps.shared_memory_bytes = 48 << 10;
+    CookOptions options;
+    options.profiles = {large};
+    options.rows_capacity = manifest.agents;
+    const auto cooked = cook(agents::driven_entries_of(traces, manifest), options);
+    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+    PackageView view;
+    ViewError error;
+    ASSERT_TRUE(view.open(cooked->bytes, &error)) << error.text.c_str();
+    Needs needs;
+    expect_to_fit(cooked->profiles[0].compiled, large.options.caps, needs);
+    EXPECT_EQ(view.profiles()[0].shared_memory_bytes, needs.shared_bytes);
+    EXPECT_GT(needs.shared_bytes, 0u);
+    EXPECT_LE(needs.shared_bytes, 16u << 10);
 }
 
 /// SqueezeNet lies with the reference cases.

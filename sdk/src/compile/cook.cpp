@@ -8,6 +8,7 @@
 #include "core/out_of_memory.hpp"
 #include "passes/quantize_weights.hpp"
 #include "program/package.hpp"
+#include "program/spirv.hpp"
 
 #include <algorithm>
 
@@ -15,15 +16,38 @@ namespace hearth {
 
 namespace {
 
-/// What a device must have beyond what the program itself says.
-PackedProfile pack(const CookProfile& profile, Program program) {
+/// The most that a workgroup of any kernel shares, as its code says.
+Result<uint64_t> shared_bytes_of(const Program& program) {
+    uint64_t most = 0;
+    for (const Kernel& kernel : program.kernels) {
+        std::vector<file::SpecConstantRecord> constants;
+        for (const SpecConstant& c : kernel.spec_constants) constants.push_back({c.id, c.value});
+        std::vector<SpirvId> ids(spirv_bound(kernel.spirv));
+        SpirvFacts facts;
+        ViewError error;
+        if (!read_spirv(kernel.spirv, constants, ids, &facts, &error))
+            return Status(error.code, "kernel " + kernel.name + ": " + error.text.c_str());
+        most = std::max(most, facts.shared_bytes);
+    }
+    return most;
+}
+
+/// What a device must have beyond what the program itself says: what its kernels need, whatever the profile allowed.
+Result<PackedProfile> pack(const CookProfile& profile, Program program) {
     PackedProfile packed;
     packed.name = profile.name;
-    packed.shared_memory_bytes = profile.options.caps.shared_memory_bytes;
-    const bool uses_subgroups =
-        std::any_of(program.kernels.begin(), program.kernels.end(),
-                    [](const Kernel& k) { return k.needs_subgroup_arithmetic; });
-    if (uses_subgroups) packed.subgroup_size = profile.options.caps.subgroup_size;
+    const auto any_kernel = [&](bool Kernel::*needs) {
+        return std::ranges::any_of(program.kernels, needs);
+    };
+    if (profile.options.caps.cpu == Cpu::kNone) {
+        HEARTH_ASSIGN(const uint64_t shared_bytes, shared_bytes_of(program));
+        packed.shared_memory_bytes = static_cast<uint32_t>(shared_bytes);
+        // Drivers keep some of it for matrices of workgroups.
+        if (any_kernel(&Kernel::needs_workgroup_matrices))
+            packed.shared_memory_bytes += profile.options.caps.workgroup_matrix_shared_bytes;
+    }
+    if (any_kernel(&Kernel::needs_subgroup_arithmetic))
+        packed.subgroup_size = profile.options.caps.subgroup_size;
     packed.program = std::move(program);
     return packed;
 }
@@ -75,7 +99,8 @@ Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options
         if (!compiled.ok()) return compiled.status().in("profile '" + profile.name + "'");
         cooked.profiles.push_back(describe_profile(profile.name, compiled->program));
         cooked.profiles.back().compiled.quantized = std::move(compiled->quantized);
-        contents.profiles.push_back(pack(profile, std::move(compiled->program)));
+        HEARTH_ASSIGN(PackedProfile packed, pack(profile, std::move(compiled->program)));
+        contents.profiles.push_back(std::move(packed));
     }
     report("", profiles.size());
     contents.graph = save_graphs(
