@@ -12,13 +12,15 @@ namespace {
 constexpr uint32_t kLatency = demo::FrameLoop::kFramesInFlight;
 constexpr double kNoLimit = 1e9;  // microseconds of GPU time: one step, in whatever time
 
-/// Files of before ghosts were agents hold weights of another net and optimizer.
-Status check_age(std::span<const std::byte> brain) {
-    HEARTH_ASSIGN(const hearth_brain_info info, brain_info(brain));
-    if (info.host_schema_hash != 0) return {};
+/// Files of before ghosts were agents hold weights of another net and optimizer, and say of no schema; nor do those of
+/// the page (demos/web), which fit.
+Status with_age(Status loaded, std::span<const std::byte> brain) {
+    const Result<hearth_brain_info> info = brain_info(brain);
+    if (loaded.ok() || !info.ok() || info->host_schema_hash != 0) return loaded;
     return unsupported(
         "expected a ghost that was saved as an agent, found one of an earlier version of the game, "
-        "or a brain of something else; it cannot go on: let a new ghost learn");
+        "or a brain of something else; it cannot go on: let a new ghost learn (" +
+        loaded.message() + ")");
 }
 
 }  // namespace
@@ -36,14 +38,13 @@ Result<std::unique_ptr<Play>> Play::create(standalone::Device& device, uint64_t 
 }
 
 Status Play::load(std::span<const std::byte> brain) {
-    HEARTH_TRY(check_age(brain));
-    return mind_->agents().load(brain);
+    return with_age(mind_->agents().load(brain), brain);
 }
 
 Status Play::add_rival(std::span<const std::byte> brain) {
-    HEARTH_TRY(check_age(brain));
-    HEARTH_ASSIGN(rival_agents_, mind_->create_agents("rival"));
-    HEARTH_TRY(rival_agents_->load(brain));
+    HEARTH_ASSIGN(agents::Agents rival, mind_->create_agents("rival"));
+    HEARTH_TRY(with_age(rival.load(brain), brain));
+    rival_agents_ = std::move(rival);
     rival_agents_->freeze(true);
     HEARTH_ASSIGN(rival_.id, rival_agents_->add());
     race_.add_rival();

@@ -20,10 +20,8 @@ using namespace hearth;
 
 namespace {
 
-Status cook(const std::vector<std::unique_ptr<Trace>>& traces, const CookCOptions& options,
+Status cook(const std::vector<Trace*>& entries, const CookCOptions& options,
             const std::filesystem::path& folder) {
-    std::vector<Trace*> entries;
-    for (const auto& trace : traces) entries.push_back(trace.get());
     HEARTH_ASSIGN(const CookedC cooked, cook_c(entries, options));
     const std::string base = (folder / options.name).string();
     HEARTH_TRY(write_file_atomically(base + ".h", cooked.header));
@@ -38,12 +36,17 @@ Status cook_all(const std::filesystem::path& folder, Cpu cpu) {
     digits.cpu = cpu;
     digits.name = "digits";
     digits.rows_capacity = web::kDigitsRows;
-    HEARTH_TRY(cook(web::trace_digits(), digits, folder));
+    std::vector<Trace*> entries;
+    const auto digits_traces = web::trace_digits();
+    for (const auto& trace : digits_traces) entries.push_back(trace.get());
+    HEARTH_TRY(cook(entries, digits, folder));
 
     CookCOptions ghost;
     ghost.cpu = cpu;
     ghost.name = "ghost";
-    return cook(ghost_lap::trace_brain(1), ghost, folder);
+    // Those that the game has: its brains and the page's are the same.
+    const agents::Traces traces = ghost_lap::trace_brain(1);
+    return cook(agents::driven_entries_of(traces, ghost_lap::manifest()), ghost, folder);
 }
 
 }  // namespace

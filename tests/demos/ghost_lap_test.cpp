@@ -8,6 +8,9 @@
 #include "play.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <hearth/brain.hpp>
+#include <hearth/brain_file.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -270,12 +273,16 @@ TEST_F(GhostLap, YesterdaysGhostRacesAgainAsItDroveAndLearnsNothing) {
 TEST_F(GhostLap, BrainsOfSomethingElseAreRefusedByName) {
     const auto play = Play::create(device(), 1);
     ASSERT_TRUE(play.ok()) << play.status().message();
-    // What ghosts were saved as before they were agents: a brain without a schema.
+    // What ghosts were saved as before they were agents: a brain without a schema, of another net.
     const LoadedProgram& program = (*play)->mind().program();
     const std::vector<std::byte> zeros(program.snapshot_bytes());
-    const uint64_t steps = 7;
-    const auto old =
-        program.encode_brain(zeros, HEARTH_BRAIN_DELTA, std::as_bytes(std::span(&steps, 1)));
+    const auto fitting = program.encode_brain(zeros);
+    ASSERT_TRUE(fitting.ok()) << fitting.status().message();
+    EXPECT_TRUE((*play)->load(*fitting).ok()) << "as the page saves them";
+    Result<Brain> other = load_brain(*fitting);
+    ASSERT_TRUE(other.ok()) << other.status().message();
+    other->tensors.pop_back();
+    const auto old = save_brain(*other);
     ASSERT_TRUE(old.ok()) << old.status().message();
     for (const Status& status : {(*play)->load(*old), (*play)->add_rival(*old)}) {
         EXPECT_EQ(status.code(), StatusCode::kUnsupported);

@@ -268,6 +268,33 @@ class WebPage(unittest.TestCase):
             for a, b in zip(back, also):
                 self.assertAlmostEqual(a, b, delta=1e-4 * max(abs(b), 0.1), msg=device)
 
+    def ghosts_brain(self):
+        return base64.b64decode(self.browser.run(
+            "return btoa(Array.from(page.ghost.module.saveBrain(), (b) => String.fromCharCode(b)).join(''))"))
+
+    def test_a_ghost_of_the_page_races_on_in_the_game_and_comes_back(self):
+        self.browser.run("page.ghost.isPaused = true; page.ghost.begin(true); page.ghost.run(2400)")
+        here = self.ghosts_brain()
+        brain = self.work / "ghost.brain"
+        for device in ("native", "0"):
+            brain.write_bytes(here)
+            done = subprocess.run(
+                [BIN / "ghost_lap", "--headless", "--turbo", "--frames", "300", "--driver", "smooth", "--draw-every", "100000",
+                 "--device", device, "--load", brain, "--save", brain, "--screenshots", self.work],
+                capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+            there = brain.read_bytes()
+            self.assertNotEqual(there, here)
+            self.browser.give_file("#ghost-load", brain)
+            self.wait_for("#ghost-message", "^It goes on from ghost.brain.$")
+            # The page has no agents' notes behind the tensors; what was learned is the same.
+            back = self.ghosts_brain()
+            brain.with_name("back.brain").write_bytes(back)
+            same = subprocess.run([BIN / "hearth", "brain", "diff", brain, brain.with_name("back.brain"), "--json"],
+                                  capture_output=True, text=True)
+            print(f"\n  {device}: {same.stdout[:300]}")
+            self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
+
     def test_a_broken_brain_is_a_sentence_and_changes_nothing(self):
         brain = self.brain()
         other = self.browser.run(

@@ -55,12 +55,15 @@ class Game {
     /// keys: bits for left, right, up, down, and holding the ghost's wheel.
     hearth_c_result frame(uint32_t driver, uint32_t keys, bool learns) {
         const Observation seen = race_.ghost().observation();
+        const uint32_t id = 0;
         const float explore = 0;
-        float action[2], decision[2], log_probability;
-        uint32_t version;
-        const ghost_act_tensors act = {seen.data(), &explore,         action,
-                                       decision,    &log_probability, &version};
-        if (const auto r = ghost_act(&memory, &act, 1, &error); r != HEARTH_C_OK) return r;
+        ghost_frame_tensors deciding = {};
+        deciding.id = &id;
+        deciding.observation = seen.data();
+        deciding.explore = &explore;
+        if (const auto r = ghost_frame(&memory, &deciding, 1, &error); r != HEARTH_C_OK) return r;
+        float action[2];
+        std::memcpy(action, weights + GHOST_AT_LAST_ACTION, sizeof action);
         race_.set_ghost_action(race_.frame(), {action[0], action[1]});
         if (const auto& shown = race_.demonstration(); shown && learns) {
             const ghost_store_tensors store = {shown->observation.data(), shown->action.data()};
