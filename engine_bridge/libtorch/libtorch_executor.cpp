@@ -157,12 +157,7 @@ class LibtorchExecutor final : public Executor {
         return collect(*graph, rows, values);
     }
 
-    Result<HostTensor> read(std::string_view slot) override {
-        const auto found = slots_.find(slot);
-        if (found == slots_.end())
-            return not_found("there is no param or state '" + std::string(slot) + "'");
-        return found->second;
-    }
+    Result<HostTensor> read(std::string_view slot) override { return checked_read(slots_, slot); }
     Status write(std::string_view slot, const HostTensor& contents) override {
         HEARTH_TRY(check_write(slots_, slot, contents));
         HEARTH_TRY(check_fits(std::string(slot), contents));

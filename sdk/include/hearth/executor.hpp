@@ -84,6 +84,9 @@ Result<const Graph*> checked_entry(std::span<const Graph> entries, std::string_v
 /// Errors: kInvalidArgument naming one that two entries declare with different types or shapes.
 Result<NamedTensors> first_contents(std::span<const Graph> entries);
 
+/// For executors: what read() gives of slots that lie in memory.
+Result<HostTensor> checked_read(const NamedTensors& slots, std::string_view slot);
+
 /// For executors: what write() refuses.
 Status check_write(const NamedTensors& slots, std::string_view slot, const HostTensor& contents);
 

@@ -44,11 +44,7 @@ class ReferenceExecutor final : public Executor {
                       checked_entry(entries_, entry, inputs, rows, rows_capacity_));
         return interpret(*graph, inputs, slots_, rows);
     }
-    Result<HostTensor> read(std::string_view slot) override {
-        const auto found = slots_.find(slot);
-        if (found == slots_.end()) return no_slot(slot);
-        return found->second;
-    }
+    Result<HostTensor> read(std::string_view slot) override { return checked_read(slots_, slot); }
     Status write(std::string_view slot, const HostTensor& contents) override {
         HEARTH_TRY(check_write(slots_, slot, contents));
         slots_.find(slot)->second = contents;
@@ -88,9 +84,7 @@ class ProgramExecutor final : public Executor {
         const Slot* const found = compiled_.program.find_slot(slot);
         if (found != nullptr) return memory_->read(*found);
         // What no entry needs is not there, and never changes.
-        const auto first = first_.find(slot);
-        if (first == first_.end()) return no_slot(slot);
-        return first->second;
+        return checked_read(first_, slot);
     }
     Status write(std::string_view slot, const HostTensor& contents) override {
         HEARTH_TRY(check_write(first_, slot, contents));
@@ -220,6 +214,12 @@ Result<NamedTensors> first_contents(std::span<const Graph> entries) {
                     " in another entry");
         }
     return all;
+}
+
+Result<HostTensor> checked_read(const NamedTensors& slots, std::string_view slot) {
+    const auto found = slots.find(slot);
+    if (found == slots.end()) return no_slot(slot);
+    return found->second;
 }
 
 Status check_write(const NamedTensors& slots, std::string_view slot, const HostTensor& contents) {

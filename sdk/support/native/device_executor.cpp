@@ -40,12 +40,11 @@ class DeviceExecutor final : public Executor {
         return runner_->run(graph->name.c_str(), rows, inputs);
     }
     Result<HostTensor> read(std::string_view slot) override {
-        const auto known = slots_.find(slot);
-        if (known == slots_.end())
-            return not_found("there is no param or state '" + std::string(slot) + "'");
-        // What no entry needs is not on the device, and never changes.
-        if (!runner_->program().find_slot(known->first.c_str()).ok()) return known->second;
-        return runner_->read_slot(known->first.c_str());
+        HEARTH_ASSIGN(HostTensor written, checked_read(slots_, slot));
+        const std::string name(slot);
+        // What no entry needs is not on the device, and never changes there.
+        if (!runner_->program().find_slot(name.c_str()).ok()) return written;
+        return runner_->read_slot(name.c_str());
     }
     Status write(std::string_view slot, const HostTensor& contents) override {
         HEARTH_TRY(check_write(slots_, slot, contents));

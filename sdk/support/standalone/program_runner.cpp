@@ -63,18 +63,11 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
     Device& device, std::span<const std::byte> bytes, const hearth_session_create_info& session,
     const std::string& pipelines) {
     std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
-    hearth_host_info host = device.host_info();
-    host.callback_user_data = runner.get();
-    host.run_job = [](void* user, void (*run)(void*), void* data) {
-        static_cast<ProgramRunner*>(user)->jobs_.push_back({run, data});
-    };
     std::vector<std::byte> kept;
     if (!pipelines.empty())
         if (Result<std::vector<std::byte>> file = read_whole_file(pipelines); file.ok())
             kept = std::move(*file);
-    host.pipeline_cache_data = kept.data();
-    host.pipeline_cache_bytes = kept.size();
-    HEARTH_ASSIGN(runner->context_, Context::create(host));
+    HEARTH_TRY(runner->make_context(kept));
     HEARTH_TRY(runner->set_up(LoadedProgram::load(runner->context_, bytes), session));
     if (pipelines.empty() || runner->context_.stats().pipeline_cache_used != 0) return runner;
     HEARTH_ASSIGN(kept, runner->context_.save_pipeline_cache());
@@ -85,10 +78,22 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
 Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create_from_package(
     Device& device, std::span<const std::byte> package, const char* profile) {
     std::unique_ptr<ProgramRunner> runner(new ProgramRunner(device));
-    HEARTH_ASSIGN(runner->context_, Context::create(device.host_info()));
+    HEARTH_TRY(runner->make_context({}));
     HEARTH_TRY(runner->set_up(
         LoadedProgram::load_package(runner->context_, package, /*borrow=*/false, profile)));
     return runner;
+}
+
+Status ProgramRunner::make_context(std::span<const std::byte> pipelines) {
+    hearth_host_info host = device_.host_info();
+    host.pipeline_cache_data = pipelines.data();
+    host.pipeline_cache_bytes = pipelines.size();
+    host.callback_user_data = this;
+    host.run_job = [](void* user, void (*job)(void*), void* data) {
+        static_cast<ProgramRunner*>(user)->jobs_.push_back({job, data});
+    };
+    HEARTH_ASSIGN(context_, Context::create(host));
+    return {};
 }
 
 Status ProgramRunner::set_up(Result<LoadedProgram> program,

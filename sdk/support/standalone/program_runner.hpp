@@ -70,6 +70,8 @@ class ProgramRunner {
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
     Status make_commands();
+    /// pipelines: what the driver compiled in an earlier run.
+    Status make_context(std::span<const std::byte> pipelines);
     Status build_pipelines();
     Status set_up(Result<LoadedProgram> program,
                   const hearth_session_create_info& session = hearth_session_create_info_default());
