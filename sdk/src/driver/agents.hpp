@@ -148,7 +148,9 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     std::vector<float> item_settings;  ///< of the item that is being recorded
     double tokens_us = 0;
     hearth::agents::CostMeter learn_cost, prepare_cost;
+    double publish_us = 0;       ///< what the last publication took
     double frame_budget_us = 0;  ///< of the last frame
+    double caution = 1;          ///< the budget is planned for as divided by it
     uint64_t learn_serial = 0;   ///< of the newest frame whose times have arrived
     double learn_serial_us = 0;  ///< what learning took in it
     uint64_t learn_frames = 0, learn_frames_over = 0;
@@ -222,8 +224,10 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result record_prepare(VkCommandBuffer commands, bool is_whole);
     hearth_result record_items(VkCommandBuffer commands);
     void count_learning(uint64_t serial, double us);
-    hearth::agents::Limits slice_limits(const hearth::agents::CostMeter& cost,
-                                        const hearth_cursor& at) const;
+    static hearth::agents::Limits slice_limits(const hearth::agents::CostMeter& cost,
+                                               const hearth_cursor& at, double us);
+    bool is_publication_next() const;
+    void be_cautious(bool was_over);
     double unit_us() const;
     void read_back(VkCommandBuffer commands);
     void poll();

@@ -142,7 +142,7 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
     Limits limits;
     if (is_whenever) {
-        limits = slice_limits(frame_cost, frame_cursor);
+        limits = slice_limits(frame_cost, frame_cursor, tokens_us);
         if (limits.is_nothing()) return HEARTH_OK;
     } else if (frames_left > 1) {
         const double left =
@@ -167,10 +167,9 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     return HEARTH_OK;
 }
 
-/// How much the rest of this frame's budget allows.  Before the first slice was measured nothing is known: begin
-/// with little.
-Limits hearth_agents::slice_limits(const CostMeter& cost, const hearth_cursor& at) const {
-    return cost.is_known() ? cost.within(position_of(at), tokens_us) : Limits{.dispatches = 4};
+/// What fits within `us`.  Before the first slice was measured nothing is known: begin with little.
+Limits hearth_agents::slice_limits(const CostMeter& cost, const hearth_cursor& at, double us) {
+    return cost.is_known() ? cost.within(position_of(at), us) : Limits{.dispatches = 4};
 }
 
 /// What agents saw and were rewarded with is in the recording: from now on it is for the next one.
@@ -260,6 +259,7 @@ void hearth_agents::measure() {
             if (profile.entry == learn.entry)
                 learn_cost.measure({profile.first_step, profile.first_part},
                                    profile.total_ns * 1e-3);
+            if (profile.entry == publish.entry) publish_us = profile.total_ns * 1e-3;
             if (profile.entry == frame.entry)
                 frame_cost.measure({profile.first_step, profile.first_part},
                                    profile.total_ns * 1e-3);
@@ -271,12 +271,25 @@ void hearth_agents::measure() {
 /// Learning of one frame may be several recordings.
 void hearth_agents::count_learning(uint64_t serial, double us) {
     if (serial != learn_serial) {
-        if (learn_serial_us > 0) ++learn_frames;
-        if (learn_serial_us > frame_budget_us) ++learn_frames_over;
+        const bool is_over = learn_serial_us > frame_budget_us;
+        if (learn_serial_us > 0) {
+            ++learn_frames;
+            be_cautious(is_over);
+        }
+        if (is_over) ++learn_frames_over;
         learn_serial = serial;
         learn_serial_us = 0;
     }
     learn_serial_us += us;
+}
+
+/// Follows the quantile of frames that may take longer than the budget (Robbins and Monro 1951): planning for less
+/// after each of them, and for a little more after each other.  It does nothing for a dispatch that is longer by
+/// itself.
+void hearth_agents::be_cautious(bool was_over) {
+    constexpr double kStep = 0.08, kShareOver = 0.0005, kMost = 1.6;
+    if (was_over && unit_us() > frame_budget_us) return;
+    caution = std::clamp(caution * (was_over ? 1 + kStep : 1 - kStep * kShareOver), 1.0, kMost);
 }
 
 hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_learn,
@@ -321,13 +334,12 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     return needs_prepare ? HEARTH_OK : record_items(used);
 }
 
-/// As much of prepare as the budget allows, or all that is left of it.  The first one is recorded as a whole: what it
-/// costs is not known.
+/// As much of prepare as the budget allows, or all that is left of it.
 hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_whole) {
     Limits limits;
     const Position before = position_of(prepare_cursor);
-    if (!is_whole && prepare_cost.is_known()) {
-        limits = prepare_cost.within(before, tokens_us);
+    if (!is_whole) {
+        limits = slice_limits(prepare_cost, prepare_cursor, tokens_us);
         if (limits.is_nothing()) return HEARTH_OK;
     }
     const hearth_result result = run(commands, prepare, 1, &prepare_cursor, limits);
@@ -349,9 +361,10 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
         Limits limits;
         if (!wants_flush) {
             if (n > 0 && !learn_cost.is_known()) break;
+            const double left = tokens_us - (is_publication_next() ? publish_us : 0);
             if (has_window)
-                limits = slice_limits(learn_cost, cursor);
-            else if (tokens_us < learn_cost.us())
+                limits = slice_limits(learn_cost, cursor, left);
+            else if (left < learn_cost.us())
                 break;
             if (has_window && limits.is_nothing()) break;
         }
@@ -374,10 +387,17 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
         if (has_window ? is_last : since_publication >= manifest.publish_period) {
             since_publication = 0;
             if (const auto r = run(commands, publish, 1); r != HEARTH_OK) return r;
+            tokens_us -= publish_us;
             if (is_apart()) return hand_over(commands, Turn::kToActing);
         }
     }
     return HEARTH_OK;
+}
+
+/// Whether what was learned is published behind the item under way.
+bool hearth_agents::is_publication_next() const {
+    return manifest.horizon > 0 ? items_left == 1
+                                : since_publication + 1 >= manifest.publish_period;
 }
 
 /// The least that the next slice costs; 0: not known.
@@ -386,6 +406,7 @@ double hearth_agents::unit_us() const {
     if (manifest.horizon > 0)
         unit = needs_prepare ? prepare_cost.us_of_least(position_of(prepare_cursor))
                              : learn_cost.us_of_least(position_of(cursor));
+    if (!needs_prepare && is_publication_next()) unit += publish_us;
     if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
         unit = std::max(unit, frame_cost.us_of_least(position_of(frame_cursor)));
     return unit;
@@ -407,12 +428,12 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
-    const double budget = budget_us(info.learn_us, info.preference);
+    frame_budget_us = budget_us(info.learn_us, info.preference);
+    const double budget = frame_budget_us / caution;
     if (budget > 0 && manifest.horizon > 0) {
         learn_cost.set_budget(budget);
         prepare_cost.set_budget(budget);
     }
-    frame_budget_us = budget;
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
     const double unit = unit_us();
     if (budget > 0) tokens_us = std::min(tokens_us, std::max(unit - budget, 0.0)) + budget;
