@@ -11,6 +11,7 @@
 // Then Unity's.
 #include "unity/hearth_unity.h"
 
+#include <IUnityGraphics.h>
 #include <IUnityGraphicsVulkan.h>
 
 #include <algorithm>

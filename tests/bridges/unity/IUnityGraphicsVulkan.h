@@ -1,31 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Of Unity's plug-in interface what engine_bridge/unity uses, declared anew by its documentation, so that the bridge is
-// compiled and run where there is no editor.  The editor's headers (PluginAPI) take its place in a project; their
-// structs have more members, so nothing that was compiled with this one may be loaded by Unity.
+// See IUnityGraphics.h.
 
 #pragma once
 
-#include <stdint.h>
+#include "IUnityGraphics.h"
+
 #include <vulkan/vulkan.h>
-
-#define UNITY_INTERFACE_API
-#define UNITY_INTERFACE_EXPORT __attribute__((visibility("default")))
-
-enum UnityGfxRenderer { kUnityGfxRendererVulkan = 21 };
-enum UnityGfxDeviceEventType {
-    kUnityGfxDeviceEventInitialize = 0,
-    kUnityGfxDeviceEventShutdown = 1
-};
-typedef void(UNITY_INTERFACE_API* IUnityGraphicsDeviceEventCallback)(UnityGfxDeviceEventType);
-typedef void(UNITY_INTERFACE_API* UnityRenderingEventAndData)(int event, void* data);
-
-struct IUnityGraphics {
-    UnityGfxRenderer(UNITY_INTERFACE_API* GetRenderer)();
-    void(UNITY_INTERFACE_API* RegisterDeviceEventCallback)(IUnityGraphicsDeviceEventCallback);
-    void(UNITY_INTERFACE_API* UnregisterDeviceEventCallback)(IUnityGraphicsDeviceEventCallback);
-};
 
 struct UnityVulkanInstance {
     VkInstance instance;
@@ -51,7 +33,7 @@ struct UnityVulkanPluginEventConfig {
 typedef PFN_vkGetInstanceProcAddr(UNITY_INTERFACE_API* UnityVulkanInitCallback)(
     PFN_vkGetInstanceProcAddr, void* userdata);
 
-struct IUnityGraphicsVulkanV2 {
+struct IUnityGraphicsVulkanV2 : IUnityInterface {
     void(UNITY_INTERFACE_API* ConfigureEvent)(int event, const UnityVulkanPluginEventConfig*);
     UnityVulkanInstance(UNITY_INTERFACE_API* Instance)();
     bool(UNITY_INTERFACE_API* CommandRecordingState)(UnityVulkanRecordingState*,
@@ -59,18 +41,7 @@ struct IUnityGraphicsVulkanV2 {
     bool(UNITY_INTERFACE_API* AddInterceptInitialization)(UnityVulkanInitCallback, void* userdata,
                                                           int32_t priority);
 };
-
-struct IUnityInterfaces {
-    IUnityGraphics* graphics;
-    IUnityGraphicsVulkanV2* vulkan;
-    template <class Interface>
-    Interface* Get();
-};
 template <>
-inline IUnityGraphics* IUnityInterfaces::Get() {
-    return graphics;
-}
-template <>
-inline IUnityGraphicsVulkanV2* IUnityInterfaces::Get() {
-    return vulkan;
+inline UnityInterfaceGUID GetUnityInterfaceGUID<IUnityGraphicsVulkanV2>() {
+    return {0, 2};
 }

@@ -7,6 +7,7 @@
 
 #include "unity/hearth_unity.h"
 
+#include <IUnityGraphics.h>
 #include <IUnityGraphicsVulkan.h>
 
 #include <cstdio>
@@ -17,8 +18,8 @@
 #include <string>
 
 extern "C" {
-void UnityPluginLoad(IUnityInterfaces* unity);
-void UnityPluginUnload();
+UNITY_INTERFACE_EXPORT void UNITY_INTERFACE_API UnityPluginLoad(IUnityInterfaces* unity);
+UNITY_INTERFACE_EXPORT void UNITY_INTERFACE_API UnityPluginUnload();
 }
 
 namespace {
@@ -37,24 +38,38 @@ UnityVulkanPluginEventConfig configured{};
 int configured_event = 0;
 bool is_recording = false;
 
-IUnityGraphics graphics = {
-    [] { return kUnityGfxRendererVulkan; },
-    [](IUnityGraphicsDeviceEventCallback callback) { device_event = callback; },
-    [](IUnityGraphicsDeviceEventCallback) { device_event = nullptr; }};
-IUnityGraphicsVulkanV2 vulkan = {
-    [](int event, const UnityVulkanPluginEventConfig* config) {
+IUnityGraphics graphics{};
+IUnityGraphicsVulkanV2 vulkan{};
+IUnityInterfaces unity{};
+
+void fill_interfaces() {
+    graphics.GetRenderer = [] { return kUnityGfxRendererVulkan; };
+    graphics.RegisterDeviceEventCallback = [](IUnityGraphicsDeviceEventCallback callback) {
+        device_event = callback;
+    };
+    graphics.UnregisterDeviceEventCallback = [](IUnityGraphicsDeviceEventCallback) {
+        device_event = nullptr;
+    };
+    vulkan.ConfigureEvent = [](int event, const UnityVulkanPluginEventConfig* config) {
         configured_event = event;
         configured = *config;
-    },
-    [] { return made; },
-    [](UnityVulkanRecordingState* out, UnityVulkanGraphicsQueueAccess) {
+    };
+    vulkan.Instance = [] { return made; };
+    vulkan.CommandRecordingState = [](UnityVulkanRecordingState* out,
+                                      UnityVulkanGraphicsQueueAccess) {
         *out = state;
         return is_recording;
-    },
-    [](UnityVulkanInitCallback callback, void*, int32_t) {
+    };
+    vulkan.AddInterceptInitialization = [](UnityVulkanInitCallback callback, void*, int32_t) {
         intercept_callback = callback;
         return true;
-    }};
+    };
+    unity.GetInterface = [](UnityInterfaceGUID guid) -> IUnityInterface* {
+        if (guid == GetUnityInterfaceGUID<IUnityGraphics>()) return &graphics;
+        if (guid == GetUnityInterfaceGUID<IUnityGraphicsVulkanV2>()) return &vulkan;
+        return nullptr;
+    };
+}
 
 /// As Unity does, with what it gets its Vulkan functions from; nothing of Hearth is asked for.
 VkCommandBuffer make_device(PFN_vkGetInstanceProcAddr get) {
@@ -165,7 +180,7 @@ void frame(uint64_t number, hearth_unity_recording& recording) {
 
 int main(int argc, char** argv) {
     must(argc == 2, "usage", "unity_host PROGRAM");
-    IUnityInterfaces unity{&graphics, &vulkan};
+    fill_interfaces();
     UnityPluginLoad(&unity);
     must(intercept_callback != nullptr && device_event != nullptr, "the plug-in asked for nothing");
     state.commandBuffer = make_device(intercept_callback(vkGetInstanceProcAddr, nullptr));
