@@ -246,8 +246,7 @@ std::map<std::string, std::vector<float>> weights_after(standalone::Device& devi
             EXPECT_TRUE(host->frame({.learn_us = 0}, [&] { live(host->agents, ids, frame); }).ok());
         int frames = 0;
         do {
-            const double item = host->agents.status().learn_us_p95;  // 0: not known yet
-            const double eighth = item > 0 ? item / 8 : 100;
+            const double eighth = std::max(1.0, host->agents.status().learn_us_p95 / 8);
             EXPECT_TRUE(host->frame({.learn_us = is_whole ? 1e9 : eighth, .decide = false}).ok());
             ++frames;
         } while (host->agents.status().phase == HEARTH_AGENTS_LEARNING && frames < 2000);

@@ -334,12 +334,13 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
     return needs_prepare ? HEARTH_OK : record_items(used);
 }
 
-/// As much of prepare as the budget allows, or all that is left of it.
+/// As much of prepare as the budget allows, or all that is left of it.  The first one is recorded as a whole: what it
+/// costs is not known.
 hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_whole) {
     Limits limits;
     const Position before = position_of(prepare_cursor);
-    if (!is_whole) {
-        limits = slice_limits(prepare_cost, prepare_cursor, tokens_us);
+    if (!is_whole && prepare_cost.is_known()) {
+        limits = prepare_cost.within(before, tokens_us);
         if (limits.is_nothing()) return HEARTH_OK;
     }
     const hearth_result result = run(commands, prepare, 1, &prepare_cursor, limits);
