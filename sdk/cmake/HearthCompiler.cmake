@@ -5,7 +5,7 @@
 find_package(Threads REQUIRED)  # glslang names it and does not look for it
 find_package(glslang REQUIRED)
 include(HearthOps)
-include(HearthKernels)
+include(HearthShaders)
 
 # hearth_out_of_memory(target): lets std::bad_alloc unwind to where the library was entered, which makes a
 # Status of it (core/out_of_memory.hpp).  Nothing is thrown otherwise, and nothing leaves the library.
@@ -13,7 +13,7 @@ function(hearth_out_of_memory target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fexceptions>)
 endfunction()
 
-set(compiler_folders kernels ir kernel print reference ops cpu autodiff passes codegen plan compile nn optim weights)
+set(compiler_folders shaders ir kernel print reference ops cpu autodiff passes codegen plan compile nn optim weights)
 if(HEARTH_AGENTS)
     list(APPEND compiler_folders agents)
 endif()
@@ -28,9 +28,9 @@ set(op_table ${CMAKE_CURRENT_BINARY_DIR}/generated/op_table.gen.cpp)
 hearth_op_table(${op_table})
 target_sources(hearth_ops PRIVATE ${op_table})
 
-set(kernel_sources ${CMAKE_CURRENT_BINARY_DIR}/generated/kernels.gen.cpp)
-hearth_kernel_sources(${kernel_sources})
-target_sources(hearth_kernels PRIVATE ${kernel_sources})
+set(shader_texts ${CMAKE_CURRENT_BINARY_DIR}/generated/shader_texts.gen.cpp)
+hearth_shader_texts(${shader_texts})
+target_sources(hearth_shaders PRIVATE ${shader_texts})
 
 add_library(hearth_compiler STATIC ${compiler_objects})
 add_library(hearth::compiler ALIAS hearth_compiler)

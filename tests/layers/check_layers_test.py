@@ -48,10 +48,10 @@ class CheckLayersTest(unittest.TestCase):
         self.assertTrue(any(line.startswith(report) for line in printed.splitlines()), printed)
 
     def test_downward_includes_public_headers_and_outside_headers_pass(self):
-        self.assert_accepts("sdk/src/ir/graph.cpp", '''
-            #include "ir/graph.hpp"
+        self.assert_accepts("sdk/src/plan/plan.cpp", '''
+            #include "plan/plan.hpp"
             #include "core/status.hpp"
-            #include "kernels/kernel_call.hpp"
+            #include "codegen/lowered_program.hpp"
             #include <hearth/types.hpp>
             #include <vector>
             ''')

@@ -10,9 +10,9 @@
 #include "codegen/glsl_compiler.hpp"
 #include "codegen/operands.hpp"
 #include "kernel/writer.hpp"
-#include "kernels/library.hpp"
 #include "print/glsl.hpp"
 #include "print/glsl_expressions.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>

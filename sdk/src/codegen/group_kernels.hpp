@@ -18,10 +18,10 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/lower.hpp"
+#include "codegen/lowered_program.hpp"
 #include "codegen/operands.hpp"
 #include "kernel/body.hpp"
 #include "kernel/writer.hpp"
-#include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
 
 #include <hearth/op/op_def.hpp>

@@ -10,10 +10,10 @@
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
 #include "core/device_model.hpp"
-#include "kernels/define.hpp"
-#include "kernels/library.hpp"
 #include "print/glsl.hpp"
 #include "program/spirv.hpp"
+#include "shaders/define.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <hearth/core/hash.hpp>
 #include <hearth/op/op_def.hpp>

@@ -5,9 +5,9 @@
 
 #pragma once
 
+#include "codegen/lowered_program.hpp"
 #include "core/device_model.hpp"
 #include "ir/graph.hpp"
-#include "kernels/kernel_call.hpp"
 #include "passes/fuse.hpp"
 
 #include <map>

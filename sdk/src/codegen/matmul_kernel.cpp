@@ -6,11 +6,11 @@
 #include "codegen/matmul_functions.hpp"
 #include "codegen/matmul_tiles.hpp"
 #include "codegen/steps.hpp"
-#include "kernels/define.hpp"
-#include "kernels/library.hpp"
 #include "passes/row_prologue.hpp"
 #include "print/glsl_elements.hpp"
 #include "print/glsl_expressions.hpp"
+#include "shaders/define.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>

@@ -9,8 +9,8 @@
 #include "codegen/operands.hpp"
 #include "codegen/steps.hpp"
 #include "kernel/function_writer.hpp"
-#include "kernels/define.hpp"
 #include "print/glsl_elements.hpp"
+#include "shaders/define.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>

@@ -7,10 +7,10 @@
 // kernel declines.
 
 #include "core/device_model.hpp"
-#include "kernels/define.hpp"
-#include "kernels/library.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
+#include "shaders/define.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <array>
 #include <cmath>

@@ -3,9 +3,9 @@
 
 #include "ops/conv_kernel.hpp"
 
-#include "kernels/define.hpp"
-#include "kernels/library.hpp"
 #include "ops/conv_tiles.hpp"
+#include "shaders/define.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <algorithm>
 #include <string>

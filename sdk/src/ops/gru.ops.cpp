@@ -9,9 +9,9 @@
 
 #include "core/device_model.hpp"
 #include "ir/graph.hpp"
-#include "kernels/define.hpp"
 #include "ops/gru_walk.hpp"
 #include "ops/rules.hpp"
+#include "shaders/define.hpp"
 
 #include <algorithm>
 

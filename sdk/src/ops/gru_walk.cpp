@@ -4,8 +4,8 @@
 #include "ops/gru_walk.hpp"
 
 #include "core/device_model.hpp"
-#include "kernels/define.hpp"
-#include "kernels/library.hpp"
+#include "shaders/define.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <algorithm>
 #include <utility>

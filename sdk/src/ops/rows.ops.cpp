@@ -5,8 +5,8 @@
 // in place (OpDef::writes_in_place); everywhere else it is a scatter.
 
 #include "ir/graph.hpp"
-#include "kernels/library.hpp"
 #include "ops/rules.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -3,11 +3,11 @@
 
 // Running sums, products and linear recurrences.
 
-#include "kernels/library.hpp"
 #include "ops/elements.hpp"
 #include "ops/lines.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
+#include "shaders/shader_text.hpp"
 
 namespace hearth {
 

@@ -4,10 +4,10 @@
 // Operators whose results are as many as the data has them.  Shapes are fixed when a program is
 // compiled, so each has a capacity; how much of it is used is a result, too.
 
-#include "kernels/library.hpp"
 #include "ops/elements.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <algorithm>
 #include <cmath>

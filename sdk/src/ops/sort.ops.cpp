@@ -4,11 +4,11 @@
 // Sorting, and what is made of it.  A sort gives places, not values: argsort(x)[j] is where the
 // element that comes j-th is found.  It is stable, and NaN counts as the largest value.
 
-#include "kernels/library.hpp"
 #include "ops/elements.hpp"
 #include "ops/lines.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <algorithm>
 #include <bit>

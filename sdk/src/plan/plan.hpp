@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include "codegen/lowered_program.hpp"
 #include "ir/graph.hpp"
-#include "kernels/kernel_call.hpp"
 #include "program/program.hpp"
 
 #include <hearth/status.hpp>

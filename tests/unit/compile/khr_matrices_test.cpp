@@ -4,7 +4,7 @@
 #include "codegen/khr_matrices.hpp"
 
 #include "codegen/glsl_compiler.hpp"
-#include "kernels/library.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <gtest/gtest.h>
 

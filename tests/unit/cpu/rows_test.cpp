@@ -4,9 +4,9 @@
 // Rows of states that are written in place: the same contents as a scatter gives, and nothing else
 // moves.
 
+#include "codegen/lowered_program.hpp"
 #include "compile/compile.hpp"
 #include "cpu/run_program.hpp"
-#include "kernels/kernel_call.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/ops.hpp>

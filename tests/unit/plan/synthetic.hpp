@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "kernels/kernel_call.hpp"
+#include "codegen/lowered_program.hpp"
 #include "plan/plan.hpp"
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "kernels/library.hpp"
+#include "shaders/shader_text.hpp"
 
 #include <hearth/core/assert.hpp>
 
