@@ -1,24 +1,29 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Times cooked C: medians of CPU time, one thread.  Run it beside peers/pytorch.py on the same core:
-//
-//     taskset -c 1 hearth_perf_native
-//     taskset -c 1 env OMP_NUM_THREADS=1 python3 perf/peers/pytorch.py --rows mlp_infer_b256_f32
+// hearth_perf_native: networks cooked to C on this machine's CPU, each checked against the reference, then
+// timed: medians of CPU time of one thread, least times by the clock with several.
 
 #include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "core/device_model.hpp"
 #include "native/native_net.hpp"
+#include "native/thread_team.hpp"
+#include "scenes/data.hpp"
+#include "scenes/network.hpp"
 
+#include <hearth/file.hpp>
+#include <hearth/io.hpp>
 #include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/optim.hpp>
 
 #include <CLI/CLI.hpp>
+#include <dlfcn.h>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <chrono>
 #include <ctime>
 #include <map>
 
@@ -26,46 +31,72 @@ namespace hearth::perf {
 
 namespace {
 
-using Activation = Tensor (*)(const Tensor&);
+using Net = native::NativeNet;
 
-struct Row {
-    const char* name;
-    std::vector<int64_t> widths;  ///< from the input to the output
-    int64_t rows;
-    bool is_training;
-    Activation activation;
+struct Arguments {
+    Cpu cpu = native::this_cpu();
+    std::vector<std::string> words;
+    std::string json_path;
+    std::string onnx_folder;
+    double budget_s = 1;
+    uint32_t threads = 1;
+    bool wants_phases = false;
 };
 
-const Row kRowsOfTable[] = {{"mlp_infer_b256_f32", {64, 64, 64, 64, 64, 64}, 256, false, relu},
-                            {"mlp_train_b256_f32", {64, 64, 64, 64, 64, 64}, 256, true, relu},
-                            {"mlp_tanh_infer_b256_f32", {64, 64, 64, 64, 64, 64}, 256, false, tanh},
-                            {"mlp_tanh_train_b256_f32", {64, 64, 64, 64, 64, 64}, 256, true, tanh},
-                            {"policy_2x64_b1", {8, 64, 64, 2}, 1, false, relu}};
+constexpr int64_t kWidth = 64;
+constexpr int64_t kBatch = 256;
 
-HostTensor numbers(const Shape& shape, uint64_t seed) {
-    HostTensor tensor(DType::kF32, shape);
-    uint64_t state = seed;
-    for (int64_t i = 0; i < tensor.element_count(); ++i) {
-        state = state * 6364136223846793005u + 1442695040888963407u;
-        tensor.set(i, static_cast<double>(state >> 40) / static_cast<double>(1 << 23) - 1);
+/// Like mlp_infer_network and mlp_train_network, with tanh.
+NetworkRun mlp_tanh(Row& row, bool is_training) {
+    NetworkRun run{.trace = std::make_unique<Trace>("run"), .rows = kBatch, .pattern_rows = 32};
+    const Shape pattern{run.pattern_rows, kWidth};
+    const Tensor x = run.trace->input("x", {kRows, kWidth});
+    const Tensor y = nn::mlp(*run.trace, "net", x, {kWidth, kWidth, kWidth, kWidth, kWidth}, tanh);
+    run.inputs = {{"x", random_tensor("x", pattern)}};
+    row.flops = 2.0 * kBatch * kWidth * kWidth * (is_training ? 14 : 5);
+    if (!is_training) {
+        run.trace->output("y", y);
+        return run;
     }
-    return tensor;
+    run.trained_steps = 2;
+    const Tensor loss = mse_loss(y, run.trace->input("target", {kRows, kWidth}));
+    run.inputs.emplace("target", random_tensor("target", pattern));
+    minimize(loss, run.trace->params(), AdamOptions{});
+    run.trace->output("loss", loss);
+    return run;
 }
 
-Result<Graph> trace_row(const Row& row) {
-    Trace trace("run");
-    const Tensor x = trace.input("x", {kRows, row.widths.front()});
-    const std::vector<int64_t> layers(row.widths.begin() + 1, row.widths.end());
-    const Tensor y = nn::mlp(trace, "net", x, layers, row.activation, {.seed = 1});
-    if (!row.is_training) {
-        trace.output("y", y);
-    } else {
-        const Tensor loss = mse_loss(y, trace.input("target", {kRows, row.widths.back()}));
-        minimize(loss, trace.params(), AdamOptions{});
-        trace.output("loss", loss);
-    }
-    return trace.finish();
+NetworkRun mlp_tanh_infer(Row& row) {
+    return mlp_tanh(row, false);
 }
+NetworkRun mlp_tanh_train(Row& row) {
+    return mlp_tanh(row, true);
+}
+
+/// What a creature decides with: a call's overhead counts.
+NetworkRun policy_2x64(Row& row) {
+    NetworkRun run{.trace = std::make_unique<Trace>("act")};
+    const Tensor x = run.trace->input("x", {kRows, 8});
+    run.trace->output("y", nn::mlp(*run.trace, "net", x, {kWidth, kWidth, 2}, relu));
+    run.inputs = {{"x", random_tensor("x", {1, 8})}};
+    row.flops = 2.0 * (8 * kWidth + kWidth * kWidth + kWidth * 2);
+    return run;
+}
+
+struct NamedNetwork {
+    const char* name;
+    NetworkRun (*make)(Row& row);
+};
+
+constexpr NamedNetwork kNetworks[] = {{"mlp_infer_b256_f32", mlp_infer_network},
+                                      {"mlp_train_b256_f32", mlp_train_network},
+                                      {"mlp_tanh_infer_b256_f32", mlp_tanh_infer},
+                                      {"mlp_tanh_train_b256_f32", mlp_tanh_train},
+                                      {"policy_2x64_b1", policy_2x64},
+                                      {"ppo_step", ppo_network},
+                                      {"digits_train_b32", digits_train_network},
+                                      {"mobilenet_v2_b1_f32", mobilenet_v2_network},
+                                      {"squeezenet_b1_f32", squeezenet_network}};
 
 double cpu_us() {
     timespec now{};
@@ -73,69 +104,251 @@ double cpu_us() {
     return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) * 1e-3;
 }
 
-/// Median CPU time of one call in microseconds.
-Result<double> time_row(const Row& row, Cpu cpu, int samples) {
-    HEARTH_ASSIGN(const Graph graph, trace_row(row));
-    CookCOptions options;
-    options.cpu = cpu;
-    options.rows_capacity = static_cast<uint64_t>(row.rows);
-    HEARTH_ASSIGN(const std::unique_ptr<native::NativeNet> net,
-                  native::NativeNet::build({graph}, options));
-    NamedTensors inputs{{"x", numbers({Dim(row.rows), Dim(row.widths.front())}, 1)}};
-    if (row.is_training)
-        inputs.emplace("target", numbers({Dim(row.rows), Dim(row.widths.back())}, 2));
-    // First that it is right, then how fast it is.
-    NamedTensors weights;
-    HEARTH_ASSIGN(const NamedTensors expected, interpret(graph, inputs, weights, row.rows));
-    HEARTH_ASSIGN(const NamedTensors found, net->run("run", inputs, row.rows));
-    for (const auto& [name, tensor] : expected)
-        for (int64_t i = 0; i < tensor.element_count(); ++i)
-            if (!(std::abs(found.at(name).get(i) - tensor.get(i)) < 1e-4))
-                return internal_error(fmt::format("{}: {}[{}] is {}, expected {}", row.name, name,
-                                                  i, found.at(name).get(i), tensor.get(i)));
-    std::vector<std::vector<float>> buffers;
-    std::vector<void*> tensors;
-    for (const uint32_t b : net->program().find_entry("run")->bindings) {
-        const Binding& binding = net->program().bindings[b];
-        const Shape shape = binding.shape.at(row.rows);
-        std::vector<float>& buffer = buffers.emplace_back(
-            static_cast<size_t>(std::max<int64_t>(shape.element_count().count, 1)));
-        if (const auto given = inputs.find(binding.name); given != inputs.end())
-            std::copy_n(given->second.as<float>().begin(), buffer.size(), buffer.begin());
-    }
-    for (std::vector<float>& buffer : buffers) tensors.push_back(buffer.data());
-    auto* const call = net->find<native::NativeNet::Call>("run");
+double median(std::vector<double> times) {
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    return *middle;
+}
+
+/// Median and least time of call() by `clock`, in samples far above its resolution.
+template <class Call>
+std::pair<double, double> time_call(Call call, double (*clock)(), double budget_s) {
+    constexpr double kLeastSample = 500;
+    constexpr size_t kLeastSamples = 5;
+    const double end = now_us() + budget_s * 1e6;
     std::vector<double> times;
-    int each = 1;
-    for (int i = 0; i < samples; ++i) {
-        const double begin = cpu_us();
-        for (int j = 0; j < each; ++j)
-            if (call(&net->memory(), tensors.data(), static_cast<uint32_t>(row.rows), nullptr) != 0)
-                return internal_error("the call failed");
-        const double time = cpu_us() - begin;
-        if (time < 500) {  // far above the clock's resolution
+    for (int each = 1; times.size() < kLeastSamples || now_us() < end;) {
+        const double begin = clock();
+        for (int i = 0; i < each; ++i) call();
+        const double time = clock() - begin;
+        if (time < kLeastSample)
             each *= 2;
-            --i;
-            continue;
-        }
-        times.push_back(time / each);
+        else
+            times.push_back(time / each);
     }
-    std::nth_element(times.begin(), times.begin() + samples / 2, times.end());
-    return times[static_cast<size_t>(samples / 2)];
+    return {median(times), *std::min_element(times.begin(), times.end())};
+}
+
+/// A network whose entry can be called.
+class CookedNetwork {
+  public:
+    static Result<CookedNetwork> build(const NetworkRun& network, Cpu cpu) {
+        HEARTH_ASSIGN(const Graph graph, network.trace->finish());
+        CookCOptions options;
+        options.cpu = cpu;
+        options.rows_capacity = static_cast<uint64_t>(network.rows);
+        HEARTH_ASSIGN(std::unique_ptr<Net> net, Net::build({graph}, options));
+        return CookedNetwork(std::move(net), network);
+    }
+
+    void call() { call_(&net_->memory(), tensors_.data(), static_cast<uint32_t>(rows_), nullptr); }
+
+    uint32_t jobs_of(uint32_t phase) const { return jobs_(phase, static_cast<uint32_t>(rows_)); }
+    void run(uint32_t phase, uint32_t first, uint32_t end) {
+        run_(&net_->memory(), tensors_.data(), static_cast<uint32_t>(rows_), phase, first, end);
+    }
+    void call_with(native::ThreadTeam& team) {
+        struct Share {
+            CookedNetwork* network;
+            uint32_t phase, jobs, threads;
+        };
+        for (uint32_t phase = 0; phase < phase_count(); ++phase) {
+            Share share{this, phase, jobs_of(phase), team.size()};
+            if (share.jobs < 2) {
+                run(phase, 0, share.jobs);
+                continue;
+            }
+            team.run(
+                share.threads,
+                [](void* data, uint32_t i) {
+                    const Share& s = *static_cast<Share*>(data);
+                    s.network->run(s.phase, s.jobs * i / s.threads, s.jobs * (i + 1) / s.threads);
+                },
+                &share);
+        }
+    }
+
+    /// Barriers divide an entry into phases.
+    uint32_t phase_count() const { return static_cast<uint32_t>(labels_.size()); }
+    const std::string& label(uint32_t phase) const { return labels_[phase]; }
+
+    /// The largest relative error of outputs and, after training, of weights.
+    Result<double> error(const NetworkRun& network) {
+        HEARTH_ASSIGN(const Reference expected, reference(network));
+        for (int step = 0; step < std::max(1, network.trained_steps); ++step) call();
+        double worst = 0;
+        const auto compare = [&](const HostTensor& found, const HostTensor& wanted) {
+            const double e = relative_error(found, wanted, network.least_norm);
+            if (!(e <= worst)) worst = e;  // NaN is worst of all
+        };
+        for (size_t i = 0; i < held_.size(); ++i)
+            if (const auto found = expected.outputs.find(names_[i]);
+                found != expected.outputs.end())
+                compare(held_[i], found->second);
+        if (network.trained_steps > 0) {
+            const NamedTensors weights = net_->weights();
+            for (const auto& [name, value] : expected.weights) compare(weights.at(name), value);
+        }
+        return worst;
+    }
+
+  private:
+    CookedNetwork(std::unique_ptr<Net> net, const NetworkRun& network)
+        : net_(std::move(net)), rows_(network.rows) {
+        const Program& program = net_->program();
+        const Entry& entry = program.entries.front();
+        for (const uint32_t b : entry.bindings) {
+            const Binding& binding = program.bindings[b];
+            const auto given = network.inputs.find(binding.name);
+            names_.push_back(binding.name);
+            held_.push_back(given == network.inputs.end()
+                                ? HostTensor(binding.dtype, binding.shape.at(rows_))
+                            : rows_ == network.pattern_rows ? given->second
+                                                            : repeat_rows(given->second, rows_));
+        }
+        for (HostTensor& tensor : held_) tensors_.push_back(tensor.bytes().data());
+        tensors_.push_back(nullptr);
+        call_ = net_->find<Net::Call>(entry.name);
+        jobs_ = net_->find<Net::Jobs>(entry.name + "_jobs");
+        run_ = net_->find<Net::Run>(entry.name + "_run");
+        labels_.emplace_back();
+        for (uint32_t s = entry.first_step; s < entry.first_step + entry.step_count; ++s) {
+            const Step& step = program.steps[s];
+            if (step.kind == StepKind::kBarrier)
+                labels_.emplace_back();
+            else
+                labels_.back() += (labels_.back().empty() ? "" : ", ") + step.label;
+        }
+    }
+
+    std::unique_ptr<Net> net_;
+    int64_t rows_;
+    std::vector<std::string> names_;
+    std::vector<HostTensor> held_;
+    std::vector<void*> tensors_;
+    std::vector<std::string> labels_;
+    Net::Call* call_ = nullptr;
+    Net::Jobs* jobs_ = nullptr;
+    Net::Run* run_ = nullptr;
+};
+
+/// Multiply-adds of a core in registers, each counting two, in 1e9/s.
+Result<double> peak_gflops(Cpu cpu) {
+    constexpr int kSums = 12, kTurns = 1000;
+    const uint32_t lanes = cpu_tile(cpu).lanes;
+    std::string source = fmt::format(
+        "typedef float vector __attribute__((vector_size({})));\n"
+        "void peak(float* x) {{\n    vector factor = x[0] - (vector){{0}}, term = x[1] - "
+        "(vector){{0}};\n",
+        lanes * sizeof(float));
+    for (int i = 0; i < kSums; ++i) source += fmt::format("    vector s{} = term * {}.0f;\n", i, i);
+    source += fmt::format("    for (int i = 0; i < {}; ++i) {{\n", kTurns);
+    for (int i = 0; i < kSums; ++i)
+        source += fmt::format("        s{0} = s{0} * factor + term;\n", i);
+    source += "    }\n    vector sum = s0;\n";
+    for (int i = 1; i < kSums; ++i) source += fmt::format("    sum += s{};\n", i);
+    source += "    x[2] = sum[0];\n}\n";
+    HEARTH_ASSIGN(
+        const std::filesystem::path path,
+        native::build_library({{"peak.c", source}}, cpu, {.flags = "-O3 -ffp-contract=fast"}));
+    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) return internal_error(dlerror());
+    auto* const peak = reinterpret_cast<void (*)(float*)>(dlsym(library, "peak"));
+    float numbers[3] = {0.5F, 0.25F, 0};
+    const double us = time_call([&] { peak(numbers); }, cpu_us, 0.3).second;
+    dlclose(library);
+    return 2e-3 * kSums * kTurns * lanes / us;
+}
+
+Result<nlohmann::json> measure(const NamedNetwork& named, const Arguments& arguments) {
+    Row row;
+    const NetworkRun network = named.make(row);
+    HEARTH_ASSIGN(CookedNetwork cooked, CookedNetwork::build(network, arguments.cpu));
+    HEARTH_ASSIGN(const double error, cooked.error(network));
+    if (!(error <= network.tolerance))
+        return internal_error(
+            fmt::format("{}: differs by {:.1e} from the reference, expected {:.1e} at most",
+                        named.name, error, network.tolerance));
+    if (!arguments.onnx_folder.empty() && network.trained_steps == 0) {
+        HEARTH_ASSIGN(const std::vector<std::byte> model, export_onnx(*network.trace));
+        HEARTH_TRY(write_file_atomically(
+            fmt::format("{}/{}.onnx", arguments.onnx_folder, named.name), model));
+    }
+    nlohmann::json result{{"name", named.name}, {"error", error}};
+    const auto [us, least_us] = time_call([&] { cooked.call(); }, cpu_us, arguments.budget_s);
+    result["cpu_us"] = us;
+    result["gflops"] = row.flops / us * 1e-3;
+    fmt::print("{:24} {:10.2f} us of CPU time (least {:.2f}), {:6.1f} GFLOP/s in products\n",
+               named.name, us, least_us, row.flops / us * 1e-3);
+    if (arguments.threads > 1) {
+        native::ThreadTeam team(arguments.threads);
+        const auto one = time_call([&] { cooked.call(); }, now_us, arguments.budget_s).second;
+        const auto all =
+            time_call([&] { cooked.call_with(team); }, now_us, arguments.budget_s).second;
+        result["least_wall_us"] = one;
+        result["least_wall_us_threads"] = all;
+        fmt::print(
+            "    least time by the clock: 1 thread {:.2f} us, {} threads {:.2f}: {:.2f} times as "
+            "fast\n",
+            one, arguments.threads, all, one / all);
+    }
+    for (uint32_t phase = 0; arguments.wants_phases && phase < cooked.phase_count(); ++phase) {
+        const uint32_t jobs = cooked.jobs_of(phase);
+        const double time = time_call([&] { cooked.run(phase, 0, jobs); }, cpu_us, 0).first;
+        fmt::print("    {:10.2f} us {:5.1f} % {:4} jobs: {}\n", time, 100 * time / us, jobs,
+                   cooked.label(phase));
+    }
+    std::fflush(stdout);
+    return result;
+}
+
+Status measure_all(const Arguments& arguments) {
+    if (!arguments.json_path.empty()) HEARTH_TRY(check_writable(arguments.json_path));
+    HEARTH_ASSIGN(const double peak, peak_gflops(arguments.cpu));
+    fmt::print("{:24} {:53.1f} GFLOP/s\n", "a core's peak", peak);
+    nlohmann::json rows = nlohmann::json::array();
+    for (const NamedNetwork& network : kNetworks) {
+        if (!arguments.words.empty() &&
+            std::ranges::none_of(arguments.words, [&](const std::string& word) {
+                return std::string_view(network.name).find(word) != std::string_view::npos;
+            }))
+            continue;
+        HEARTH_ASSIGN(nlohmann::json row, measure(network, arguments));
+        rows.push_back(std::move(row));
+    }
+    if (rows.empty()) {
+        std::string names;
+        for (const NamedNetwork& network : kNetworks) names += std::string(" ") + network.name;
+        return not_found("no such row; there are" + names);
+    }
+    if (arguments.json_path.empty()) return {};
+    return write_file_atomically(
+        arguments.json_path, nlohmann::json{{"peak_gflops", peak}, {"rows", rows}}.dump(1) + "\n");
 }
 
 }  // namespace
 
 int run(int argc, char** argv) {
+    Arguments arguments;
     CLI::App app("CPU time of networks that were cooked to C.");
-    int samples = 200;
-    std::string filter;
-    app.add_option("--samples", samples, "Of which the median is taken.")
-        ->check(CLI::Range(1, 100000))
+    app.add_option("--rows", arguments.words,
+                   "Only rows whose name contains one of these comma-separated words.")
+        ->delimiter(',');
+    app.add_option("--budget", arguments.budget_s, "Seconds to time each row for, about.")
+        ->check(CLI::Range(0.0, 86'400.0))
         ->capture_default_str();
-    app.add_option("--rows", filter, "Only rows whose name contains this.");
-    Cpu cpu = native::this_cpu();
-    app.add_option("--cpu", cpu, "Cooked for this CPU; default: what this machine is taken for.")
+    app.add_option("--threads", arguments.threads,
+                   "Also the time by the clock with so many threads.")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    app.add_flag("--phases", arguments.wants_phases,
+                 "Also the time of each phase of each network.");
+    app.add_option("--json", arguments.json_path, "Also write the results to this file.");
+    app.add_option("--onnx", arguments.onnx_folder,
+                   "Also write networks that are not trained here, as NAME.onnx.")
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--cpu", arguments.cpu,
+                   "Cooked for this CPU; default: what this machine is taken for.")
         ->transform(
             CLI::CheckedTransformer(std::map<std::string, Cpu>{{"scalar", Cpu::kScalar},
                                                                {"x86-64-v2", Cpu::kX86_64V2},
@@ -143,20 +356,9 @@ int run(int argc, char** argv) {
                                                                {"x86-64-v4", Cpu::kX86_64V4},
                                                                {"neon", Cpu::kNeon}}));
     CLI11_PARSE(app, argc, argv);
-    for (const Row& row : kRowsOfTable) {
-        if (std::string(row.name).find(filter) == std::string::npos) continue;
-        const Result<double> time = time_row(row, cpu, samples);
-        if (!time.ok()) {
-            fmt::print(stderr, "{}\n", time.status().message());
-            return 1;
-        }
-        double flops = 0;
-        for (size_t i = 1; i < row.widths.size(); ++i)
-            flops += 2.0 * static_cast<double>(row.rows * row.widths[i] * row.widths[i - 1]);
-        if (row.is_training)
-            flops = 3 * flops - 2.0 * static_cast<double>(row.rows * row.widths[0] * row.widths[1]);
-        fmt::print("{:24} {:10.2f} us of CPU time, {:6.1f} GFLOP/s in products\n", row.name, *time,
-                   flops / *time * 1e-3);
+    if (const Status status = measure_all(arguments); !status.ok()) {
+        fmt::print(stderr, "hearth_perf_native: {}\n", status.message());
+        return 1;
     }
     return 0;
 }

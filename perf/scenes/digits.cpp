@@ -21,7 +21,9 @@ constexpr int64_t kBatch = 32;
 // 128 to 64 to 10 features.
 constexpr int64_t kProducts = 8 * 8 * 16 * 9 * 1 + 4 * 4 * 32 * 9 * 16 + 128 * 64 + 64 * 10;
 
-Status run_digits_train(Bench& bench, Row& row) {
+}  // namespace
+
+NetworkRun digits_train_network(Row& row) {
     NetworkRun run{.trace = std::make_unique<Trace>("learn"),
                    .rows = kBatch,
                    .pattern_rows = kBatch,
@@ -41,7 +43,13 @@ Status run_digits_train(Bench& bench, Row& row) {
     run.inputs = {{"image", random_tensor("image", {kBatch, 1, 8, 8})}, {"digit", digits}};
     row.flops = 3.0 * 2.0 * kBatch * kProducts;  // forward, and twice backward
     row.bytes = sizeof(float) * kBatch * 64;
-    return run_network(bench, row, run);
+    return run;
+}
+
+namespace {
+
+Status run_digits_train(Bench& bench, Row& row) {
+    return run_network(bench, row, digits_train_network(row));
 }
 
 constexpr Scene kScenes[] = {

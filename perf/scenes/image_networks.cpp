@@ -139,7 +139,7 @@ Tensor squeezenet(NetworkBuilder& net, const Tensor& image) {
 constexpr double kTolerance = 1e-4, kToleranceF16 = 2e-2;
 
 template <Tensor (*network)(NetworkBuilder&, const Tensor&), int64_t kSize, DType kType>
-Status run_image(Bench& bench, Row& row) {
+NetworkRun image_network(Row& row) {
     NetworkRun run{.trace = std::make_unique<Trace>("classify"),
                    .tolerance = kType == DType::kF16 ? kToleranceF16 : kTolerance};
     row.operands = kType;
@@ -151,7 +151,12 @@ Status run_image(Bench& bench, Row& row) {
     net.add_bytes(image);
     net.add_bytes(logits);
     run.inputs = {{"image", random_tensor("image", shape).cast(kType)}};
-    return run_network(bench, row, run);
+    return run;
+}
+
+template <Tensor (*network)(NetworkBuilder&, const Tensor&), int64_t kSize, DType kType>
+Status run_image(Bench& bench, Row& row) {
+    return run_network(bench, row, image_network<network, kSize, kType>(row));
 }
 
 constexpr Scene kScenes[] = {
@@ -169,6 +174,14 @@ constexpr Scene kScenes[] = {
 };
 
 }  // namespace
+
+NetworkRun mobilenet_v2_network(Row& row) {
+    return image_network<mobilenet_v2, 224, DType::kF32>(row);
+}
+
+NetworkRun squeezenet_network(Row& row) {
+    return image_network<squeezenet, 224, DType::kF32>(row);
+}
 
 std::span<const Scene> image_network_scenes() {
     return kScenes;

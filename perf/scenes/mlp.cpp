@@ -74,8 +74,7 @@ void set_costs(Row& row, const Case& c) {
     row.bytes = 2 * rows_bytes + params * sizeof(float) * (c.is_training ? 6 : 1);
 }
 
-template <const Case& c>
-Status run_mlp(Bench& bench, Row& row) {
+NetworkRun network_of(const Case& c, Row& row) {
     set_costs(row, c);
     const Shape pattern{kPatternRows, kMlpWidth};
     const bool is_half = c.dtype == DType::kF16;
@@ -90,7 +89,12 @@ Status run_mlp(Bench& bench, Row& row) {
                        .precision = is_half ? Precision::kF16 : Precision::kF32};
     if (c.is_training)
         network.inputs.emplace("target", random_tensor("target", pattern).cast(c.dtype));
-    return run_network(bench, row, network);
+    return network;
+}
+
+template <const Case& c>
+Status run_mlp(Bench& bench, Row& row) {
+    return run_network(bench, row, network_of(c, row));
 }
 
 constexpr DType kHalf = DType::kF16;
@@ -130,6 +134,14 @@ constexpr Scene kScenes[] = {
 
 std::unique_ptr<Trace> trace_mlp(bool is_training) {
     return trace_case({.rows = 0, .is_training = is_training});
+}
+
+NetworkRun mlp_infer_network(Row& row) {
+    return network_of(kInferSmall, row);
+}
+
+NetworkRun mlp_train_network(Row& row) {
+    return network_of(kTrainSmall, row);
 }
 
 std::span<const Scene> mlp_scenes() {

@@ -13,14 +13,6 @@
 
 namespace hearth::perf {
 
-namespace {
-
-/// What the reference computes for the pattern.
-struct Reference {
-    NamedTensors outputs;
-    NamedTensors weights;  // params and states afterwards
-};
-
 Result<Reference> reference(const NetworkRun& network) {
     HEARTH_ASSIGN(const Graph graph, network.trace->finish());
     Reference result;
@@ -30,6 +22,8 @@ Result<Reference> reference(const NetworkRun& network) {
     }
     return result;
 }
+
+namespace {
 
 Status set_inputs(Workload& workload, const NetworkRun& network) {
     const bool repeats = network.rows != network.pattern_rows;

@@ -29,6 +29,21 @@ struct NetworkRun {
     double least_norm = 0;  ///< for each element; smaller norms count as so much
 };
 
+/// What the reference computes for the pattern.
+struct Reference {
+    NamedTensors outputs;
+    NamedTensors weights;  ///< params and states afterwards
+};
+Result<Reference> reference(const NetworkRun& network);
+
+/// The networks of rows that hearth_perf_native has as well; they fill in the row's flops and bytes.
+NetworkRun mlp_infer_network(Row& row);
+NetworkRun mlp_train_network(Row& row);
+NetworkRun ppo_network(Row& row);
+NetworkRun digits_train_network(Row& row);
+NetworkRun mobilenet_v2_network(Row& row);
+NetworkRun squeezenet_network(Row& row);
+
 /// Fills in all of the row but flops and bytes, which it must have.
 Status run_network(Bench& bench, Row& row, const NetworkRun& network);
 

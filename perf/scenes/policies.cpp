@@ -40,7 +40,9 @@ std::unique_ptr<Trace> trace_ppo() {
     return trace;
 }
 
-Status run_ppo(Bench& bench, Row& row) {
+}  // namespace
+
+NetworkRun ppo_network(Row& row) {
     constexpr double kWeights =
         2 * (kObservation * kHidden + kHidden * kHidden) + kHidden * (kActions + 1);
     constexpr double kParams = kWeights + 4 * kHidden + 2 * kActions + 1;
@@ -54,7 +56,13 @@ Status run_ppo(Bench& bench, Row& row) {
                       {"old_log_probability", random_tensor("old_log_probability", {kMinibatch})},
                       {"advantage", random_tensor("advantage", {kMinibatch})},
                       {"returns", random_tensor("returns", {kMinibatch})}};
-    return run_network(bench, row, network);
+    return network;
+}
+
+namespace {
+
+Status run_ppo(Bench& bench, Row& row) {
+    return run_network(bench, row, ppo_network(row));
 }
 
 constexpr Scene kScenes[] = {
