@@ -37,7 +37,7 @@ struct Arguments {
     Cpu cpu = native::this_cpu();
     std::vector<std::string> words;
     std::string json_path;
-    std::string onnx_folder;
+    std::string onnx_folder, c_folder;
     double budget_s = 1;
     uint32_t threads = 1;
     bool wants_phases = false;
@@ -168,6 +168,8 @@ class CookedNetwork {
         }
     }
 
+    const std::string& source() const { return net_->cooked().source; }
+
     /// Barriers divide an entry into phases.
     uint32_t phase_count() const { return static_cast<uint32_t>(labels_.size()); }
     const std::string& label(uint32_t phase) const { return labels_[phase]; }
@@ -274,6 +276,9 @@ Result<nlohmann::json> measure(const NamedNetwork& named, const Arguments& argum
         HEARTH_TRY(write_file_atomically(
             fmt::format("{}/{}.onnx", arguments.onnx_folder, named.name), model));
     }
+    if (!arguments.c_folder.empty())
+        HEARTH_TRY(write_file_atomically(fmt::format("{}/{}.c", arguments.c_folder, named.name),
+                                         cooked.source()));
     nlohmann::json result{{"name", named.name}, {"error", error}};
     const auto [us, least_us] = time_call([&] { cooked.call(); }, cpu_us, arguments.budget_s);
     result["cpu_us"] = us;
@@ -346,6 +351,9 @@ int run(int argc, char** argv) {
     app.add_option("--json", arguments.json_path, "Also write the results to this file.");
     app.add_option("--onnx", arguments.onnx_folder,
                    "Also write networks that are not trained here, as NAME.onnx.")
+        ->check(CLI::ExistingDirectory);
+    app.add_option("--c", arguments.c_folder,
+                   "Also write the networks as they were cooked, as NAME.c.")
         ->check(CLI::ExistingDirectory);
     app.add_option("--cpu", arguments.cpu,
                    "Cooked for this CPU; default: what this machine is taken for.")

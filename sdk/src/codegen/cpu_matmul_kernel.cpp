@@ -14,6 +14,7 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/known_ranges.hpp"
 #include "codegen/matmul_functions.hpp"
 #include "codegen/steps.hpp"
 #include "core/device_model.hpp"
@@ -278,7 +279,20 @@ class CpuMatmul {
         }
         element_ = (batch_index_ * extent(arena_, m_) + m) * extent(arena_, n_) + n;
         place.linear = element_;
-        store_all(writer_, operand_, expressions_, group_.stores, place, element_);
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        const auto below = [&](Dim extent) {
+            return IndexRange{0, std::max<int64_t>(extent.at(rows) - 1, 0)};
+        };
+        KnownRanges known(arena_);
+        known.set(m, below(m_));
+        known.set(n, below(n_));
+        known.set(batch_index_, below(batch_.element_count()));
+        known.replace(element_, element_);
+        std::vector<Expr> contents;
+        for (ValueId v : group_.stores)
+            contents.push_back(writer_.emit(known.simplified(expressions_.read(v, place))));
+        for (size_t i = 0; i < contents.size(); ++i)
+            writer_.store(operand_(group_.stores[i]), writer_.emit(element_), contents[i]);
         writer_.end();
         writer_.end();
     }

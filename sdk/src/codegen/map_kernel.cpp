@@ -7,9 +7,11 @@
 
 #include "codegen/group_expressions.hpp"
 #include "codegen/group_kernels.hpp"
+#include "codegen/known_ranges.hpp"
 #include "codegen/steps.hpp"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace hearth {
 
@@ -80,20 +82,94 @@ class MapKernel {
   private:
     /// For CPUs: a workgroup is one invocation with a loop, which compilers make vectors of.
     KernelPart loop_over_stretch(Expr workgroup) {
-        constexpr uint32_t kStretch = 1024;  // elements: enough to be worth a call
+        constexpr int64_t kStretch = 1024;  // elements: enough to be worth a call
         const Dim count = group_.space.element_count();
-        const Expr first = writer_.let("first", workgroup * kStretch);
-        const Expr end = writer_.let(
-            "end", body_.operation(ScalarOp::kMin, first + kStretch, count_of(count, body_)));
-        store_one(writer_.for_("i", first, [&](Expr at) { return at < end; }));
+        const int64_t line = line_length();
+        const int64_t each = line == 0 ? kStretch : std::max<int64_t>(kStretch / line, 1);
+        const Expr all = line == 0 ? count_of(count, body_)
+                                   : count_of(Dim(count.count / line, count.per_row), body_);
+        const Expr first = writer_.let("first", workgroup * each);
+        const Expr end = writer_.let("end", body_.operation(ScalarOp::kMin, first + each, all));
+        const Expr i =
+            writer_.for_(line == 0 ? "i" : "line", first, [&](Expr at) { return at < end; });
+        if (line == 0)
+            store_one(i);
+        else
+            store_line(i, line);
         writer_.end();
         KernelPart part;
         part.statements = writer_.take();
         part.is_elementwise = elementwise_buffers(arena_, operand_values(body_), element_);
         part.threads = 1;
-        part.grid = {work_of(count), kStretch};
+        part.grid = {work_of(count), static_cast<uint32_t>(line == 0 ? each : each * line)};
         part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
         return part;
+    }
+
+    /// So many elements that lie side by side share all coordinates but what is left of the last one by division; 0
+    /// where nothing is divided, or elements share nothing.
+    int64_t line_length() {
+        constexpr int64_t kLeast = 4, kMost = 1 << 14;
+        // Of a quotient of the element: by how much it is divided.
+        std::unordered_map<uint32_t, int64_t> divided{{element_.id, 1}};
+        std::vector<int64_t> lengths;
+        for (const Scalar part : parts_of(arena_, contents_)) {  // operands first
+            const ScalarNode& node = part.node();
+            if (node.op != ScalarOp::kDiv && node.op != ScalarOp::kMod) continue;
+            const auto a = divided.find(node.a);
+            const Scalar by{&arena_, node.b};
+            if (a == divided.end()) continue;
+            if (!by.is_const()) return 0;
+            const int64_t length = a->second * static_cast<int64_t>(by.const_value());
+            lengths.push_back(length);
+            divided[part.id] = node.op == ScalarOp::kDiv ? length : a->second;
+        }
+        if (lengths.empty()) return 0;
+        const int64_t least = *std::min_element(lengths.begin(), lengths.end());
+        const auto fits = [&](int64_t length) { return length % least == 0; };
+        if (least < kLeast || least > kMost || !std::all_of(lengths.begin(), lengths.end(), fits) ||
+            !fits(group_.space.element_count().count))
+            return 0;
+        return least;
+    }
+
+    /// The elements of a line; those apart at whose places comparisons, as with borders, have other results.
+    void store_line(Expr line, int64_t length) {
+        const Scalar line_index = arena_.variable(ScalarType::kI32);
+        writer_.bind(line_index, line);
+        const auto most_lines =
+            group_.space.element_count().at(static_cast<int64_t>(options_.rows_capacity)) / length;
+        const auto known_in = [&](Scalar place, IndexRange range) {
+            KnownRanges known(arena_);
+            known.set(line_index, {0, std::max<int64_t>(most_lines - 1, 0)});
+            known.set(place, range);
+            known.replace(element_, line_index * arena_.index(length) + place);
+            return known;
+        };
+        const Scalar place = arena_.variable(ScalarType::kI32);
+        KnownRanges everywhere = known_in(place, {0, length - 1});
+        IndexRange middle{0, length - 1};
+        for (Scalar content : contents_) {
+            const IndexRange part = everywhere.undisturbed(content, place, length);
+            middle = {std::max(middle.first, part.first), std::min(middle.last, part.last)};
+        }
+        for (const IndexRange part :
+             {IndexRange{0, middle.first - 1}, middle, IndexRange{middle.last + 1, length - 1}}) {
+            if (part.first > part.last) continue;
+            const Scalar at = arena_.variable(ScalarType::kI32);
+            KnownRanges known = known_in(at, part);
+            const Expr j = writer_.for_("j", body_.index(part.first), [&](Expr counter) {
+                return counter < body_.index(part.last + 1);
+            });
+            writer_.bind(at, j);
+            writer_.bind(element_, writer_.let("i", line * length + j));
+            std::vector<Expr> contents;
+            for (Scalar content : contents_)
+                contents.push_back(writer_.emit(known.simplified(content)));
+            for (size_t s = 0; s < contents.size(); ++s)
+                writer_.store(operand_(group_.stores[s]), writer_.emit(element_), contents[s]);
+            writer_.end();
+        }
     }
 
     uint32_t held_bytes(ValueId v) const {

@@ -127,6 +127,16 @@ Scalar Steps::at_first(Scalar x) const {
     return result;
 }
 
+std::vector<Scalar> parts_of(ScalarArena& arena, std::span<const Scalar> expressions) {
+    std::vector<Scalar> parts;
+    for_each_node(arena, expressions, [&](uint32_t id, const ScalarNode&) {
+        parts.push_back({&arena, id});
+    });
+    // Operands are built before what consists of them.
+    std::ranges::sort(parts, {}, &Scalar::id);
+    return parts;
+}
+
 std::vector<Scalar> loads_in(ScalarArena& arena, std::span<const Scalar> expressions) {
     std::vector<Scalar> loads;
     for_each_node(arena, expressions, [&](uint32_t id, const ScalarNode& node) {

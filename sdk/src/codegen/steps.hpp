@@ -50,6 +50,9 @@ class Steps {
 /// Whether the expression reads no variables but these.
 bool reads_only(const ScalarArena& arena, Scalar x, std::span<const Scalar> variables);
 
+/// All that the expressions consist of, operands first.
+std::vector<Scalar> parts_of(ScalarArena& arena, std::span<const Scalar> expressions);
+
 /// The loads in the expressions, those within loops and within the indices of others included.
 std::vector<Scalar> loads_in(ScalarArena& arena, std::span<const Scalar> expressions);
 
