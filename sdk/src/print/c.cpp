@@ -4,8 +4,8 @@
 #include "print/c.hpp"
 
 #include "ir/scalar_operands.hpp"
+#include "print/c_like.hpp"
 #include "print/literals.hpp"
-#include "print/operators.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -56,7 +56,7 @@ std::string_view held_text(DType held) {
     }
 }
 
-std::string literal(double value, ScalarType type) {
+std::string literal_text(double value, ScalarType type) {
     if (type != ScalarType::kF32) return whole_literal(value, type, "INT32_MIN");
     if (std::isnan(value)) return "hearth_f32_of_bits(0x7fc00000u)";
     if (std::isinf(value)) return value > 0 ? "INFINITY" : "(-INFINITY)";
@@ -71,6 +71,8 @@ std::string cast(ScalarType type, const std::string& a) {
 /// a: in parentheses where it has to be.
 std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
     const bool is_float = type == ScalarType::kF32, has_sign = type == ScalarType::kI32;
+    if (const std::string_view name = function_name(op, Language::kC); !name.empty())
+        return call(name, a);
     switch (op) {
         case ScalarOp::kNeg:
             return is_float ? "-" + a : "0 - " + a;
@@ -82,48 +84,8 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return is_float   ? call("hearth_sign", a)
                    : has_sign ? call("hearth_sign_i32", a)
                               : call("hearth_min_u32", a, "1u");
-        case ScalarOp::kFloor:
-            return call("floorf", a);
-        case ScalarOp::kCeil:
-            return call("ceilf", a);
-        case ScalarOp::kRound:
-            return call("nearbyintf", a);
-        case ScalarOp::kTrunc:
-            return call("truncf", a);
-        case ScalarOp::kSqrt:
-            return call("sqrtf", a);
         case ScalarOp::kRsqrt:
             return "1.0f / " + call("sqrtf", a);
-        case ScalarOp::kExp:
-            return call("hearth_exp", a);
-        case ScalarOp::kLog:
-            return call("logf", a);
-        case ScalarOp::kSin:
-            return call("sinf", a);
-        case ScalarOp::kCos:
-            return call("cosf", a);
-        case ScalarOp::kTan:
-            return call("tanf", a);
-        case ScalarOp::kAsin:
-            return call("asinf", a);
-        case ScalarOp::kAcos:
-            return call("acosf", a);
-        case ScalarOp::kAtan:
-            return call("atanf", a);
-        case ScalarOp::kSinh:
-            return call("sinhf", a);
-        case ScalarOp::kCosh:
-            return call("coshf", a);
-        case ScalarOp::kTanh:
-            return call("hearth_tanh", a);
-        case ScalarOp::kAsinh:
-            return call("asinhf", a);
-        case ScalarOp::kAcosh:
-            return call("acoshf", a);
-        case ScalarOp::kAtanh:
-            return call("atanhf", a);
-        case ScalarOp::kErf:
-            return call("erff", a);
         case ScalarOp::kIsNan:
             return call("isnan", a) + " != 0";
         case ScalarOp::kIsInf:
@@ -138,8 +100,6 @@ std::string unary_text(ScalarOp op, ScalarType type, const std::string& a) {
             return a + " != 0";
         case ScalarOp::kRoundF16:
             return call("hearth_round_f16", a);
-        case ScalarOp::kRoundBF16:
-            return call("hearth_round_bf16", a);
         case ScalarOp::kBitNot:
             return "~" + a;
         case ScalarOp::kBitsToF32:
@@ -163,6 +123,8 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
         return call(function + (type == ScalarType::kU32 ? "_u32" : "_i32"), a, b);
     };
     if (std::string text = infix(op, a, b); !text.empty()) return text;
+    if (const std::string_view name = function_name(op, Language::kC); !name.empty())
+        return call(name, a, b);
     switch (op) {
         case ScalarOp::kDiv:
             return is_float ? a + " / " + b : of_type("hearth_div");
@@ -170,8 +132,6 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
             return is_float ? call("fmodf", a, b) : of_type("hearth_mod");
         case ScalarOp::kPow:
             return is_float ? call("powf", a, b) : of_type("hearth_pow");
-        case ScalarOp::kAtan2:
-            return call("atan2f", a, b);
         case ScalarOp::kMin:
             return is_float ? call("hearth_min", a, b) : of_type("hearth_min");
         case ScalarOp::kMax:
@@ -188,10 +148,10 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
 
 /// Invocations of a workgroup become the turns of a loop.  Where they meet at barriers, there is one loop from
 /// each barrier to the next, and what an invocation keeps from one to the next is an array of all of them.
-class CPrinter {
+class CPrinter final : CLikePrinter {
   public:
     CPrinter(const Body& body, std::string_view name)
-        : body_(body),
+        : CLikePrinter(body),
           name_(name),
           is_spread_(body.locals.size()),
           is_place_(body.locals.size()),
@@ -205,15 +165,11 @@ class CPrinter {
         group_type();
         for (size_t i = 0; i < body_.functions.size(); ++i) function(i);
         kernel();
-        if (!error_.ok()) return error_;
+        if (!error_.ok()) return unsupported("kernel " + name_ + " in C: " + error_.message());
         return std::move(text_);
     }
 
   private:
-    const ExprNode& node(uint32_t id) const { return body_.expressions[id]; }
-    const Local& local(const Statement& s) const { return body_.locals[s.local]; }
-    void line(const std::string& text) { text_ += std::string(4 * depth_, ' ') + text + "\n"; }
-
     // ------------------------------------------------------------------------ places
 
     /// Where elements lie is as wide as a pointer: sums of 32 bits may begin anew (-fwrapv), so a compiler would not
@@ -317,7 +273,7 @@ class CPrinter {
             while (end < statements.size() && !is_met(end)) spread(statements[end++]);
             stands_alone_ = in_loop_ = false;
             for_each_invocation();
-            for (; i < end; ++i) print(statements[i]);
+            for (; i < end; ++i) statement(statements[i]);
             end_each_invocation();
         }
     }
@@ -371,8 +327,7 @@ class CPrinter {
                 ends_early_ = true;
                 return line("goto end;");
             case StatementKind::kFor:
-                line("for (" + declaration(local(s)) + " = " + expression(s.a) + "; " +
-                     expression(s.b) + "; " + update(s) + ") {");
+                line(loop_head(s));
                 ++depth_;
                 together(s.body, false);
                 --depth_;
@@ -480,7 +435,7 @@ class CPrinter {
         } else {
             line("(void)group, (void)invocation;");
             stands_alone_ = true;
-            for (const Statement& s : f.statements) print(s);
+            for (const Statement& s : f.statements) statement(s);
         }
         --depth_;
         line("}");
@@ -498,7 +453,7 @@ class CPrinter {
                 if (b.kind == BufferKind::kOperand)
                     line(pointer_to(b) + "const " + b.name + " = group->" + b.name + ";");
             stands_alone_ = has_own_operands_ = true;
-            for (const Statement& s : body_.statements) print(s);
+            for (const Statement& s : body_.statements) statement(s);
             has_own_operands_ = false;
             --depth_;
             line("}");
@@ -532,46 +487,23 @@ class CPrinter {
 
     // ------------------------------------------------------------------------ statements
 
-    void block(const std::vector<Statement>& statements) {
-        ++depth_;
-        for (const Statement& s : statements) print(s);
-        --depth_;
-    }
-
     /// A statement that an invocation executes by itself.
-    void print(const Statement& s) {
+    void statement(const Statement& s) override {
         switch (s.kind) {
-            case StatementKind::kLet:
-                return line(
-                    (is_spread_[s.local] ? place_of(s.local) : "const " + declaration(local(s))) +
-                    " = " + expression(s.a) + ";");
             case StatementKind::kDeclare:
                 if (local(s).kind == LocalKind::kLanes)
                     return line(declaration(local(s)) + " = " +
                                 call("hearth_fill_" + lanes_text(local(s)), expression(s.a)) + ";");
                 if (is_spread_[s.local] && s.a == 0) return;
-                return line((is_spread_[s.local] ? place_of(s.local) : declaration(local(s))) +
-                            (s.a == 0 ? "" : " = " + expression(s.a)) + ";");
+                break;
             case StatementKind::kDeclareBuffer:
                 if (is_spread_buffer_[node(s.a).bits]) return;
                 return line(pointer_to(body_.buffers[node(s.a).bits]) + expression(s.a) + ";");
-            case StatementKind::kAssign:
-                return line(expression(s.a) + " = " + expression(s.b) + ";");
-            case StatementKind::kAccumulate:
-                return line(expression(s.a) + (s.op == ScalarOp::kMul ? " *= " : " += ") +
-                            expression(s.b) + ";");
-            case StatementKind::kLoadVector: {
+            case StatementKind::kLoadVector:
                 if (!is_spread_[s.local]) line(declaration(local(s)) + ";");
-                return each_lane(s, [&](const std::string& lane) {
-                    return place_of(s.local) + "[" + lane +
-                           "] = " + load(s.buffer, operand(s.a) + " + " + lane) + ";";
-                });
-            }
+                return load_elements(s);
             case StatementKind::kStoreVector:
-                return each_lane(s, [&](const std::string& lane) {
-                    return store(s.buffer, operand(s.a) + " + " + lane,
-                                 place_of(s.local) + "[" + lane + "]");
-                });
+                return store_elements(s);
             case StatementKind::kLoadLanes:
                 return line(declaration(local(s)) + " = hearth_load_" + lanes_text(local(s)) + "(" +
                             (s.b == 0 ? place_of_buffer(s.buffer) : expression(s.b)) + " + " +
@@ -589,65 +521,39 @@ class CPrinter {
                 return line(sum + " = hearth_multiply_add_" + type + "(" + factor + ", " +
                             expression(s.b) + ", " + sum + ");");
             }
-            case StatementKind::kStore:
-                return line(store(s.buffer, expression(s.a), operand(s.b)));
             case StatementKind::kFor: {
-                line("for (" + declaration(local(s)) + " = " + expression(s.a) + "; " +
-                     expression(s.b) + "; " + update(s) + ") {");
                 const bool was_in_loop = std::exchange(in_loop_, true);
-                block(s.body);
+                CLikePrinter::statement(s);
                 in_loop_ = was_in_loop;
-                return line("}");
+                return;
             }
-            case StatementKind::kIf:
-                line("if (" + expression(s.a) + ") {");
-                block(s.body);
-                if (s.otherwise.empty()) return line("}");
-                line("} else {");
-                block(s.otherwise);
-                return line("}");
             case StatementKind::kCall:
                 return line(called(s.function, s.arguments) + ";");
+            case StatementKind::kLetCall:
+                return line(declaration_of_value(local(s)) + " = " +
+                            called(s.function, s.arguments) + ";");
             case StatementKind::kReturn:
                 return leave(s);
             case StatementKind::kContinue:
                 if (!stands_alone_ && !in_loop_) fail("a loop's next turn before a barrier");
-                return line("continue;");
-            case StatementKind::kLetCall:
-                return line(
-                    (is_spread_[s.local] ? place_of(s.local) : "const " + declaration(local(s))) +
-                    " = " + called(s.function, s.arguments) + ";");
-            case StatementKind::kBlock:
-                line("{");
-                block(s.body);
-                return line("}");
+                break;
             case StatementKind::kBreak:
                 if (!stands_alone_ && !in_loop_) fail("a loop left before a barrier");
-                return line("break;");
-            case StatementKind::kStoreChunk:
-            case StatementKind::kStoreElements:
-            case StatementKind::kSpread:
-                return fail("chunks of elements");
-            case StatementKind::kLoadFragment:
-            case StatementKind::kStoreFragment:
-            case StatementKind::kSubgroupBarrier:
-                return fail("subgroups");
+                break;
             case StatementKind::kBarrier:
+                HEARTH_ASSERT(false && "barriers are where all invocations come together");
+                return;
+            default:
                 break;
         }
-        HEARTH_ASSERT(false && "barriers are where all invocations come together");
+        CLikePrinter::statement(s);
     }
 
     void leave(const Statement& s) {
-        if (stands_alone_) return line(s.a == 0 ? "return;" : "return " + expression(s.a) + ";");
+        if (stands_alone_) return CLikePrinter::statement(s);
         if (in_loop_) return fail("a return out of a loop beside barriers");
         if (s.a != 0) line("results[invocation] = " + expression(s.a) + ";");
         line("continue;");  // with the next invocation
-    }
-
-    template <class Text>
-    void each_lane(const Statement& s, Text text) {
-        for (uint32_t i = 0; i < local(s).length; ++i) line(text(std::to_string(i)));
     }
 
     static bool is_array(const Local& l) {
@@ -656,13 +562,22 @@ class CPrinter {
     /// Not a word of C's, and none of this printer's.
     static std::string name_of(const Local& l) { return l.name + "_"; }
     static std::string lanes_text(const Local& l) { return "f32x" + std::to_string(l.length); }
-    std::string declaration(const Local& l) const {
+    size_t index_of(const Local& l) const { return static_cast<size_t>(&l - body_.locals.data()); }
+    /// What is kept for all invocations has been declared before them.
+    std::string declaration(const Local& l) override {
         if (l.kind == LocalKind::kLanes) return "hearth_" + lanes_text(l) + " " + name_of(l);
-        const bool is_place = is_place_[static_cast<size_t>(&l - body_.locals.data())];
-        return std::string(is_place ? "ptrdiff_t" : type_text(l.type)) + " " + name_of(l) +
+        const size_t index = index_of(l);
+        if (is_spread_[index]) return place_of(index);
+        return std::string(is_place_[index] ? "ptrdiff_t" : type_text(l.type)) + " " + name_of(l) +
                (is_array(l) ? "[" + std::to_string(l.length) + "]" : "");
     }
-    std::string place_of(uint64_t index) const {
+    std::string declaration_of_value(const Local& l) override {
+        return (is_spread_[index_of(l)] ? "" : "const ") + declaration(l);
+    }
+    std::string literal(double value, ScalarType type) const override {
+        return literal_text(value, type);
+    }
+    std::string place_of(uint64_t index) const override {
         const Local& l = body_.locals[index];
         switch (l.kind) {
             case LocalKind::kShared:
@@ -688,20 +603,13 @@ class CPrinter {
     static std::string pointer_to(const BodyBuffer& b) {
         return std::string(held_text(b.held)) + "* ";
     }
-    std::string place_of_buffer(uint64_t index) const {
+    std::string place_of_buffer(uint64_t index) const override {
         const BodyBuffer& b = body_.buffers[index];
         return (b.kind == BufferKind::kOperand && !has_own_operands_ ? "group->" : "") + b.name +
                (is_spread_buffer_[index] ? "[invocation]" : "");
     }
 
-    std::string update(const Statement& s) {
-        const std::string counter = name_of(local(s));
-        if (s.c == 0) return (s.op == ScalarOp::kSub ? "--" : "++") + counter;
-        HEARTH_ASSERT(s.op == ScalarOp::kAdd || s.op == ScalarOp::kDiv);
-        return counter + (s.op == ScalarOp::kAdd ? " += " : " /= ") + expression(s.c);
-    }
-
-    std::string load(uint64_t buffer, const std::string& element) const {
+    std::string load(uint64_t buffer, const std::string& element) override {
         const BodyBuffer& from = body_.buffers[buffer];
         const std::string stored = place_of_buffer(buffer) + "[" + element + "]";
         if (from.held == DType::kF16) return call("hearth_of_f16", stored);
@@ -711,7 +619,8 @@ class CPrinter {
                                                                        : cast(type, stored);
     }
 
-    std::string store(uint64_t buffer, const std::string& element, const std::string& value) const {
+    std::string store(uint64_t buffer, const std::string& element,
+                      const std::string& value) override {
         const BodyBuffer& to = body_.buffers[buffer];
         std::string stored = value;
         if (to.dtype == DType::kF16)
@@ -737,26 +646,9 @@ class CPrinter {
         return text + ")";
     }
 
-    /// The expression as part of a larger one.
-    std::string operand(uint32_t id) {
-        switch (node(id).kind) {
-            case ExprKind::kOperation:
-            case ExprKind::kFittingConversion:
-            case ExprKind::kGreater:
-            case ExprKind::kGreaterEqual:
-                return "(" + expression(id) + ")";
-            default:
-                return expression(id);
-        }
-    }
-
-    std::string expression(uint32_t id) {
+    std::string expression(uint32_t id) override {
         const ExprNode& n = node(id);
         switch (n.kind) {
-            case ExprKind::kNothing:
-                break;
-            case ExprKind::kConstant:
-                return literal(constant_value(n), n.type);
             case ExprKind::kRowCount:
                 return "group->rows";
             case ExprKind::kInvocation:
@@ -765,78 +657,32 @@ class CPrinter {
                 return "group->workgroup";
             case ExprKind::kWorkgroups:
                 return "group->workgroups";
-            case ExprKind::kLocal:
-                return place_of(n.bits);
-            case ExprKind::kElement:
-                return place_of(n.bits) + "[" + expression(n.in[0]) + "]";
-            case ExprKind::kBuffer:
-                return place_of_buffer(n.bits);
-            case ExprKind::kClamp:
-            case ExprKind::kMultiplyAdd:
-            case ExprKind::kDot:
-            case ExprKind::kLoadChunk:
-            case ExprKind::kCompose:
-            case ExprKind::kScale:
-            case ExprKind::kChunkElement:
-            case ExprKind::kVector:
-            case ExprKind::kFill:
-            case ExprKind::kPart:
-            case ExprKind::kJoin:
-            case ExprKind::kGather:
-            case ExprKind::kUnpack:
-            case ExprKind::kTwoHalves:
-            case ExprKind::kPack:
-            case ExprKind::kReinterpret:
-                fail("chunks of elements");
-                return "0";
-            case ExprKind::kSubgroup:
-            case ExprKind::kSubgroupInvocation:
-            case ExprKind::kLength:
-            case ExprKind::kConvert:
-                fail("subgroups");
-                return "0";
             case ExprKind::kLoad:
                 if (n.chunk != Chunk::kOne) fail("chunks of elements");
-                return load(n.bits, expression(n.in[0]));
+                break;
             case ExprKind::kCall:
                 if (meets_[n.bits]) fail("a function with barriers within an expression");
                 return called(n.bits, body_.arguments_of(n));
-            case ExprKind::kPhilox:
-                return "hearth_philox(" + std::to_string(static_cast<uint32_t>(n.bits)) + "u, " +
-                       std::to_string(static_cast<uint32_t>(n.bits >> 32)) + "u, (uint32_t)" +
-                       operand(n.in[0]) + ", (uint32_t)" + operand(n.in[1]) + ")";
-            case ExprKind::kGreater:
-                return operand(n.in[0]) + " > " + operand(n.in[1]);
-            case ExprKind::kGreaterEqual:
-                return operand(n.in[0]) + " >= " + operand(n.in[1]);
-            case ExprKind::kFittingConversion:
-                return cast(n.type, narrow(n.in[0]));
-            case ExprKind::kOperation:
-                return operation(n);
+            default:
+                break;
         }
-        HEARTH_ASSERT(false && "no expression");
-        return {};
+        return CLikePrinter::expression(id);
     }
 
-    std::string operation(const ExprNode& n) {
+    std::string random_counter(uint32_t id) override { return "(uint32_t)" + operand(id); }
+
+    std::string operation(const ExprNode& n) override {
+        if (n.kind == ExprKind::kFittingConversion) return cast(n.type, narrow(n.in[0]));
         if (n.op == ScalarOp::kSelect)
             return operand(n.in[0]) + " ? " + operand(n.in[1]) + " : " + operand(n.in[2]);
         const ScalarType type = node(n.in[0]).type;
         if (operand_count(n.op) == 1) return unary_text(n.op, type, narrow(n.in[0]));
-        const bool divides =
-            (n.op == ScalarOp::kDiv || n.op == ScalarOp::kMod) && type != ScalarType::kF32;
         // A compiler makes nothing of a check that a constant makes needless, but a reader does.
-        if (divides && node(n.in[1]).kind == ExprKind::kConstant &&
-            constant_value(node(n.in[1])) > 0)
+        if (is_by_constant(n))
             return narrow(n.in[0]) + (n.op == ScalarOp::kDiv ? " / " : " % ") + operand(n.in[1]);
         return binary_text(n.op, type, operand(n.in[0]), operand(n.in[1]));
     }
 
-    void fail(const std::string& what) {
-        if (error_.ok()) error_ = unsupported("kernel " + name_ + " in C: " + what);
-    }
-
-    const Body& body_;
     const std::string name_;
     const std::string all_invocations_ =
         "[" + std::to_string(body_.threads) + "]";  ///< of an array
@@ -849,9 +695,6 @@ class CPrinter {
     bool stands_alone_ =
         true;               ///< an invocation executes to its end what is printed, without barriers
     bool in_loop_ = false;  ///< of an invocation
-    Status error_;
-    std::string text_;
-    size_t depth_ = 0;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The walk over a body's statements and expressions that the printers of GLSL and WGSL share.  Each overrides what its
+// The walk over a body's statements and expressions that the printers of GLSL, WGSL and C share.  Each overrides what its
 // language writes in another way, and leaves the rest to this one.
 
 #pragma once

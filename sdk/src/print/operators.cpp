@@ -9,33 +9,33 @@ namespace {
 
 struct FunctionNames {
     ScalarOp op;
-    std::string_view glsl, wgsl;
+    std::string_view glsl, wgsl, c;
 };
 
-/// hearth_...: of shaders/common/math.glsl, and of the prelude in print/wgsl.cpp.
+/// hearth_...: of shaders/common/math.glsl, and of the preludes in print/wgsl.cpp and print/c_prelude.cpp.
 constexpr FunctionNames kFunctions[] = {
-    {ScalarOp::kFloor, "floor", "floor"},
-    {ScalarOp::kCeil, "ceil", "ceil"},
-    {ScalarOp::kRound, "roundEven", "round"},
-    {ScalarOp::kTrunc, "trunc", "trunc"},
-    {ScalarOp::kSqrt, "sqrt", "sqrt"},
-    {ScalarOp::kExp, "exp", "exp"},
-    {ScalarOp::kLog, "log", "log"},
-    {ScalarOp::kSin, "hearth_sin", "sin"},
-    {ScalarOp::kCos, "hearth_cos", "cos"},
-    {ScalarOp::kTan, "hearth_tan", "tan"},
-    {ScalarOp::kAsin, "hearth_asin", "asin"},
-    {ScalarOp::kAcos, "hearth_acos", "acos"},
-    {ScalarOp::kAtan, "hearth_atan", "atan"},
-    {ScalarOp::kSinh, "hearth_sinh", "sinh"},
-    {ScalarOp::kCosh, "hearth_cosh", "cosh"},
-    {ScalarOp::kTanh, "hearth_tanh", "hearth_tanh"},
-    {ScalarOp::kAsinh, "hearth_asinh", "asinh"},
-    {ScalarOp::kAcosh, "hearth_acosh", "acosh"},
-    {ScalarOp::kAtanh, "hearth_atanh", "atanh"},
-    {ScalarOp::kErf, "hearth_erf", "hearth_erf"},
-    {ScalarOp::kAtan2, "hearth_atan2", "atan2"},
-    {ScalarOp::kRoundBF16, "hearth_round_bf16", ""},
+    {ScalarOp::kFloor, "floor", "floor", "floorf"},
+    {ScalarOp::kCeil, "ceil", "ceil", "ceilf"},
+    {ScalarOp::kRound, "roundEven", "round", "nearbyintf"},
+    {ScalarOp::kTrunc, "trunc", "trunc", "truncf"},
+    {ScalarOp::kSqrt, "sqrt", "sqrt", "sqrtf"},
+    {ScalarOp::kExp, "exp", "exp", "hearth_exp"},
+    {ScalarOp::kLog, "log", "log", "logf"},
+    {ScalarOp::kSin, "hearth_sin", "sin", "sinf"},
+    {ScalarOp::kCos, "hearth_cos", "cos", "cosf"},
+    {ScalarOp::kTan, "hearth_tan", "tan", "tanf"},
+    {ScalarOp::kAsin, "hearth_asin", "asin", "asinf"},
+    {ScalarOp::kAcos, "hearth_acos", "acos", "acosf"},
+    {ScalarOp::kAtan, "hearth_atan", "atan", "atanf"},
+    {ScalarOp::kSinh, "hearth_sinh", "sinh", "sinhf"},
+    {ScalarOp::kCosh, "hearth_cosh", "cosh", "coshf"},
+    {ScalarOp::kTanh, "hearth_tanh", "hearth_tanh", "hearth_tanh"},
+    {ScalarOp::kAsinh, "hearth_asinh", "asinh", "asinhf"},
+    {ScalarOp::kAcosh, "hearth_acosh", "acosh", "acoshf"},
+    {ScalarOp::kAtanh, "hearth_atanh", "atanh", "atanhf"},
+    {ScalarOp::kErf, "hearth_erf", "hearth_erf", "erff"},
+    {ScalarOp::kAtan2, "hearth_atan2", "atan2", "atan2f"},
+    {ScalarOp::kRoundBF16, "hearth_round_bf16", "", "hearth_round_bf16"},
 };
 
 }  // namespace
@@ -77,7 +77,10 @@ std::string infix(ScalarOp op, std::string_view a, std::string_view b) {
 
 std::string_view function_name(ScalarOp op, Language language) {
     for (const FunctionNames& names : kFunctions)
-        if (names.op == op) return language == Language::kGlsl ? names.glsl : names.wgsl;
+        if (names.op == op)
+            return language == Language::kGlsl   ? names.glsl
+                   : language == Language::kWgsl ? names.wgsl
+                                                 : names.c;
     return {};
 }
 
