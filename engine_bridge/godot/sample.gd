@@ -1,0 +1,20 @@
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+extends Node
+
+# A network that learns y = 2 x while it runs: hearth cooked "act" (x -> y) and "learn" (x, target -> loss).
+var network := HearthNetwork.new()
+
+func _ready() -> void:
+	if not network.open(ProjectSettings.globalize_path("res://line.hearth"), ""):
+		push_error(network.error())
+		set_process(false)
+
+func _process(_delta: float) -> void:
+	var x := randf()
+	var loss := network.run("learn", PackedFloat32Array([x, 2.0 * x]), 1)
+	var y := network.run("act", PackedFloat32Array([0.5]), 1)
+	if loss.is_empty() or y.is_empty():
+		push_error(network.error())
+	else:
+		print("loss ", loss[0], ", y(0.5) = ", y[0])

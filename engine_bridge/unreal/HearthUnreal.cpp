@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "unreal/HearthUnreal.h"
+
+namespace {
+
+const char* const Extensions[] = {VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME};
+
+/// As the loader's, with the instance that the RHI has.
+PFN_vkVoidFunction VKAPI_CALL GetInstanceProcAddr(VkInstance Instance, const char* Name) {
+    IVulkanDynamicRHI* const RHI = GetIVulkanDynamicRHI();
+    void* const Function = Instance == VK_NULL_HANDLE ? RHI->RHIGetVkInstanceGlobalProcAddr(Name)
+                                                      : RHI->RHIGetVkInstanceProcAddr(Name);
+    return reinterpret_cast<PFN_vkVoidFunction>(Function);
+}
+
+}  // namespace
+
+void FHearthUnreal::AddDeviceExtensions() {
+    IVulkanDynamicRHI::AddEnabledDeviceExtensionsAndLayers(
+        TArrayView<const ANSICHAR* const>(Extensions, 1), TArrayView<const ANSICHAR* const>());
+}
+
+bool FHearthUnreal::Create(hearth_features Features, hearth_binding_model BindingModel) {
+    IVulkanDynamicRHI* const RHI = GetIVulkanDynamicRHI();
+    hearth_host_info Info = hearth_host_info_default();
+    Info.instance = RHI->RHIGetVkInstance();
+    Info.physical_device = RHI->RHIGetVkPhysicalDevice();
+    Info.device = RHI->RHIGetVkDevice();
+    Info.get_instance_proc_addr = &GetInstanceProcAddr;
+    Info.api_version = RHI->RHIGetVulkanVersion();
+    Info.queue_family_index = RHI->RHIGetGraphicsQueueFamilyIndex();
+    Info.features = Features;
+    Info.binding_model = BindingModel;
+    // The engine does not tell whether it enabled what it was asked for; it does where the device has it.
+    if (BindingModel == HEARTH_BINDING_PUSH_DESCRIPTOR) {
+        Info.device_extensions = Extensions;
+        Info.device_extension_count = 1;
+    }
+    hearth_report Report{};
+    if (hearth_context_create(&Info, &ContextHandle, &Report) == HEARTH_OK) return true;
+    LastError = Report.text;
+    return false;
+}
+
+bool FHearthUnreal::Destroy() {
+    // With nothing in flight all frames have completed.
+    if (Begun > 0) hearth_begin_frame(ContextHandle, Begun + 1, Begun);
+    if (hearth_context_destroy(ContextHandle) < 0) {
+        LastError = hearth_context_error(ContextHandle);
+        return false;
+    }
+    ContextHandle = nullptr;
+    InFlight.clear();
+    return true;
+}
+
+void FHearthUnreal::Record(FRHICommandListImmediate& List, hearth_session* Session,
+                           const hearth_record_info& Info, bool bWithSetup, hearth_result* Result) {
+    List.EnqueueLambda([this, Session, &Info, bWithSetup, Result](FRHICommandListImmediate&) {
+        IVulkanDynamicRHI* const RHI = GetIVulkanDynamicRHI();
+        while (!InFlight.empty() && InFlight.front().Fence->Poll()) {
+            Completed = InFlight.front().Serial;
+            InFlight.pop_front();
+        }
+        *Result = HEARTH_OK;
+        if (Begun != Serial) *Result = hearth_begin_frame(ContextHandle, Serial, Completed);
+        if (*Result < 0) return;
+        Begun = Serial;
+        hearth_record_info Own = Info;
+        Own.command_buffer = RHI->RHIGetActiveVkCommandBuffer();
+        if (bWithSetup) *Result = hearth_record_setup(Session, Own.command_buffer);
+        if (*Result >= 0) *Result = hearth_record(Session, &Own, nullptr);
+        // The RHI forgets what it believes to be bound.
+        RHI->RHIRegisterWork(1);
+        RHI->RHIFinishExternalComputeWork(Own.command_buffer);
+    });
+}
+
+void FHearthUnreal::EndFrame(FRHICommandListImmediate& List) {
+    FGPUFenceRHIRef Fence = RHICreateGPUFence(TEXT("Hearth"));
+    List.WriteGPUFence(Fence);
+    List.EnqueueLambda([this, Fence](FRHICommandListImmediate&) {
+        if (Begun == Serial) InFlight.push_back({Serial++, Fence});
+    });
+}

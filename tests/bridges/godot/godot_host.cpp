@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Plays Godot's part for engine_bridge/godot: has strings, arrays and Variants of its own, lets the extension register
+// its class, makes an instance and calls its methods as typed and as untyped scripts do: godot_host PROGRAM.  Prints what
+// they return, and how many of Godot's values are left at the end.
+
+#include <gdextension_interface.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+extern "C" GDExtensionBool hearth_godot_init(GDExtensionInterfaceGetProcAddress get,
+                                             GDExtensionClassLibraryPtr library,
+                                             GDExtensionInitialization* out);
+
+namespace {
+
+void must(bool is_so, const std::string& what) {
+    if (is_so) return;
+    std::printf("failed: %s\n", what.c_str());
+    std::exit(1);
+}
+
+// --- Values: what holds one is a pointer, but for BOOL and INT --------------------------------------
+
+using Array = std::vector<float>;
+int live = 0;  // strings, names and arrays
+
+template <class T>
+void make(void* storage, T value) {
+    ++live;
+    T* const made = new T(std::move(value));
+    std::memcpy(storage, &made, sizeof made);
+}
+
+template <class T>
+T& of(const void* storage) {
+    T* held = nullptr;
+    std::memcpy(&held, storage, sizeof held);
+    return *held;
+}
+
+template <class T>
+void drop(void* storage) {
+    --live;
+    delete &of<T>(storage);
+}
+
+struct Variant {
+    GDExtensionVariantType type = GDEXTENSION_VARIANT_TYPE_NIL;
+    int64_t number = 0;
+    std::string text;
+    Array array;
+};
+
+Variant variant(const char* text) {
+    Variant v;
+    v.type = GDEXTENSION_VARIANT_TYPE_STRING;
+    v.text = text;
+    return v;
+}
+Variant variant(Array array) {
+    Variant v;
+    v.type = GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY;
+    v.array = std::move(array);
+    return v;
+}
+Variant variant(int64_t number) {
+    Variant v;
+    v.type = GDEXTENSION_VARIANT_TYPE_INT;
+    v.number = number;
+    return v;
+}
+
+void type_from_variant_string(void* out, void* v) {
+    make(out, static_cast<Variant*>(v)->text);
+}
+void type_from_variant_array(void* out, void* v) {
+    make(out, static_cast<Variant*>(v)->array);
+}
+void type_from_variant_int(void* out, void* v) {
+    *static_cast<int64_t*>(out) = static_cast<Variant*>(v)->number;
+}
+void variant_from_string(void* out, void* value) {
+    *static_cast<Variant*>(out) = variant(of<std::string>(value).c_str());
+}
+void variant_from_array(void* out, void* value) {
+    *static_cast<Variant*>(out) = variant(of<Array>(value));
+}
+void variant_from_bool(void* out, void* value) {
+    auto* const v = static_cast<Variant*>(out);
+    v->type = GDEXTENSION_VARIANT_TYPE_BOOL;
+    v->number = *static_cast<GDExtensionBool*>(value);
+}
+
+// --- The class database ---------------------------------------------------------------------------
+
+GDExtensionClassCreationInfo2 made{};
+std::string class_name, parent_name;
+std::map<std::string, GDExtensionClassMethodInfo> methods;
+std::map<std::string, std::vector<std::string>> argument_names;
+struct Object {
+    void* instance = nullptr;
+};
+
+template <class Function>
+GDExtensionInterfaceFunctionPtr give(Function function) {
+    return reinterpret_cast<GDExtensionInterfaceFunctionPtr>(function);
+}
+
+GDExtensionInterfaceFunctionPtr find(const char* name) {
+    const std::string wanted = name;
+    if (wanted == "string_name_new_with_latin1_chars")
+        return give(GDExtensionInterfaceStringNameNewWithLatin1Chars(
+            [](void* out, const char* text, GDExtensionBool) { make(out, std::string(text)); }));
+    if (wanted == "string_new_with_utf8_chars")
+        return give(GDExtensionInterfaceStringNewWithUtf8Chars(
+            [](void* out, const char* text) { make(out, std::string(text)); }));
+    if (wanted == "string_to_utf8_chars")
+        return give(GDExtensionInterfaceStringToUtf8Chars(
+            [](const void* s, char* out, GDExtensionInt most) -> GDExtensionInt {
+                const auto& text = of<std::string>(s);
+                if (out != nullptr)
+                    std::memcpy(out, text.data(), std::min(text.size(), static_cast<size_t>(most)));
+                return static_cast<GDExtensionInt>(text.size());
+            }));
+    if (wanted == "packed_float32_array_operator_index")
+        return give(GDExtensionInterfacePackedFloat32ArrayOperatorIndex(
+            [](void* a, GDExtensionInt i) { return &of<Array>(a).at(static_cast<size_t>(i)); }));
+    if (wanted == "packed_float32_array_operator_index_const")
+        return give(GDExtensionInterfacePackedFloat32ArrayOperatorIndexConst(
+            [](const void* a, GDExtensionInt i) -> const float* {
+                return &of<Array>(a).at(static_cast<size_t>(i));
+            }));
+    if (wanted == "variant_get_ptr_builtin_method")
+        return give(GDExtensionInterfaceVariantGetPtrBuiltinMethod(
+            [](GDExtensionVariantType type, const void* method,
+               GDExtensionInt hash) -> GDExtensionPtrBuiltInMethod {
+                must(type == GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, "methods of arrays");
+                if (of<std::string>(method) == "size" && hash == 3173160232)
+                    return [](void* a, const void* const*, void* out, auto) {
+                        *static_cast<int64_t*>(out) = static_cast<int64_t>(of<Array>(a).size());
+                    };
+                if (of<std::string>(method) == "resize" && hash == 848867239)
+                    return [](void* a, const void* const* arguments, void*, auto) {
+                        of<Array>(a).resize(
+                            static_cast<size_t>(*static_cast<const int64_t*>(arguments[0])));
+                    };
+                return nullptr;
+            }));
+    if (wanted == "variant_get_ptr_constructor")
+        return give(GDExtensionInterfaceVariantGetPtrConstructor(
+            [](GDExtensionVariantType type, int32_t) -> GDExtensionPtrConstructor {
+                if (type == GDEXTENSION_VARIANT_TYPE_BOOL)
+                    return [](void* out, const void* const*) {
+                        *static_cast<GDExtensionBool*>(out) = 0;
+                    };
+                if (type == GDEXTENSION_VARIANT_TYPE_STRING)
+                    return [](void* out, const void* const*) { make(out, std::string()); };
+                return [](void* out, const void* const*) { make(out, Array()); };
+            }));
+    if (wanted == "variant_get_ptr_destructor")
+        return give(GDExtensionInterfaceVariantGetPtrDestructor(
+            [](GDExtensionVariantType type) -> GDExtensionPtrDestructor {
+                if (type == GDEXTENSION_VARIANT_TYPE_STRING ||
+                    type == GDEXTENSION_VARIANT_TYPE_STRING_NAME)
+                    return &drop<std::string>;
+                if (type == GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY) return &drop<Array>;
+                return nullptr;  // as Godot has none for BOOL and INT
+            }));
+    if (wanted == "get_variant_to_type_constructor")
+        return give(GDExtensionInterfaceGetVariantToTypeConstructor(
+            [](GDExtensionVariantType type) -> GDExtensionTypeFromVariantConstructorFunc {
+                if (type == GDEXTENSION_VARIANT_TYPE_STRING) return &type_from_variant_string;
+                if (type == GDEXTENSION_VARIANT_TYPE_INT) return &type_from_variant_int;
+                return &type_from_variant_array;
+            }));
+    if (wanted == "get_variant_from_type_constructor")
+        return give(GDExtensionInterfaceGetVariantFromTypeConstructor(
+            [](GDExtensionVariantType type) -> GDExtensionVariantFromTypeConstructorFunc {
+                if (type == GDEXTENSION_VARIANT_TYPE_STRING) return &variant_from_string;
+                if (type == GDEXTENSION_VARIANT_TYPE_BOOL) return &variant_from_bool;
+                return &variant_from_array;
+            }));
+    if (wanted == "variant_get_type")
+        return give(GDExtensionInterfaceVariantGetType(
+            [](const void* v) { return static_cast<const Variant*>(v)->type; }));
+    if (wanted == "classdb_construct_object")
+        return give(GDExtensionInterfaceClassdbConstructObject([](const void* of_class) -> void* {
+            must(of<std::string>(of_class) == "RefCounted", "an object of its parent");
+            return new Object;
+        }));
+    if (wanted == "object_set_instance")
+        return give(GDExtensionInterfaceObjectSetInstance(
+            [](void* object, const void* of_class, void* instance) {
+                must(of<std::string>(of_class) == class_name, "an instance of its class");
+                static_cast<Object*>(object)->instance = instance;
+            }));
+    if (wanted == "classdb_register_extension_class2")
+        return give(GDExtensionInterfaceClassdbRegisterExtensionClass2(
+            [](void*, const void* own, const void* parent,
+               const GDExtensionClassCreationInfo2* info) {
+                class_name = of<std::string>(own);
+                parent_name = of<std::string>(parent);
+                made = *info;
+            }));
+    if (wanted == "classdb_register_extension_class_method")
+        return give(GDExtensionInterfaceClassdbRegisterExtensionClassMethod(
+            [](void*, const void* of_class, const GDExtensionClassMethodInfo* info) {
+                must(of<std::string>(of_class) == class_name, "a method of its class");
+                const std::string method = of<std::string>(info->name);
+                methods[method] = *info;
+                for (uint32_t i = 0; i < info->argument_count; ++i)
+                    argument_names[method].push_back(of<std::string>(info->arguments_info[i].name));
+            }));
+    if (wanted == "classdb_unregister_extension_class")
+        return give(GDExtensionInterfaceClassdbUnregisterExtensionClass([](void*, const void* own) {
+            must(of<std::string>(own) == class_name, "its own class");
+            methods.clear();
+        }));
+    return nullptr;
+}
+
+/// As a script without types calls.
+Variant call(void* instance, const char* method, std::vector<Variant> arguments,
+             GDExtensionCallErrorType expected = GDEXTENSION_CALL_OK) {
+    std::vector<const void*> pointers;
+    for (const Variant& v : arguments) pointers.push_back(&v);
+    Variant out;
+    GDExtensionCallError error{};
+    const GDExtensionClassMethodInfo& info = methods.at(method);
+    info.call_func(info.method_userdata, instance, pointers.data(),
+                   static_cast<GDExtensionInt>(pointers.size()), &out, &error);
+    must(error.error == expected, std::string(method) + ": the call's error");
+    return out;
+}
+
+void print(const char* name, const Array& values) {
+    std::printf("%s: %zu numbers:", name, values.size());
+    for (size_t i = 0; i < std::min<size_t>(values.size(), 4); ++i)
+        std::printf(" %g", double{values[i]});
+    std::printf("\n");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    must(argc == 2, "usage: godot_host PROGRAM");
+    GDExtensionInitialization extension{};
+    must(hearth_godot_init([](const char*) -> GDExtensionInterfaceFunctionPtr { return nullptr; },
+                           nullptr, &extension) == 0,
+         "it took an older Godot");
+    must(hearth_godot_init(&find, nullptr, &extension) != 0, "hearth_godot_init");
+    extension.initialize(extension.userdata, GDEXTENSION_INITIALIZATION_CORE);
+    must(class_name.empty(), "registered too early");
+    extension.initialize(extension.userdata, GDEXTENSION_INITIALIZATION_SCENE);
+    std::printf("%s extends %s:", class_name.c_str(), parent_name.c_str());
+    for (const auto& [name, info] : methods) {
+        std::printf(" %s(", name.c_str());
+        for (const std::string& argument : argument_names[name])
+            std::printf(" %s", argument.c_str());
+        std::printf(" )");
+    }
+    std::printf("\n");
+    auto* const object = static_cast<Object*>(made.create_instance_func(made.class_userdata));
+    void* const network = object->instance;
+
+    // What goes wrong is told.
+    call(network, "open", {variant("x")}, GDEXTENSION_CALL_ERROR_TOO_FEW_ARGUMENTS);
+    call(network, "open", {variant("x"), variant(int64_t{1})},
+         GDEXTENSION_CALL_ERROR_INVALID_ARGUMENT);
+    must(call(network, "open", {variant("nothing.hearth"), variant("")}).number == 0,
+         "it opened nothing");
+    std::printf("error: %s\n", call(network, "error", {}).text.c_str());
+    must(call(network, "open", {variant(argv[1]), variant("")}).number != 0,
+         call(network, "error", {}).text);
+    must(call(network, "run", {variant("act"), variant(Array{1}), variant(int64_t{1})})
+             .array.empty(),
+         "too few numbers");
+    std::printf("error: %s\n", call(network, "error", {}).text.c_str());
+
+    // act: y = x + state, the state being 0, 1, 2, ...
+    Array x(96);
+    for (size_t i = 0; i < x.size(); ++i) x[i] = 0.01f * static_cast<float>(i + 1);
+    print("y", call(network, "run", {variant("act"), variant(x), variant(int64_t{1})}).array);
+    // As a script with types calls.
+    void *entry = nullptr, *inputs = nullptr, *out = nullptr;
+    make(&entry, std::string("act"));
+    x[0] = 100;
+    make(&inputs, x);
+    make(&out, Array{7});
+    const int64_t rows = 1;
+    const void* const arguments[] = {&entry, &inputs, &rows};
+    const GDExtensionClassMethodInfo& run = methods.at("run");
+    run.ptrcall_func(run.method_userdata, network, arguments, &out);
+    print("then", of<Array>(&out));
+    drop<std::string>(&entry);
+    drop<Array>(&inputs);
+    drop<Array>(&out);
+
+    made.free_instance_func(made.class_userdata, network);
+    delete object;
+    extension.deinitialize(extension.userdata, GDEXTENSION_INITIALIZATION_SCENE);
+    std::printf("methods left: %zu, values left: %d\n", methods.size(), live);
+    return 0;
+}
