@@ -95,8 +95,10 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
     const RolloutOptions rollout{.steps = steps_of_recording(device, config),
                                  .seed = seed,
                                  .data_parallel = ranks.size() > 1};
+    // The ranks' first weights are those of the first one.
+    const Network network = mlp_network(config.network, tanh, config.seed);
     const Traces traces =
-        trace_agents(game.schema, mlp_network(config.network), ppo, game.simulation, rollout, seed);
+        trace_agents(game.schema, network, ppo, game.simulation, rollout, seed);
     std::vector<Trace*> entries = simulated_entries_of(traces);
     if (only_acts) entries.resize(1);
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());

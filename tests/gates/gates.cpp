@@ -62,9 +62,17 @@ class BlindCartPole final : public classic::Task {
     std::unique_ptr<classic::Task> task_ = classic::make_task("CartPole");
 };
 
+Network two_layers(uint64_t seed) {
+    return mlp_network({64, 64}, tanh, seed);
+}
+
+Network memory(uint64_t seed) {
+    return gru_network(64, seed);
+}
+
 struct PpoRun {
     Ppo ppo;
-    Network network = mlp_network({64, 64});
+    Network (*network)(uint64_t seed) = two_layers;
     int64_t steps = 100'000;
     bool decays = false;  ///< learning rate and clip fall to zero over the run
     size_t window = 20;   ///< episodes whose mean return is compared with the bar
@@ -80,7 +88,7 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
     const Stopwatch making;
     HEARTH_ASSIGN(const auto learner,
                   DeviceLearner::create(
-                      site.device, trace_agents(schema_of(crowd.info()), r.network, r.ppo, seed),
+                      site.device, trace_agents(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
                       static_cast<uint64_t>(r.ppo.agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
@@ -333,7 +341,7 @@ Result<Run> gate8(const RunSite& site) {
     ppo.normalize_observations = true;
     ppo.normalize_rewards = true;
     return run_ppo(site, [] { return std::make_unique<BlindCartPole>(); },
-                   {.ppo = ppo, .network = gru_network(64), .steps = 200'000, .decays = true});
+                   {.ppo = ppo, .network = memory, .steps = 200'000, .decays = true});
 }
 
 // --- Speed: what a game records (hearth/agents.hpp), until the bar or for so many steps --------------
@@ -342,7 +350,7 @@ Result<Run> gate10_cart(const RunSite& site) {
     const Ppo ppo = cart_pole_ppo();
     const AgentSchema schema = schema_of(task("CartPole")()->info());
     return run_driven(site, task("CartPole"), manifest_of(schema, ppo),
-                      trace_agents(schema, mlp_network({64, 64}), ppo, site.seed),
+                      trace_agents(schema, two_layers(site.seed), ppo, site.seed),
                       {.steps = 100'000, .bar = 475, .stops_at_bar = true, .decays = true});
 }
 
@@ -358,7 +366,7 @@ Result<Run> gate10_ppo(const RunSite& site) {
     const Ppo ppo = pendulum_ppo();
     const AgentSchema schema = schema_of(task("Pendulum")()->info());
     return run_driven(site, task("Pendulum"), manifest_of(schema, ppo),
-                      trace_agents(schema, mlp_network({64, 64}), ppo, site.seed),
+                      trace_agents(schema, two_layers(site.seed), ppo, site.seed),
                       {.steps = 300'000, .bar = -250});
 }
 

@@ -27,6 +27,15 @@ def run(*arguments, **options):
     return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options)
 
 
+def tensors_of(path):
+    """The bytes of each tensor of a .safetensors file."""
+    data = path.read_bytes()
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:begin])
+    header.pop("__metadata__", None)
+    return {name: data[begin + t["data_offsets"][0]:begin + t["data_offsets"][1]] for name, t in header.items()}
+
+
 class Train(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -58,6 +67,19 @@ class Train(unittest.TestCase):
         result = run("train", self.config, "-o", half, "--resume")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.expect_as_whole(half)
+
+    def test_another_seed_is_another_first_weight_everywhere(self):
+        still = CONFIG | {"steps": 32, "ppo": CONFIG["ppo"] | {"learning_rate": 0}}
+        weights = []
+        for seed in (1, 2):
+            folder = self.root / f"out_seed{seed}"
+            result = run("train", self.write("still", still | {"seed": seed}), "-o", folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            weights.append(tensors_of(folder / "weights.safetensors"))
+        matrices = [name for name in weights[0] if name.endswith(".weight")]
+        self.assertEqual(len(matrices), 4)  # two layers of actor and critic each
+        for name in matrices:
+            self.assertFalse(weights[0][name] == weights[1][name], name)
 
     # Sixteen agents in a world.
     def test_resumed_run_of_a_game_ends_with_the_same_bits(self):
