@@ -1,17 +1,15 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The ghost as an agent: what it senses and does, and how it learns from whoever drives.
+// The ghost's brain on a device.
 
 #pragma once
 
+#include "ghost_lap/learner.hpp"
 #include "host/mind.hpp"
 
 namespace hearth::ghost_lap {
 
-agents::AgentSchema schema();
-/// Of two agents: the person, who demonstrates, and the ghost, who acts.
-agents::Clone learner();
 agents::AgentManifest manifest();
 /// All entries, with a network of 8-32-32-2.  seed: of the random weights it starts with.
 agents::Traces trace_brain(uint64_t seed);

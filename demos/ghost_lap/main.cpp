@@ -462,8 +462,10 @@ int run(int argc, char** argv) {
     demo::add_options(app, options, "Let the ghost go on from this brain",
                       "Keep the ghost's brain in this file, after each lap and at the end");
     app.add_option("--driver", options.driver, "Let this scripted driver drive");
-    app.add_option("--rival", options.rival,
-                   "Race yesterday's you: a ghost with this brain, which learns nothing more")
+    app.add_option(
+           "--rival", options.rival,
+           "Race yesterday's you: a ghost with this brain, which learns nothing more; or one "
+           "that was trained before: weights.safetensors of hearth train")
         ->check(CLI::ExistingFile);
     app.add_option(
            "--hand-over", options.hand_over,

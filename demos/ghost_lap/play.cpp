@@ -3,6 +3,8 @@
 
 #include "play.hpp"
 
+#include <hearth/weights.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -43,7 +45,12 @@ Status Play::load(std::span<const std::byte> brain) {
 
 Status Play::add_rival(std::span<const std::byte> brain) {
     HEARTH_ASSIGN(agents::Agents rival, mind_->create_agents("rival"));
-    HEARTH_TRY(with_age(rival.load(brain), brain));
+    if (const Result<NamedTensors> weights = read_safetensors(brain); weights.ok()) {
+        HEARTH_ASSIGN(const std::vector<std::byte> made, mind_->brain_with(*weights));
+        HEARTH_TRY(rival.load(made));
+    } else {
+        HEARTH_TRY(with_age(rival.load(brain), brain));
+    }
     rival_agents_ = std::move(rival);
     rival_agents_->freeze(true);
     HEARTH_ASSIGN(rival_.id, rival_agents_->add());

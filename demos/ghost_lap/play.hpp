@@ -22,7 +22,8 @@ class Play {
     /// A ghost that knows nothing, and no rival.
     static Result<std::unique_ptr<Play>> create(standalone::Device& device, uint64_t seed);
     /// Before the first frame, brains that earlier games have saved (8-byte aligned): what the ghost goes
-    /// on from, and a rival that drives with it.  Errors: what stands against a brain.
+    /// on from, and a rival that drives with it, of which weights.safetensors of `hearth train` are enough.
+    /// Errors: what stands against a brain.
     Status load(std::span<const std::byte> brain);
     Status add_rival(std::span<const std::byte> brain);
 

@@ -25,6 +25,9 @@ Result<std::unique_ptr<Mind>> Mind::create(standalone::Device& device, const age
                      std::to_string(compiled.weights_bytes) + " bytes of weights";
     HEARTH_ASSIGN(self->program_, LoadedProgram::load(context, compiled.bytes));
     self->manifest_ = manifest.save();
+    HEARTH_ASSIGN(self->fresh_, shipped_brain(compiled.bytes));
+    self->fresh_.parent_hash = hash_of(self->fresh_);
+    self->fresh_.host_schema_hash = manifest.schema.hash();
     HEARTH_ASSIGN(self->agents_,
                   agents::Agents::create(context, self->program_,
                                          {.manifest = self->manifest_,
@@ -44,6 +47,24 @@ Result<agents::Agents> Mind::create_agents(const char* name) {
                                           .snapshot_count = 0}));
     HEARTH_TRY(made.build());
     return made;
+}
+
+Result<std::vector<std::byte>> Mind::brain_with(const NamedTensors& weights) const {
+    constexpr std::string_view kPublished = "published.param.";  // what acts reads copies
+    Brain brain = fresh_;
+    for (BrainTensor& tensor : brain.tensors) {
+        const bool is_copy = tensor.name.starts_with(kPublished);
+        if (tensor.is_state && !is_copy) continue;
+        const std::string name = is_copy ? tensor.name.substr(kPublished.size()) : tensor.name;
+        const auto given = weights.find(name);
+        if (given == weights.end()) return invalid_argument("no weights '" + name + "'");
+        if (given->second.shape() != tensor.value.shape() ||
+            given->second.dtype() != tensor.value.dtype())
+            return invalid_argument("'" + name + "' is " + to_string(given->second.shape()) +
+                                    ", expected " + to_string(tensor.value.shape()));
+        tensor.value = given->second;
+    }
+    return save_brain(brain);
 }
 
 Status Mind::begin_frame(const Frame& frame) {

@@ -10,6 +10,7 @@
 
 #include <hearth/agents.hpp>
 #include <hearth/agents/learners.hpp>
+#include <hearth/brain.hpp>
 
 #include <memory>
 #include <string>
@@ -47,6 +48,10 @@ class Mind {
     /// that is being learned from is finished first.
     Result<std::vector<std::byte>> save_now(uint64_t& serial);
 
+    /// A brain's bytes that says what a fresh one says but for these params: weights.safetensors of `hearth train`.
+    /// What is no param here is ignored.  Errors: kInvalidArgument for params that are missing or of another shape.
+    Result<std::vector<std::byte>> brain_with(const NamedTensors& weights) const;
+
     const LoadedProgram& program() const { return program_; }
     Guest& guest() { return *guest_; }
     /// How it was compiled: "... dispatches, ... barriers, ... bytes of weights".
@@ -61,6 +66,7 @@ class Mind {
     std::unique_ptr<Guest> guest_;
     LoadedProgram program_;
     std::vector<std::byte> manifest_;
+    Brain fresh_;
     agents::Agents agents_;
     agents::AgentsStatus status_{};
     std::string summary_;

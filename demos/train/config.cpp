@@ -192,11 +192,11 @@ Result<TrainConfig> parse_config(std::string_view text) {
         HEARTH_TRY(ppo.finish());
     }
     HEARTH_TRY(root.finish());
-    if (config.task != kHatchlings &&
+    if (config.task != kHatchlings && config.task != kGhostLap &&
         std::ranges::find(classic::kTaskNames, config.task) == classic::kTaskNames.end()) {
         std::string names;
         for (const std::string_view name : classic::kTaskNames) names += std::string(name) + ", ";
-        names += kHatchlings;
+        names += std::string(kHatchlings) + ", " + std::string(kGhostLap);
         return invalid_argument("task: expected one of " + names + ", found '" + config.task + "'");
     }
     if (config.varies_rules && config.task != kHatchlings)

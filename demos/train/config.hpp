@@ -17,16 +17,18 @@ namespace hearth::train {
 
 /// The task whose worlds are the clearings of the game, each with sixteen of ppo.agents.
 inline constexpr std::string_view kHatchlings = "Hatchlings";
+/// The task in which each of ppo.agents drives a car alone on the game's circuit.
+inline constexpr std::string_view kGhostLap = "GhostLap";
 
 struct TrainConfig {
-    std::string task = "CartPole";  ///< of classic::kTaskNames, or kHatchlings
+    std::string task = "CartPole";  ///< of classic::kTaskNames, kHatchlings or kGhostLap
     uint64_t seed = 0;
     int64_t steps = 100'000;  ///< of all worlds together
     std::vector<int64_t> network = {64, 64};
     bool decays = false;              ///< learning rate and clip fall to zero over the run
     int64_t checkpoint_windows = 50;  ///< from one checkpoint to the next
     /// Steps of each world in one recording of the entry rollout; 0: at most 8 on a GPU, at most 4 without one; of
-    /// Hatchlings, whose steps are four frames, 1.
+    /// the games, whose steps are several frames, 1.
     int64_t rollout_steps = 0;
     /// Each episode has rules of its own, as a player may come to set them.  Of Hatchlings alone.
     bool varies_rules = false;

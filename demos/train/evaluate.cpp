@@ -4,7 +4,9 @@
 #include "train/evaluate.hpp"
 
 #include "classic/task.hpp"
+#include "ghost_lap/simulation.hpp"
 #include "hatchlings/world.hpp"
+#include "random.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -79,6 +81,52 @@ Result<Evaluation> evaluate_hatchlings(Learner& learner, int64_t episodes, uint6
     return e;
 }
 
+/// Twenty seconds from the grid for each episode, or until the car must be put back.
+Result<Evaluation> evaluate_ghost_lap(Learner& learner, int64_t at_a_time, int64_t episodes,
+                                      uint64_t seed) {
+    using namespace ghost_lap;
+    const auto begun = std::chrono::steady_clock::now();
+    const Track track = Track::circuit();
+    Evaluation e;
+    e.task = kGhostLap;
+    e.bar = static_cast<double>(kFastestDriverMetres);
+    e.returns.resize(static_cast<size_t>(episodes));
+    e.lengths.resize(static_cast<size_t>(episodes));
+    e.actions.resize(kTenths);
+    struct Drive {
+        size_t episode;
+        Racer racer;
+    };
+    for (size_t first = 0; first < e.returns.size(); first += static_cast<size_t>(at_a_time)) {
+        std::vector<Drive> drives;
+        const size_t end = std::min(e.returns.size(), first + static_cast<size_t>(at_a_time));
+        for (size_t i = first; i < end; ++i)
+            drives.push_back(
+                {i, Racer(track,
+                          Racer::kGridSpread *
+                              scenes::random_signed(seed + i, scenes::Stream::kWorld, 0),
+                          true)});
+        for (int64_t t = 0; t < kEpisodeDecisions && !drives.empty(); ++t) {
+            HostTensor seen(DType::kF32, {static_cast<int64_t>(drives.size()), kObservationSize});
+            auto at = seen.as<float>().begin();
+            for (const Drive& d : drives) at = std::ranges::copy(d.racer.observation(), at).out;
+            HEARTH_ASSIGN(const HostTensor said, learner.act(seen));
+            const auto action = said.as<float>();
+            for (const float value : action) ++e.actions[tenth_of(static_cast<double>(value))];
+            for (size_t i = 0; i < drives.size(); ++i) {
+                Drive& d = drives[i];
+                ++e.lengths[d.episode];
+                for (int f = 0; f < kFramesPerDecision && d.racer.resets() == 0; ++f)
+                    e.returns[d.episode] += static_cast<double>(
+                        drive_frame(d.racer, {action[2 * i], action[2 * i + 1]}));
+            }
+            std::erase_if(drives, [](const Drive& d) { return d.racer.resets() > 0; });
+        }
+    }
+    e.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+    return e;
+}
+
 }  // namespace
 
 Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkpoint,
@@ -87,6 +135,8 @@ Result<Evaluation> evaluate(standalone::Device& device, const Checkpoint& checkp
     HEARTH_ASSIGN(const auto learner, make_player(device, config));
     HEARTH_TRY(learner->restore(checkpoint.snapshot.brain));
     if (config.task == kHatchlings) return evaluate_hatchlings(*learner, episodes, seed);
+    if (config.task == kGhostLap)
+        return evaluate_ghost_lap(*learner, config.ppo.agents, episodes, seed);
     const auto begun = std::chrono::steady_clock::now();
     const classic::TaskInfo info = classic::make_task(config.task)->info();
     const auto count = static_cast<size_t>(episodes);

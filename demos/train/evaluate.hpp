@@ -17,7 +17,7 @@ inline constexpr double kHatchlingsBar = 20;
 
 struct Evaluation {
     std::string task;
-    double bar = 0;                ///< classic::TaskInfo::solved_at, or kHatchlingsBar
+    double bar = 0;                ///< what an episode that succeeded returns at least
     std::vector<double> returns;   ///< of each episode, by seed
     std::vector<int64_t> lengths;  ///< of each episode
     std::vector<int64_t>

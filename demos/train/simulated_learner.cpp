@@ -4,6 +4,8 @@
 #include "train/simulated_learner.hpp"
 
 #include "classic/simulations.hpp"
+#include "ghost_lap/learner.hpp"
+#include "ghost_lap/simulation.hpp"
 #include "hatchlings/learner.hpp"
 #include "hatchlings/simulation.hpp"
 #include "train/pooled.hpp"
@@ -26,7 +28,7 @@ constexpr int64_t kMostSteps = 8, kMostStepsWithoutGpu = 4;
 
 int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& config) {
     if (config.rollout_steps != 0) return config.rollout_steps;
-    if (config.task == kHatchlings) return 1;  // four frames
+    if (config.task == kHatchlings || config.task == kGhostLap) return 1;  // several frames each
     const int64_t horizon = config.ppo.horizon;
     const bool is_gpu = device.properties().deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
     int64_t steps = std::min(horizon, is_gpu ? kMostSteps : kMostStepsWithoutGpu);
@@ -44,6 +46,8 @@ Result<Game> game_of(const TrainConfig& config) {
     if (config.task == kHatchlings)
         return Game{hatchlings::schema(),
                     hatchlings::make_simulation({.varies_rules = config.varies_rules})};
+    if (config.task == kGhostLap)
+        return Game{ghost_lap::schema(), ghost_lap::make_simulation(ghost_lap::Track::circuit())};
     const auto simulation = classic::make_simulation(config.task);
     if (!simulation) return not_found("no task '" + config.task + "'");
     return Game{classic::schema_of(classic::make_task(config.task)->info()), *simulation};
@@ -97,8 +101,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
                                  .data_parallel = ranks.size() > 1};
     // The ranks' first weights are those of the first one.
     const Network network = mlp_network(config.network, tanh, config.seed);
-    const Traces traces =
-        trace_agents(game.schema, network, ppo, game.simulation, rollout, seed);
+    const Traces traces = trace_agents(game.schema, network, ppo, game.simulation, rollout, seed);
     std::vector<Trace*> entries = simulated_entries_of(traces);
     if (only_acts) entries.resize(1);
     std::unique_ptr<SimulatedLearner> learner(new SimulatedLearner());

@@ -10,6 +10,7 @@
 
 #include <hearth/brain.hpp>
 #include <hearth/brain_file.hpp>
+#include <hearth/weights.hpp>
 
 #include <algorithm>
 #include <array>
@@ -268,6 +269,28 @@ TEST_F(GhostLap, YesterdaysGhostRacesAgainAsItDroveAndLearnsNothing) {
         race({.style = "late", .seed = 8, .frames = 500, .rival = yesterday->brain});
     ASSERT_TRUE(alone && beside);
     EXPECT_EQ(alone->weights_hash, beside->weights_hash);
+}
+
+TEST_F(GhostLap, ARivalDrivesByWeightsAloneAsByTheBrainThatHasThem) {
+    const auto yesterday = race({.style = "wide", .seed = 7, .frames = 300});
+    ASSERT_TRUE(yesterday);
+    const Result<Brain> brain = load_brain(yesterday->brain);
+    ASSERT_TRUE(brain.ok()) << brain.status().message();
+    NamedTensors weights;
+    for (const BrainTensor& tensor : brain->tensors)
+        if (!tensor.is_state) weights[tensor.name] = tensor.value;
+    const std::vector<std::byte> file = write_safetensors(weights);
+    const auto whole = race({.seed = 8, .frames = 300, .rival = yesterday->brain});
+    const auto alone = race({.seed = 8, .frames = 300, .rival = file});
+    const auto other = race({.seed = 8, .frames = 300});
+    ASSERT_TRUE(whole && alone && other);
+    EXPECT_EQ(whole->race().state_hash(), alone->race().state_hash());
+    EXPECT_NE(whole->race().state_hash(), other->race().state_hash());
+    weights.erase("actor.1.bias");
+    const auto play = Play::create(device(), 1);
+    ASSERT_TRUE(play.ok()) << play.status().message();
+    EXPECT_NE((*play)->add_rival(write_safetensors(weights)).message().find("actor.1.bias"),
+              std::string::npos);
 }
 
 TEST_F(GhostLap, BrainsOfSomethingElseAreRefusedByName) {

@@ -81,18 +81,29 @@ class Train(unittest.TestCase):
         for name in matrices:
             self.assertFalse(weights[0][name] == weights[1][name], name)
 
-    # Sixteen agents in a world.
-    def test_resumed_run_of_a_game_ends_with_the_same_bits(self):
-        config = CONFIG | {"task": "Hatchlings", "varies_rules": True,
-                           "ppo": {"agents": 32, "horizon": 8, "minibatches": 1, "epochs": 1}}
-        whole, half = self.root / "game", self.root / "half_game"
-        for folder, steps, more in ((whole, 512, []), (half, 256, []), (half, 512, ["--resume"])):
+    def expect_resumed_as_whole(self, config, agents):
+        """Returns the folder of the run that was not interrupted."""
+        config = CONFIG | config | {"ppo": {"agents": agents, "horizon": 8, "minibatches": 1, "epochs": 1}}
+        whole, half = self.root / config["task"], self.root / f"half_{config['task']}"
+        for folder, steps, more in ((whole, 16 * agents, []), (half, 8 * agents, []),
+                                    (half, 16 * agents, ["--resume"])):
             result = run("train", self.write("game", config | {"steps": steps}), "-o", folder, *more)
             self.assertEqual(result.returncode, 0, result.stderr)
         for name in ("last.brain", "run.jsonl", "weights.safetensors"):
             self.assertEqual((whole / name).read_bytes(), (half / name).read_bytes(), name)
+        return whole
+
+    def test_resumed_run_of_hatchlings_ends_with_the_same_bits(self):
+        whole = self.expect_resumed_as_whole({"task": "Hatchlings", "varies_rules": True}, 32)
         found = json.loads(run("evaluate", whole / "last.brain", "--episodes", 1, "--json").stdout)
-        self.assertEqual(sum(found["actions"]), 900 * 16 * 2)
+        self.assertEqual(sum(found["actions"]), 900 * 16 * 2)  # sixteen agents in a world
+
+    def test_resumed_run_of_ghost_lap_ends_with_the_same_bits(self):
+        whole = self.expect_resumed_as_whole({"task": "GhostLap"}, 8)
+        found = json.loads(run("evaluate", whole / "last.brain", "--episodes", 10, "--json").stdout)
+        self.assertEqual(sum(found["actions"]), 2 * sum(found["lengths"]))
+        self.assertLessEqual(max(found["lengths"]), 400)
+        self.assertLess(max(found["returns"]), 371)  # it has learned nothing to speak of
 
     def test_worlds_that_agents_do_not_fill_are_refused(self):
         config = self.write("odd", CONFIG | {"task": "Hatchlings", "ppo": {"agents": 24, "horizon": 8}})

@@ -9,14 +9,6 @@
 namespace hearth::ghost_lap {
 namespace {
 
-constexpr float kEngine = 18.0f;                            // m/s^2 at full throttle, standing
-constexpr float kDrag = kEngine / (kTopSpeed * kTopSpeed);  // 1/m
-constexpr float kMaxCurvature = 0.5f;                       // 1/m at full lock, standing
-constexpr float kSteerSpeedSquared = 133.0f;  // (m/s)^2 at which full lock asks for half of that
-constexpr float kScrub = 10.0f;               // m/s^2 lost while the tyres slide
-constexpr float kRoughGripFactor = 0.6f;      // grip left off the track
-constexpr float kRoughDrag = 1.1f;            // 1/s, drag off the track
-
 float curvature_per_steer(float speed) {
     return kMaxCurvature / (1.0f + speed * speed / kSteerSpeedSquared);
 }

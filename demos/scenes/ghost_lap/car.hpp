@@ -26,6 +26,13 @@ struct Car {
 constexpr float kGrip = 28.0f;      // m/s^2, the most sideways acceleration the tyres give
 constexpr float kBraking = 30.0f;   // m/s^2 at full brake
 constexpr float kTopSpeed = 34.0f;  // m/s, where drag eats the whole engine
+constexpr float kEngine = 18.0f;    // m/s^2 at full throttle, standing
+constexpr float kDrag = kEngine / (kTopSpeed * kTopSpeed);  // 1/m
+constexpr float kMaxCurvature = 0.5f;                       // 1/m at full lock, standing
+constexpr float kSteerSpeedSquared = 133.0f;  // (m/s)^2 at which full lock asks for half of that
+constexpr float kScrub = 10.0f;               // m/s^2 lost while the tyres slide
+constexpr float kRoughGripFactor = 0.6f;      // grip left off the track
+constexpr float kRoughDrag = 1.1f;            // 1/s, drag off the track
 
 /// `action` with both values brought into [-1, 1]; a value that is not finite becomes 0.
 Action clamp_action(Action action);

@@ -7,15 +7,6 @@
 #include <numbers>
 
 namespace hearth::ghost_lap {
-namespace {
-
-constexpr float kMeanSpeed = 20.0f;    // m/s, observed as 0
-constexpr float kSpeedScale = 0.1f;    // per m/s
-constexpr float kLateralScale = 1.5f;  // per half-width
-constexpr float kErrorScale = 4.0f;    // per radian
-constexpr float kTurnScale = 14.0f;    // metres, times the mean curvature up to a point ahead
-
-}  // namespace
 
 float heading_error(const Car& car, const Track& track, const TrackPoint& where) {
     return std::remainder(car.heading - track.heading(where.progress),

@@ -25,6 +25,13 @@ using ActionVector = std::array<float, kActionSize>;
 /// Distances ahead of the car, along the centre line.
 constexpr std::array<float, kLookAheadCount> kLookAheadMetres = {4.0f, 8.0f, 14.0f, 21.0f, 30.0f};
 
+// How the numbers are scaled.
+constexpr float kMeanSpeed = 20.0f;    // m/s, observed as 0
+constexpr float kSpeedScale = 0.1f;    // per m/s
+constexpr float kLateralScale = 1.5f;  // per half-width
+constexpr float kErrorScale = 4.0f;    // per radian
+constexpr float kTurnScale = 14.0f;    // metres, times the mean curvature up to a point ahead
+
 /// What a car at `where` perceives.  A pure function: no noise, no history.
 Observation observe(const Car& car, const Track& track, const TrackPoint& where);
 

@@ -12,12 +12,10 @@
 namespace hearth::ghost_lap {
 namespace {
 
-constexpr float kGridSpread = 0.3f;  // half-widths; how far to the side a car may stand on the grid
-
 enum WorldDraw : uint64_t { kPlayerGrid, kGhostGrid, kRivalGrid };
 
 float grid_lateral(uint64_t seed, WorldDraw draw) {
-    return kGridSpread * scenes::random_signed(seed, scenes::Stream::kWorld, draw);
+    return Racer::kGridSpread * scenes::random_signed(seed, scenes::Stream::kWorld, draw);
 }
 
 std::vector<Line> completed_lines(const Racer& racer) {

@@ -7,12 +7,6 @@
 #include <utility>
 
 namespace hearth::ghost_lap {
-namespace {
-
-constexpr int kStuckFrames = static_cast<int>(Racer::kStuckSeconds * kFramesPerSecond);
-constexpr float kIdleSpeed = 1.5f;  // m/s along the track; slower is not advancing
-
-}  // namespace
 
 Racer::Racer(const Track& track, float grid_lateral, bool is_put_back_when_stuck)
     : track_(&track),

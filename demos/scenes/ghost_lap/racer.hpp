@@ -21,7 +21,10 @@ class Racer {
   public:
     static constexpr float kLostLateral = 2.5f;
     static constexpr float kStuckSeconds = 2.0f;
+    static constexpr int kStuckFrames = static_cast<int>(kStuckSeconds * kFramesPerSecond);
+    static constexpr float kIdleSpeed = 1.5f;      ///< m/s along the track; slower is not advancing
     static constexpr float kGridMetres = 12.0f;    ///< the grid lies this far before the line
+    static constexpr float kGridSpread = 0.3f;     ///< half-widths to the side, at most
     static constexpr float kRollingSpeed = 10.0f;  ///< m/s, at the start and when put back
 
     /// track  must outlive the racer.  grid_lateral  where on the grid it starts, in half-widths.

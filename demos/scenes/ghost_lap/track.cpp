@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kSampleCount = 1024;         // about 0.31 m apart on the demo's circuit
 constexpr int kSplineSteps = 128;          // dense points per control point, before resampling
-constexpr float kFollowWindow = 8.0f;      // metres searched around a known progress
 constexpr float kCornerCurvature = 0.03f;  // 1/m; flatter than 33 m radius is a straight
 constexpr float kCornerTurn = 25.0f * std::numbers::pi_v<float> / 180.0f;
 
@@ -140,7 +139,7 @@ TrackPoint Track::project(glm::vec2 position) const {
 }
 
 TrackPoint Track::project(glm::vec2 position, float near_progress) const {
-    const int reach = static_cast<int>(kFollowWindow / spacing_);
+    const int reach = static_cast<int>(kFollowMetres / spacing_);
     const int middle = static_cast<int>(wrap(near_progress) / spacing_);
     return project_near(position, middle - reach, 2 * reach + 1);
 }

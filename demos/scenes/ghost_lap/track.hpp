@@ -50,7 +50,7 @@ class Track {
 
     /// The nearest point of the whole centre line.
     TrackPoint project(glm::vec2 position) const;
-    /// The nearest point within 8 m of `near_progress`: follows a car without jumping to a
+    /// The nearest point within kFollowMetres of `near_progress`: follows a car without jumping to a
     /// neighbouring stretch of track.
     TrackPoint project(glm::vec2 position, float near_progress) const;
 
@@ -60,12 +60,21 @@ class Track {
     /// Corners of at least 25 degrees, in driving order.
     std::vector<Corner> corners() const;
 
-  private:
+    /// The centre line at equal arc length, from progress 0 on; the last sample is one spacing before the first.
     struct Sample {
         glm::vec2 position;
         float heading;
         float curvature;
     };
+    std::span<const Sample> samples() const { return samples_; }
+    float spacing() const { return spacing_; }  ///< metres from sample to sample
+    /// What heading() gains in a lap: 2 pi or -2 pi.
+    float full_turn() const { return full_turn_; }
+
+    static constexpr float kFollowMetres =
+        8.0f;  ///< project() looks so far around a known progress
+
+  private:
     struct Place;
 
     Place locate(float progress) const;
