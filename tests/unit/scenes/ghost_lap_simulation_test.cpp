@@ -144,7 +144,8 @@ TEST(GhostLapSimulation, AFrameOfAScriptedDriverIsWorthItsMetres) {
         float metres = 0;
         for (uint64_t f = 0; f < uint64_t{kEpisodeDecisions} * kFramesPerDecision; ++f)
             metres += drive_frame(racer, driver.drive(racer, f));
-        EXPECT_LE(metres, racer.distance() + Racer::kGridMetres) << style.name;
+        // 0.01: sums of 1,200 frames in f32
+        EXPECT_LE(metres, racer.distance() + Racer::kGridMetres + 0.01f) << style.name;
         EXPECT_EQ(racer.resets(), 0u) << style.name;
         most = std::max(most, metres);
     }
