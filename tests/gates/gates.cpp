@@ -86,10 +86,11 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
     Crowd crowd(make, r.ppo.agents, seed);
     Run run;
     const Stopwatch making;
-    HEARTH_ASSIGN(const auto learner,
-                  DeviceLearner::create(
-                      site.device, trace_agents(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
-                      static_cast<uint64_t>(r.ppo.agents)));
+    HEARTH_ASSIGN(
+        const auto learner,
+        DeviceLearner::create(site.device,
+                              trace_agents(schema_of(crowd.info()), r.network(seed), r.ppo, seed),
+                              static_cast<uint64_t>(r.ppo.agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
     while (crowd.steps() < r.steps) {
