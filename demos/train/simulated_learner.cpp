@@ -162,12 +162,12 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         for (const LiveSettings& settings : windows) {
             for (int64_t i = 0; i < recordings_; ++i)
                 HEARTH_TRY(record(commands, rollout_, settings));
+            HEARTH_TRY(record(commands, prepare_, settings));
             hearth_readback_part parts[3];
             for (size_t i = 0; i < 3; ++i) parts[i] = hearth_part_of_slot(read_slots_[i], 0, 0);
             HEARTH_ASSIGN(const hearth_readback read,
                           runner_->session().record_readback(commands, parts));
             reads.push_back(read);
-            HEARTH_TRY(record(commands, prepare_, settings));
             for (int64_t i = 0; i < items_; ++i) HEARTH_TRY(record(commands, learn_, settings));
             HEARTH_TRY(record(commands, publish_, settings));
         }
@@ -241,44 +241,51 @@ Status SimulatedLearner::check_consensus() {
 
 // The running statistics are the host's meanwhile, and the device's are empty: what it adds to them is then what these
 // samples are, to be pooled with those of other ranks.
-Status SimulatedLearner::with_shared_statistics(const char* name, const Entry& entry) {
-    const std::string mean = std::string(name) + ".mean",
-                      variance = std::string(name) + ".variance",
-                      count = std::string(name) + ".count";
-    const auto read_all = [&]() -> Result<Statistics> {
-        Statistics s;
-        HEARTH_ASSIGN(s.mean, read(mean));
-        HEARTH_ASSIGN(s.variance, read(variance));
-        HEARTH_ASSIGN(const std::vector<float> counts, read(count));
-        s.count = counts[0];
-        return s;
-    };
-    HEARTH_ASSIGN(const Statistics running, read_all());
-    const float none = 0;
-    HEARTH_TRY(write(count, {&none, 1}));
-    HEARTH_TRY(submit(entry));
-    HEARTH_ASSIGN(const Statistics own, read_all());
-    std::vector<float> flat = own.mean;
-    flat.insert(flat.end(), own.variance.begin(), own.variance.end());
-    flat.push_back(own.count);
-    const std::vector<float> all = of_all_ranks(*ranks_, flat);
-    std::vector<Statistics> parts;
-    for (auto at = all.begin(); at != all.end();) {
-        const auto variances = at + static_cast<ptrdiff_t>(own.mean.size());
-        const auto counts = variances + static_cast<ptrdiff_t>(own.variance.size());
-        parts.push_back({{at, variances}, {variances, counts}, *counts});
-        at = counts + 1;
+Result<Statistics> SimulatedLearner::read_statistics(const std::string& name) {
+    Statistics s;
+    HEARTH_ASSIGN(s.mean, read(name + ".mean"));
+    HEARTH_ASSIGN(s.variance, read(name + ".variance"));
+    HEARTH_ASSIGN(const std::vector<float> counts, read(name + ".count"));
+    s.count = counts[0];
+    return s;
+}
+
+Status SimulatedLearner::prepare_together() {
+    std::vector<std::string> names;
+    if (normalizes_rewards_) names.push_back("rewards");
+    if (normalizes_observations_) names.push_back("observations");
+    std::vector<Statistics> running;
+    for (const std::string& name : names) {
+        HEARTH_ASSIGN(Statistics s, read_statistics(name));
+        running.push_back(std::move(s));
+        const float none = 0;
+        HEARTH_TRY(write(name + ".count", {&none, 1}));
     }
-    const Statistics next = pooled(running, parts);
-    HEARTH_TRY(write(mean, next.mean));
-    HEARTH_TRY(write(variance, next.variance));
-    return write(count, {&next.count, 1});
+    HEARTH_TRY(submit(prepare_));
+    for (size_t i = 0; i < names.size(); ++i) {
+        HEARTH_ASSIGN(const Statistics own, read_statistics(names[i]));
+        std::vector<float> flat = own.mean;
+        flat.insert(flat.end(), own.variance.begin(), own.variance.end());
+        flat.push_back(own.count);
+        const std::vector<float> all = of_all_ranks(*ranks_, flat);
+        std::vector<Statistics> parts;
+        for (auto at = all.begin(); at != all.end();) {
+            const auto variances = at + static_cast<ptrdiff_t>(own.mean.size());
+            const auto counts = variances + static_cast<ptrdiff_t>(own.variance.size());
+            parts.push_back({{at, variances}, {variances, counts}, *counts});
+            at = counts + 1;
+        }
+        const Statistics next = pooled(running[i], parts);
+        HEARTH_TRY(write(names[i] + ".mean", next.mean));
+        HEARTH_TRY(write(names[i] + ".variance", next.variance));
+        HEARTH_TRY(write(names[i] + ".count", {&next.count, 1}));
+    }
+    return {};
 }
 
 Result<Window> SimulatedLearner::play_together() {
-    for (int64_t i = 0; i < recordings_; ++i)
-        HEARTH_TRY(normalizes_rewards_ ? with_shared_statistics("rewards", rollout_)
-                                       : submit(rollout_));
+    for (int64_t i = 0; i < recordings_; ++i) HEARTH_TRY(submit(rollout_));
+    HEARTH_TRY(prepare_together());
     const auto of_all = [&](const char* slot) -> Result<std::vector<float>> {
         HEARTH_ASSIGN(const std::vector<float> own, read(slot));
         return of_all_ranks(*ranks_, own);
@@ -292,8 +299,6 @@ Result<Window> SimulatedLearner::play_together() {
 }
 
 Status SimulatedLearner::learn_together(const LiveSettings& settings) {
-    HEARTH_TRY(normalizes_observations_ ? with_shared_statistics("observations", prepare_)
-                                        : submit(prepare_));
     HEARTH_ASSIGN(const std::vector<float> own, read("learn.minibatches"));
     HEARTH_TRY(write("learn.minibatches", pooled_minibatches(of_all_ranks(*ranks_, own),
                                                              static_cast<size_t>(ranks_->size()))));

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "train/learner.hpp"
+#include "train/pooled.hpp"
 
 #include <hearth/agents/simulation.hpp>
 
@@ -42,8 +43,10 @@ class SimulatedLearner final : public Learner {
     Status share_first_weights();
     Result<Window> play_together();
     Status learn_together(const LiveSettings& settings);
-    /// Runs an entry that adds samples to running statistics, and adds those of all ranks instead.
-    Status with_shared_statistics(const char* name, const Entry& entry);
+    Result<Statistics> read_statistics(const std::string& name);
+    /// Runs `prepare`.  The running statistics are the host's meanwhile, and the device's are empty: what it adds to
+    /// them is then what these samples are, to be pooled with those of other ranks.
+    Status prepare_together();
     Result<std::vector<float>> read(const std::string& slot);
     Status write(const std::string& slot, std::span<const float> values);
 

@@ -19,6 +19,11 @@ namespace hearth::agents {
 
 namespace {
 
+void zero(const Tensor& state) {
+    Trace& trace = *state.trace();
+    trace.assign(state, trace.constant(HostTensor(state.dtype(), state.shape())));
+}
+
 class PpoBuilder {
   public:
     PpoBuilder(const AgentSchema& schema, const Network& network, const Ppo& ppo, uint64_t seed)
@@ -31,6 +36,8 @@ class PpoBuilder {
     void store(Trace& trace) const;
     void frame(Trace& trace) const;
     void prepare(Trace& trace) const;
+    /// The same for windows that `rollout` has played.
+    void prepare_played(Trace& trace) const;
     void learn(Trace& trace) const;
     void gradient(Trace& trace) const;
     /// gradient: the finished trace of that entry, which has the params.
@@ -55,13 +62,18 @@ class PpoBuilder {
     };
     Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
                 const Tensor& id, const Tensor& is_first) const;
-    /// Steps of all worlds, each [steps * worlds, ...], time first.
+    /// Steps of all worlds, each [steps * worlds, ...], time first, and the states that keep them for a window.
     struct Played {
-        Columns columns;  ///< reward: as the simulation gave it
+        Columns columns;  ///< reward: as the simulation gave it; valid: not yet known
         Tensor discounted, episode_return, episode_length;
     };
     Played play(Trace& trace, const Simulation& simulation, const RolloutOptions& options,
                 int64_t steps) const;
+    Played declare_played(Trace& trace) const;
+    /// What is learned from of a window that `rollout` has played: which samples are sound, and what their rewards are
+    /// scaled to.  Counts both.
+    Columns reviewed(Trace& trace, StatusWriter& status) const;
+    void prepare(Trace& trace, StatusWriter& status, const Columns& ring) const;
     /// Writes transitions into the window.
     StatusTensors keep(Trace& trace, Transition t, const Tensor& log_probability,
                        const Tensor& memory) const;
@@ -349,7 +361,22 @@ StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_pro
 
 void PpoBuilder::prepare(Trace& trace) const {
     StatusWriter status(trace, "prepare");
-    const Columns ring = declare(trace, "rollout"), batch = declare(trace, "batch");
+    const Columns ring = declare(trace, "rollout");
+    prepare(trace, status, ring);
+    zero(ring.valid);
+    (void)status.finish();
+}
+
+void PpoBuilder::prepare_played(Trace& trace) const {
+    StatusWriter status(trace, "prepare");
+    const Columns sound = reviewed(trace, status);
+    if (!trace.status().ok()) return;
+    prepare(trace, status, sound);
+    gather_status(trace, status.finish(), {"learn", "publish"});
+}
+
+void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring) const {
+    const Columns batch = declare(trace, "batch");
     const Normalizer normalizer = published_normalizer(trace);
     const Shape window{ppo_.horizon, ppo_.agents};
 
@@ -439,10 +466,6 @@ void PpoBuilder::prepare(Trace& trace) const {
         RunningStatistics::declare(trace, "observations", encoded_)
             .merge(encode_frame(schema_, newest), ring.valid);
     }
-    const auto zero = [&](const Tensor& state) {
-        trace.assign(state, trace.constant(HostTensor(state.dtype(), state.shape())));
-    };
-    zero(ring.valid);
     zero(trace.transient("rollout.step", {}, {}, DType::kI32));
     zero(cursor(trace));
     zero(has_stopped(trace));
@@ -453,7 +476,6 @@ void PpoBuilder::prepare(Trace& trace) const {
     status.set(Diagnostic::kExplainedVariance,
                1.0 - variance(where(is_valid, advantage, 0.0)) /
                          (variance(where(is_valid, returns, 0.0)) + 1e-8));
-    (void)status.finish();
 }
 
 // Sequence q is that of agent q % agents, from decision q / agents * length on.
@@ -626,7 +648,7 @@ Status PpoBuilder::check_rollout(const Simulation& simulation,
 PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
                                     const RolloutOptions& options, int64_t steps) const {
     const int64_t in_each = simulation.agents, worlds = ppo_.agents / in_each;
-    const Tensor counter = run_counter(trace, "rollout.runs");
+    const Tensor runs = run_counter(trace, "rollout.runs");
     const Tensor id = iota(trace, {worlds});
     const Tensor agent_id = in_each == 1 ? id : iota(trace, {ppo_.agents});
     const auto stored = [&](const char* name, int64_t count) {
@@ -642,25 +664,29 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     const Tensor worlds_age = stored("worlds.age", worlds);
     const Tensor worlds_return = stored("worlds.return", ppo_.agents);
     const Tensor worlds_discounted = stored("rewards.discounted", ppo_.agents);
-    const auto begin = [&](const std::string& stream) {
+    /// Draws are those of the step, however a window is cut into recordings.
+    const auto counter_of = [&](int64_t t) {
+        return runs * static_cast<double>(steps) + static_cast<double>(t);
+    };
+    const auto begin = [&](const std::string& stream, const Tensor& counter) {
         return simulation.begin(counter, random_key("worlds." + stream, options.seed), worlds);
     };
 
     const Tensor is_begun = greater(gather(worlds_begun, id), 0.5);
-    Tensor state = where(unsqueeze(is_begun, {-1}), gather(worlds_state, id), begin("first"));
+    Tensor state =
+        where(unsqueeze(is_begun, {-1}), gather(worlds_state, id), begin("first", counter_of(0)));
     Tensor age = gather(worlds_age, id), sum = gather(worlds_return, agent_id);
     Tensor discounted = gather(worlds_discounted, agent_id);
     const Normalizer normalizer = published_normalizer(trace);
     std::vector<Tensor> observations, decisions, log_probabilities, rewards, ends, next, varies,
         sums, ages;
     for (int64_t t = 0; t < steps; ++t) {
-        const std::string at = std::to_string(t);
+        const Tensor counter = counter_of(t);
         const Tensor seen = simulation.observe(state);
         const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
-        const ActionSample said =
-            p.distribution.sample(counter, random_key("act." + at, options.seed));
+        const ActionSample said = p.distribution.sample(counter, random_key("act", options.seed));
         const SimulationStep s = simulation.step(state, game_action(schema_, said.action), counter,
-                                                 random_key("worlds.step." + at, options.seed));
+                                                 random_key("worlds.step", options.seed));
         if (!s.state.ok() || !s.reward.ok() || !s.is_over.ok()) {
             trace.fail(invalid_argument("rollout: the simulation's step gave nothing"));
             return {};
@@ -686,7 +712,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
         varies.push_back(discounted);
         sums.push_back(where(agents_ended, sum, 0.0));
         ages.push_back(of_agents(where(has_ended, age, 0.0)));
-        state = where(unsqueeze(has_ended, {-1}), begin(at), s.state);
+        state = where(unsqueeze(has_ended, {-1}), begin("next", counter), s.state);
         age = where(has_ended, 0.0, age);
         sum = where(agents_ended, 0.0, sum);
         discounted = where(agents_ended, 0.0, discounted);
@@ -712,30 +738,24 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     return played;
 }
 
+PpoBuilder::Played PpoBuilder::declare_played(Trace& trace) const {
+    Played p;
+    p.columns = declare(trace, "rollout");
+    if (ppo_.normalize_rewards) p.discounted = trace.transient("rollout.discounted", {samples()});
+    p.episode_return = trace.transient("rollout.episode_return", {samples()});
+    p.episode_length = trace.transient("rollout.episode_length", {samples()});
+    return p;
+}
+
+// What needs all samples of a window, as counts and scales do, is left to `prepare`: here it would cost a barrier for
+// each reduction in every recording, and a window would depend on how many those are.
 void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
                          const RolloutOptions& options) const {
-    StatusWriter status(trace, "store");
     const int64_t steps = options.steps == 0 ? ppo_.horizon : options.steps;
     const int64_t count = steps * ppo_.agents;
-    const Played played = play(trace, simulation, options, steps);
+    const Played now = play(trace, simulation, options, steps);
     if (!trace.status().ok()) return;
-    const Columns& now = played.columns;
-    Tensor is_sound =
-        logical_and(rows_are_finite(now.observation), rows_are_finite(now.next_observation));
-    is_sound = logical_and(is_sound, rows_are_finite(now.decision));
-    is_sound =
-        logical_and(is_sound, logical_and(is_finite(now.reward), is_finite(now.log_probability)));
-
-    Tensor scaled = where(is_sound, now.reward, 0.0) * ppo_.reward_scale;
-    if (ppo_.normalize_rewards) {
-        const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
-        statistics.merge(unsqueeze(played.discounted, {-1}), number(is_sound));
-        scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
-    }
-    const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
-
-    const Columns ring = declare(trace, "rollout");
-    const Tensor episode_return = trace.transient("rollout.episode_return", {samples()});
+    const Played window = declare_played(trace);
     const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
     const Tensor place = iota(trace, {count}) + step * static_cast<double>(ppo_.agents);
     const auto keep = [&](const Tensor& column, const Tensor& value) {
@@ -744,28 +764,48 @@ void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
         else
             assign_rows(column, place, value);
     };
-    keep(ring.observation, now.observation);
-    keep(ring.decision, now.decision);
-    keep(ring.log_probability, now.log_probability);
-    keep(ring.reward, reward);
-    keep(ring.end, now.end);
-    keep(ring.next_observation, now.next_observation);
-    keep(ring.valid, number(is_sound));
-    keep(episode_return, played.episode_return);
+    keep(window.columns.observation, now.columns.observation);
+    keep(window.columns.decision, now.columns.decision);
+    keep(window.columns.log_probability, now.columns.log_probability);
+    keep(window.columns.reward, now.columns.reward);
+    keep(window.columns.end, now.columns.end);
+    keep(window.columns.next_observation, now.columns.next_observation);
+    if (ppo_.normalize_rewards) keep(window.discounted, now.discounted);
+    keep(window.episode_return, now.episode_return);
+    keep(window.episode_length, now.episode_length);
     // A window that is recorded again before prepare has seen it begins anew.
     trace.assign(step, mod(step + static_cast<double>(steps),
                            trace.constant(static_cast<double>(ppo_.horizon), DType::kI32)));
-
-    status.add(Counter::kSamples, sum(number(is_sound)));
-    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
-    count_limited_observations(status, schema_, now.observation, published_normalizer(trace),
-                               ppo_.rails.observation_limit);
-    const Tensor is_over = greater(now.end, 0.5);
-    average_episodes(status, is_over, sum(number(is_over)), played.episode_return,
-                     played.episode_length);
-    gather_status(trace, status.finish());
     const std::string read[] = {"actor", "critic"};
     read_copies(trace, kPublished, read);
+}
+
+PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) const {
+    const Played played = declare_played(trace);
+    Columns c = played.columns;
+    Tensor is_sound =
+        logical_and(rows_are_finite(c.observation), rows_are_finite(c.next_observation));
+    is_sound = logical_and(is_sound, rows_are_finite(c.decision));
+    is_sound =
+        logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_probability)));
+    Tensor scaled = where(is_sound, c.reward, 0.0) * ppo_.reward_scale;
+    if (ppo_.normalize_rewards) {
+        // By what was known before this window.
+        const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
+        statistics.merge(unsqueeze(played.discounted, {-1}), number(is_sound));
+        scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
+    }
+    c.reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
+    c.valid = number(is_sound);
+
+    status.add(Counter::kSamples, sum(c.valid));
+    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    count_limited_observations(status, schema_, c.observation, published_normalizer(trace),
+                               ppo_.rails.observation_limit);
+    const Tensor is_over = greater(c.end, 0.5);
+    average_episodes(status, is_over, sum(number(is_over)), played.episode_return,
+                     played.episode_length);
+    return c;
 }
 
 void PpoBuilder::learn(Trace& trace) const {
@@ -870,7 +910,7 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo
     std::vector<EntryBody> entries = {
         {"act", [&](Trace& t) { b.act(t); }},
         {"rollout", [&](Trace& t) { b.rollout(t, simulation, options); }},
-        {"prepare", [&](Trace& t) { b.prepare(t); }}};
+        {"prepare", [&](Trace& t) { b.prepare_played(t); }}};
     const Trace* gradient = nullptr;
     if (options.data_parallel) {
         entries.push_back({"gradient", [&](Trace& t) {

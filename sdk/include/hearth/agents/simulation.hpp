@@ -54,15 +54,16 @@ struct RolloutOptions {
     bool data_parallel = false;
 };
 
-/// The entries act, rollout, prepare, learn, publish and adapt: ppo.agents agents in as many worlds as they fill.  `rollout` has no
-/// inputs.  It acts by the published weights, steps all worlds, begins anew where an episode ended, and writes the
-/// window that `prepare` reads; the worlds are transient states.  Each window also tells
+/// The entries act, rollout, prepare, learn, publish and adapt: ppo.agents agents in as many worlds as they fill.  `rollout`
+/// has no inputs.  It acts by the published weights, steps all worlds, begins anew where an episode ended, and writes
+/// what they did into the window that `prepare` reads; the worlds are transient states.  A window is the same to the
+/// bit however it is cut into recordings, on one device.  Each also tells
 ///
 ///     rollout.end             f32 [horizon * agents], time first: 0, 1 (over) or 2 (cut off) for each step
 ///     rollout.episode_return  the same shape: where end is not 0, the sum of the episode's rewards
 ///
-/// which stay until the next window overwrites them.  Rewards are scaled (Ppo::normalize_rewards) by what was known
-/// before the recording began.
+/// which stay until the next window overwrites them.  `prepare` counts samples and episodes, and scales rewards
+/// (Ppo::normalize_rewards) by what was known before the window.
 ///
 /// With data_parallel a minibatch is two entries, so that what devices found can be summed in between:
 ///
