@@ -163,8 +163,8 @@ TEST(ClassicSimulations, AWindowHasAtMostSoManyDispatchesAndBarriers) {
             ++(step.kind == StepKind::kBarrier ? barriers : dispatches);
         const std::string chain = compiled->notes.empty() ? "" : compiled->notes.back();
         EXPECT_NE(chain.find("row program"), std::string::npos) << chain;
-        EXPECT_LE(dispatches, 33) << chain;
-        EXPECT_LE(barriers, 11) << chain;
+        EXPECT_LE(dispatches, 8) << chain;
+        EXPECT_LE(barriers, 2) << chain;
     }
 }
 
