@@ -22,9 +22,9 @@ using namespace agents;
 
 namespace {
 
-// A GPU's driver takes long to compile the code of many steps: 47 s for 32 of them on an H200, where four recordings
-// of eight run faster, too.  What a driver without a GPU compiles for each step is a kernel of its own.
-constexpr int64_t kMostSteps = 8, kMostStepsWithoutGpu = 4;
+// A GPU's driver takes long to compile the code of many steps: 47 s for 32 of them on an H200, 4 s for eight, under a
+// second for two; a recording costs some 30 us.  What a driver without a GPU compiles for each step is a kernel of its own.
+constexpr int64_t kMostSteps = 2, kMostStepsWithoutGpu = 4;
 
 int64_t steps_of_recording(const standalone::Device& device, const TrainConfig& config) {
     if (config.rollout_steps != 0) return config.rollout_steps;
