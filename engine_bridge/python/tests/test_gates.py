@@ -59,7 +59,10 @@ def test_a_good_brain_succeeds_and_the_tool_rates_it_higher(carts):
         told = gates.evaluate(carts / f"{name}.brain", carts / "cart.hearth", task, episodes=16)
         (carts / f"{name}.json").write_text(told.to_json())
     assert told.summary()["success"] == 1.0
-    tool = Path(os.environ.get("HEARTH_LIBRARY", "")).parents[1] / "bin" / "hearth_train"
+    library = os.environ.get("HEARTH_LIBRARY")
+    if not library:
+        pytest.skip("needs HEARTH_LIBRARY: hearth_train is built beside it, and is not in the wheel")
+    tool = Path(library).parents[1] / "bin" / "hearth_train"
     if not tool.exists():
         pytest.skip(f"needs {tool}, built with the demos")
     said = subprocess.run([tool, "league", carts / "left.json", carts / "good.json", "--json"], check=True,
