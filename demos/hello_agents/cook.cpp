@@ -26,9 +26,9 @@ Status cook_cart_pole(const char* path) {
     ppo.normalize_observations = ppo.normalize_rewards = false;
     const AgentManifest manifest = manifest_of(schema, ppo);
     const Traces traces = trace_agents(schema, mlp_network({64, 64}), ppo);
-    // GPUs get networks as one kernel; drivers that run on the CPU, which have small subgroups, would rather not.
+    // GPUs get networks as one kernel; drivers that run on the CPU would rather not.
     CookProfile gpu{.name = "gpu"}, cpu{.name = "cpu"};
-    cpu.options.caps.subgroup_size = 8;
+    cpu.options.caps.is_software = true;
     HEARTH_ASSIGN(const Cooked cooked,
                   cook(driven_entries_of(traces, manifest), {.profiles = {gpu, cpu},
                                                              .rows_capacity = manifest.agents,

@@ -59,7 +59,7 @@ LoomTraces trace_loom() {
 
 CompileOptions loom_options(bool for_cpu) {
     CompileOptions options{.rows_capacity = kBatch, .keep_source = false};
-    if (for_cpu) options.caps.subgroup_size = 8;
+    if (for_cpu) options.caps.is_software = true;
     return options;
 }
 

@@ -64,7 +64,7 @@ TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
     CompileOptions options{.caps = device().caps().value(), .row_programs = RowPrograms::kNever};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
-    options.caps.subgroup_size = 32;
+    options.caps.is_software = false;
     options.caps.matrix_cores = MatrixCores::kNone;
     const auto compiled = compile_graphs({graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();

@@ -186,6 +186,7 @@ class ConvKernel : public VulkanTest, public testing::WithParamInterface<ConvCas
     DeviceCaps gpu_caps() {
         DeviceCaps caps = device().caps().value();
         if (GetParam().dtype == DType::kF16 && caps.matrix_cores != MatrixCores::kNone) return caps;
+        caps.is_software = false;
         caps.subgroup_size = std::max(32u, caps.subgroup_size);
         return caps;
     }

@@ -32,8 +32,8 @@ class CopyKernel : public VulkanTest {
         return trace.finish().value();
     }
 
-    static Result<Program> compiled_for(const Graph& graph, DeviceCaps caps, uint32_t lanes) {
-        caps.subgroup_size = lanes;
+    static Result<Program> compiled_for(const Graph& graph, DeviceCaps caps, bool is_software) {
+        caps.is_software = is_software;
         CompileOptions options{.caps = caps};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
@@ -48,7 +48,7 @@ class CopyKernel : public VulkanTest {
 
 TEST_F(CopyKernel, ExchangesStates) {
     const Graph graph = exchange();
-    const auto program = compiled_for(graph, device().caps().value(), 32);
+    const auto program = compiled_for(graph, device().caps().value(), false);
     ASSERT_TRUE(program.ok()) << program.status().message();
     EXPECT_EQ(copies_in(*program), 0);
     const auto runner = standalone::ProgramRunner::create(device(), save_program(*program));
@@ -68,13 +68,13 @@ TEST_F(CopyKernel, ExchangesStates) {
 
 TEST_F(CopyKernel, IsLeftOutWhereTheDriverCopiesOrNothingIsCopied) {
     const Graph graph = exchange();
-    const auto on_cpu = compiled_for(graph, device().caps().value(), 8);
+    const auto on_cpu = compiled_for(graph, device().caps().value(), true);
     ASSERT_TRUE(on_cpu.ok()) << on_cpu.status().message();
     EXPECT_GT(copies_in(*on_cpu), 0);
     Trace trace("count");
     const Tensor n = trace.state("n", {4});
     trace.assign(n, n + 1.0);
-    const auto in_place = compiled_for(trace.finish().value(), device().caps().value(), 32);
+    const auto in_place = compiled_for(trace.finish().value(), device().caps().value(), false);
     ASSERT_TRUE(in_place.ok()) << in_place.status().message();
     EXPECT_EQ(in_place->kernels.size(), 1u);
 }

@@ -43,7 +43,7 @@ class ManyProducts : public VulkanTest {
         const auto expected = interpret(graph, inputs, weights, rows);
         CompileOptions options;
         options.caps = device().caps().value();
-        if (as_on_gpu) options.caps.subgroup_size = 32;
+        if (as_on_gpu) options.caps.is_software = false;
         options.rows_capacity = static_cast<uint64_t>(capacity);
         options.fuse = false;  // or a row program would compute it
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")

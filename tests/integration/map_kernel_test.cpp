@@ -158,6 +158,7 @@ TEST_P(MapKernel, EqualsTheReference) {
         options.binding_model = BindingModel::kDescriptor;
     // Of a device with few threads, so that small tensors will do.
     options.caps.subgroup_size = 8;
+    options.caps.is_software = true;
     const auto compiled = compile_graphs({graph}, options);
     ASSERT_TRUE(compiled.ok()) << compiled.status().message();
     const bool has_halves = options.caps.narrow_storage().bits16;

@@ -191,7 +191,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
 
 TEST_P(MatmulKernel, EqualsTheReferenceWithWhateverFollows) {
     CompileOptions as_on_gpu = options();
-    as_on_gpu.caps.subgroup_size = std::max(32u, as_on_gpu.caps.subgroup_size);
+    as_on_gpu.caps.is_software = false;
     as_on_gpu.caps.matrix_cores = MatrixCores::kNone;
     // The marks are of tiles that fit in so much.
     as_on_gpu.caps.shared_memory_bytes = 32768;

@@ -74,7 +74,7 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
                                        .row_programs = row_programs};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             compile_options.binding_model = BindingModel::kDescriptor;
-        compile_options.caps.subgroup_size = 32;
+        compile_options.caps.is_software = false;
         compile_options.caps.matrix_cores = MatrixCores::kNone;
         const auto compiled = compile_graphs({graph}, compile_options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();

@@ -33,7 +33,7 @@ class ReductionKernel : public VulkanTest {
         CompileOptions options{.caps = device().caps().value(),
                                .rows_capacity = kRowCount + 1,
                                .row_programs = RowPrograms::kAlways};
-        options.caps.subgroup_size = 32;
+        options.caps.is_software = false;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile_graphs({graph}, options);

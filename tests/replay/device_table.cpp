@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Programs for devices that players have: what is compiled for each of them keeps to its limits.
-// docs/devices.md shows the table; HEARTH_DEVICES=write writes it.
+// Programs for devices that players have: what is compiled for each of them keeps to its limits, and which
+// profile of a package the runtime takes there.  docs/devices.md shows the tables; HEARTH_DEVICES=write
+// writes it.
 
 #include "brain.hpp"
 #include "compile/compile.hpp"
@@ -10,10 +11,12 @@
 #include "program/package.hpp"
 #include "program/spirv.hpp"
 #include "support/cases.hpp"
+#include "support/described_device.hpp"
 
 #include <hearth/io.hpp>
 
 #include <gtest/gtest.h>
+#include <programs/profiles.hpp>
 
 #include <cstdlib>
 #include <fstream>
@@ -23,185 +26,258 @@ namespace hearth::test {
 namespace {
 
 /// Read off public reports of drivers, 2024 and 2026.
-struct Device {
-    const char* name;
-    uint32_t shared_kib, subgroup;
-    MatrixShape matrix{0, 0, 0};  ///< none
-    bool has_f16 = true;
-    uint64_t buffer_mib = 1024;
-    const char* was_run = "no";
+const DeviceDescription kDevices[] = {
+    {"GeForce 10", 48, 32, 32, 32, {0, 0, 0}, false, 4096, 256},
+    {"GeForce 20 to 50", 48, 32, 32, 32, {16, 16, 16}, true, 4096, 256},
+    {"Radeon RX 500, Windows", 32, 64, 64, 64, {0, 0, 0}, false, 2048},
+    {"Radeon RX 7000 and 9000, Windows", 32, 64, 32, 64, {16, 16, 16}, true, 2048},
+    {"Radeon RX 7000 and 9000, RADV", 64, 64, 32, 64, {16, 16, 16}, true, 4096, 256},
+    {"Steam Deck", 64, 64, 32, 64, {0, 0, 0}, true, 4096, 256},
+    {"Arc A", 48, 32, 8, 32, {8, 8, 16}, true, 1024, 256},
+    {"Arc A, older drivers", 32, 32, 8, 32, {8, 8, 16}, true, 1024, 256},
+    {"Arc B", 48, 32, 16, 32, {8, 16, 16}, true, 1024, 256},
+    {"Intel UHD, Iris Xe", 32, 32, 8, 32, {0, 0, 0}, true, 1024, 256},
+    {"Apple through MoltenVK", 32, 32, 32, 32, {0, 0, 0}, true, 1024},
+    {"lavapipe", 32, 8, 8, 8, {0, 0, 0}, true, 128, 256, VK_API_VERSION_1_3, true},
+    {"phones of Vulkan 1.1", 16, 16, 0, 0, {0, 0, 0}, false, 128, 128, VK_API_VERSION_1_1},
+    {"H200", 48, 32, 32, 32, {16, 16, 16}, true, 4096, 256},
 };
 
-constexpr Device kDevices[] = {
-    {"GeForce 10", 48, 32, {0, 0, 0}, false},
-    {"GeForce 20 to 50", 48, 32, {16, 16, 16}},
-    {"Radeon RX 500, Windows", 32, 64, {0, 0, 0}, false},
-    {"Radeon RX 7000 and 9000, Windows", 32, 64, {16, 16, 16}},
-    {"Radeon RX 7000 and 9000, RADV", 64, 64, {16, 16, 16}},
-    {"Steam Deck", 64, 64},
-    {"Arc A", 48, 32, {8, 8, 16}},
-    {"Arc B", 48, 32, {8, 16, 16}},
-    {"Intel UHD, Iris Xe", 32, 32},
-    {"Apple through MoltenVK", 32, 32},
-    {"lavapipe", 32, 8, {0, 0, 0}, true, 128, "yes"},
-    {"phones, Android baseline 2025", 16, 16, {0, 0, 0}, false, 128},
-    {"H200", 48, 32, {16, 16, 16}, true, 4096, "yes"},
-};
-
-DeviceCaps caps_of(const Device& d) {
-    DeviceCaps caps;
-    caps.name = d.name;
-    caps.subgroup_size = d.subgroup;
-    caps.shared_memory_bytes = d.shared_kib << 10;
-    caps.max_buffer_bytes = d.buffer_mib << 20;
-    caps.max_workgroup_invocations = caps.max_workgroup_size_x = d.shared_kib > 16 ? 1024 : 256;
-    caps.fp16_arithmetic = caps.fp16_storage = caps.int8_storage = d.has_f16;
-    caps.matrix = d.matrix;
-    if (d.matrix.m != 0) caps.matrix_cores = MatrixCores::kKhr;
-    return caps;
+bool was_run_on(const DeviceDescription& device) {
+    const std::string_view name = device.name;
+    return name == "lavapipe" || name == "H200";
 }
+
+/// Profiles of a package for all of them, best first: as many as one may have.
+constexpr const char* kProfiles[] = {"coopmat",  "coopmat-64", "coopmat-8x16x16", "coopmat-8x8x16",
+                                     "fp16-32k", "large-32k",  "baseline",        "vulkan-1.1"};
 
 /// What a program's kernels need at most.
 struct Needs {
     uint64_t shared_bytes = 0;
     uint32_t invocations = 0;
+    uint32_t subgroup_size = 0;  ///< 0: any
     MatrixShape matrix{0, 0, 0};
 };
 
-void expect_to_fit(const Result<Compiled>& made, const DeviceCaps& caps, Needs& needs) {
-    ASSERT_TRUE(made.ok()) << caps.name << ": " << made.status().message();
-    const auto program = load_program(made->bytes);
+bool can_have_subgroups_of(uint32_t size, const DeviceDescription& d) {
+    return size == 0 || size == d.subgroup_size ||
+           (size >= d.min_subgroup_size && size <= d.max_subgroup_size);
+}
+
+void expect_to_fit(const Compiled& made, const DeviceDescription& device, Needs& needs) {
+    const DeviceCaps caps = device.caps();
+    const auto program = load_program(made.bytes);
     ASSERT_TRUE(program.ok()) << program.status().message();
     for (const Kernel& kernel : program->kernels) {
+        const std::string where = caps.name + " " + kernel.name;
         std::vector<SpirvId> ids(spirv_bound(kernel.spirv));
         SpirvFacts facts;
         ViewError error;
         ASSERT_TRUE(read_spirv(kernel.spirv, {}, ids, &facts, &error)) << error.text.c_str();
         const uint32_t invocations =
             facts.local_size[0] * facts.local_size[1] * facts.local_size[2];
-        EXPECT_LE(facts.shared_bytes, caps.shared_memory_bytes) << caps.name << " " << kernel.name;
-        EXPECT_LE(invocations, caps.max_workgroup_invocations) << caps.name << " " << kernel.name;
-        EXPECT_LE(facts.push_bytes, caps.push_constant_bytes) << caps.name << " " << kernel.name;
+        EXPECT_LE(facts.version, caps.spirv_version) << where;
+        EXPECT_LE(facts.shared_bytes, caps.shared_memory_bytes) << where;
+        EXPECT_LE(invocations, caps.max_workgroup_invocations) << where;
+        EXPECT_LE(facts.push_bytes, caps.push_constant_bytes) << where;
         const bool needs_f16 = kernel.needs_fp16_arithmetic || kernel.needs_fp16_storage;
-        EXPECT_TRUE(!needs_f16 || caps.fp16_arithmetic) << caps.name << " " << kernel.name;
+        EXPECT_TRUE(!needs_f16 || caps.fp16_arithmetic) << where;
+        EXPECT_TRUE(can_have_subgroups_of(kernel.subgroup_size, device)) << where;
         if (kernel.needs_matrix_cores != MatrixCores::kNone) {
-            EXPECT_EQ(kernel.matrix, caps.matrix) << caps.name << " " << kernel.name;
+            EXPECT_EQ(kernel.matrix, caps.matrix) << where;
+            // Subgroups are full, and each has whole matrices.
+            EXPECT_EQ(kernel.local_size[0] % kernel.subgroup_size, 0u) << where;
             needs.matrix = kernel.matrix;
         }
         needs.shared_bytes = std::max(needs.shared_bytes, facts.shared_bytes);
         needs.invocations = std::max(needs.invocations, invocations);
+        needs.subgroup_size = std::max(needs.subgroup_size, kernel.subgroup_size);
     }
     EXPECT_LE(program->arena_bytes, caps.max_buffer_bytes) << caps.name;
 }
 
-Result<Compiled> compile_digits(const DeviceCaps& caps) {
-    Trace read("read");
-    read.output("scores", demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
-    CompileOptions options{.caps = caps, .rows_capacity = 64};
-    options.precision = caps.fp16_arithmetic ? Precision::kF16 : Precision::kF32;
-    return compile({&read}, options);
+Precision precision_for(const DeviceCaps& caps) {
+    return caps.fp16_arithmetic ? Precision::kF16 : Precision::kF32;
 }
 
-Result<Compiled> compile_ghost(const DeviceCaps& caps) {
-    const auto traces = ghost_lap::trace_brain(1);
-    const auto manifest = ghost_lap::manifest();
-    return compile(agents::driven_entries_of(traces, manifest),
-                   {.caps = caps, .rows_capacity = manifest.agents});
-}
+/// A network: its entries, and how they are compiled.
+struct Network {
+    std::vector<Trace*> entries;
+    uint64_t rows_capacity = 1;
+    bool is_rounded = true;  ///< to f16 where there is f16
+};
 
-Result<Compiled> compile_model(const ImportedModel& model, const DeviceCaps& caps) {
-    Trace act("act");
-    std::vector<Tensor> inputs;
-    for (const ModelPort& port : model.inputs())
-        inputs.push_back(act.input(port.name, port.shape, port.dtype));
-    act.output("y", model.apply(act, inputs)[0]);
-    CompileOptions options{.caps = caps, .rows_capacity = 1};
-    options.precision = caps.fp16_arithmetic ? Precision::kF16 : Precision::kF32;
-    return compile({&act}, options);
-}
-
-std::string text_of(const Needs& needs) {
-    std::string text = std::to_string((needs.shared_bytes + 1023) / 1024) + " KiB, " +
-                       std::to_string(needs.invocations);
-    if (needs.matrix.m != 0)
-        text += ", " + std::to_string(needs.matrix.m) + "x" + std::to_string(needs.matrix.n) + "x" +
-                std::to_string(needs.matrix.k);
-    return text;
-}
-
-constexpr const char* kHead =
-    "# Devices\n\n"
-    "What some networks are compiled to for devices that players have: of all kernels the most "
-    "shared memory and the\n"
-    "most invocations of a workgroup, and the shape of matrices where a kernel uses matrix cores. "
-    "The devices' limits\n"
-    "are read off public reports of drivers. Only those marked have run it; of the others it is "
-    "known that what is\n"
-    "compiled keeps to their limits (`hearth_test_replay`, `DeviceTable`), not that it is fast "
-    "there, or runs.\n"
-    "`HEARTH_DEVICES=write build/release/bin/hearth_test_replay` writes this page.\n\n"
-    "| device | shared KiB | subgroup | matrices | f16 | run on it | Ghost Lap's learner | digits "
-    "| U-Net |\n"
-    "|---|---|---|---|---|---|---|---|---|\n";
-
-TEST(DeviceTable, WhatIsCompiledKeepsToEachDevicesLimitsAndIsDocumented) {
-    const auto path = std::filesystem::path(HEARTH_TORCH_DATA) / "nets/unet/model.onnx";
-    const auto unet = import_onnx_file(path.string());
-    ASSERT_TRUE(unet.ok()) << unet.status().message();
-    std::string page = kHead;
-    for (const Device& device : kDevices) {
-        const DeviceCaps caps = caps_of(device);
-        Needs policy, digits, image;
-        expect_to_fit(compile_ghost(caps), caps, policy);
-        expect_to_fit(compile_digits(caps), caps, digits);
-        expect_to_fit(compile_model(*unet, caps), caps, image);
-        const MatrixShape m = device.matrix;
-        page += "| " + std::string(device.name) + " | " + std::to_string(device.shared_kib) +
-                " | " + std::to_string(device.subgroup) + " | " +
-                (m.m == 0 ? "no"
-                          : std::to_string(m.m) + "x" + std::to_string(m.n) + "x" +
-                                std::to_string(m.k)) +
-                " | " + (device.has_f16 ? "yes" : "no") + " | " + device.was_run + " | " +
-                text_of(policy) + " | " + text_of(digits) + " | " + text_of(image) + " |\n";
+/// Compiled for each device as it is.
+void expect_to_fit_each_device(const Network& network) {
+    for (const DeviceDescription& device : kDevices) {
+        CompileOptions options{.caps = device.caps(), .rows_capacity = network.rows_capacity};
+        if (network.is_rounded) options.precision = precision_for(options.caps);
+        const auto made = compile(network.entries, options);
+        ASSERT_TRUE(made.ok()) << device.name << ": " << made.status().message();
+        Needs needs;
+        expect_to_fit(*made, device, needs);
     }
-    if (const char* setting = std::getenv("HEARTH_DEVICES"); setting != nullptr)
-        std::ofstream(HEARTH_DEVICES_PAGE) << page;
-    std::stringstream written;
-    written << std::ifstream(HEARTH_DEVICES_PAGE).rdbuf();
-    EXPECT_EQ(written.str(), page) << "docs/devices.md is not current";
 }
 
-/// A profile for 48 KiB is for cards with 16 or 32 too where its kernels share less.
-TEST(DeviceTable, APackageAsksForTheSharedMemoryThatItsKernelsHave) {
+Result<Cooked> cook_for_all(const Network& network) {
+    CookOptions options;
+    options.rows_capacity = network.rows_capacity;
+    for (const char* name : kProfiles) {
+        HEARTH_ASSIGN(CookProfile profile, programs::make_profile(name, nullptr));
+        if (network.is_rounded) profile.options.precision = precision_for(profile.options.caps);
+        options.profiles.push_back(std::move(profile));
+    }
+    return cook(network.entries, options);
+}
+
+std::string text_of(const MatrixShape& m) {
+    return m.m == 0 ? "no"
+                    : std::to_string(m.m) + "x" + std::to_string(m.n) + "x" + std::to_string(m.k);
+}
+
+/// What the runtime takes of the package on each device: "fp16-32k, 9 KiB, 256", and the matrices.
+std::vector<std::string> cells_of(const Result<Cooked>& package) {
+    std::vector<std::string> cells;
+    EXPECT_TRUE(package.ok()) << package.status().message();
+    if (!package.ok()) return std::vector<std::string>(std::size(kDevices));
+    for (const DeviceDescription& device : kDevices) {
+        const DescribedHost host(device);
+        const auto context = host.make_context();
+        EXPECT_TRUE(context.ok()) << device.name << ": " << context.status().message();
+        if (!context.ok()) return std::vector<std::string>(std::size(kDevices));
+        const auto program = LoadedProgram::load_package(*context, package->bytes, true);
+        EXPECT_TRUE(program.ok()) << device.name << ": " << program.status().message();
+        std::string& cell = cells.emplace_back();
+        if (!program.ok()) continue;
+        cell = program->info().profile;
+        const auto chosen = std::ranges::find(package->profiles, cell, &CookedProfile::name);
+        Needs needs;
+        expect_to_fit(chosen->compiled, device, needs);
+        cell += ", " + std::to_string((needs.shared_bytes + 1023) / 1024) + " KiB";
+        if (needs.matrix.m != 0)
+            cell += ", " + text_of(needs.matrix) + " by subgroups of " +
+                    std::to_string(needs.subgroup_size);
+    }
+    return cells;
+}
+
+/// The page's parts between lines that begin with "## ": each test writes and compares its own.
+std::vector<std::string> sections_of_page() {
+    std::ifstream file(HEARTH_DEVICES_PAGE);
+    std::vector<std::string> sections(1);
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with("## ")) sections.emplace_back();
+        sections.back() += line + "\n";
+    }
+    return sections;
+}
+
+void expect_section(const std::string& title, const std::string& text) {
+    const std::string section = "## " + title + "\n\n" + text;
+    std::vector<std::string> sections = sections_of_page();
+    const auto found = std::ranges::find_if(
+        sections, [&](const std::string& s) { return s.starts_with("## " + title + "\n"); });
+    ASSERT_NE(found, sections.end()) << "docs/devices.md has no section '" << title << "'";
+    const bool is_last = found + 1 == sections.end();
+    const std::string expected = section + (is_last ? "" : "\n");
+    if (std::getenv("HEARTH_DEVICES") != nullptr) {
+        *found = expected;
+        std::ofstream file(HEARTH_DEVICES_PAGE);
+        for (const std::string& s : sections) file << s;
+    }
+    EXPECT_EQ(*found, expected) << "docs/devices.md is not current";
+}
+
+void trace_digits(Trace& read) {
+    read.output("scores", demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
+}
+
+TEST(DeviceTable, LimitsOfTheDevicesAreDocumented) {
+    std::string text =
+        "| device | Vulkan | shared KiB | subgroup (on request) | matrices | f16 | run on it |\n"
+        "|---|---|---|---|---|---|---|\n";
+    for (const DeviceDescription& d : kDevices) {
+        text += "| " + std::string(d.name) + " | 1." +
+                std::to_string(VK_API_VERSION_MINOR(d.api_version)) + " | " +
+                std::to_string(d.shared_kib) + " | " + std::to_string(d.subgroup_size);
+        if (d.min_subgroup_size != d.max_subgroup_size)
+            text += " (" + std::to_string(d.min_subgroup_size) + " to " +
+                    std::to_string(d.max_subgroup_size) + ")";
+        text += " | " + text_of(d.matrix) + " | " + (d.has_f16 ? "yes" : "no") + " | " +
+                (was_run_on(d) ? "yes" : "no") + " |\n";
+    }
+    expect_section("The devices", text);
+}
+
+TEST(DeviceTable, WhatAPolicyAndDigitsBecomeKeepsToEachDevicesLimitsAndIsDocumented) {
     const auto traces = ghost_lap::trace_brain(1);
     const auto manifest = ghost_lap::manifest();
-    CookProfile large{"large", {}};
-    large.options.caps.shared_memory_bytes = 48 << 10;
-    CookOptions options;
-    options.profiles = {large};
-    options.rows_capacity = manifest.agents;
-    const auto cooked = cook(agents::driven_entries_of(traces, manifest), options);
-    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
-    PackageView view;
-    ViewError error;
-    ASSERT_TRUE(view.open(cooked->bytes, &error)) << error.text.c_str();
-    Needs needs;
-    expect_to_fit(cooked->profiles[0].compiled, large.options.caps, needs);
-    EXPECT_EQ(view.profiles()[0].shared_memory_bytes, needs.shared_bytes);
-    EXPECT_GT(needs.shared_bytes, 0u);
-    EXPECT_LE(needs.shared_bytes, 16u << 10);
+    const Network policy{agents::driven_entries_of(traces, manifest), manifest.agents, false};
+    Trace read("read");
+    trace_digits(read);
+    const Network digits{{&read}, 64};
+    expect_to_fit_each_device(policy);
+    expect_to_fit_each_device(digits);
+    const auto learner = cells_of(cook_for_all(policy)), scores = cells_of(cook_for_all(digits));
+    std::string text = "| device | Ghost Lap's learner | digits |\n|---|---|---|\n";
+    for (size_t i = 0; i < std::size(kDevices); ++i)
+        text +=
+            "| " + std::string(kDevices[i].name) + " | " + learner[i] + " | " + scores[i] + " |\n";
+    expect_section("A policy that learns, and a small convolutional network", text);
 }
 
 /// SqueezeNet lies with the reference cases.
-TEST(DeviceTable, SqueezeNetKeepsToEachDevicesLimits) {
+TEST(DeviceTable, WhatSqueezeNetBecomesKeepsToEachDevicesLimitsAndIsDocumented) {
     const auto folder = reference_cases::place_of("nets/squeezenet1_1");
     if (!folder) GTEST_SKIP() << "HEARTH_CASES names no folder with squeezenet1_1";
     const auto model = import_onnx_file((*folder / "model.onnx").string());
     ASSERT_TRUE(model.ok()) << model.status().message();
-    for (const Device& device : kDevices) {
-        const DeviceCaps caps = caps_of(device);
-        Needs needs;
-        expect_to_fit(compile_model(*model, caps), caps, needs);
+    Trace act("act");
+    std::vector<Tensor> inputs;
+    for (const ModelPort& port : model->inputs())
+        inputs.push_back(act.input(port.name, port.shape, port.dtype));
+    act.output("y", model->apply(act, inputs)[0]);
+    const Network network{{&act}};
+    expect_to_fit_each_device(network);
+    const auto cells = cells_of(cook_for_all(network));
+    std::string text = "| device | SqueezeNet 1.1 |\n|---|---|\n";
+    for (size_t i = 0; i < std::size(kDevices); ++i)
+        text += "| " + std::string(kDevices[i].name) + " | " + cells[i] + " |\n";
+    expect_section("SqueezeNet", text);
+}
+
+/// A profile for 48 KiB is for cards with 16 or 32 too where its kernels share less.
+TEST(DeviceTable, APackageAsksForTheSharedMemoryAndSubgroupsThatItsKernelsHave) {
+    Trace read("read");
+    trace_digits(read);
+    const auto cooked = cook_for_all({{&read}, 64});
+    ASSERT_TRUE(cooked.ok()) << cooked.status().message();
+    PackageView view;
+    ViewError error;
+    ASSERT_TRUE(view.open(cooked->bytes, &error)) << error.text.c_str();
+    for (size_t i = 0; i < std::size(kProfiles); ++i) {
+        const auto program = load_program(cooked->profiles[i].compiled.bytes);
+        ASSERT_TRUE(program.ok()) << program.status().message();
+        uint64_t shared = 0;
+        uint32_t subgroup = 0;
+        for (const Kernel& kernel : program->kernels) {
+            std::vector<SpirvId> ids(spirv_bound(kernel.spirv));
+            SpirvFacts facts;
+            ASSERT_TRUE(read_spirv(kernel.spirv, {}, ids, &facts, &error)) << error.text.c_str();
+            shared = std::max(shared, facts.shared_bytes);
+            subgroup = std::max(subgroup, kernel.subgroup_size);
+        }
+        const file::ProfileRecord& record = view.profiles()[i];
+        EXPECT_EQ(record.shared_memory_bytes, shared) << kProfiles[i];
+        EXPECT_EQ(record.subgroup_size, subgroup) << kProfiles[i];
+        EXPECT_LE(shared, 32u << 10) << kProfiles[i];
+        const std::string_view name = kProfiles[i];
+        EXPECT_EQ(subgroup, name == "coopmat"              ? 32u
+                            : name == "coopmat-64"         ? 64u
+                            : name.starts_with("coopmat-") ? 16u
+                                                           : 0u)
+            << name;
     }
 }
 

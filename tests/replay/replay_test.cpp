@@ -19,6 +19,8 @@
 #include <hearth/optim.hpp>
 
 #include <gtest/gtest.h>
+#include <programs/profiles.hpp>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -40,6 +42,7 @@ std::vector<Target> make_targets() {
     DeviceCaps software;  // lavapipe of Mesa 22.3.6
     software.name = "software";
     software.subgroup_size = 8;
+    software.is_software = true;
     software.max_workgroup_invocations = software.max_workgroup_size_x = 1024;
     software.shared_memory_bytes = 32 << 10;
     software.max_buffer_bytes = uint64_t{1} << 31;
@@ -48,6 +51,7 @@ std::vector<Target> make_targets() {
     DeviceCaps h200 = software;  // NVIDIA H200
     h200.name = "h200";
     h200.subgroup_size = 32;
+    h200.is_software = false;
     h200.shared_memory_bytes = 48 << 10;
     h200.push_constant_bytes = 256;
     h200.max_workgroup_count_x = 0x7fffffff;
@@ -211,6 +215,86 @@ TEST(ReplayOfProgram, DigitsLearner) {
             expect_program(name, t, compile({&read, &learn}, options));
         });
     }
+}
+
+/// What packages for players' cards are made of: each class of devices for which programs are cooked.
+TEST(ReplayOfProgram, Profiles) {
+    for (const programs::ProfileClass& profile_class : programs::profile_classes()) {
+        const std::string name = profile_class.name;
+        if (name == "device") continue;
+        if (!takes_all() && Hash().text(name).value() % 3 != 0) continue;
+        const auto profile = programs::make_profile(name, nullptr);
+        ASSERT_TRUE(profile.ok()) << profile.status().message();
+        if (profile->options.caps.cpu != Cpu::kNone) continue;
+        const Target target{name, profile->options.caps, profile->options.binding_model};
+        Trace read("read"), learn("learn");
+        read.output("scores", demo::digits_net(read, read.input("x", {kRows, 1, 8, 8}), false, 1));
+        const Tensor loss =
+            cross_entropy(demo::digits_net(learn, learn.input("x", {kRows, 1, 8, 8}), true, 1),
+                          learn.input("labels", {kRows}, DType::kI32));
+        learn.output("loss", loss);
+        minimize(loss, learn.params(), AdamOptions{});
+        CompileOptions options = options_for(target, 64);
+        if (target.caps.fp16_arithmetic) options.precision = Precision::kF16;
+        expect_program("profile digits", target, compile({&read, &learn}, options));
+        const auto traces = ghost_lap::trace_brain(1);
+        const auto manifest = ghost_lap::manifest();
+        expect_program("profile ghost_lap", target,
+                       compile(agents::driven_entries_of(traces, manifest),
+                               options_for(target, manifest.agents)));
+    }
+}
+
+/// SPIR-V 1.3 and no more, as spirv-val of SPIRV-Tools says of kernels for Vulkan 1.1.
+void expect_valid_for_1_1(const Program& program, const std::string& what) {
+    // Tests run in several processes at once.
+    const std::string path =
+        testing::TempDir() + "hearth_kernel_" + std::to_string(getpid()) + ".spv";
+    for (const Kernel& kernel : program.kernels) {
+        ASSERT_EQ(kernel.spirv.at(1), 0x00010300u) << what << " " << kernel.name;
+        std::ofstream(path, std::ios::binary)
+            .write(reinterpret_cast<const char*>(kernel.spirv.data()),
+                   static_cast<std::streamsize>(4 * kernel.spirv.size()));
+        const std::string command = HEARTH_SPIRV_VAL " --target-env vulkan1.1 " + path;
+        EXPECT_EQ(std::system(command.c_str()), 0) << what << " " << kernel.name;
+    }
+}
+
+/// Of programs that act and learn, and in the whole run of every operator.
+TEST(Vulkan11Profile, EveryKernelIsValid) {
+    if (std::string_view(HEARTH_SPIRV_VAL).empty()) GTEST_SKIP() << "spirv-val is not installed";
+    size_t count = 0;
+    for (const char* name : {"vulkan-1.1", "vulkan-1.1-descriptors"}) {
+        const auto profile = programs::make_profile(name, nullptr);
+        ASSERT_TRUE(profile.ok()) << profile.status().message();
+        const Target target{name, profile->options.caps, profile->options.binding_model};
+        const auto traces = ghost_lap::trace_brain(1);
+        const auto manifest = ghost_lap::manifest();
+        const auto made =
+            compile_graphs(finish_all(agents::driven_entries_of(traces, manifest)).value(),
+                           options_for(target, manifest.agents));
+        ASSERT_TRUE(made.ok()) << made.status().message();
+        expect_valid_for_1_1(made->program, name);
+        count += made->program.kernels.size();
+        if (!takes_all()) continue;
+        for (const OpDef* op : all_ops()) {
+            auto variants = variants_of(*op);
+            ASSERT_TRUE(variants.ok()) << variants.status().message();
+            std::vector<Graph> graphs;
+            uint64_t rows = 1;
+            for (Variant& v : *variants) {
+                rows = std::max(rows, static_cast<uint64_t>(v.rows) + 5);
+                graphs.push_back(std::move(v.graph));
+            }
+            if (graphs.empty()) continue;
+            const auto of_op = compile_graphs(graphs, options_for(target, rows));
+            ASSERT_TRUE(of_op.ok()) << op->name << ": " << of_op.status().message();
+            expect_valid_for_1_1(of_op->program, std::string(name) + " " + std::string(op->name));
+            count += of_op->program.kernels.size();
+        }
+    }
+    EXPECT_GT(count, 10u);
+    RecordProperty("kernels", static_cast<int>(count));
 }
 
 template <class Learner>

@@ -8,6 +8,7 @@
 //                           without Vulkan, in programs that CMake gives hearth::native (hearth_test(... NATIVE ...))
 //   HEARTH_TEST_FEATURES    "required": exactly what Hearth cannot do without (default: also the
 //                           optional ones)
+//   HEARTH_TEST_VULKAN      "1.1": a host of Vulkan 1.1, to which extensions give the rest (default: 1.3)
 //   HEARTH_TEST_BINDING     "descriptor": programs with push descriptors (default: "address")
 //   HEARTH_TEST_VALIDATION  "off": without the layers, where they are not installed
 
@@ -69,6 +70,7 @@ inline Result<std::unique_ptr<standalone::Instance>> make_test_instance() {
     standalone::InstanceOptions options;
     options.validation = test_setting("HEARTH_TEST_VALIDATION") != "off";
     options.print_messages = false;  // TearDown tells them
+    if (test_setting("HEARTH_TEST_VULKAN") == "1.1") options.api_version = VK_API_VERSION_1_1;
     return standalone::Instance::create(options);
 }
 

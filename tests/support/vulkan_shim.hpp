@@ -146,7 +146,15 @@ inline PFN_vkVoidFunction VKAPI_PTR VulkanShim::instance_proc(VkInstance instanc
 inline PFN_vkVoidFunction VKAPI_PTR VulkanShim::device_proc(VkDevice device, const char* name) {
     VulkanShim& shim = get();
     const char* const asked = name;
-    if (std::strcmp(name, "vkCmdPipelineBarrier2KHR") == 0) name = "vkCmdPipelineBarrier2";
+    // Before they were in the core, extensions had them.
+    constexpr const char* kEarlier[][2] = {
+        {"vkCmdPipelineBarrier2KHR", "vkCmdPipelineBarrier2"},
+        {"vkGetBufferDeviceAddressKHR", "vkGetBufferDeviceAddress"},
+        {"vkGetSemaphoreCounterValueKHR", "vkGetSemaphoreCounterValue"},
+        {"vkResetQueryPoolEXT", "vkResetQueryPool"},
+    };
+    for (const auto& [earlier, function] : kEarlier)
+        if (std::strcmp(name, earlier) == 0) name = function;
 #define HEARTH_HAND_OUT(function)                                                               \
     if (std::strcmp(name, "vk" #function) == 0) {                                               \
         using Thunk = ShimThunk<PFN_vk##function, k##function>;                                 \

@@ -210,7 +210,11 @@ typedef uint64_t hearth_features;
  * Vulkan 1.0 which the second, of VK_EXT_robustness2, needs. */
 #define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS (UINT64_C(1) << 14)
 #define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 (UINT64_C(1) << 15)
-#define HEARTH_FEATURE_COUNT 16
+/* Pipelines may then ask for a subgroup size (hearth_device_caps::min_subgroup_size and max_subgroup_size), and for
+ * subgroups of which all invocations are there. */
+#define HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL (UINT64_C(1) << 16)
+#define HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS (UINT64_C(1) << 17)
+#define HEARTH_FEATURE_COUNT 18
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -244,7 +248,7 @@ typedef struct hearth_device_query {
 typedef struct hearth_requirements {
     hearth_struct_type type;
     uint32_t size;
-    uint32_t min_api_version; /* VK_API_VERSION_1_2 */
+    uint32_t min_api_version; /* VK_API_VERSION_1_1 */
     uint32_t required_extension_count;
     uint32_t optional_extension_count;
     uint32_t compute_queue_count; /* queues worth having in a family with VK_QUEUE_COMPUTE_BIT */
@@ -338,6 +342,12 @@ typedef struct hearth_device_caps {
     /* Kernels may reach matrix cores by VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
     uint32_t nv_matrix_cores;
     uint32_t cpu; /* hearth_cpu: of a native device, and then programs are compiled for it */
+    uint32_t is_software; /* the driver runs on the CPU */
+    /* The newest SPIR-V that it takes, as modules say it: 0x00010300 is 1.3, all that Vulkan 1.1 promises. */
+    uint32_t spirv_version;
+    /* Pipelines may ask for any power of two from the one to the other; 0 where
+     * HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is not enabled: subgroups have `subgroup_size` then. */
+    uint32_t min_subgroup_size, max_subgroup_size;
 } hearth_device_caps;
 
 /* Caps of a physical device on which `enabled` will be (or was) enabled. */

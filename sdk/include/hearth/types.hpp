@@ -191,13 +191,16 @@ struct DeviceCaps {
     uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory that these take for themselves
     bool nv_matrix_cores = false;  ///< kernels may use VK_NV_cooperative_matrix in any case
     Cpu cpu = Cpu::kNone;          ///< kernels are C for it (hearth/c.hpp), and no SPIR-V
+    bool is_software = false;      ///< a Vulkan driver that runs on the CPU
+    /// The newest SPIR-V that it takes, as modules say it: 0x00010300 for Vulkan 1.1, 0x00010500 for 1.2.
+    uint32_t spirv_version = 0x00010500;
 
     NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
 
     friend bool operator==(const DeviceCaps&, const DeviceCaps&) = default;
 };
 
-/// Limits that every Vulkan 1.2 desktop device has: programs cooked for it run anywhere.
+/// Limits that every desktop device with Vulkan 1.2 has: programs cooked for it run on all of them.
 DeviceCaps baseline_caps();
 
 /// For kernels in C that run on a CPU without Vulkan.

@@ -322,7 +322,8 @@ hearth_result hearth_query_caps(const hearth_device_query* query, hearth_feature
     const gpu::InstanceFunctions vk =
         gpu::load_instance_functions(q.get_instance_proc_addr, q.instance, problems);
     if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
-    write_struct(out, gpu::query_caps(vk, q.physical_device, enabled, q.binding_model));
+    write_struct(out,
+                 gpu::query_caps(vk, q.physical_device, q.api_version, enabled, q.binding_model));
     return HEARTH_OK;
 }
 

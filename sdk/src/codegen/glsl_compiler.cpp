@@ -30,14 +30,18 @@ std::string numbered(const std::string& source) {
 
 }  // namespace
 
-Result<std::vector<uint32_t>> compile_glsl(const std::string& source, const std::string& name) {
+Result<std::vector<uint32_t>> compile_glsl(const std::string& source, const std::string& name,
+                                           uint32_t newest_spirv) {
     static const GlslangProcess process;
     glslang::TShader shader(EShLangCompute);
     const char* text = source.c_str();
     shader.setStrings(&text, 1);
     shader.setEnvInput(glslang::EShSourceGlsl, EShLangCompute, glslang::EShClientVulkan, 100);
-    shader.setEnvClient(glslang::EShClientVulkan, glslang::EShTargetVulkan_1_2);
-    shader.setEnvTarget(glslang::EShTargetSpv, glslang::EShTargetSpv_1_5);
+    const bool is_1_5 = newest_spirv >= 0x00010500;
+    shader.setEnvClient(glslang::EShClientVulkan,
+                        is_1_5 ? glslang::EShTargetVulkan_1_2 : glslang::EShTargetVulkan_1_1);
+    shader.setEnvTarget(glslang::EShTargetSpv,
+                        is_1_5 ? glslang::EShTargetSpv_1_5 : glslang::EShTargetSpv_1_3);
     const TBuiltInResource* limits = GetDefaultResources();
     const auto messages = static_cast<EShMessages>(EShMsgSpvRules | EShMsgVulkanRules);
     if (!shader.parse(limits, 450, false, messages))

@@ -9,7 +9,7 @@
 #include "codegen/numbers.hpp"
 #include "codegen/operands.hpp"
 #include "codegen/row_program.hpp"
-#include "core/device_model.hpp"
+#include "core/driver_workarounds.hpp"
 #include "print/glsl.hpp"
 #include "program/spirv.hpp"
 #include "shaders/define.hpp"
@@ -233,7 +233,7 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
     text += by_address ? address_declarations(graph, kernel, layout, storage)
                        : descriptor_declarations(graph, kernel, storage);
     if (needs.rounding) {
-        if (caps.matrix_cores != MatrixCores::kNone && holds(graph, kernel.buffers, storage, 2))
+        if (kGuardedRounding.is_needed(caps) && holds(graph, kernel.buffers, storage, 2))
             text += "#define HEARTH_CONVERTS_TO_NEAREST\n";
         text += shader_text("common/narrow.glsl");
     }
@@ -380,7 +380,7 @@ class Lowerer {
                                    std::string(shader_text("copy/copy_words.comp"));
         Kernel kernel;
         kernel.name = kCopyKernel;
-        HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name));
+        HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name, options_.caps.spirv_version));
         kernel.operand_count = 2;
         kernel.word_count = 1;
         kernel.operands = {{Access::kRead, {}, sizeof(uint32_t)},
@@ -729,7 +729,8 @@ class Lowerer {
         if (is_finished) {
             kernel.spirv = text.spirv;
         } else {
-            HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")"));
+            HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")",
+                                                     options_.caps.spirv_version));
         }
         if (!is_finished && text.has_matrices) {
             kernel.needs_matrix_cores = matrix_cores_of(text, options_.caps);
@@ -798,9 +799,9 @@ Result<LoweredProgram> lower(std::span<const Graph> graphs, const LowerOptions& 
 }
 
 std::string rolled_loops(const DeviceCaps& caps) {
-    return is_software(caps) ? "#extension GL_EXT_control_flow_attributes : require\n"
-                               "#define ROLLED [[dont_unroll]]\n"
-                             : "#define ROLLED\n";
+    return kRolledLoops.is_needed(caps) ? "#extension GL_EXT_control_flow_attributes : require\n"
+                                          "#define ROLLED [[dont_unroll]]\n"
+                                        : "#define ROLLED\n";
 }
 
 }  // namespace hearth

@@ -3,7 +3,7 @@
 
 #include "codegen/row_frame.hpp"
 
-#include "core/device_model.hpp"
+#include "core/driver_workarounds.hpp"
 
 #include <algorithm>
 
@@ -67,7 +67,7 @@ int RowFrame::row_width(ValueId v) const {
 
 KernelWriter RowFrame::writer() {
     KernelWriter made(*body, no_scalars, operand);
-    if (is_software) made.keep_rolled();
+    if (kRolledLoops.is_needed(options.caps)) made.keep_rolled();
     return made;
 }
 

@@ -3,6 +3,8 @@
 
 #include "codegen/row_scope.hpp"
 
+#include "core/driver_workarounds.hpp"
+
 #include <hearth/core/assert.hpp>
 
 #include <algorithm>
@@ -23,7 +25,7 @@ RowScope::RowScope(RowFrame& frame, const RowStage& stage)
       row(arena.variable(ScalarType::kI32)),
       local(arena.variable(ScalarType::kI32)),
       frame_(frame) {
-    if (frame.is_software) writer.keep_rolled();
+    if (kRolledLoops.is_needed(frame.options.caps)) writer.keep_rolled();
     writer.load_by([&frame](uint64_t value, Expr element, ScalarType type) {
         if (value == kSharedHalves) return frame.shared_half(element);
         return value == kSharedMemory ? frame.shared(element, type) : Expr{};

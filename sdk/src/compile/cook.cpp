@@ -46,8 +46,8 @@ Result<PackedProfile> pack(const CookProfile& profile, Program program) {
         if (any_kernel(&Kernel::needs_workgroup_matrices))
             packed.shared_memory_bytes += profile.options.caps.workgroup_matrix_shared_bytes;
     }
-    if (any_kernel(&Kernel::needs_subgroup_arithmetic))
-        packed.subgroup_size = profile.options.caps.subgroup_size;
+    for (const Kernel& kernel : program.kernels)
+        packed.subgroup_size = std::max(packed.subgroup_size, kernel.subgroup_size);
     packed.program = std::move(program);
     return packed;
 }

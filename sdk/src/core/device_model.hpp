@@ -46,17 +46,15 @@ inline CpuTile cpu_tile(Cpu cpu) {
     }
 }
 
-/// Drivers on the CPU have vectors of 4 or 8 lanes for subgroups, GPUs at least 8 and in practice 32;
-/// the caps do not tell how many units a GPU has, so each counts as a large one (an H200 has 132).
+/// The caps do not tell how many units a GPU has, so each counts as a large one (an H200 has 132).
 inline DeviceModel device_model(const DeviceCaps& caps) {
-    constexpr uint32_t kWidestVector = 8;
     constexpr int64_t kCores = 4;
     if (caps.cpu != Cpu::kNone)
         return {.is_software = true,
                 .is_cpu = true,
                 .compute_units = kCores,
                 .tile = cpu_tile(caps.cpu)};
-    if (caps.subgroup_size <= kWidestVector) return {.is_software = true, .compute_units = kCores};
+    if (caps.is_software) return {.is_software = true, .compute_units = kCores};
     return {};
 }
 

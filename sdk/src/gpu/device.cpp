@@ -78,6 +78,14 @@ const char* name_of(hearth_result result) {
     return "HEARTH_RESULT_UNKNOWN";
 }
 
+bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
+    if (size == properties_.subgroup_size) return true;
+    const DeviceProperties& p = properties_;
+    const bool is_power_of_two = (size & (size - 1)) == 0;
+    return is_power_of_two && size >= p.min_subgroup_size && size <= p.max_subgroup_size &&
+           invocations <= uint64_t{size} * p.max_workgroup_subgroups;
+}
+
 bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     // Each check asks what can be asked, so that all problems come together.
     check_handles(info, problems);
@@ -101,18 +109,9 @@ bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     load_functions(info, vk, problems);
     if (problems.count > 0) return false;
 
-    caps_ = query_caps(vk, info.physical_device, features_, info.binding_model);
+    caps_ = query_caps(vk, info.physical_device, api_version_, features_, info.binding_model);
     caps_.timestamps = timestamp_valid_bits_ != 0;
-    VkPhysicalDeviceVulkan11Properties properties11{};
-    properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
-    VkPhysicalDeviceProperties2 properties{};
-    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    properties.pNext = &properties11;
-    vk.GetPhysicalDeviceProperties2(info.physical_device, &properties);
-    properties_ = properties.properties;
-    max_allocation_bytes_ = properties11.maxMemoryAllocationSize;
-    if ((properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
-        subgroup_operations_ = properties11.subgroupSupportedOperations;
+    properties_ = query_properties(vk, info.physical_device, features_);
     vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
     return true;
 }
@@ -153,8 +152,8 @@ void Device::check_handles(const hearth_host_info& info, Problems& problems) {
         need(info.cpu_allocation->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");
         need(info.cpu_allocation->pfnFree != nullptr, "cpu_allocation->pfnFree");
     }
-    if (info.api_version < VK_API_VERSION_1_2)
-        problems.add("Vulkan 1.2 is required, hearth_host_info::api_version is %u.%u",
+    if (info.api_version < kMinApiVersion)
+        problems.add("Vulkan 1.1 is required, hearth_host_info::api_version is %u.%u",
                      VK_API_VERSION_MAJOR(info.api_version),
                      VK_API_VERSION_MINOR(info.api_version));
     if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
@@ -177,18 +176,24 @@ void Device::check_features(const hearth_host_info& info, const InstanceFunction
     // Without a physical device to ask, nothing is said against what is listed.
     // A version that is too low is told by itself, and not by each feature that is newer: it does not know how to ask.
     const uint32_t version = info.api_version;
-    const bool can_ask = vk != nullptr && version >= VK_API_VERSION_1_2;
+    const bool can_ask = vk != nullptr && version >= kMinApiVersion;
     const hearth_features supported =
         can_ask ? supported_features(*vk, info.physical_device, version, extensions)
                 : ~hearth_features{0};
     for (const Feature& feature : all_features()) {
         const bool enabled = (features_ & feature.bit) != 0;
-        if (!enabled && (required & feature.bit) != 0)
+        const bool lacks_extension = version < feature.core_version &&
+                                     feature.extension != nullptr &&
+                                     !contains(extensions, feature.extension);
+        if (!enabled && (required & feature.bit) != 0) {
             problems.add("feature %s is required and not in the list of enabled ones",
                          feature.name);
+            if (lacks_extension && can_ask)
+                problems.add("device extension %s is required and not in the list of enabled ones",
+                             feature.extension);
+        }
         if (!enabled || (supported & feature.bit) != 0) continue;
-        if (version < feature.core_version && feature.extension != nullptr &&
-            !contains(extensions, feature.extension))
+        if (lacks_extension)
             problems.add("feature %s is listed as enabled, but extension %s is not", feature.name,
                          feature.extension);
         else
@@ -233,13 +238,19 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
     HEARTH_DEVICE_FUNCTIONS(HEARTH_LOAD)
 
     // Whether a pointer comes back says nothing of what is enabled: the host's lists do.
-    if (has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS)) HEARTH_LOAD(GetBufferDeviceAddress)
-    if (has(HEARTH_FEATURE_HOST_QUERY_RESET)) HEARTH_LOAD(ResetQueryPool)
-    if (has(HEARTH_FEATURE_TIMELINE_SEMAPHORE)) HEARTH_LOAD(GetSemaphoreCounterValue)
+    // Below the version in whose core a function is, it has the name that its extension gave it.
+#define HEARTH_LOAD_SINCE(core_version, name, suffix) \
+    vk_.name = reinterpret_cast<PFN_vk##name>(        \
+        load(api_version_ >= core_version ? "vk" #name : "vk" #name suffix));
+    if (has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, GetBufferDeviceAddress, "KHR")
+    if (has(HEARTH_FEATURE_HOST_QUERY_RESET))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, ResetQueryPool, "EXT")
+    if (has(HEARTH_FEATURE_TIMELINE_SEMAPHORE))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, GetSemaphoreCounterValue, "KHR")
     if (has(HEARTH_FEATURE_SYNCHRONIZATION_2))
-        vk_.CmdPipelineBarrier2 = reinterpret_cast<PFN_vkCmdPipelineBarrier2>(
-            load(info.api_version >= VK_API_VERSION_1_3 ? "vkCmdPipelineBarrier2"
-                                                        : "vkCmdPipelineBarrier2KHR"));
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_3, CmdPipelineBarrier2, "KHR")
+#undef HEARTH_LOAD_SINCE
     const auto extensions = names(info.device_extensions, info.device_extension_count);
     if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         HEARTH_LOAD(CmdPushDescriptorSetKHR)

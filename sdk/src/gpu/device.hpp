@@ -34,16 +34,20 @@ class Device {
         return has_callbacks_ ? &callbacks_ : nullptr;
     }
     const hearth_device_caps& caps() const { return caps_; }
-    const VkPhysicalDeviceProperties& properties() const { return properties_; }
-    const VkPhysicalDeviceLimits& limits() const { return properties_.limits; }
+    const VkPhysicalDeviceProperties& properties() const { return properties_.device; }
+    const VkPhysicalDeviceLimits& limits() const { return properties_.device.limits; }
     const VkPhysicalDeviceMemoryProperties& memory() const { return memory_; }
     uint32_t queue_family() const { return queue_family_; }
     uint32_t timestamp_valid_bits() const { return timestamp_valid_bits_; }
-    VkSubgroupFeatureFlags subgroup_operations() const { return subgroup_operations_; }
+    VkSubgroupFeatureFlags subgroup_operations() const { return properties_.subgroup_operations; }
+    /// Whether workgroups of so many invocations can be had in subgroups of `size`: as they are, or on request.
+    bool can_have_subgroups_of(uint32_t size, uint32_t invocations) const;
+    /// Whether pipelines may say which size of subgroups they are for.
+    bool asks_for_subgroup_sizes() const { return properties_.max_subgroup_size != 0; }
     /// The Vulkan version in use.
     uint32_t api_version() const { return api_version_; }
     /// Of one piece of memory, and so of a buffer.
-    uint64_t max_allocation_bytes() const { return max_allocation_bytes_; }
+    uint64_t max_allocation_bytes() const { return properties_.max_allocation_bytes; }
 
     bool has(hearth_features bits) const { return (features_ & bits) == bits; }
     bool has_push_descriptors() const { return vk_.CmdPushDescriptorSetKHR != nullptr; }
@@ -75,10 +79,8 @@ class Device {
     uint32_t queue_family_ = 0;
     uint32_t timestamp_valid_bits_ = 0;
     uint32_t api_version_ = 0;
-    uint64_t max_allocation_bytes_ = 0;
-    VkSubgroupFeatureFlags subgroup_operations_ = 0;
     hearth_device_caps caps_{};
-    VkPhysicalDeviceProperties properties_{};
+    DeviceProperties properties_;
     VkPhysicalDeviceMemoryProperties memory_{};
     std::atomic<bool> lost_{false};
 };

@@ -22,6 +22,7 @@ uint64_t hash_of(const PipelineSource& source) {
     hash.bytes(std::as_bytes(source.constant_values));
     hash.number(source.operand_count).number(source.push_bytes);
     hash.number(static_cast<uint32_t>(source.binding_model)).number(source.owner);
+    hash.number(source.subgroup_size);
     return hash.value();
 }
 
@@ -83,6 +84,16 @@ hearth_result Pipeline::build_locked(const PipelineSource& source) {
     info.stage.module = module;
     info.stage.pName = "main";
     info.stage.pSpecializationInfo = constants.mapEntryCount > 0 ? &constants : nullptr;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroups{};
+    if (source.subgroup_size != 0 && device_->asks_for_subgroup_sizes()) {
+        subgroups.sType =
+            VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
+        subgroups.requiredSubgroupSize = source.subgroup_size;
+        info.stage.pNext = &subgroups;
+        if (device_->has(HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS) &&
+            source.threads_x % source.subgroup_size == 0)
+            info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
+    }
     info.layout = layout_;
     const VkResult result = vk.CreateComputePipelines(device_->handle(), device_->pipeline_cache(),
                                                       1, &info, device_->callbacks(), &handle_);

@@ -21,7 +21,9 @@ struct PipelineSource {
     std::span<const VkSpecializationMapEntry> constant_map;  ///< into constant_values
     std::span<const uint32_t> constant_values;
     uint32_t operand_count = 0, push_bytes = 0;
-    bool is_divisible = false;  ///< as its code says: for vkCmdDispatchBase, too
+    uint32_t subgroup_size = 0;  ///< that its code is written for; 0: any
+    uint32_t threads_x = 0;      ///< of a workgroup, along the first axis
+    bool is_divisible = false;   ///< as its code says: for vkCmdDispatchBase, too
     BindingModel binding_model = BindingModel::kDeviceAddress;
     /// Pipelines are shared by hash, for which no source is compared with another: those of foreign
     /// programs, each with an owner of its own, never stand in for others.

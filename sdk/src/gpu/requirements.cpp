@@ -16,35 +16,43 @@ namespace {
 constexpr uint32_t kNeverCore = UINT32_MAX;
 
 constexpr Feature kFeatures[] = {
-    {HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, "bufferDeviceAddress", true, nullptr,
-     VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS, "bufferDeviceAddress", true,
+     VK_KHR_BUFFER_DEVICE_ADDRESS_EXTENSION_NAME, VK_API_VERSION_1_2},
     {HEARTH_FEATURE_SYNCHRONIZATION_2, "synchronization2", false,
      VK_KHR_SYNCHRONIZATION_2_EXTENSION_NAME, VK_API_VERSION_1_3},
     {HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS, "storageBuffer16BitAccess", false, nullptr,
      VK_API_VERSION_1_1},
-    {HEARTH_FEATURE_SHADER_FLOAT16, "shaderFloat16", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_SHADER_FLOAT16, "shaderFloat16", false,
+     VK_KHR_SHADER_FLOAT16_INT8_EXTENSION_NAME, VK_API_VERSION_1_2},
     {HEARTH_FEATURE_SHADER_INT16, "shaderInt16", false, nullptr, VK_API_VERSION_1_0},
     {HEARTH_FEATURE_SHADER_INT64, "shaderInt64", false, nullptr, VK_API_VERSION_1_0},
-    {HEARTH_FEATURE_HOST_QUERY_RESET, "hostQueryReset", false, nullptr, VK_API_VERSION_1_2},
-    {HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, "storageBuffer8BitAccess", false, nullptr,
-     VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_HOST_QUERY_RESET, "hostQueryReset", false,
+     VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS, "storageBuffer8BitAccess", false,
+     VK_KHR_8BIT_STORAGE_EXTENSION_NAME, VK_API_VERSION_1_2},
     {HEARTH_FEATURE_COOPERATIVE_MATRIX_NV,
      "VkPhysicalDeviceCooperativeMatrixFeaturesNV::cooperativeMatrix", false,
      VK_NV_COOPERATIVE_MATRIX_EXTENSION_NAME, kNeverCore},
     {HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR,
      "VkPhysicalDeviceCooperativeMatrixFeaturesKHR::cooperativeMatrix", false,
      kKhrCooperativeMatrixExtension, kNeverCore},
-    {HEARTH_FEATURE_VULKAN_MEMORY_MODEL, "vulkanMemoryModel", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_VULKAN_MEMORY_MODEL, "vulkanMemoryModel", false,
+     VK_KHR_VULKAN_MEMORY_MODEL_EXTENSION_NAME, VK_API_VERSION_1_2},
     {HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE, "cooperativeMatrixWorkgroupScope", false,
      kNvCooperativeMatrix2Extension, kNeverCore},
     {HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS, "cooperativeMatrixFlexibleDimensions",
      false, kNvCooperativeMatrix2Extension, kNeverCore},
-    {HEARTH_FEATURE_TIMELINE_SEMAPHORE, "timelineSemaphore", false, nullptr, VK_API_VERSION_1_2},
+    {HEARTH_FEATURE_TIMELINE_SEMAPHORE, "timelineSemaphore", false,
+     VK_KHR_TIMELINE_SEMAPHORE_EXTENSION_NAME, VK_API_VERSION_1_2},
     {HEARTH_FEATURE_ROBUST_BUFFER_ACCESS, "robustBufferAccess", false, nullptr, VK_API_VERSION_1_0,
      true},
     {HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2,
      "VkPhysicalDeviceRobustness2FeaturesEXT::robustBufferAccess2", false,
      VK_EXT_ROBUSTNESS_2_EXTENSION_NAME, kNeverCore, true},
+    {HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL, "subgroupSizeControl", false,
+     VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
+    {HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS, "computeFullSubgroups", false,
+     VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -112,12 +120,22 @@ constexpr Home kHomes[] = {
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, features.robustBufferAccess),
     HEARTH_HOME(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2, VkPhysicalDeviceRobustness2FeaturesEXT,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT, robustBufferAccess2),
+    HEARTH_HOME(HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL, VkPhysicalDeviceSubgroupSizeControlFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+                subgroupSizeControl),
+    HEARTH_HOME(HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL, VkPhysicalDeviceVulkan13Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, subgroupSizeControl),
+    HEARTH_HOME(HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS, VkPhysicalDeviceSubgroupSizeControlFeatures,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+                computeFullSubgroups),
+    HEARTH_HOME(HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS, VkPhysicalDeviceVulkan13Features,
+                VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, computeFullSubgroups),
 };
 
 #undef HEARTH_HOME
 
 /// More than the single structs of kHomes need together.
-constexpr size_t kMaxChainBytes = 512;
+constexpr size_t kMaxChainBytes = 768;
 
 size_t align_up(size_t bytes) {
     return (bytes + 7) & ~size_t{7};
@@ -354,20 +372,58 @@ hearth_features supported_features(const InstanceFunctions& vk, VkPhysicalDevice
     return supported;
 }
 
-hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
-                              hearth_features enabled, hearth_binding_model model) {
-    VkPhysicalDeviceVulkan11Properties properties11{};
-    properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
+DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                                  hearth_features enabled) {
+    // Not VkPhysicalDeviceVulkan11Properties, which only Vulkan 1.2 knows.
+    VkPhysicalDeviceSubgroupSizeControlProperties sizes{};
+    sizes.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_PROPERTIES;
+    VkPhysicalDeviceMaintenance3Properties allocation{};
+    allocation.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
+    const bool has_sizes = (enabled & HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL) != 0;
+    allocation.pNext = has_sizes ? &sizes : nullptr;
+    VkPhysicalDeviceSubgroupProperties subgroups{};
+    subgroups.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES;
+    subgroups.pNext = &allocation;
     VkPhysicalDeviceProperties2 properties{};
     properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-    properties.pNext = &properties11;
+    properties.pNext = &subgroups;
     vk.GetPhysicalDeviceProperties2(physical_device, &properties);
-    const VkPhysicalDeviceLimits& limits = properties.properties.limits;
+
+    DeviceProperties found;
+    found.device = properties.properties;
+    found.max_allocation_bytes = allocation.maxMemoryAllocationSize;
+    found.subgroup_size = subgroups.subgroupSize;
+    if ((subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0)
+        found.subgroup_operations = subgroups.supportedOperations;
+    if ((sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0) {
+        found.min_subgroup_size = sizes.minSubgroupSize;
+        found.max_subgroup_size = sizes.maxSubgroupSize;
+        found.max_workgroup_subgroups = sizes.maxComputeWorkgroupSubgroups;
+    }
+    return found;
+}
+
+uint32_t newest_spirv(uint32_t api_version) {
+    return api_version >= VK_API_VERSION_1_3   ? 0x00010600
+           : api_version >= VK_API_VERSION_1_2 ? 0x00010500
+                                               : 0x00010300;
+}
+
+hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                              uint32_t api_version, hearth_features enabled,
+                              hearth_binding_model model) {
+    const DeviceProperties found = query_properties(vk, physical_device, enabled);
+    const VkPhysicalDeviceProperties& properties = found.device;
+    const VkPhysicalDeviceLimits& limits = properties.limits;
 
     hearth_device_caps caps = hearth_device_caps_default();
-    std::memcpy(caps.name, properties.properties.deviceName, sizeof caps.name);
+    std::memcpy(caps.name, properties.deviceName, sizeof caps.name);
     caps.name[sizeof caps.name - 1] = '\0';
-    caps.subgroup_size = properties11.subgroupSize;
+    caps.subgroup_size = found.subgroup_size;
+    caps.min_subgroup_size = found.min_subgroup_size;
+    caps.max_subgroup_size = found.max_subgroup_size;
+    caps.spirv_version = newest_spirv(api_version);
+    caps.is_software = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     caps.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
     caps.max_workgroup_size_x = limits.maxComputeWorkGroupSize[0];
     caps.max_workgroup_count_x = limits.maxComputeWorkGroupCount[0];
@@ -375,7 +431,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.push_constant_bytes = limits.maxPushConstantsSize;
     // 256 is the largest minStorageBufferOffsetAlignment that Vulkan allows.
     caps.buffer_alignment = std::max<uint64_t>(256, limits.minStorageBufferOffsetAlignment);
-    caps.max_buffer_bytes = properties11.maxMemoryAllocationSize;
+    caps.max_buffer_bytes = found.max_allocation_bytes;
     if (model == HEARTH_BINDING_PUSH_DESCRIPTOR)
         caps.max_buffer_bytes =
             std::min<uint64_t>(caps.max_buffer_bytes, limits.maxStorageBufferRange);
@@ -383,16 +439,15 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.fp16_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_16BIT_ACCESS) != 0;
     caps.int8_storage = (enabled & HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS) != 0;
     caps.subgroup_arithmetic =
-        (properties11.subgroupSupportedStages & VK_SHADER_STAGE_COMPUTE_BIT) != 0 &&
-        (properties11.subgroupSupportedOperations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
-    if (properties.properties.vendorID == kNativeVendor) caps.cpu = properties.properties.deviceID;
+        (found.subgroup_operations & VK_SUBGROUP_FEATURE_ARITHMETIC_BIT) != 0;
+    if (properties.vendorID == kNativeVendor) caps.cpu = properties.deviceID;
     query_matrix_cores(vk, physical_device, enabled, caps);
     return caps;
 }
 
 hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
                                  Problems& problems) {
-    out.min_api_version = VK_API_VERSION_1_2;
+    out.min_api_version = kMinApiVersion;
     out.compute_queue_count = 1;
     if (query.get_instance_proc_addr == nullptr || query.instance == VK_NULL_HANDLE ||
         query.physical_device == VK_NULL_HANDLE) {
@@ -404,9 +459,9 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
     const InstanceFunctions vk =
         load_instance_functions(query.get_instance_proc_addr, query.instance, problems);
     if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
-    const bool is_new_enough = query.api_version >= VK_API_VERSION_1_2;
+    const bool is_new_enough = query.api_version >= kMinApiVersion;
     if (!is_new_enough)
-        problems.add("Vulkan 1.2 is required, the version in use is %u.%u",
+        problems.add("Vulkan 1.1 is required, the version in use is %u.%u",
                      VK_API_VERSION_MAJOR(query.api_version),
                      VK_API_VERSION_MINOR(query.api_version));
 
@@ -433,11 +488,14 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
         const bool needs_extension = query.api_version < feature.core_version;
         if (is_required && needs_extension && feature.extension != nullptr)
             require(feature.extension);
-        // A version that is too low is told by itself, and not by each feature that is newer.
-        const bool can_be_asked_for = is_new_enough || !needs_extension;
-        if (is_required && can_be_asked_for && (supported & feature.bit) == 0)
+        // A version or an extension that lacks is told by itself, and not by each feature that needs it.
+        if (is_required && is_reachable(feature, query.api_version, available.names()) &&
+            (supported & feature.bit) == 0)
             problems.add("feature %s is required and the device does not have it", feature.name);
-        if ((out.optional_features & feature.bit) != 0 && needs_extension)
+        const std::span<const char* const> listed(out.optional_extensions,
+                                                  out.optional_extension_count);
+        if ((out.optional_features & feature.bit) != 0 && needs_extension &&
+            !contains(listed, feature.extension))
             out.optional_extensions[out.optional_extension_count++] = feature.extension;
     }
     return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_UNSUPPORTED;

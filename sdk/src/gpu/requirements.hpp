@@ -24,6 +24,12 @@ struct Problems {
     HEARTH_PRINTF(2, 3) void add(const char* format, ...);
 };
 
+/// Below, Vulkan has neither subgroups nor the structs in which features are asked for.
+inline constexpr uint32_t kMinApiVersion = VK_API_VERSION_1_1;
+
+/// The newest SPIR-V that every device of this version of Vulkan takes, as modules say it.
+uint32_t newest_spirv(uint32_t api_version);
+
 /// VkPhysicalDeviceProperties::vendorID of a native device, whose deviceID is its hearth_cpu.
 inline constexpr uint32_t kNativeVendor = 0x48545248;
 
@@ -56,8 +62,22 @@ InstanceFunctions load_instance_functions(hearth_get_instance_proc get_proc, VkI
 hearth_features supported_features(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                                    uint32_t api_version, std::span<const char* const> extensions);
 
+/// What is asked of a physical device about itself.
+struct DeviceProperties {
+    VkPhysicalDeviceProperties device{};
+    uint64_t max_allocation_bytes = 0;               ///< of one piece of memory
+    uint32_t subgroup_size = 0;                      ///< unless a pipeline asks for another
+    VkSubgroupFeatureFlags subgroup_operations = 0;  ///< in compute shaders
+    /// Sizes that pipelines may ask for, and how many subgroups a workgroup may then have.  0: they may not ask.
+    uint32_t min_subgroup_size = 0, max_subgroup_size = 0, max_workgroup_subgroups = 0;
+};
+
+DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                                  hearth_features enabled);
+
 hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
-                              hearth_features enabled, hearth_binding_model model);
+                              uint32_t api_version, hearth_features enabled,
+                              hearth_binding_model model);
 
 /// hearth_query_device.
 hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,

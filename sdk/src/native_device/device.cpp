@@ -122,12 +122,15 @@ void VKAPI_PTR GetPhysicalDeviceProperties2(VkPhysicalDevice handle,
     limits.timestampComputeAndGraphics = VK_TRUE;
     out->properties = p;
     for (auto* s = static_cast<VkBaseOutStructure*>(out->pNext); s != nullptr; s = s->pNext) {
-        if (s->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES) continue;
-        auto* const properties = reinterpret_cast<VkPhysicalDeviceVulkan11Properties*>(s);
-        properties->subgroupSize = 1;
-        properties->subgroupSupportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
-        properties->subgroupSupportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
-        properties->maxMemoryAllocationSize = uint64_t{1} << 46;
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES) {
+            auto* const subgroups = reinterpret_cast<VkPhysicalDeviceSubgroupProperties*>(s);
+            subgroups->subgroupSize = 1;
+            subgroups->supportedStages = VK_SHADER_STAGE_COMPUTE_BIT;
+            subgroups->supportedOperations = VK_SUBGROUP_FEATURE_BASIC_BIT;
+        }
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES)
+            reinterpret_cast<VkPhysicalDeviceMaintenance3Properties*>(s)->maxMemoryAllocationSize =
+                uint64_t{1} << 46;
     }
 }
 

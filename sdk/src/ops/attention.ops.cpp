@@ -6,7 +6,7 @@
 // what the kernels compute; gradients of gradients go through them, and so do sizes for which a
 // kernel declines.
 
-#include "core/device_model.hpp"
+#include "core/driver_workarounds.hpp"
 #include "ops/onnx_rules.hpp"
 #include "ops/rules.hpp"
 #include "shaders/define.hpp"
@@ -323,9 +323,9 @@ std::string literal(double value) {
     return s.find_first_of(".e") == std::string::npos ? s + ".0" : s;
 }
 
-/// Drivers on the CPU unroll what they can, and then compile for a second what runs no faster.
-bool is_software(const KernelRuleCall& call) {
-    return hearth::is_software(call.caps);
+/// "[[unroll]]", or what stands in its place where loops stay as they are.
+std::string unless_rolled(const KernelRuleCall& call, const char* hint, const char* otherwise) {
+    return kRolledLoops.is_needed(call.caps) ? otherwise : hint;
 }
 
 std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fixed_count,
@@ -337,9 +337,9 @@ std::string constants(const KernelRuleCall& call, const Tiles& tiles, size_t fix
         define("KEY_HEADS", k[1].count) + define("D", q[3].count) + define("DV", v[3].count) +
         define("TILE_Q", tiles.queries) + define("TILE_K", tiles.keys) +
         define("LANES", tiles.lanes) + define("THREADS", tiles.threads(rows)) +
-        define("UNROLL", std::string(is_software(call) ? "" : "[[unroll]]")) +
-        define("UNROLL_ROWS", std::string(is_software(call) ? "[[dont_unroll]]" : "[[unroll]]")) +
-        define("ROLLED", std::string(is_software(call) ? "[[dont_unroll]]" : "")) +
+        define("UNROLL", unless_rolled(call, "[[unroll]]", "")) +
+        define("UNROLL_ROWS", unless_rolled(call, "[[unroll]]", "[[dont_unroll]]")) +
+        define("ROLLED", unless_rolled(call, "", "[[dont_unroll]]")) +
         define("SCALE", literal(a.real("scale"))) + define("SOFTCAP", literal(a.real("softcap"))) +
         define("CAUSAL", a.integer("causal")) +
         define("LEFT", "(" + std::to_string(a.integer("left")) + ")") +

@@ -51,6 +51,19 @@ unsigned long long wide(uint64_t value) {
     return value;
 }
 
+}  // namespace
+
+void describe_subgroup_sizes(const gpu::Device& device, FixedText<64>& out) {
+    const hearth_device_caps& caps = device.caps();
+    if (device.asks_for_subgroup_sizes())
+        out.set("%u, and %u to %u on request", caps.subgroup_size, caps.min_subgroup_size,
+                caps.max_subgroup_size);
+    else
+        out.set("%u", caps.subgroup_size);
+}
+
+namespace {
+
 class ProgramChecker {
   public:
     ProgramChecker(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
@@ -149,11 +162,15 @@ class ProgramChecker {
                         "kernel %s: %llu invocations in a workgroup, the device allows %u", name,
                         wide(invocations), limits.maxComputeWorkGroupInvocations);
 
-        const hearth_device_caps& caps = device_.caps();
-        if (kernel.subgroup_size != 0 && kernel.subgroup_size != caps.subgroup_size)
+        if (kernel.subgroup_size != 0 &&
+            !device_.can_have_subgroups_of(kernel.subgroup_size,
+                                           static_cast<uint32_t>(invocations))) {
+            FixedText<64> have;
+            describe_subgroup_sizes(device_, have);
             return fail(HEARTH_ERROR_UNSUPPORTED,
-                        "kernel %s: is for subgroups of %u, the device's have %u", name,
-                        kernel.subgroup_size, caps.subgroup_size);
+                        "kernel %s: is for subgroups of %u, the device's have %s", name,
+                        kernel.subgroup_size, have.c_str());
+        }
         if (const hearth_result r = check_matrices(kernel, name); r != HEARTH_OK) return r;
 
         if (view_.cpu() != Cpu::kNone) return HEARTH_OK;

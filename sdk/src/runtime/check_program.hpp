@@ -20,4 +20,7 @@ hearth_result check_program(const gpu::Device& device, const ProgramView& view, 
 hearth_result check_loading(const gpu::Device& device, const ProgramView& view, hearth_trust trust,
                             FixedText<512>& error);
 
+/// "32", or "32, and 8 to 64 on request".
+void describe_subgroup_sizes(const gpu::Device& device, FixedText<64>& out);
+
 }  // namespace hearth::runtime

@@ -35,9 +35,11 @@ hearth_result check_profile(const Context& context, const PackageView& package, 
                 caps.shared_memory_bytes);
         return HEARTH_ERROR_UNSUPPORTED;
     }
-    if (profile.subgroup_size != 0 && profile.subgroup_size != caps.subgroup_size) {
-        why.set("needs subgroups of %u, the device's have %u", profile.subgroup_size,
-                caps.subgroup_size);
+    if (profile.subgroup_size != 0 &&
+        !context.device().can_have_subgroups_of(profile.subgroup_size, 1)) {
+        FixedText<64> have;
+        describe_subgroup_sizes(context.device(), have);
+        why.set("needs subgroups of %u, the device's have %s", profile.subgroup_size, have.c_str());
         return HEARTH_ERROR_UNSUPPORTED;
     }
     return check_program(context.device(), view, trust, why);
@@ -170,10 +172,9 @@ hearth_result LoadedProgram::check_needs(FixedText<512>& error) const {
                   static_cast<unsigned long long>(shared_bytes_), allowed);
         return HEARTH_ERROR_UNSUPPORTED;
     }
-    // Vulkan 1.2 takes SPIR-V up to 1.5, 1.3 and later up to 1.6.
-    const uint32_t newest = device.api_version() >= VK_API_VERSION_1_3 ? 0x00010600 : 0x00010500;
+    const uint32_t newest = gpu::newest_spirv(device.api_version());
     if (spirv_version_ > newest) {
-        error.set("its SPIR-V is of version 1.%u, this Vulkan takes up to 1.%u",
+        error.set("its SPIR-V is of version 1.%u, Vulkan of the version in use takes up to 1.%u",
                   spirv_version_ >> 8 & 0xff, newest >> 8 & 0xff);
         return HEARTH_ERROR_UNSUPPORTED;
     }

@@ -314,6 +314,8 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
     source.constant_values =
         std::span<const uint32_t>(constant_values_).subspan(constants.first, constants.count);
     source.operand_count = kernel.operand_count;
+    source.subgroup_size = kernel.subgroup_size;
+    source.threads_x = kernel.local_size[0];
     source.is_divisible = program_->is_divisible(k);
     source.binding_model = view().binding_model();
     source.owner = program_->owner();

@@ -77,16 +77,16 @@ Result<std::unique_ptr<Instance>> Instance::create(const InstanceOptions& option
     HEARTH_ASSIGN(const VulkanApi vk, open_vulkan());
     uint32_t loader_version = 0;
     vk.EnumerateInstanceVersion(&loader_version);
-    if (loader_version < VK_API_VERSION_1_2) {
+    if (loader_version < VK_API_VERSION_1_1) {
         return unsupported("the Vulkan loader knows only Vulkan " +
                            std::to_string(VK_API_VERSION_MAJOR(loader_version)) + "." +
                            std::to_string(VK_API_VERSION_MINOR(loader_version)) +
-                           "; 1.2 is needed");
+                           "; 1.1 is needed");
     }
 
     std::unique_ptr<Instance> self(new Instance);
     self->vk_ = vk;
-    self->api_version_ = std::min(loader_version, VK_API_VERSION_1_3);
+    self->api_version_ = std::min(loader_version, options.api_version);
     self->is_validating_ = options.validation;
     self->print_messages_ = options.print_messages;
 

@@ -47,6 +47,8 @@ struct InstanceOptions {
     /// Extensions the caller cannot do without (those of a window system, say).
     std::vector<std::string> extensions;
     const char* application_name = "hearth";
+    /// VkApplicationInfo::apiVersion, at least 1.1; lower where the loader knows no newer one.
+    uint32_t api_version = VK_API_VERSION_1_3;
 };
 
 /// Owns a VkInstance.  Must outlive every Device made from it.

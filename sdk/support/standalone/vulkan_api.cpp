@@ -44,6 +44,16 @@ void VulkanApi::load_device(VkDevice device) {
 #undef GLOBAL
 #undef INSTANCE
 #undef DEVICE
+    // Before Vulkan 1.2 these are extensions'.
+    const auto load_extension = [&](auto& function, const char* name) {
+        if (function == nullptr)
+            function =
+                reinterpret_cast<std::decay_t<decltype(function)>>(GetDeviceProcAddr(device, name));
+    };
+    load_extension(GetBufferDeviceAddress, "vkGetBufferDeviceAddressKHR");
+    load_extension(GetSemaphoreCounterValue, "vkGetSemaphoreCounterValueKHR");
+    load_extension(WaitSemaphores, "vkWaitSemaphoresKHR");
+    load_extension(ResetQueryPool, "vkResetQueryPoolEXT");
 }
 
 std::string result_name(VkResult result) {

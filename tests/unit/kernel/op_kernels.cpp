@@ -98,6 +98,7 @@ DeviceCaps gpu_caps() {
 DeviceCaps matrix_caps() {
     DeviceCaps caps = gpu_caps();
     caps.subgroup_size = 8;
+    caps.is_software = true;
     caps.matrix = {8, 8, 8};
     caps.matrix_cores = MatrixCores::kKhr;
     return caps;
@@ -106,6 +107,7 @@ DeviceCaps matrix_caps() {
 DeviceCaps cpu_caps() {
     DeviceCaps caps = gpu_caps();
     caps.subgroup_size = 8;
+    caps.is_software = true;
     return caps;
 }
 

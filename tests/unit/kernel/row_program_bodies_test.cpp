@@ -25,9 +25,20 @@ DeviceCaps nv_matrix_caps() {
     return caps;
 }
 
+/// Matrices of players' cards, with the subgroups of the profiles for them.
+DeviceCaps caps_of_cards(uint32_t subgroup_size, MatrixShape matrix) {
+    DeviceCaps caps = gpu_caps();
+    caps.subgroup_size = subgroup_size;
+    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
+    caps.matrix_cores = MatrixCores::kKhr;
+    caps.matrix = matrix;
+    return caps;
+}
+
 std::vector<DeviceCaps> devices_for(const Net& net) {
-    return net.has_matrices ? std::vector{matrix_caps(), nv_matrix_caps()}
-                            : std::vector{gpu_caps(), cpu_caps()};
+    if (!net.has_matrices) return {gpu_caps(), cpu_caps()};
+    return {matrix_caps(), nv_matrix_caps(), caps_of_cards(64, {16, 16, 16}),
+            caps_of_cards(16, {8, 16, 16}), caps_of_cards(16, {8, 8, 16})};
 }
 
 /// The networks' graphs that act and that give gradients, with contents of their inputs.
@@ -86,9 +97,10 @@ TEST_P(RowProgramBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
                 if (!status.ok()) continue;
                 for (const auto& [index, expected] : kernel.expected)
                     EXPECT_EQ(difference(kernel.operands[index].tensor, expected, tolerance), "")
-                        << kernel.launch.label << ": operand " << index;
+                        << kernel.launch.label << ": operand " << index << ", subgroups of "
+                        << caps.subgroup_size;
             }
-            EXPECT_EQ(row_programs, 1) << variant.text;
+            EXPECT_EQ(row_programs, 1) << variant.text << ", subgroups of " << caps.subgroup_size;
         }
     EXPECT_EQ(matrices, GetParam().has_matrices);
 }

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Each workaround for a driver (core/driver_workarounds.hpp) is in the kernels that it is for, and in no other.
+
+#include "core/driver_workarounds.hpp"
+
+#include "compile/compile.hpp"
+
+#include <hearth/compile.hpp>
+#include <hearth/nn.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hearth::test {
+namespace {
+
+DeviceCaps caps_with_f16() {
+    DeviceCaps caps;
+    caps.fp16_arithmetic = caps.fp16_storage = true;
+    return caps;
+}
+
+/// Whether the source of any kernel has the text.
+bool any_has(Trace& trace, const CompileOptions& options, std::string_view text) {
+    const auto compiled = compile({&trace}, options);
+    EXPECT_TRUE(compiled.ok()) << compiled.status().message();
+    if (!compiled.ok()) return false;
+    const auto program = load_program(compiled->bytes);
+    EXPECT_TRUE(program.ok()) << program.status().message();
+    return program.ok() && std::ranges::any_of(program->kernels, [&](const Kernel& kernel) {
+               return kernel.source.find(text) != std::string::npos;
+           });
+}
+
+bool has_rolled_loops(Trace& trace, bool is_software,
+                      RowPrograms row_programs = RowPrograms::kNever) {
+    CompileOptions options{.rows_capacity = 64, .row_programs = row_programs};
+    options.caps.is_software = is_software;
+    EXPECT_EQ(kRolledLoops.is_needed(options.caps), is_software);
+    return any_has(trace, options, "[[dont_unroll]]");
+}
+
+TEST(DriverWorkarounds, ProductsHaveRolledLoopsOnSoftwareDrivers) {
+    Trace trace("main");
+    trace.output("y", matmul(trace.input("x", {33, 40}), trace.input("w", {40, 50})));
+    EXPECT_TRUE(has_rolled_loops(trace, true));
+    EXPECT_FALSE(has_rolled_loops(trace, false));
+}
+
+TEST(DriverWorkarounds, AttentionHasRolledLoopsOnSoftwareDrivers) {
+    Trace trace("main");
+    const Shape heads{1, 2, 24, 16};
+    trace.output(
+        "y", attention(trace.input("q", heads), trace.input("k", heads), trace.input("v", heads)));
+    EXPECT_TRUE(has_rolled_loops(trace, true));
+    EXPECT_FALSE(has_rolled_loops(trace, false));
+}
+
+TEST(DriverWorkarounds, RowProgramsHaveRolledLoopsOnSoftwareDrivers) {
+    Trace trace("main");
+    trace.output("y",
+                 nn::mlp(trace, "net", trace.input("x", {kRows, 8}), {16, 4}, relu, {.seed = 1}));
+    EXPECT_TRUE(has_rolled_loops(trace, true, RowPrograms::kAlways));
+    EXPECT_FALSE(has_rolled_loops(trace, false, RowPrograms::kAlways));
+}
+
+TEST(DriverWorkarounds, RoundingToF16IsGuardedWhereThereAreMatrixCores) {
+    for (const MatrixCores cores : {MatrixCores::kNone, MatrixCores::kKhr}) {
+        Trace trace("main");
+        trace.output("y", cast(trace.input("x", {40}) * 2.0, DType::kF16));
+        CompileOptions options{.caps = caps_with_f16()};
+        options.caps.matrix_cores = cores;
+        const bool is_needed = cores != MatrixCores::kNone;
+        EXPECT_EQ(kGuardedRounding.is_needed(options.caps), is_needed);
+        EXPECT_EQ(any_has(trace, options, "#define HEARTH_CONVERTS_TO_NEAREST"), is_needed);
+        EXPECT_TRUE(any_has(trace, options, "hearth_round_f16("));
+    }
+}
+
+TEST(DriverWorkarounds, EachSaysWhereItWasSeenAndWhy) {
+    for (const DriverWorkaround* workaround : kDriverWorkarounds) {
+        EXPECT_FALSE(std::string_view(workaround->name).empty());
+        EXPECT_FALSE(std::string_view(workaround->driver).empty()) << workaround->name;
+        EXPECT_FALSE(std::string_view(workaround->reason).empty()) << workaround->name;
+    }
+}
+
+}  // namespace
+}  // namespace hearth::test
