@@ -93,7 +93,9 @@ TEST_P(RowProgramBodies, GiveWhatTheInterpreterGivesWithoutFaults) {
                 ++row_programs;
                 matrices |= body_requirements(*kernel.body).matrices;
                 const Status status = run_kernel(*kernel.body, kernel.launch, kernel.operands);
-                EXPECT_TRUE(status.ok()) << status.message();
+                EXPECT_TRUE(status.ok()) << status.message() << ", subgroups of "
+                                         << caps.subgroup_size << ", matrices of " << caps.matrix.m
+                                         << "x" << caps.matrix.n << "x" << caps.matrix.k;
                 if (!status.ok()) continue;
                 for (const auto& [index, expected] : kernel.expected)
                     EXPECT_EQ(difference(kernel.operands[index].tensor, expected, tolerance), "")
