@@ -5,7 +5,7 @@
 // long enough to be timed, and then the best of some runs.
 
 #include "bench.hpp"
-#include "codegen/khr_matrices.hpp"
+#include "compiler/codegen/khr_matrices.hpp"
 #include "probe.hpp"
 #include "probe_shaders.gen.hpp"
 #include "stopwatch.hpp"

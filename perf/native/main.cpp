@@ -4,7 +4,7 @@
 // hearth_perf_native: networks cooked to C on this machine's CPU, each checked against the reference, then
 // timed: medians of CPU time of one thread, least times by the clock with several.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "core/device_model.hpp"
 #include "native/native_net.hpp"
 #include "native/thread_team.hpp"

@@ -5,8 +5,8 @@
 // networks that tests/unit/agents/levels_test.cpp counts dispatches and barriers of.  Rings are full of random
 // samples, as store and prepare would have left them.
 
+#include "compiler/ir/graph.hpp"
 #include "data.hpp"
-#include "ir/graph.hpp"
 #include "network.hpp"
 
 #include <hearth/agents/learners.hpp>

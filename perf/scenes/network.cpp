@@ -3,7 +3,7 @@
 
 #include "network.hpp"
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "data.hpp"
 
 #include <fmt/format.h>

@@ -6,20 +6,21 @@
 
 find_path(HEARTH_VULKAN_INCLUDE vulkan/vulkan.h REQUIRED)
 
-set(folders core program gpu native_device runtime capi)
+set(folders core program device/vulkan device/native device/session device/capi)
 if(HEARTH_AGENTS)
-    list(APPEND folders driver)
+    list(APPEND folders device/agents)
 endif()
 foreach(folder IN LISTS folders)
     hearth_folder(${folder})
-    target_compile_options(hearth_${folder} PRIVATE -ffunction-sections -fdata-sections)
-    list(APPEND HEARTH_RUNTIME_OBJECTS $<TARGET_OBJECTS:hearth_${folder}>)
-    if(folder MATCHES "gpu|native_device|runtime|capi")
-        target_include_directories(hearth_${folder} SYSTEM PRIVATE ${HEARTH_VULKAN_INCLUDE})
+    string(REPLACE "/" "_" target hearth_${folder})
+    target_compile_options(${target} PRIVATE -ffunction-sections -fdata-sections)
+    list(APPEND HEARTH_RUNTIME_OBJECTS $<TARGET_OBJECTS:${target}>)
+    if(folder MATCHES "^device/")
+        target_include_directories(${target} SYSTEM PRIVATE ${HEARTH_VULKAN_INCLUDE})
     endif()
 endforeach()
 
-# hearth_runtime is the object library of src/runtime; only the aliases are for others to link.
+# Only the aliases are for others to link.
 add_library(hearth_runtime_static STATIC ${HEARTH_RUNTIME_OBJECTS})
 add_library(hearth::runtime ALIAS hearth_runtime_static)
 target_include_directories(hearth_runtime_static PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>)

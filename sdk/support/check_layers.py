@@ -7,7 +7,7 @@ Usage: check_layers.py [--root DIR] [--table FILE]
 
 Prints one line per violation, `file:line: rule`, and exits with 1 if there is any.
 
-How an include is read: `"core/status.hpp"` names a folder of sdk/src, `"standalone/..."` names
+How an include is read: `"compiler/ir/graph.hpp"` names a folder of sdk/src, `"standalone/..."` names
 sdk/support/standalone, and `hearth/...` is a public header. Outside sdk/src a path that exists beside the
 including file or in its tree belongs to that tree. What is left is generated or from outside the project.
 """
@@ -42,7 +42,7 @@ class TableError(Exception):
 
 @dataclass
 class Table:
-    """layers.txt. An area is a folder of sdk/src by name, or another tree by path."""
+    """layers.txt. An area is a folder by its path, which is relative to sdk/src where it lies there."""
 
     sections: dict = field(default_factory=lambda: {name: {} for name in SECTIONS})
 
@@ -121,17 +121,22 @@ class Checker:
 
     def _areas(self):
         """(area, folder) of all that is to be checked; reports folders the table does not know."""
-        sources = self.root / SDK_SOURCES
-        for entry in sorted(sources.iterdir()) if sources.is_dir() else []:
-            if entry.is_dir() and entry.name in self.table.folders:
-                yield entry.name, entry
-            elif entry.is_dir():
-                self._report(entry, None, f"unknown folder {entry.name}: it has no line in layers.txt")
-            elif entry.suffix in SOURCE_SUFFIXES:
-                self._report(entry, None, f"a source file belongs into a folder of {SDK_SOURCES}")
+        yield from self._source_areas(self.root / SDK_SOURCES)
         for area in self.table.elsewhere:
             if (self.root / area).is_dir():
                 yield area, self.root / area
+
+    def _source_areas(self, parent):
+        for entry in sorted(parent.iterdir()) if parent.is_dir() else []:
+            area = entry.relative_to(self.root / SDK_SOURCES).as_posix()
+            if entry.is_dir() and area in self.table.folders:
+                yield area, entry
+            elif entry.is_dir() and any(name.startswith(f"{area}/") for name in self.table.folders):
+                yield from self._source_areas(entry)
+            elif entry.is_dir():
+                self._report(entry, None, f"unknown folder {area}: it has no line in layers.txt")
+            elif entry.suffix in SOURCE_SUFFIXES:
+                self._report(entry, None, f"a source file belongs into a folder of {SDK_SOURCES}")
 
     def _check_file(self, area, folder, file):
         self.file_count += 1
@@ -174,8 +179,9 @@ class Checker:
         is_own = (file.parent.joinpath(*parts)).is_file() or (folder.joinpath(*parts)).is_file()
         if area in self.table.elsewhere and is_own:
             return area
-        if len(parts) > 1 and parts[0] in self.table.folders:
-            return parts[0]
+        for parent in PurePosixPath(*parts).parents:
+            if parent.as_posix() in self.table.folders:
+                return parent.as_posix()
         in_support = f"{SUPPORT}/{parts[0]}"
         return in_support if in_support in self.table.elsewhere else None
 

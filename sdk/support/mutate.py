@@ -42,21 +42,24 @@ BUILD = TREE / "build" / "release"  # as in the checkout, so that ccache knows w
 # speed: the kernels are others then.
 TESTS = {
     "program": ["program_test", "hearth_test_agent_schema", "runtime_test"],
-    "runtime": ["runtime_test"],
-    "gpu": ["runtime_test"],
-    "capi": ["runtime_test"],
-    "io": ["io_test"],
-    "weights": ["weights_test"],
-    "plan": ["plan_test"],
-    "codegen": ["hearth_test_compile", "hearth_test_replay"],
-    "compile": ["hearth_test_compile"],
-    "passes": ["hearth_test_compile", "hearth_test_cpu", "hearth_test_replay"],
-    "ir": ["hearth_test_ir", "hearth_test_replay"],
-    "cpu": ["hearth_test_cpu"],
-    "autodiff": ["hearth_test_autodiff"],
+    "device/session": ["runtime_test"],
+    "device/vulkan": ["runtime_test"],
+    "device/capi": ["runtime_test"],
+    "import/onnx": ["io_test"],
+    "import/torch": ["weights_test"],
+    "import/safetensors": ["weights_test"],
+    "import/weights": ["weights_test"],
+    "compiler/plan": ["plan_test"],
+    "compiler/codegen": ["hearth_test_compile", "hearth_test_replay"],
+    "compiler/driver": ["hearth_test_compile"],
+    "compiler/fusion": ["hearth_test_compile", "hearth_test_cpu", "hearth_test_replay"],
+    "compiler/passes": ["hearth_test_compile", "hearth_test_cpu", "hearth_test_replay"],
+    "compiler/ir": ["hearth_test_ir", "hearth_test_replay"],
+    "compiler/interpreter": ["hearth_test_cpu"],
+    "compiler/autodiff": ["hearth_test_autodiff"],
     "core": ["core_test", "hearth_test_ir", "weights_test", "program_test", "runtime_test"],
 }
-DEFAULT = ["program", "runtime", "io", "weights", "plan"]
+DEFAULT = ["program", "device/session", "import", "compiler/plan"]
 
 # The environment of the tests that have a device: both binding models, and just what is required.
 HOSTS = {"runtime_test": [{"HEARTH_TEST_BINDING": "address"}, {"HEARTH_TEST_BINDING": "descriptor"},
@@ -238,7 +241,7 @@ def sources_of(paths):
 
 
 def folder_of(name):
-    return name.split("/")[2]
+    return str(pathlib.PurePosixPath(name).relative_to("sdk/src").parent)
 
 
 def write_if_changed(path, contents):

@@ -21,7 +21,7 @@
 //
 // The text is the NV dialect, as old compilers know no other.  Where HEARTH_MATRIX_KHR is defined
 // the scope of each kind of matrix is a constant of its own, by which
-// codegen/khr_matrices.cpp tells the kinds apart.
+// compiler/codegen/khr_matrices.cpp tells the kinds apart.
 
 #ifdef HEARTH_MATRIX_KHR
 #ifdef HEARTH_MATRIX_WORKGROUP

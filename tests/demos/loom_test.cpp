@@ -5,8 +5,8 @@
 
 #include "loom.hpp"
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "host/host.hpp"
 #include "net.hpp"
 #include "pattern.hpp"

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "compiler/ir/graph.hpp"
 #include "fuzz_target.hpp"
-#include "ir/graph.hpp"
 
 #include <hearth/io.hpp>
 

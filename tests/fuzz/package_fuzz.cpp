@@ -4,7 +4,7 @@
 // Packages, and the programs and graphs in them.  Checksums would keep every change from what lies
 // behind them, so each input is read twice: as it is, and with its checksums made right.
 
-#include "compile/graph_file.hpp"
+#include "compiler/driver/graph_file.hpp"
 #include "mend.hpp"
 
 using namespace hearth;

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "fuzz_target.hpp"
-#include "weights/pickle.hpp"
+#include "import/torch/pickle.hpp"
 
 #include <hearth/weights.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compile/tuning_data.hpp"
+#include "compiler/driver/tuning_data.hpp"
 #include "fuzz_target.hpp"
 
 using namespace hearth;

@@ -3,7 +3,7 @@
 
 #include "gates/device_learner.hpp"
 
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 
 #include <algorithm>
 #include <cstdlib>

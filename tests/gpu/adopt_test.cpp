@@ -4,7 +4,7 @@
 // The handshake: requirements, feature chains, what the host enabled and what it did not, its
 // hooks.
 
-#include "gpu/requirements.hpp"
+#include "device/vulkan/requirements.hpp"
 #include "gpu/rig.hpp"
 #include "support/vulkan_shim.hpp"
 

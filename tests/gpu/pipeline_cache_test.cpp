@@ -3,7 +3,7 @@
 
 // The pipeline cache that the host keeps: its own comes back, all else is ignored.
 
-#include "gpu/pipeline_cache.hpp"
+#include "device/vulkan/pipeline_cache.hpp"
 
 #include "rig.hpp"
 

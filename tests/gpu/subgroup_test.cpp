@@ -3,7 +3,7 @@
 
 // Subgroup sizes that kernels are written for: which of them a device is asked for, and which it can have.
 
-#include "gpu/requirements.hpp"
+#include "device/vulkan/requirements.hpp"
 #include "gpu/rig.hpp"
 
 #include <string_view>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "import/torch/pickle.hpp"
 #include "readers.hpp"
-#include "weights/pickle.hpp"
 
 namespace hearth::hostile {
 

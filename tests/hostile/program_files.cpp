@@ -4,8 +4,8 @@
 // Hearth's own formats: packages, programs, graphs, brains, tuning, saved pipeline caches.  Changes
 // keep checksums right; whoever makes such a file can compute them too.
 
-#include "compile/graph_file.hpp"
-#include "compile/tuning_data.hpp"
+#include "compiler/driver/graph_file.hpp"
+#include "compiler/driver/tuning_data.hpp"
 #include "core/bytes.hpp"
 #include "core/checksum.hpp"
 #include "files.hpp"

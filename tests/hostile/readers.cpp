@@ -3,12 +3,12 @@
 
 #include "readers.hpp"
 
-#include "compile/graph_file.hpp"
-#include "compile/tuning_data.hpp"
+#include "compiler/driver/graph_file.hpp"
+#include "compiler/driver/tuning_data.hpp"
+#include "compiler/ir/graph.hpp"
 #include "core/bytes.hpp"
 #include "core/checksum.hpp"
-#include "gpu/pipeline_cache.hpp"
-#include "ir/graph.hpp"
+#include "device/vulkan/pipeline_cache.hpp"
 #include "npy.hpp"
 #include "program/package.hpp"
 

@@ -4,8 +4,8 @@
 // What learning agents keep on a device: rings that are written in place, states that no brain holds,
 // updates that a NaN does not reach, and diagnostics by name.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/brain.hpp>

@@ -4,8 +4,8 @@
 // The kernels of attention with the tiles that a GPU gets: sequences that no tile divides, longer
 // than one, with heads that are views of a joint product.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -3,7 +3,7 @@
 
 // One brain file, two devices: it learns on Vulkan, goes on on the CPU, and comes back.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "native/native_host.hpp"
 #include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"

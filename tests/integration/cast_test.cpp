@@ -4,8 +4,8 @@
 // Conversions between every two element types, of numbers that the target does not hold above all:
 // the CPU and every device must agree on them (docs/operators.md, `cast`).
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/ops.hpp>

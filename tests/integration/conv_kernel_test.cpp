@@ -4,10 +4,10 @@
 // The kernels that GPUs have for convolutions, at odd shapes and compiled for GPUs of several sizes,
 // against the reference; alone and with bias, residual and activation behind them.
 
-#include "codegen/kernel_problem.hpp"
-#include "compile/compile.hpp"
-#include "compile/tuning_data.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/codegen/kernel_problem.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/tuning_data.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -3,8 +3,8 @@
 
 // Copies between params and states, which kernels do on a GPU and vkCmdCopyBuffer on a CPU.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/ops.hpp>

@@ -4,9 +4,9 @@
 // Exported GLSL functions, called by a shader that is none of Hearth's with the weights of a session that
 // has trained them, compute what the interpreter does.
 
-#include "codegen/glsl_compiler.hpp"
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/codegen/glsl_compiler.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

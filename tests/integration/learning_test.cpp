@@ -4,8 +4,8 @@
 // A small network learns on a device: as well as on the CPU, to the bit the same from run to run,
 // whole or in slices, for any number of rows.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/random_cuts.hpp"
 #include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"

@@ -4,8 +4,8 @@
 // Learning with products of f16: what the loss scale does to steps, to weights and to itself, in
 // the interpreter and on a device.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/regression.hpp"
 #include "support/vulkan_fixture.hpp"
 

@@ -5,8 +5,8 @@
 // that follow each other in memory, are broadcast or lie in another order, of any type, and counts
 // that no vector divides.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -5,10 +5,10 @@
 // (as they lie in memory, transposed, rounded, packed, gathered) and with what may follow the
 // product before it is stored.
 
-#include "codegen/matmul_tiles.hpp"
-#include "compile/compile.hpp"
-#include "compile/tuning_data.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/tuning_data.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

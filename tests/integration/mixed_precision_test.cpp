@@ -4,10 +4,10 @@
 // Products that read f16 and accumulate in f32: where casts go and what they cost, and that device,
 // planned program and interpreter agree, forward and backward, with and without 16-bit storage.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
-#include "passes/pass.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
+#include "compiler/passes/pass.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -4,9 +4,9 @@
 // Tensors of 16 and 8 bits on a device: rounded as the CPU rounds, to the bit; as many bytes as the
 // device's storage features allow; and the same results without those features.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/ops.hpp>

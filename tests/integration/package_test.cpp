@@ -6,9 +6,9 @@
 
 #include "program/package.hpp"
 
-#include "compile/compile.hpp"
-#include "compile/graph_file.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/graph_file.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/brain_file.hpp>

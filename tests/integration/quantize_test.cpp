@@ -4,10 +4,10 @@
 // Weights in f16 and in blocks of 8 and 4 bits: what is converted and what is not, how large the
 // error is, and that device, planned program and interpreter agree on the converted graphs.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
-#include "passes/quantize_weights.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
+#include "compiler/passes/quantize_weights.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

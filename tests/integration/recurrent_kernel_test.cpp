@@ -4,8 +4,8 @@
 // The kernels that go through time, as a GPU gets them: threads that share each unit's products, with
 // the weights in registers, alone and as stages of a row program.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

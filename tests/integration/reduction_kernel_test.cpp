@@ -4,8 +4,8 @@
 // Reductions as GPUs run them, with several threads for each result and folds of blocks behind
 // them, which a software driver is spared otherwise.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -4,9 +4,9 @@
 // Small networks as row programs: one dispatch to act, as many results right as without them, for
 // odd widths and numbers of rows, several heads and losses written by hand.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
 #include "support/random_cuts.hpp"
 #include "support/vulkan_fixture.hpp"
 

@@ -4,8 +4,8 @@
 // A product on matrix cores normalizes its operand's rows itself: which graphs have that as one
 // kernel, and that it computes what the reference does.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/core/philox.hpp>

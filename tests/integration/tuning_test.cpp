@@ -4,7 +4,7 @@
 // Every variant of every kind of product computes what the shipped one does, on the device; and so
 // does a program that was compiled with them.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "support/vulkan_fixture.hpp"
 
 #include <hearth/ops.hpp>

@@ -48,17 +48,17 @@ class CheckLayersTest(unittest.TestCase):
         self.assertTrue(any(line.startswith(report) for line in printed.splitlines()), printed)
 
     def test_downward_includes_public_headers_and_outside_headers_pass(self):
-        self.assert_accepts("sdk/src/plan/plan.cpp", '''
-            #include "plan/plan.hpp"
+        self.assert_accepts("sdk/src/compiler/plan/plan.cpp", '''
+            #include "compiler/plan/plan.hpp"
             #include "core/status.hpp"
-            #include "codegen/lowered_program.hpp"
+            #include "compiler/codegen/lowered_program.hpp"
             #include <hearth/types.hpp>
             #include <vector>
             ''')
 
     def test_upward_include_is_reported_with_file_line_and_rule(self):
-        self.assert_rejects("sdk/src/core/status.cpp", '\n#include "ir/graph.hpp"\n',
-                            "sdk/src/core/status.cpp:2: core may not include ir;")
+        self.assert_rejects("sdk/src/core/status.cpp", '\n#include "compiler/ir/graph.hpp"\n',
+                            "sdk/src/core/status.cpp:2: core may not include compiler/ir;")
 
     def test_every_folder_pair_follows_the_table(self):
         table = check_layers.Table.read(self.table)
@@ -73,19 +73,19 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_the_columns_meet_in_program_only(self):
         table = check_layers.Table.read(self.table)
-        self.assertEqual(table.allowed("runtime"), {"core", "program", "gpu", "native_device"})
+        self.assertEqual(table.allowed("device/session"), {"core", "program", "device/vulkan", "device/native"})
         self.assertEqual(table.allowed("program"), {"core"})
-        for area in table.folders - {"runtime", "capi", "gpu", "native_device"}:
-            self.assertNotIn("gpu", table.allowed(area))
-            self.assertNotIn("runtime", table.allowed(area))
+        for area in table.folders - {"device/session", "device/capi", "device/vulkan", "device/native"}:
+            self.assertNotIn("device/vulkan", table.allowed(area))
+            self.assertNotIn("device/session", table.allowed(area))
 
     def test_angle_brackets_do_not_hide_an_upward_include(self):
-        self.assert_rejects("sdk/src/gpu/device.cpp", "#include <plan/emit.hpp>\n",
-                            "sdk/src/gpu/device.cpp:1: gpu may not include plan;")
+        self.assert_rejects("sdk/src/device/vulkan/device.cpp", "#include <compiler/plan/emit.hpp>\n",
+                            "sdk/src/device/vulkan/device.cpp:1: device/vulkan may not include compiler/plan;")
 
     def test_odd_spacing_does_not_hide_an_upward_include(self):
-        self.assert_rejects("sdk/src/gpu/device.cpp", '  #  include"plan/emit.hpp"\n',
-                            "sdk/src/gpu/device.cpp:1: gpu may not include plan;")
+        self.assert_rejects("sdk/src/device/vulkan/device.cpp", '  #  include"compiler/plan/emit.hpp"\n',
+                            "sdk/src/device/vulkan/device.cpp:1: device/vulkan may not include compiler/plan;")
 
     def test_paths_through_parent_folders_are_rejected(self):
         self.assert_rejects("sdk/src/core/status.cpp", '#include "../ir/graph.hpp"\n',
@@ -102,23 +102,27 @@ class CheckLayersTest(unittest.TestCase):
     def test_unknown_folder_is_rejected(self):
         self.assert_rejects("sdk/src/helpers/any.hpp", "", "sdk/src/helpers: unknown folder helpers")
 
+        self.assert_rejects("sdk/src/compiler/helpers/any.hpp", "",
+                            "sdk/src/compiler/helpers: unknown folder compiler/helpers")
+
     def test_source_file_outside_the_folders_is_rejected(self):
-        self.assert_rejects("sdk/src/any.hpp", "", "sdk/src/any.hpp: a source file belongs into a folder")
+        for path in ("sdk/src/any.hpp", "sdk/src/compiler/any.hpp"):
+            self.assert_rejects(path, "", f"{path}: a source file belongs into a folder")
 
     def test_vulkan_stays_in_the_device_column(self):
-        self.assert_accepts("sdk/src/gpu/vulkan.hpp", "#include <vulkan/vulkan_core.h>\n")
-        self.assert_rejects("sdk/src/codegen/lower.cpp", "#include <vulkan/vulkan.h>\n",
-                            "sdk/src/codegen/lower.cpp:1: codegen may not include vulkan/ headers;")
+        self.assert_accepts("sdk/src/device/vulkan/vulkan.hpp", "#include <vulkan/vulkan_core.h>\n")
+        self.assert_rejects("sdk/src/compiler/codegen/lower.cpp", "#include <vulkan/vulkan.h>\n",
+                            "sdk/src/compiler/codegen/lower.cpp:1: compiler/codegen may not include vulkan/ headers;")
 
     def test_public_headers_include_neither_vulkan_nor_the_inside(self):
         self.assert_rejects("sdk/include/hearth/device.hpp", "#include <vulkan/vulkan.h>\n",
                             "sdk/include/hearth/device.hpp:1: sdk/include/hearth may not include vulkan/")
-        self.assert_rejects("sdk/include/hearth/tensor.hpp", '#include "ir/graph.hpp"\n',
-                            "sdk/include/hearth/tensor.hpp:1: sdk/include/hearth may not include ir;")
+        self.assert_rejects("sdk/include/hearth/tensor.hpp", '#include "compiler/ir/graph.hpp"\n',
+                            "sdk/include/hearth/tensor.hpp:1: sdk/include/hearth may not include compiler/ir;")
 
     def test_shader_compiler_stays_out_of_the_device_column(self):
-        self.assert_rejects("sdk/src/runtime/record.cpp", "#include <glslang/Public/ShaderLang.h>\n",
-                            "sdk/src/runtime/record.cpp:1: runtime may not include glslang/ headers;")
+        self.assert_rejects("sdk/src/device/session/record.cpp", "#include <glslang/Public/ShaderLang.h>\n",
+                            "sdk/src/device/session/record.cpp:1: device/session may not include glslang/ headers;")
 
     def test_demos_use_their_own_files_and_the_public_headers_only(self):
         self.write("demos/host/window.hpp", "")
@@ -137,20 +141,20 @@ class CheckLayersTest(unittest.TestCase):
 
     def test_includes_in_comments_and_strings_do_not_count(self):
         self.assert_accepts("sdk/src/core/status.cpp", '''
-            // #include "ir/graph.hpp"
+            // #include "compiler/ir/graph.hpp"
             /*
-            #include "ir/graph.hpp"
+            #include "compiler/ir/graph.hpp"
             */
             const char* kShader = R"glsl(
-            #include "plan/emit.hpp"
+            #include "compiler/plan/emit.hpp"
             )glsl";
             const int kMany = 1'000'000;  // the mark in the number opens no character
             ''')
 
     def test_an_include_after_comments_and_strings_still_counts(self):
         self.assert_rejects("sdk/src/core/status.cpp",
-                            'const char* a = "/*"; // "\nconst char b = \'"\';\n#include "ir/graph.hpp"\n',
-                            "sdk/src/core/status.cpp:3: core may not include ir;")
+                            'const char* a = "/*"; // "\nconst char b = \'"\';\n#include "compiler/ir/graph.hpp"\n',
+                            "sdk/src/core/status.cpp:3: core may not include compiler/ir;")
 
     def test_an_empty_tree_is_an_error_and_not_a_pass(self):
         (self.root / "sdk/src/core/status.hpp").unlink()

@@ -56,9 +56,10 @@ class Mutants(unittest.TestCase):
 
     def test_a_sample_is_the_same_after_lines_have_moved(self):
         mutants = [mutate.Mutant("sdk/src/%s/f.cpp" % folder, line, "never: a%d" % line)
-                   for folder in ("io", "plan") for line in range(50)]
+                   for folder in ("import/onnx", "compiler/plan") for line in range(50)]
         first = mutate.sample(mutants, 10)
-        self.assertEqual([m.path for m in first], ["sdk/src/io/f.cpp"] * 10 + ["sdk/src/plan/f.cpp"] * 10)
+        self.assertEqual([m.path for m in first], ["sdk/src/import/onnx/f.cpp"] * 10 +
+                         ["sdk/src/compiler/plan/f.cpp"] * 10)
         for m in mutants:
             m.line += 7
         self.assertEqual(mutate.sample(mutants[::-1], 10)[10:], first[:10])

@@ -3,7 +3,7 @@
 
 #include "ops/op_cases.hpp"
 
-#include "ops/op_table.hpp"
+#include "compiler/ops/op_table.hpp"
 #include "ops/own_kernel_ops.hpp"
 
 #include <hearth/core/philox.hpp>

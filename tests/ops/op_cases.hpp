@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 
 #include <hearth/host_tensor.hpp>
 #include <hearth/op/op_def.hpp>

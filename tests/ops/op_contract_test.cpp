@@ -3,8 +3,8 @@
 
 // What every operator's record promises, checked for each of its samples on the CPU.
 
-#include "cpu/gradcheck.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/grad.hpp>

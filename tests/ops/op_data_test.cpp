@@ -4,8 +4,8 @@
 // Sorting, scattering, selecting, quantizing and transforming: values worked out by hand, or by a
 // plain loop beside the operator.
 
-#include "cpu/gradcheck.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/core/philox.hpp>

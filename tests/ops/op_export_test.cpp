@@ -3,7 +3,7 @@
 
 // Each sample of each operator, written as an ONNX model and read again, computes the same.
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/io.hpp>

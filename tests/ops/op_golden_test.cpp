@@ -5,7 +5,7 @@
 // made by it can show that the text is wrong.  Decimal values: CPython 3.11's math module (the C
 // library's functions in double), or by hand where they are short.
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -5,8 +5,8 @@
 // between other operators (so that it is fused), and through its gradient; fused and unfused;
 // twice.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 #include "support/random_cuts.hpp"
 #include "support/vulkan_fixture.hpp"

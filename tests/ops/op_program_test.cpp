@@ -4,8 +4,8 @@
 // Compiled programs of every operator's samples, run on the CPU at their real arena offsets: what
 // fusion, order, aliasing and memory planning do to a result, without a device.
 
-#include "compile/compile.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/run_program.hpp"
 #include "ops/op_cases.hpp"
 
 #include <gtest/gtest.h>

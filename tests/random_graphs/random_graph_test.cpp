@@ -10,10 +10,10 @@
 //
 // A failure prints the seed and the smallest graph found that still fails.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
-#include "passes/pass.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
+#include "compiler/passes/pass.hpp"
 #include "random_graphs/recipe.hpp"
 #include "support/vulkan_fixture.hpp"
 

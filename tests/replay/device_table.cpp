@@ -6,7 +6,7 @@
 // writes it.
 
 #include "brain.hpp"
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "digits.hpp"
 #include "program/package.hpp"
 #include "program/spirv.hpp"

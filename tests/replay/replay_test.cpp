@@ -6,7 +6,7 @@
 // them anew.
 
 #include "brain.hpp"
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "digits.hpp"
 #include "ops/op_cases.hpp"
 #include "support/cases.hpp"

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include "gpu/requirements.hpp"
+#include "device/vulkan/requirements.hpp"
 
 #include <hearth/hearth_runtime.hpp>
 

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include "gpu/vulkan.hpp"
+#include "device/vulkan/vulkan.hpp"
 
 #include <hearth/hearth.h>
 

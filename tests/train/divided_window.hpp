@@ -6,7 +6,7 @@
 #pragma once
 
 #include "classic/simulations.hpp"
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 
 #include <gtest/gtest.h>
 

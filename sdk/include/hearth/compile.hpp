@@ -80,7 +80,7 @@ struct CompileOptions {
     uint64_t rows_capacity = 1;
     /// The most scratch memory that the Program may take; 0: no limit.  Where it would take more,
     /// values that are kept for long are computed again: those first that free the most bytes for
-    /// the least arithmetic (passes/recompute.cpp).  Results are the same up to rounding:
+    /// the least arithmetic (compiler/passes/recompute.cpp).  Results are the same up to rounding:
     /// a device's kernels are divided differently then.
     uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator.  For finding out what fusion does.

@@ -4,7 +4,7 @@
 // A Package (`.hearth`): graph, weights and one Program for each profile in one file, which is used
 // as it lies in memory, mapped or read.  docs/package_format.md describes it.
 //
-// The graph is an opaque section (compile/graph_file.hpp writes and reads it), so that a package can
+// The graph is an opaque section (compiler/driver/graph_file.hpp writes and reads it), so that a package can
 // be cooked again; the device column never looks at it.  Weights are stored once: the programs'
 // slots and the graph's values refer to bytes of one pool.
 

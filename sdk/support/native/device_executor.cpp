@@ -3,7 +3,7 @@
 
 #include "native/device_executor.hpp"
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
 #include <standalone/program_runner.hpp>
 

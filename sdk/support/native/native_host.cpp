@@ -3,7 +3,7 @@
 
 #include "native/native_host.hpp"
 
-#include "print/native_kernels.hpp"
+#include "compiler/print/native_kernels.hpp"
 
 #include <dlfcn.h>
 

@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include "compile/cook_c.hpp"
-#include "ir/graph.hpp"
+#include "compiler/driver/cook_c.hpp"
+#include "compiler/ir/graph.hpp"
 #include "native/library.hpp"
 #include "program/program.hpp"
 

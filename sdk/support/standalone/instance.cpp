@@ -3,7 +3,7 @@
 
 #include "instance.hpp"
 
-#include "native_device/device.hpp"
+#include "device/native/device.hpp"
 #include "native_functions.hpp"
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 
 #include "native_functions.hpp"
 
-#include "native_device/device.hpp"
+#include "device/native/device.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // The part of Vulkan that a host calls itself (queues, pools, submissions), of native devices: with it the
-// in-tree host runs on a CPU as it is.  Hearth's own part lies in sdk/src/native_device.
+// in-tree host runs on a CPU as it is.  Hearth's own part lies in sdk/src/device/native.
 
 #pragma once
 

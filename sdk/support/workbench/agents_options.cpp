@@ -3,7 +3,7 @@
 
 #include "agents_options.hpp"
 
-#include "agents/replay.hpp"
+#include "model/agents/replay.hpp"
 
 #include <hearth/nn.hpp>
 

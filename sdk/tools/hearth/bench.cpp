@@ -4,7 +4,7 @@
 // hearth bench: GPU time of a model and each of its steps, beside what the device could do.
 
 #include "commands.hpp"
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "measure.hpp"
 #include "model.hpp"
 #include "native/open_device.hpp"

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "compare.hpp"
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "runner.hpp"
 
 namespace hearth::tool {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compile/compile.hpp"
-#include "compile/graph_file.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/graph_file.hpp"
 #include "model.hpp"
 #include "native/device_executor.hpp"
 #include "runner.hpp"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compile/compile.hpp"
-#include "compile/graph_file.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/graph_file.hpp"
+#include "compiler/interpreter/run_program.hpp"
 #include "model.hpp"
 #include "runner.hpp"
 #include "tables.hpp"

@@ -4,7 +4,7 @@
 // hearth info: the GPUs of this machine as Hearth sees them.
 
 #include "commands.hpp"
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "tables.hpp"
 
 #include <hearth/ops.hpp>

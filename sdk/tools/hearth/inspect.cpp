@@ -4,7 +4,7 @@
 // hearth inspect: a model's graph and the Program made of it.
 
 #include "commands.hpp"
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 #include "describe_program.hpp"
 #include "model.hpp"
 

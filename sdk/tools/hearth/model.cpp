@@ -4,7 +4,7 @@
 #include "model.hpp"
 
 #include "cases.hpp"
-#include "compile/graph_file.hpp"
+#include "compiler/driver/graph_file.hpp"
 #include "npy.hpp"
 
 #include <hearth/core/philox.hpp>

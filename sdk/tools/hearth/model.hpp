@@ -6,7 +6,7 @@
 #pragma once
 
 #include "compare.hpp"
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 #include "program/package.hpp"
 #include "runner.hpp"
 

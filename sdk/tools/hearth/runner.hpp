@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 
 #include <hearth/compile.hpp>
 #include <hearth/executor.hpp>

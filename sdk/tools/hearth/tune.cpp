@@ -4,8 +4,8 @@
 // hearth tune: measures the variants of a model's kernels on a device, and keeps what won.
 
 #include "commands.hpp"
-#include "compile/compile.hpp"
-#include "compile/tuning_data.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/tuning_data.hpp"
 #include "measure.hpp"
 #include "model.hpp"
 #include "progress.hpp"

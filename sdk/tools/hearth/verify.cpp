@@ -8,7 +8,7 @@
 #include "cases.hpp"
 #include "commands.hpp"
 #include "compare.hpp"
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 #include "isolate.hpp"
 #include "progress.hpp"
 #include "runner.hpp"

@@ -6,7 +6,7 @@
 //     hearth_opgen docs/operators.md           writes the file
 //     hearth_opgen --check docs/operators.md   fails if the file would change
 
-#include "ops/op_table.hpp"
+#include "compiler/ops/op_table.hpp"
 
 #include <hearth/file.hpp>
 #include <hearth/op/op_def.hpp>
@@ -131,7 +131,8 @@ std::string cell(const std::string& text) {
 std::string page() {
     std::string text =
         "# Operators\n\n"
-        "Made from the records in sdk/src/ops by `hearth_opgen`; a test fails when it is stale.\n"
+        "Made from the records in sdk/src/compiler/ops by `hearth_opgen`; a test fails when it is "
+        "stale.\n"
         "The functions in [hearth/ops.hpp](../sdk/include/hearth/ops.hpp) apply them; "
         "[adding_an_operator.md](adding_an_operator.md)\nsays how to add one.\n\n"
         "Each runs on the CPU, in any type, and on a GPU in any but f64; \"GPU\" says as what. "

@@ -4,7 +4,7 @@
 // Distributions of actions against torch.distributions (data/agents/make_distributions.py), closed
 // forms, finite differences and their own samples.
 
-#include "cpu/gradcheck.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
 
 #include <hearth/agents/distribution.hpp>
 #include <hearth/eval.hpp>

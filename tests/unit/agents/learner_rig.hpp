@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 
 #include <hearth/agents/learners.hpp>
 #include <hearth/agents/status.hpp>

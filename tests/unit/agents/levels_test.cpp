@@ -4,7 +4,7 @@
 // How many dispatches and barriers one item of learning is on a GPU: what it costs there.  The numbers are
 // what is reached, not what is wished for; make them smaller when they are.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
 #include <hearth/agents/learners.hpp>
 

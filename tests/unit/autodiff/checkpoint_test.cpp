@@ -3,10 +3,10 @@
 
 // Computing again instead of keeping: the same bits from less memory.
 
-#include "compile/compile.hpp"
-#include "cpu/gradcheck.hpp"
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compile/compile.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/run_program.hpp"
 
 #include <hearth/eval.hpp>
 #include <hearth/ops.hpp>

@@ -4,7 +4,7 @@
 // Updates under a condition, params under another name, and what is refused because it would train
 // nothing or something else.
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/grad.hpp>

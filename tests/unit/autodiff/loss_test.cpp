@@ -3,8 +3,8 @@
 
 // Losses against PyTorch's values (1.13, in double) and against finite differences.
 
-#include "cpu/gradcheck.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>

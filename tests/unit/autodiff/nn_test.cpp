@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "cpu/gradcheck.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>

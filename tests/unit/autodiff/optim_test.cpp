@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 #include "support/cases.hpp"
 

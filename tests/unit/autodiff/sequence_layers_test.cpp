@@ -3,9 +3,9 @@
 
 // Normalization, recurrent and attention layers: what they declare, keep and compute.
 
-#include "compile/compile.hpp"
-#include "cpu/gradcheck.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/nn.hpp>

@@ -3,7 +3,7 @@
 
 // Values and gradients against PyTorch's, both in double.
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "ops/op_cases.hpp"
 #include "support/cases.hpp"
 

@@ -5,7 +5,7 @@
 
 #include "core/driver_workarounds.hpp"
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
 #include <hearth/compile.hpp>
 #include <hearth/nn.hpp>

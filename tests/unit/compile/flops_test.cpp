@@ -3,7 +3,7 @@
 
 // Steps tell how much arithmetic they are: budgets and estimates add it up, whatever was fused.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>

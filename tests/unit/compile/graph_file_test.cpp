@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compile/graph_file.hpp"
+#include "compiler/driver/graph_file.hpp"
 
+#include "compiler/ops/op_table.hpp"
 #include "ops/op_cases.hpp"
-#include "ops/op_table.hpp"
 #include "program/package.hpp"
 
 #include <hearth/nn.hpp>

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "codegen/khr_matrices.hpp"
+#include "compiler/codegen/khr_matrices.hpp"
 
-#include "codegen/glsl_compiler.hpp"
-#include "shaders/shader_text.hpp"
+#include "compiler/codegen/glsl_compiler.hpp"
+#include "compiler/shaders/shader_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 // Chains of thousands of operators that would all fit one kernel, whose compilation would then take
 // the square of their number.
 
-#include "compile/compile.hpp"
-#include "passes/fuse.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/fusion/fuse.hpp"
 
 #include <hearth/ops.hpp>
 

@@ -4,7 +4,7 @@
 // How many dispatches of a training step wait for each other: three for whatever fits a row
 // program, whatever the network, the loss and the optimizer.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
 #include <hearth/grad.hpp>
 #include <hearth/loss.hpp>

@@ -3,9 +3,9 @@
 
 // Tuning without a device: what is believed of measurements and of files.
 
-#include "codegen/matmul_tiles.hpp"
-#include "compile/compile.hpp"
-#include "compile/tuning_data.hpp"
+#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/tuning_data.hpp"
 
 #include <hearth/ops.hpp>
 #include <hearth/tuning.hpp>

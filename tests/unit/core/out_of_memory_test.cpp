@@ -4,8 +4,8 @@
 // Every allocation of a reader fails once.  Each time there must be a message, and nothing may be
 // left behind (the leak checker sees to that).
 
-#include "compile/graph_file.hpp"
-#include "ir/graph.hpp"
+#include "compiler/driver/graph_file.hpp"
+#include "compiler/ir/graph.hpp"
 #include "support/files.hpp"
 #include "support/onnx_builder.hpp"
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 
-#include "ops/op_table.hpp"
+#include "compiler/ops/op_table.hpp"
 
 #include <hearth/ops.hpp>
 

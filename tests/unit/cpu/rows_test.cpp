@@ -4,9 +4,9 @@
 // Rows of states that are written in place: the same contents as a scatter gives, and nothing else
 // moves.
 
-#include "codegen/lowered_program.hpp"
-#include "compile/compile.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/codegen/lowered_program.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/run_program.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/ops.hpp>

@@ -4,10 +4,10 @@
 // A compiled Program of two entries against the plain interpreter, and what run_program refuses.
 // tests/ops/op_program_test.cpp does the same for every operator.
 
-#include "cpu/run_program.hpp"
+#include "compiler/interpreter/run_program.hpp"
 
-#include "compile/compile.hpp"
-#include "cpu/gradcheck.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/grad.hpp>

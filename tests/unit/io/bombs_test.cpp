@@ -4,8 +4,8 @@
 // Small files that ask for work or memory without end.  Each must be refused by its budget, with the
 // limit in the message, or cost what its size allows.
 
-#include "cpu/interpreter.hpp"
-#include "ir/graph.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <hearth/compile.hpp>

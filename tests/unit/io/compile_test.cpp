@@ -4,10 +4,10 @@
 // Shapes of graphs that imported models have and hand-written ones rarely do: compiled, planned and
 // run at their real offsets, they must give what the interpreter gives.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
-#include "cpu/interpreter.hpp"
-#include "cpu/run_program.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/interpreter/run_program.hpp"
 
 #include <hearth/ops.hpp>
 

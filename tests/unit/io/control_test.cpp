@@ -3,8 +3,8 @@
 
 // Branches, loops and functions in ONNX models.
 
-#include "cpu/interpreter.hpp"
-#include "ir/graph.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <hearth/grad.hpp>

@@ -5,8 +5,8 @@
 
 #include "support/digits.hpp"
 
-#include "cpu/interpreter.hpp"
-#include "ir/graph.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
 
 #include <hearth/io.hpp>
 #include <hearth/ops.hpp>

@@ -3,8 +3,8 @@
 
 // Whole models written as ONNX; tests/ops/op_export_test.cpp has the operators one by one.
 
-#include "cpu/interpreter.hpp"
-#include "ir/graph.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <hearth/core/philox.hpp>

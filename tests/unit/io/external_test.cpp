@@ -3,7 +3,7 @@
 
 // Models that keep tensors in other files.
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/files.hpp"
 #include "support/onnx_builder.hpp"
 

@@ -4,7 +4,7 @@
 // Files that lie.  Each must be refused with a message or import to something well-formed; most of
 // what these tests check is checked by the sanitizers they also run under.
 
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <hearth/core/philox.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "cpu/interpreter.hpp"
-#include "ir/graph.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <hearth/grad.hpp>

@@ -4,7 +4,7 @@
 // What ONNX's normalizations and recurrent operators compute where their attributes say otherwise
 // than their defaults, against plain loops.
 
-#include "cpu/interpreter.hpp"
+#include "compiler/interpreter/interpreter.hpp"
 #include "support/onnx_builder.hpp"
 
 #include <hearth/io.hpp>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/graph.hpp"
+#include "compiler/ir/graph.hpp"
 
-#include "ops/op_table.hpp"
+#include "compiler/ops/op_table.hpp"
 
 #include <hearth/ops.hpp>
 #include <hearth/tensor.hpp>

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "cpu/interpreter.hpp"
-#include "ir/graph.hpp"
-#include "ir/rewrite.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
+#include "compiler/ir/rewrite.hpp"
 
 #include <hearth/op/onnx_call.hpp>
 #include <hearth/op/op_def.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "kernel/writer.hpp"
-#include "print/glsl.hpp"
+#include "compiler/kernel/writer.hpp"
+#include "compiler/print/glsl.hpp"
 
 #include <gtest/gtest.h>
 

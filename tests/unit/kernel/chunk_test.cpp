@@ -3,10 +3,10 @@
 
 // Chunks: elements that follow each other, as one value.
 
-#include "kernel/function_writer.hpp"
-#include "print/c.hpp"
-#include "print/glsl.hpp"
-#include "reference/run_kernel.hpp"
+#include "compiler/kernel/function_writer.hpp"
+#include "compiler/print/c.hpp"
+#include "compiler/print/glsl.hpp"
+#include "compiler/reference/run_kernel.hpp"
 
 #include <gtest/gtest.h>
 

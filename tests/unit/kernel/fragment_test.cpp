@@ -3,10 +3,10 @@
 
 // Matrices that a subgroup holds together, in bodies: two subgroups of 8 multiply matrices of 8 x 8.
 
-#include "kernel/writer.hpp"
-#include "print/c.hpp"
-#include "print/glsl.hpp"
-#include "reference/run_kernel.hpp"
+#include "compiler/kernel/writer.hpp"
+#include "compiler/print/c.hpp"
+#include "compiler/print/glsl.hpp"
+#include "compiler/reference/run_kernel.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 // The functions by which hand-written kernels reach their operands (op/op_def.hpp, KernelText), of every
 // operator's samples: each is called for all elements on the CPU, and gives what the interpreter gives.
 
-#include "kernel/writer.hpp"
+#include "compiler/kernel/writer.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
 #include <hearth/op/op_def.hpp>

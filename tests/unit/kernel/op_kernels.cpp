@@ -3,8 +3,8 @@
 
 #include "unit/kernel/op_kernels.hpp"
 
-#include "cpu/interpreter.hpp"
-#include "passes/pass.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/passes/pass.hpp"
 
 #include <gtest/gtest.h>
 

@@ -5,10 +5,10 @@
 
 #pragma once
 
-#include "codegen/lower.hpp"
+#include "compiler/codegen/lower.hpp"
+#include "compiler/passes/pass.hpp"
+#include "compiler/reference/run_kernel.hpp"
 #include "ops/op_cases.hpp"
-#include "passes/pass.hpp"
-#include "reference/run_kernel.hpp"
 
 #include <memory>
 #include <optional>

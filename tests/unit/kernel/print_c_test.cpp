@@ -4,8 +4,8 @@
 // Kernels of operators' samples as C: built by the system's compiler, they give what the interpreter gives, in
 // whatever order their workgroups run.
 
-#include "kernel/writer.hpp"
-#include "print/c.hpp"
+#include "compiler/kernel/writer.hpp"
+#include "compiler/print/c.hpp"
 #include "unit/kernel/op_kernels.hpp"
 
 #include <hearth/op/op_def.hpp>

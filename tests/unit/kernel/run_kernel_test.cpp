@@ -3,9 +3,9 @@
 
 // Faults that devices keep quiet about, planted in kernels and found.
 
-#include "reference/run_kernel.hpp"
+#include "compiler/reference/run_kernel.hpp"
 
-#include "kernel/writer.hpp"
+#include "compiler/kernel/writer.hpp"
 
 #include <gtest/gtest.h>
 

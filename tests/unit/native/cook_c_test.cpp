@@ -3,11 +3,11 @@
 
 // Networks as C: built by the system's compilers, they give what the interpreter gives.
 
-#include "compile/compile.hpp"
-#include "cpu/interpreter.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ops/op_table.hpp"
+#include "compiler/passes/quantize_weights.hpp"
 #include "native/native_net.hpp"
-#include "ops/op_table.hpp"
-#include "passes/quantize_weights.hpp"
 #include "support/digits.hpp"
 #include "unit/agents/learner_rig.hpp"
 

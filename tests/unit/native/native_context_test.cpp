@@ -4,11 +4,11 @@
 // hearth.h on this machine's CPU, as a game without Vulkan uses it: linked or built functions, memory of its own,
 // brains, threads, and what is refused.
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/print/native_kernels.hpp"
+#include "device/native/device.hpp"
 #include "native/native_host.hpp"
 #include "native/native_net.hpp"
-#include "native_device/device.hpp"
-#include "print/native_kernels.hpp"
 
 #include <hearth/brain.hpp>
 #include <hearth/core/hash.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "cpu/gradcheck.hpp"
-#include "ops/op_table.hpp"
+#include "compiler/interpreter/gradcheck.hpp"
+#include "compiler/ops/op_table.hpp"
 #include "unit/ops/evaluation.hpp"
 
 #include <hearth/grad.hpp>

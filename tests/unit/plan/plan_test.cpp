@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "plan/plan.hpp"
+#include "compiler/plan/plan.hpp"
 
 #include "unit/plan/synthetic.hpp"
 

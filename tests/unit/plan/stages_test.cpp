@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "plan/stages.hpp"
+#include "compiler/plan/stages.hpp"
 
 #include "unit/plan/synthetic.hpp"
 

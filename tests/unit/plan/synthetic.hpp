@@ -10,8 +10,8 @@
 
 #pragma once
 
-#include "codegen/lowered_program.hpp"
-#include "plan/plan.hpp"
+#include "compiler/codegen/lowered_program.hpp"
+#include "compiler/plan/plan.hpp"
 
 #include <cstdint>
 #include <map>

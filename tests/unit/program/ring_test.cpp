@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "runtime/ring.hpp"
+#include "device/session/ring.hpp"
 
 #include <hearth/core/hash.hpp>
 

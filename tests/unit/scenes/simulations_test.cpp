@@ -3,7 +3,7 @@
 
 #include "classic/simulations.hpp"
 
-#include "compile/compile.hpp"
+#include "compiler/driver/compile.hpp"
 
 #include <hearth/eval.hpp>
 

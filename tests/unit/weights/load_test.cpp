@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "ir/graph.hpp"
-#include "weights/pattern.hpp"
+#include "compiler/ir/graph.hpp"
+#include "import/weights/pattern.hpp"
 
 #include <hearth/weights.hpp>
 

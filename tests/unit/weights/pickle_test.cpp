@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "weights/pickle.hpp"
+#include "import/torch/pickle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "weights/zip.hpp"
+#include "import/torch/zip.hpp"
 
 #include "unit/weights/archive.hpp"
 

@@ -1,0 +1,580 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/codegen/group_kernels.hpp"
+
+#include "compiler/codegen/group_expressions.hpp"
+#include "compiler/print/glsl.hpp"
+#include "compiler/print/glsl_expressions.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/op/op_def.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace hearth {
+
+Extent work_of(Dim count) {
+    const auto n = static_cast<uint64_t>(count.count);
+    return count.per_row ? Extent{0, n} : Extent{n, 0};
+}
+
+std::string glsl_count(Dim count) {
+    if (!count.per_row) return std::to_string(count.count);
+    return count.count == 1 ? "rows" : "(" + std::to_string(count.count) + " * rows)";
+}
+
+uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit) {
+    const uint64_t most = work_of(count).at(rows_capacity);
+    return static_cast<uint32_t>(std::max<uint64_t>(1, (most + limit - 1) / limit));
+}
+
+Expr count_of(Dim count, Body& body) {
+    if (!count.per_row) return body.index(count.count);
+    return count.count == 1 ? body.rows() : body.index(count.count) * body.rows();
+}
+
+KernelWriter::Operand operands_of(const Graph& graph, const LowerOptions& options, Body& body) {
+    return [&graph, storage = options.caps.narrow_storage(), &body](uint32_t v) {
+        const DType dtype = graph.values[v].dtype;
+        return body.operand(v, dtype, device_dtype(dtype, storage));
+    };
+}
+
+std::vector<uint32_t> operand_values(const Body& body) {
+    std::vector<uint32_t> values;
+    for (const BodyBuffer& buffer : body.buffers)
+        if (buffer.kind == BufferKind::kOperand) values.push_back(buffer.value);
+    return values;
+}
+
+std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const uint32_t> operands,
+                                      Scalar element) {
+    std::vector<bool> is_elementwise(operands.size(), true);
+    for (uint32_t id = 0; id < arena.size(); ++id) {
+        const ScalarNode& n = arena.node(id);
+        if (n.op != ScalarOp::kLoad || n.a == element.id) continue;
+        for (size_t b = 0; b < operands.size(); ++b)
+            if (operands[b] == n.bits) is_elementwise[b] = false;
+    }
+    return is_elementwise;
+}
+
+void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
+               GroupExpressions& expressions, std::span<const ValueId> values,
+               const ScalarPlace& place, Scalar element) {
+    std::vector<Expr> contents;
+    for (ValueId v : values) contents.push_back(writer.emit(expressions.read(v, place)));
+    const Expr where = writer.emit(element);
+    for (size_t i = 0; i < values.size(); ++i) writer.store(operand(values[i]), where, contents[i]);
+}
+
+const Node& node_of(const Graph& graph, const Group& group, OpClass op_class) {
+    for (const NodeId n : group.nodes)
+        if (graph.nodes[n].op->op_class == op_class) return graph.nodes[n];
+    HEARTH_ASSERT(false && "a group without the operator that it is about");
+    return graph.nodes[group.nodes[0]];
+}
+
+uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows) {
+    uint64_t flops = 0;
+    for (NodeId n : group.nodes) {
+        const Shape& out = graph.values[graph.nodes[n].outputs[0]].shape;
+        flops +=
+            static_cast<uint64_t>(std::max(out.element_count(static_cast<int64_t>(rows)),
+                                           graph.nodes[n].op->op_class == OpClass::kReduce
+                                               ? shape.element_count(static_cast<int64_t>(rows))
+                                               : 0));
+    }
+    return flops;
+}
+
+void set_body(GroupKernel& kernel, std::shared_ptr<Body> body) {
+    kernel.local_size = {body->threads, 1, 1};
+    set_functions(kernel, std::move(body));
+}
+
+void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body) {
+    const BodyRequirements needs = body_requirements(*body);
+    kernel.buffers.values = operand_values(*body);
+    kernel.buffers.uses_rows = needs.rows;
+    kernel.has_matrices |= needs.matrices;
+    for (const uint32_t b : needs.words) kernel.word_loads.push_back(body->buffers[b].value);
+    for (const uint32_t b : needs.pairs) kernel.pair_loads.push_back(body->buffers[b].value);
+    for (const uint32_t b : needs.fours) kernel.vector_loads.push_back(body->buffers[b].value);
+    kernel.described = std::move(body);
+}
+
+namespace {
+
+std::string number_name(ValueId v) {
+    return "number" + std::to_string(v);
+}
+
+using PartOf = KernelPart(const Graph&, const Group&, const std::vector<bool>&, const LowerOptions&,
+                          Body&, Expr);
+
+GroupKernel whole_kernel(const char* name, PartOf part_of, const Graph& graph, const Group& group,
+                         const std::vector<bool>& inlined, const LowerOptions& options) {
+    const auto body = std::make_shared<Body>();
+    ScalarArena arena;
+    KernelWriter writer(*body, arena, {});
+    const Expr workgroup = writer.let("group", body->workgroup());
+    KernelPart part = part_of(graph, group, inlined, options, *body, workgroup);
+    for (const uint32_t function : part.numbers) writer.call(function);
+    body->statements = writer.take();
+    for (Statement& s : part.statements) body->statements.push_back(std::move(s));
+    body->threads = part.threads;
+    GroupKernel kernel;
+    kernel.name = name;
+    set_body(kernel, body);
+    kernel.is_elementwise = std::move(part.is_elementwise);
+    kernel.grid[0] = part.grid;
+    kernel.flops = part.flops;
+    return kernel;
+}
+
+}  // namespace
+
+Expr number_variable(const Graph& graph, ValueId v, Body& body) {
+    return body.global(number_name(v), LocalKind::kPrivate, scalar_type(graph.values[v].dtype));
+}
+
+void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
+                    KernelWriter& writer, Body& body) {
+    for (const std::shared_ptr<const Group>& number : group.numbers)
+        for (ValueId v : number->stores) {
+            const Scalar variable =
+                expressions.arena().variable(scalar_type(graph.values[v].dtype));
+            writer.bind(variable, number_variable(graph, v, body));
+            expressions.define(v, variable);
+        }
+}
+
+void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const Body& body, std::vector<bool>& is_elementwise) {
+    for (const std::shared_ptr<const Group>& number : group.numbers)
+        for (ValueId v : loads_of(graph, *number, inlined))
+            for (size_t b = 0; b < body.buffers.size(); ++b)
+                if (body.buffers[b].value == v) is_elementwise[b] = false;
+}
+
+double fold_start(Fold fold, DType dtype) {
+    // The ends of the type's range: those of an i8 are no bytes of an i32's.
+    const uint32_t bits = 8 * std::min<uint32_t>(size_bytes(dtype), 4);
+    const bool is_float = is_floating(dtype), has_sign = !is_unsigned(dtype);
+    switch (fold) {
+        case Fold::kSum:
+            return 0;
+        case Fold::kProduct:
+            return 1;
+        case Fold::kMax:
+            if (is_float) return -HUGE_VAL;
+            return has_sign ? -std::ldexp(1, static_cast<int>(bits) - 1) : 0;
+        case Fold::kMin:
+            if (is_float) return HUGE_VAL;
+            return std::ldexp(1, static_cast<int>(bits - has_sign)) - 1;
+    }
+    return 0;
+}
+
+Expr fold_step(Fold fold, Expr a, Expr b) {
+    switch (fold) {
+        case Fold::kSum:
+            return a + b;
+        case Fold::kProduct:
+            return a * b;
+        case Fold::kMax:
+            return a.body->operation(ScalarOp::kMax, a, b);
+        case Fold::kMin:
+            return a.body->operation(ScalarOp::kMin, a, b);
+    }
+    return {};
+}
+
+namespace {
+
+/// Describes one kernel of kind `rows`.
+class RowsKernel {
+  public:
+    RowsKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+               const LowerOptions& options, Body& body)
+        : graph_(graph),
+          group_(group),
+          options_(options),
+          body_(body),
+          operand_(operands_of(graph, options, body)),
+          expressions_(graph, group, inlined),
+          arena_(expressions_.arena()),
+          inlined_(inlined),
+          writer_(body, arena_, operand_) {
+        RowsLayout layout = rows_layout(group, options);
+        outer_ = std::move(layout.outer);
+        row_ = std::move(layout.row);
+        lanes_ = layout.lanes;
+        columns_ = layout.columns;
+        is_looped_ = layout.is_looped;
+        for (NodeId n : group.nodes)
+            if (is_block_fold(graph.nodes[n])) folds_.push_back(n);
+        // Where threads fold numbers together, all of them stay.
+        all_stay_ = !is_looped_ && columns_ > 1 && (lanes_ > 1 || !folds_.empty());
+    }
+
+    KernelPart run(Expr workgroup) {
+        KernelPart part;
+        outer_index_ = arena_.variable(ScalarType::kI32);
+        part.grid = open_outer(workgroup);
+        fold_rows();
+        store_results();
+        if (is_looped_) writer_.end();
+        part.threads = columns_ * lanes_;
+        part.numbers =
+            number_functions(graph_, group_.numbers, inlined_, options_, part.threads, body_);
+        // A row's own numbers are stored by one lane, after the last tree: every lane has long
+        // used what it loaded of them.
+        part.is_elementwise = elementwise_buffers(arena_, operand_values(body_),
+                                                  full_element_.value_or(outer_index_));
+        note_number_loads(graph_, group_, inlined_, body_, part.is_elementwise);
+        part.statements = writer_.take();
+        part.can_be_part = !is_looped_;
+        part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
+        return part;
+    }
+
+    /// A function in which the workgroup's threads work out the group's one result.
+    uint32_t number_function(uint32_t threads) {
+        constexpr int64_t kFewTerms = 8;
+        BodyFunction function;
+        function.name = "work_out_" + number_name(group_.stores[0]);
+        uint32_t known = 0;
+        if (body_.find_function(function.name, &known) != nullptr) return known;
+        const Dim terms = row_.element_count();
+        lanes_ = terms.per_row || terms.count > kFewTerms ? threads : 1;
+        columns_ = 1;
+        outer_index_ = arena_.variable(ScalarType::kI32);
+        writer_.bind(outer_index_, writer_.let("row", body_.index(0)));
+        lane_ = writer_.let("lane", body_.invocation());
+        fold_rows();
+        for (ValueId v : group_.stores)
+            writer_.assign(number_variable(graph_, v, body_),
+                           writer_.emit(expressions_.read(v, {outer_index_, {}})));
+        function.statements = writer_.take();
+        body_.functions.push_back(std::move(function));
+        return static_cast<uint32_t>(body_.functions.size() - 1);
+    }
+
+  private:
+    void fold_rows() {
+        define_numbers(graph_, group_, expressions_, writer_, body_);
+        for (NodeId n : group_.nodes)
+            if (graph_.nodes[n].op->op_class == OpClass::kReduce) reduce(graph_.nodes[n]);
+    }
+
+    GridAxis open_outer(Expr workgroup) {
+        const Dim outer = outer_.element_count();
+        const Expr total = count_of(outer, body_);
+        const uint64_t groups = options_.caps.max_workgroup_count_x;
+        const uint32_t each =
+            items_each(outer, options_.rows_capacity, groups * uint64_t{columns_});
+        const Expr thread = body_.invocation();
+        Expr start = workgroup;
+        if (columns_ > 1) start = workgroup * columns_ + (lanes_ == 1 ? thread : thread % columns_);
+        if (is_looped_) {
+            row_index_ = writer_.for_(
+                "row", start, [&](Expr row) { return row < total; }, body_.workgroups() * columns_);
+        } else if (all_stay_) {
+            is_mine_ = writer_.let("is_mine", start < total);
+            row_index_ = writer_.let("row", body_.operation(ScalarOp::kMin, start, total - 1));
+        } else {
+            row_index_ = writer_.let("row", start);
+            writer_.if_(row_index_ >= total);
+            writer_.leave();
+            writer_.end();
+        }
+        writer_.bind(outer_index_, row_index_);
+        if (lanes_ > 1) lane_ = writer_.let("lane", columns_ > 1 ? thread / columns_ : thread);
+        return {work_of(outer), columns_ * each};
+    }
+
+    int64_t turns() const {
+        return (row_.element_count().count + lanes_ - 1) / static_cast<int64_t>(lanes_);
+    }
+    bool is_even() const { return row_.element_count().count % static_cast<int64_t>(lanes_) == 0; }
+
+    /// Whether a GPU had better begin all of a thread's loads at once.
+    bool has_few_turns() const {
+        constexpr int64_t kFewTurns = 8, kMoreTurns = 32, kFewResults = 256;
+        // Where threads are few, none of the others works while one waits.
+        const int64_t results =
+            outer_.element_count().at(static_cast<int64_t>(options_.rows_capacity));
+        return !row_.element_count().per_row && row_.element_count().count > 0 &&
+               turns() <= (results <= kFewResults ? kMoreTurns : kFewTurns) &&
+               !is_software(options_.caps);
+    }
+
+    /// A loop over the row that is open.
+    struct Turn {
+        ScalarPlace place;  ///< of its element in `space`
+        Expr inside;        ///< whether that is of the row; none: all are
+    };
+
+    Turn open_row(bool is_reduction) {
+        Turn turn;
+        const Scalar k = arena_.variable(ScalarType::kI32);
+        const Expr length = count_of(row_.element_count(), body_);
+        const Expr first = lanes_ == 1 ? body_.index(0) : lane_;
+        if (has_few_turns() && is_reduction) {
+            const Expr behind = writer_.unrolled_for_("turn", turns()) * lanes_;
+            const Expr at = first + behind;
+            // Turns beyond the row read its last element.
+            writer_.bind(
+                k,
+                writer_.let("k", is_even() ? at : body_.operation(ScalarOp::kMin, at, length - 1)));
+            if (!is_even()) turn.inside = (lanes_ == 1 ? behind : at) < length;
+        } else {
+            writer_.bind(k,
+                         writer_.for_(
+                             "k", first, [&](Expr i) { return i < length; }, body_.index(lanes_)));
+        }
+        const Coords<Scalar> outer = coords_of(arena_, {outer_index_, {}}, outer_);
+        const Coords<Scalar> inner = coords_of(arena_, {k, {}}, row_);
+        ScalarPlace& place = turn.place;
+        place.coords.emplace();
+        int next_outer = 0, next_inner = 0;
+        bool is_trailing = true;
+        for (int i = 0; i < group_.space.rank(); ++i) {
+            const bool is_reduced =
+                std::find(group_.axes.begin(), group_.axes.end(), i) != group_.axes.end();
+            if (!is_reduced && next_inner > 0) is_trailing = false;
+            place.coords->axis.push_back(is_reduced ? inner[next_inner++] : outer[next_outer++]);
+        }
+        if (is_trailing) place.linear = outer_index_ * extent(arena_, row_.element_count()) + k;
+        return turn;
+    }
+
+    void reduce(const Node& node) {
+        const Fold fold = node.op->fold;
+        const ValueId out = node.outputs[0];
+        const DType dtype = graph_.values[out].dtype;
+        const ScalarType type = scalar_type(dtype);
+        const Expr sum = writer_.declare("r" + std::to_string(reductions_++), type,
+                                         body_.constant(fold_start(fold, dtype), type));
+        const Turn turn = open_row(true);
+        const Expr element = writer_.emit(expressions_.read(node.inputs[0], turn.place));
+        const Expr folded = fold_step(fold, sum, element);
+        writer_.assign(sum, turn.inside ? select(turn.inside, folded, sum) : folded);
+        writer_.end();
+        if (lanes_ > 1) writer_.assign(sum, body_.call(tree(fold, type), sum));
+        const Scalar result = arena_.variable(type);
+        writer_.bind(result, sum);
+        expressions_.define(out, result);
+    }
+
+    /// A function that folds one value of each lane and gives every lane the result.
+    uint32_t tree(Fold fold, ScalarType type) {
+        const std::string shape =
+            std::string(glsl_type(type)) + std::to_string(columns_) + "x" + std::to_string(lanes_);
+        BodyFunction function;
+        function.name = "fold_" + std::to_string(static_cast<int>(fold)) + shape;
+        uint32_t known = 0;
+        if (body_.find_function(function.name, &known) != nullptr) return known;
+        const Expr scratch =
+            body_.global("scratch_" + shape, LocalKind::kShared, type, columns_ * lanes_);
+        const Expr mine = body_.new_local("mine", LocalKind::kParameter, type);
+        KernelWriter writer(body_, arena_, operand_);
+        const Expr thread = writer.let("thread", body_.invocation());
+        const Expr slot = body_.element(scratch, thread);
+        writer.assign(slot, mine);
+        writer.barrier();
+        const Expr width = writer.for_(
+            "width", body_.index(lanes_ / 2), [](Expr w) { return w > 0; }, body_.index(2),
+            ScalarOp::kDiv);
+        writer.if_(thread < width * columns_);
+        writer.assign(slot,
+                      fold_step(fold, slot, body_.element(scratch, thread + width * columns_)));
+        writer.end();
+        writer.barrier();
+        writer.end();
+        const Expr all = writer.let("all", body_.element(scratch, thread % columns_));
+        writer.barrier();  // scratch is written again by the next reduction
+        writer.leave(all);
+        function.has_result = true;
+        function.result = type;
+        function.parameters = {mine.id};
+        function.statements = writer.take();
+        body_.functions.push_back(std::move(function));
+        return static_cast<uint32_t>(body_.functions.size() - 1);
+    }
+
+    /// `condition` (none: nothing is asked for) of threads that have a result.
+    Expr guarded(Expr condition) const {
+        if (!all_stay_) return condition;
+        return condition ? both(is_mine_, condition) : is_mine_;
+    }
+
+    void store_where(Expr condition, std::span<const ValueId> values, const ScalarPlace& place,
+                     Scalar element) {
+        if (condition) writer_.if_(condition);
+        store_all(writer_, operand_, expressions_, values, place, element);
+        if (condition) writer_.end();
+    }
+
+    void store_results() {
+        std::vector<ValueId> full, single;
+        const Dim outer = outer_.element_count();
+        for (ValueId v : group_.stores) {
+            if (is_folded_in_blocks(v)) continue;
+            // With rows of one element both are the same and either place is right.
+            const bool is_single = graph_.values[v].shape.element_count() == outer;
+            (is_single ? single : full).push_back(v);
+        }
+        if (!full.empty()) {
+            const Turn turn = open_row(false);
+            // Reads in earlier loops are safe to overwrite too: a tree's barrier lies between.
+            full_element_ = linear_of(arena_, turn.place, group_.space);
+            store_where(guarded({}), full, turn.place, *full_element_);
+            writer_.end();
+        }
+        std::vector<Expr> terms;
+        for (NodeId n : folds_)
+            terms.push_back(
+                writer_.emit(expressions_.read(graph_.nodes[n].inputs[0], {outer_index_, {}})));
+        if (!single.empty())
+            store_where(guarded(lanes_ > 1 ? lane_ == 0 : Expr{}), single, {outer_index_, {}},
+                        outer_index_);
+        for (size_t i = 0; i < folds_.size(); ++i) fold_blocks(graph_.nodes[folds_[i]], terms[i]);
+    }
+
+    bool is_folded_in_blocks(ValueId v) const {
+        return std::any_of(folds_.begin(), folds_.end(),
+                           [&](NodeId n) { return graph_.nodes[n].outputs[0] == v; });
+    }
+
+    /// Folds the results of neighbouring threads.  term: this thread's.
+    void fold_blocks(const Node& node, Expr term) {
+        const ValueId out = node.outputs[0];
+        const Fold fold = node.op->fold;
+        const Expr thread = body_.invocation();
+        if (outer_.element_count() == Dim(1)) {
+            writer_.if_(thread == 0);
+            writer_.store(operand_(out), body_.index(0), term);
+            writer_.end();
+            return;
+        }
+        const int64_t block = node.attrs.integer("block");
+        HEARTH_ASSERT(all_stay_ && columns_ % block == 0);
+        const Expr scratch =
+            body_.global("block_scratch", LocalKind::kShared, ScalarType::kF32, kPartThreads);
+        const Expr mine = body_.element(scratch, thread);
+        const Expr identity = body_.constant(fold_start(fold, DType::kF32), ScalarType::kF32);
+        writer_.assign(mine, select(is_mine_, term, identity));
+        writer_.barrier();
+        const Expr width = writer_.for_(
+            "width", body_.index(block / 2), [](Expr w) { return w > 0; }, body_.index(2),
+            ScalarOp::kDiv);
+        writer_.if_(thread % block < width);
+        writer_.assign(mine, fold_step(fold, mine, body_.element(scratch, thread + width)));
+        writer_.end();
+        writer_.barrier();
+        writer_.end();
+        writer_.if_(both(both(is_mine_, thread < columns_), thread % block == 0));
+        writer_.store(operand_(out), row_index_ / block, mine);
+        writer_.end();
+    }
+
+    const Graph& graph_;
+    const Group& group_;
+    const LowerOptions& options_;
+    Body& body_;
+    KernelWriter::Operand operand_;
+    GroupExpressions expressions_;
+    ScalarArena& arena_;
+    const std::vector<bool>& inlined_;
+    KernelWriter writer_;
+    std::vector<NodeId> folds_;  ///< of blocks of the results
+    bool all_stay_ = false;      ///< threads without a result do not return
+    Shape outer_, row_;
+    Scalar outer_index_;
+    Expr row_index_, lane_, is_mine_;
+    std::optional<Scalar> full_element_;
+    uint32_t lanes_ = 1, columns_ = 1;
+    int reductions_ = 0;
+    bool is_looped_ = false;
+};
+
+}  // namespace
+
+RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
+    constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
+    constexpr int64_t kLeastAcross = 8, kMostAcross = 65536, kMostAlone = 16384;
+    RowsLayout layout;
+    for (int i = 0; i < group.space.rank(); ++i) {
+        const bool is_reduced =
+            std::find(group.axes.begin(), group.axes.end(), i) != group.axes.end();
+        (is_reduced ? layout.row : layout.outer).push_back(group.space[i]);
+    }
+    const Dim row = layout.row.element_count(), outer = layout.outer.element_count();
+    const auto most_rows = static_cast<int64_t>(options.rows_capacity);
+    const bool is_across =
+        std::find(group.axes.begin(), group.axes.end(), group.space.rank() - 1) == group.axes.end();
+    const bool is_wide = is_across && outer.at(most_rows) >= kManyRows;
+    // On a CPU threads that wait for each other cost more than adding up alone.
+    const bool is_alone = is_software(options.caps) && row.at(most_rows) <= kMostAlone;
+    if (is_alone) {
+        layout.lanes = 1;
+        layout.columns = kPartThreads;
+    } else if (is_across && !row.per_row && !outer.per_row && row.count >= kLeastAcross &&
+               outer.count > 1 && outer.count <= kMostAcross) {
+        layout.lanes = 8;
+        layout.columns = kPartThreads / 8;
+    } else if (!row.per_row && row.count <= (is_wide ? kShortAcross : kShortRow)) {
+        layout.lanes = 1;
+        layout.columns = kPartThreads;
+    } else {
+        layout.lanes = 64;
+        const int64_t length = row.at(most_rows);
+        while (layout.lanes < 256 && layout.lanes < length / 2) layout.lanes *= 2;
+        if (outer.at(most_rows) <= kFewRows) layout.lanes = kPartThreads;
+    }
+    layout.is_looped =
+        items_each(outer, options.rows_capacity,
+                   uint64_t{options.caps.max_workgroup_count_x} * layout.columns) > 1;
+    return layout;
+}
+
+std::vector<uint32_t> number_functions(const Graph& graph,
+                                       std::span<const std::shared_ptr<const Group>> numbers,
+                                       const std::vector<bool>& inlined,
+                                       const LowerOptions& options, uint32_t threads, Body& body) {
+    std::vector<uint32_t> calls;
+    const auto add = [&](uint32_t function) {
+        if (std::find(calls.begin(), calls.end(), function) == calls.end())
+            calls.push_back(function);
+    };
+    for (const std::shared_ptr<const Group>& number : numbers) {
+        // A number that this one needs may be needed elsewhere too.
+        for (const uint32_t inner :
+             number_functions(graph, number->numbers, inlined, options, threads, body))
+            add(inner);
+        add(RowsKernel(graph, *number, inlined, options, body).number_function(threads));
+    }
+    return calls;
+}
+
+KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                     const LowerOptions& options, Body& body, Expr workgroup) {
+    return RowsKernel(graph, group, inlined, options, body).run(workgroup);
+}
+
+GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                        const LowerOptions& options) {
+    return whole_kernel("rows", rows_part, graph, group, inlined, options);
+}
+
+GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const LowerOptions& options) {
+    return whole_kernel("map", map_part, graph, group, inlined, options);
+}
+
+}  // namespace hearth

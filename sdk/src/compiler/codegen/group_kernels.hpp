@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Kernels of the four kinds of groups: the first two as bodies (compiler/kernel/body.hpp), the others as hand-written
+// texts with functions of a body.
+//
+//   map      one thread for each element, or for some that follow each other in memory (several in
+//            turn when there are more than the grid holds)
+//   rows     each row belongs to one thread (short rows) or one workgroup (long ones).  For each
+//            reduction: a loop over the row, then a tree through shared memory; then one more loop
+//            writes what has the row's full length.  Trees are fixed: results are deterministic.
+//   matmul   shaders/matmul/matmul_tiled.comp with the group's reads and writes as functions
+//   own      the text of an operator's own kernel, with reads and writes as functions of a body
+//
+// Depth-first recomputation inside a loop costs arithmetic instead of memory; see compiler/fusion/fuse.hpp.
+
+#pragma once
+
+#include "compiler/codegen/group_expressions.hpp"
+#include "compiler/codegen/lower.hpp"
+#include "compiler/codegen/lowered_program.hpp"
+#include "compiler/codegen/operands.hpp"
+#include "compiler/fusion/fuse.hpp"
+#include "compiler/kernel/body.hpp"
+#include "compiler/kernel/writer.hpp"
+
+#include <hearth/op/op_def.hpp>
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+/// A kernel before compilation, with its one call.
+struct GroupKernel {
+    std::string name;
+    std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
+    /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
+    std::string head, text;
+    std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
+    bool has_matrices = false;  ///< the text multiplies matrices (shaders/common/coopmat.glsl)
+    std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
+    std::vector<uint32_t> spirv;    ///< finished code instead of the body
+    BufferTable buffers;
+    std::vector<uint32_t>
+        vector_loads;                  ///< values also touched as vec4, from "bKv" for buffer "bK"
+    std::vector<uint32_t> word_loads;  ///< likewise as uvec4, 16 bytes, from "bKw"
+    std::vector<uint32_t> pair_loads;  ///< likewise as uvec2, 8 bytes, from "bKp"
+    std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
+    std::vector<ValueId> stores;       ///< of a row program: the buffers that it writes
+    /// Of a text whose matrices belong to the workgroup: what it multiplies at once.
+    std::optional<MatrixShape> workgroup_matrix;
+    std::array<uint32_t, 3> local_size{1, 1, 1};
+    std::array<GridAxis, 3> grid;
+    uint64_t flops = 0;
+    /// Its matrices are sums and factors at once, which only VK_NV_cooperative_matrix has.
+    bool prefers_nv_matrices = false;
+    std::string tunable;  ///< Compiled::tunable; empty: there is one variant
+};
+
+/// A kernel's statements behind `group`, the workgroup's number, which may be all of a kernel or a
+/// part of a larger one.
+struct KernelPart {
+    std::vector<uint32_t> numbers;  ///< functions that work out Group::numbers, to be called first
+    std::vector<Statement> statements;
+    bool can_be_part = false;          ///< of a larger kernel
+    std::vector<bool> is_elementwise;  ///< per operand of the body; see CallOperand
+    uint32_t threads = 1;
+    GridAxis grid;
+    uint64_t flops = 0;
+};
+/// Adds to `body` what the group's statements need.  group: the local that holds the number.
+KernelPart map_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                    const LowerOptions& options, Body& body, Expr workgroup);
+KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                     const LowerOptions& options, Body& body, Expr workgroup);
+
+/// A kernel of one group of kind `map` or `rows`.
+GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const LowerOptions& options);
+GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                        const LowerOptions& options);
+/// The body's operands: values of the graph.
+std::vector<uint32_t> operand_values(const Body& body);
+
+/// Sets what follows from the body.
+void set_body(GroupKernel& kernel, std::shared_ptr<Body> body);
+/// Likewise, of a body that is functions alone, which a text calls.
+void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body);
+
+/// How a kernel of kind `rows` deals out its work: short rows get a thread each, so that a workgroup
+/// has many; long ones a workgroup.  Rows that lie across the memory get some threads each, side by
+/// side, so that neighbouring threads read neighbouring elements.
+struct RowsLayout {
+    Shape outer, row;      ///< extents that stay, and those that are reduced
+    uint32_t lanes = 1;    ///< threads of each result
+    uint32_t columns = 1;  ///< results of a workgroup, at a time
+    bool is_looped = false;
+};
+RowsLayout rows_layout(const Group& group, const LowerOptions& options);
+
+/// Functions of the body that work out numbers (Group::numbers), in the order in which all threads
+/// have to call them.
+std::vector<uint32_t> number_functions(const Graph& graph,
+                                       std::span<const std::shared_ptr<const Group>> numbers,
+                                       const std::vector<bool>& inlined,
+                                       const LowerOptions& options, uint32_t threads, Body& body);
+
+/// The variable of the body that such a function sets.
+Expr number_variable(const Graph& graph, ValueId v, Body& body);
+
+/// Reads of numbers that the group's kernel works out itself are of variables of their own.
+void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
+                    KernelWriter& writer, Body& body);
+/// Every workgroup reads all of what numbers are made of: none of it element by element.
+void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const Body& body, std::vector<bool>& is_elementwise);
+
+/// Threads of a workgroup of every kernel that can be a part of a larger one.
+inline constexpr uint32_t kPartThreads = 256;
+
+/// Independent groups as one kernel: each has some of the workgroups.  Null if one of them can be
+/// no part: its workgroups must be a fixed number, and have kPartThreads threads.
+std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Group* const> groups,
+                                        const std::vector<bool>& inlined,
+                                        const LowerOptions& options);
+GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                          const LowerOptions& options);
+
+/// The same for CPUs, as a body: cpu_matmul_kernel.cpp.
+GroupKernel cpu_matmul_kernel(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined, const LowerOptions& options);
+
+/// Of an operator with a custom kernel, as a body for CPUs: cpu_custom_kernel.cpp.  Only if it has one.
+GroupKernel cpu_custom_kernel(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined, const LowerOptions& options);
+bool has_cpu_kernel(const OpDef& op);
+
+/// Whether that kernel can have a RowPrologue.
+bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
+
+GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                       const LowerOptions& options);
+
+/// The group's node of that class, of which it has one.
+const Node& node_of(const Graph& graph, const Group& group, OpClass op_class);
+
+/// A rough count of arithmetic: one operation for each element of each node.
+uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, uint64_t rows);
+
+/// What a fold of elements of `dtype` starts with; and one step of it.
+double fold_start(Fold fold, DType dtype);
+Expr fold_step(Fold fold, Expr a, Expr b);
+
+/// Elements as bytes-free work: Extent of a count.
+Extent work_of(Dim count);
+
+/// The count in GLSL: "64", "rows", "(4 * rows)".
+std::string glsl_count(Dim count);
+
+/// The count, of which that of rows is known when the kernel runs.
+Expr count_of(Dim count, Body& body);
+
+/// How scalar expressions of the graph find the operands of a body.
+KernelWriter::Operand operands_of(const Graph& graph, const LowerOptions& options, Body& body);
+
+/// For each operand (a value of the graph), whether all loads of it are of the element that the thread also writes.
+std::vector<bool> elementwise_buffers(const ScalarArena& arena, std::span<const uint32_t> operands,
+                                      Scalar element);
+
+/// Stores `values` at one element.  All are worked out before the first store: a stored buffer may
+/// have taken over the bytes of one that is loaded.
+void store_all(KernelWriter& writer, const KernelWriter::Operand& operand,
+               GroupExpressions& expressions, std::span<const ValueId> values,
+               const ScalarPlace& place, Scalar element);
+
+/// One work item a thread or group, at most `limit` of them: how many items each takes in turn.
+uint32_t items_each(Dim count, uint64_t rows_capacity, uint64_t limit);
+
+}  // namespace hearth

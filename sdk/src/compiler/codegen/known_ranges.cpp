@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Ranges are those of interval arithmetic.  A quotient of a sum is taken apart: (c q + r) / c is q + r / c and its
+// remainder that of r, if nothing is negative; and with 0 <= r < g, (g q + r) / c is q / (c / g) where g divides c.
+
+#include "compiler/codegen/known_ranges.hpp"
+
+#include "compiler/codegen/steps.hpp"
+#include "compiler/ir/scalar_operands.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace hearth {
+
+namespace {
+
+constexpr int64_t kMost = INT32_MAX, kLeast = INT32_MIN;
+constexpr int64_t kWrittenOut = 64;  // turns of a loop and those around it
+
+int64_t floor_div(int64_t a, int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+}  // namespace
+
+bool KnownRanges::depends(Scalar x, Scalar on) const {
+    const std::vector<Scalar> parts = parts_of(arena_, {&x, 1});
+    return std::ranges::any_of(parts, [on](Scalar part) { return part.id == on.id; });
+}
+
+std::optional<IndexRange> KnownRanges::range(Scalar x) {
+    if (x.type() != ScalarType::kI32) return std::nullopt;
+    if (const auto known = known_ranges_.find(x.id); known != known_ranges_.end())
+        return known->second;
+    std::optional<IndexRange> found = find_range(x);
+    // What may leave 32 bits begins anew.
+    if (found && (found->first < kLeast || found->last > kMost)) found.reset();
+    return known_ranges_[x.id] = found;
+}
+
+std::optional<IndexRange> KnownRanges::find_range(Scalar x) {
+    const ScalarNode node = x.node();
+    if (node.op == ScalarOp::kConst) {
+        const auto value = static_cast<int64_t>(x.const_value());
+        return IndexRange{value, value};
+    }
+    if (node.op == ScalarOp::kVariable) {
+        const auto known = ranges_.find(x.id);
+        return known == ranges_.end() ? std::nullopt : std::optional(known->second);
+    }
+    if (operand_count(node.op) < 2 || is_loop(node.op)) return std::nullopt;
+    if (node.op == ScalarOp::kSelect) {
+        const auto yes = range(operand(node.b)), no = range(operand(node.c));
+        if (!yes || !no) return std::nullopt;
+        return IndexRange{std::min(yes->first, no->first), std::max(yes->last, no->last)};
+    }
+    const auto a = range(operand(node.a)), b = range(operand(node.b));
+    if (!a || !b) return std::nullopt;
+    switch (node.op) {
+        case ScalarOp::kAdd:
+            return IndexRange{a->first + b->first, a->last + b->last};
+        case ScalarOp::kSub:
+            return IndexRange{a->first - b->last, a->last - b->first};
+        case ScalarOp::kMul: {
+            const std::array<int64_t, 4> corners{a->first * b->first, a->first * b->last,
+                                                 a->last * b->first, a->last * b->last};
+            const auto [least, most] = std::minmax_element(corners.begin(), corners.end());
+            return IndexRange{*least, *most};
+        }
+        case ScalarOp::kDiv:
+            if (a->first < 0 || b->first <= 0) return std::nullopt;
+            return IndexRange{a->first / b->last, a->last / b->first};
+        case ScalarOp::kMod:
+            if (a->first < 0 || b->first <= 0) return std::nullopt;
+            return IndexRange{0, std::min(a->last, b->last - 1)};
+        case ScalarOp::kMin:
+            return IndexRange{std::min(a->first, b->first), std::min(a->last, b->last)};
+        case ScalarOp::kMax:
+            return IndexRange{std::max(a->first, b->first), std::max(a->last, b->last)};
+        default:
+            return std::nullopt;
+    }
+}
+
+Scalar KnownRanges::simplified(Scalar x) {
+    if (const auto known = known_.find(x.id); known != known_.end()) return known->second;
+    Scalar result = rebuilt(x);
+    if (const auto only = range(result); only && only->first == only->last)
+        result = arena_.index(only->first);
+    known_[x.id] = result;
+    return result;
+}
+
+Scalar KnownRanges::rebuilt(Scalar x) {
+    if (const auto by = replaced_.find(x.id); by != replaced_.end()) return by->second;
+    const ScalarNode node = x.node();  // a copy: the arena grows
+    if (operand_count(node.op) == 0) return x;
+    if (is_loop(node.op)) return loop(x);
+    if (node.op == ScalarOp::kLoad) {
+        if (replaced_.contains(node.a)) return x;
+        return arena_.load(node.bits, simplified(operand(node.a)), node.type);
+    }
+    const Scalar a = simplified(operand(node.a));
+    if (operand_count(node.op) == 1) return a.id == node.a ? x : arena_.unary(node.op, a);
+    const Scalar b = simplified(operand(node.b));
+    if (node.op == ScalarOp::kPhilox) return arena_.philox(arena_.key(node.bits), a, b);
+    if (node.op == ScalarOp::kSelect) {
+        if (a.is_const()) return a.const_value() != 0 ? b : simplified(operand(node.c));
+        return arena_.select(a, b, simplified(operand(node.c)));
+    }
+    if (a.type() == ScalarType::kI32 && b.type() == ScalarType::kI32) return integer(node.op, a, b);
+    return arena_.binary(node.op, a, b);
+}
+
+Scalar KnownRanges::loop(Scalar x) {
+    const ScalarNode node = x.node();
+    const Scalar extent = simplified(operand(node.a)), counter = operand(node.c);
+    const int64_t turns = extent.is_const() ? static_cast<int64_t>(extent.const_value()) : kMost;
+    const bool is_sum = node.op == ScalarOp::kLoopSum;
+    const bool is_largest = node.op == ScalarOp::kLoopMax;
+    KnownRanges inner(arena_);
+    inner.ranges_ = ranges_;
+    inner.replaced_ = replaced_;
+    if (turns < 1 || turns > kWrittenOut / copies_ || node.type != ScalarType::kF32 ||
+        (!is_sum && !is_largest)) {
+        inner.set(counter, {0, std::max<int64_t>(turns - 1, 0)});
+        return arena_.loop(node.op, counter, extent, inner.simplified(operand(node.b)));
+    }
+    inner.copies_ = copies_ * turns;
+    Scalar result = arena_.constant(0, node.type);
+    for (int64_t i = 0; i < turns; ++i) {
+        KnownRanges turn(inner);
+        turn.replaced_[counter.id] = arena_.index(i);
+        const Scalar term = turn.simplified(operand(node.b));
+        if (is_sum)
+            result = arena_.binary(ScalarOp::kAdd, result, term);
+        else
+            result = i == 0 ? term : arena_.binary(ScalarOp::kMax, result, term);
+    }
+    return result;
+}
+
+Scalar KnownRanges::integer(ScalarOp op, Scalar a, Scalar b) {
+    const auto left = range(a), right = range(b);
+    if (left && right) {
+        switch (op) {
+            case ScalarOp::kLess:
+                if (left->last < right->first) return arena_.boolean(true);
+                if (left->first >= right->last) return arena_.boolean(false);
+                break;
+            case ScalarOp::kLessEqual:
+                if (left->last <= right->first) return arena_.boolean(true);
+                if (left->first > right->last) return arena_.boolean(false);
+                break;
+            case ScalarOp::kMin:
+                if (left->last <= right->first) return a;
+                if (right->last <= left->first) return b;
+                break;
+            case ScalarOp::kMax:
+                if (left->first >= right->last) return a;
+                if (right->first >= left->last) return b;
+                break;
+            default:
+                break;
+        }
+    }
+    if ((op == ScalarOp::kDiv || op == ScalarOp::kMod) && b.is_const() && b.const_value() > 0 &&
+        left && left->first >= 0)
+        return divided(op, a, static_cast<int64_t>(b.const_value()));
+    return arena_.binary(op, a, b);
+}
+
+// a is not negative.
+Scalar KnownRanges::divided(ScalarOp op, Scalar a, int64_t by) {
+    const bool is_quotient = op == ScalarOp::kDiv;
+    if (range(a)->last < by) return is_quotient ? arena_.index(0) : a;
+    const ScalarNode node = a.node();
+    const auto whole = [&]() { return arena_.binary(op, a, arena_.index(by)); };
+    if (node.op == ScalarOp::kDiv || node.op == ScalarOp::kMod) {
+        const Scalar inner = operand(node.a), other = operand(node.b);
+        const auto inner_range = range(inner);
+        if (!other.is_const() || !inner_range || inner_range->first < 0) return whole();
+        const auto d = static_cast<int64_t>(other.const_value());
+        if (node.op == ScalarOp::kDiv && is_quotient && d * by <= kMost)
+            return divided(ScalarOp::kDiv, inner, d * by);
+        if (node.op == ScalarOp::kMod && d % by == 0) {
+            const Scalar result = divided(op, inner, by);
+            return is_quotient ? integer(ScalarOp::kMod, result, arena_.index(d / by)) : result;
+        }
+        return whole();
+    }
+    // Terms, each with the number it is multiplied by.
+    struct Term {
+        Scalar factor;
+        int64_t times;
+    };
+    std::vector<Term> terms;
+    std::vector<Scalar> open{a};
+    while (!open.empty()) {
+        const Scalar x = open.back();
+        open.pop_back();
+        const ScalarNode n = x.node();
+        if (n.op == ScalarOp::kAdd) {
+            open.push_back(operand(n.a));
+            open.push_back(operand(n.b));
+        } else if (n.op == ScalarOp::kMul && operand(n.b).is_const()) {
+            terms.push_back({operand(n.a), static_cast<int64_t>(operand(n.b).const_value())});
+        } else if (n.op == ScalarOp::kConst) {
+            terms.push_back({arena_.index(1), static_cast<int64_t>(x.const_value())});
+        } else {
+            terms.push_back({x, 1});
+        }
+    }
+    // g: the divisor itself, or what it and a factor have in common.
+    int64_t g = by;
+    if (std::ranges::none_of(terms, [&](const Term& t) { return t.times % by == 0; })) {
+        g = 1;
+        for (const Term& t : terms) g = std::max(g, std::gcd(t.times, by));
+    }
+    if (g == 1) return whole();
+    Scalar q = arena_.index(0), r = arena_.index(0);
+    const auto times = [&](Scalar factor, int64_t number) {
+        return arena_.binary(ScalarOp::kMul, factor, arena_.index(number));
+    };
+    for (const Term& t : terms) {
+        Scalar& sum = t.times % g == 0 ? q : r;
+        sum = arena_.binary(ScalarOp::kAdd, sum,
+                            times(t.factor, t.times % g == 0 ? t.times / g : t.times));
+    }
+    const auto q_range = range(q), r_range = range(r);
+    if (!q_range || !r_range || q_range->first < 0 || r_range->first < 0) return whole();
+    if (g == by) {
+        const Scalar rest = divided(op, r, by);
+        return is_quotient ? arena_.binary(ScalarOp::kAdd, q, rest) : rest;
+    }
+    if (r_range->last >= g) return whole();
+    const Scalar rest = divided(op, q, by / g);
+    return is_quotient ? rest : arena_.binary(ScalarOp::kAdd, times(rest, g), r);
+}
+
+std::optional<int64_t> KnownRanges::slope(Scalar x, Scalar counter) const {
+    if (x.id == counter.id) return 1;
+    if (!depends(x, counter)) return 0;
+    const ScalarNode node = x.node();
+    if (node.op == ScalarOp::kAdd || node.op == ScalarOp::kSub) {
+        const auto a = slope(operand(node.a), counter), b = slope(operand(node.b), counter);
+        if (!a || !b) return std::nullopt;
+        return node.op == ScalarOp::kAdd ? *a + *b : *a - *b;
+    }
+    if (node.op == ScalarOp::kMul && operand(node.b).is_const()) {
+        const auto a = slope(operand(node.a), counter);
+        if (!a) return std::nullopt;
+        return *a * static_cast<int64_t>(operand(node.b).const_value());
+    }
+    return std::nullopt;
+}
+
+IndexRange KnownRanges::undisturbed(Scalar x, Scalar counter, int64_t count) {
+    // A bound behind another, as of min(max(at, 0), last), is plain to see once that is decided.
+    const IndexRange outer = decided(x, counter, {0, count - 1}, count);
+    return decided(x, counter, outer, count);
+}
+
+IndexRange KnownRanges::decided(Scalar x, Scalar counter, IndexRange part, int64_t count) {
+    KnownRanges inside(arena_);
+    inside.ranges_ = ranges_;
+    inside.replaced_ = replaced_;
+    inside.set(counter, part);
+    x = inside.simplified(x);
+    KnownRanges at_zero(arena_);
+    at_zero.ranges_ = ranges_;
+    at_zero.set(counter, {0, 0});
+    // In `part`, side + added >= number holds, or side + added <= number does.
+    const auto bound = [&](Scalar side, int64_t number, bool is_below) {
+        const auto s = slope(side, counter);
+        const auto start = at_zero.range(side);
+        if (!s || *s <= 0 || !start) return;
+        if (is_below) {
+            const int64_t first = -floor_div(start->first - number, *s);
+            if (first <= count / 2) part.first = std::max(part.first, first);
+        } else {
+            const int64_t last = floor_div(number - start->last, *s);
+            if (last >= count / 2) part.last = std::min(part.last, last);
+        }
+    };
+    for (const Scalar part_of_x : parts_of(arena_, {&x, 1})) {
+        const ScalarNode node = part_of_x.node();
+        if (operand_count(node.op) != 2 || operand(node.a).type() != ScalarType::kI32) continue;
+        const Scalar a = operand(node.a), b = operand(node.b);
+        const int64_t strict = node.op == ScalarOp::kLess ? 1 : 0;
+        const bool is_order = node.op == ScalarOp::kLess || node.op == ScalarOp::kLessEqual;
+        if (is_order && a.is_const())
+            bound(b, static_cast<int64_t>(a.const_value()) + strict, true);
+        else if (is_order && b.is_const())
+            bound(a, static_cast<int64_t>(b.const_value()) - strict, false);
+        else if (node.op == ScalarOp::kMax && b.is_const())
+            bound(a, static_cast<int64_t>(b.const_value()), true);
+        else if (node.op == ScalarOp::kMin && b.is_const())
+            bound(a, static_cast<int64_t>(b.const_value()), false);
+    }
+    return part;
+}
+
+}  // namespace hearth

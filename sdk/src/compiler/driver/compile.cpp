@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/driver/compile.hpp"
+
+#include "compiler/codegen/lower.hpp"
+#include "compiler/driver/native_program.hpp"
+#include "compiler/driver/tuning_data.hpp"
+#include "compiler/passes/pass.hpp"
+#include "compiler/passes/quantize_weights.hpp"
+#include "compiler/plan/plan.hpp"
+#include "core/out_of_memory.hpp"
+
+#include <hearth/core/convert.hpp>
+
+#include <algorithm>
+
+namespace hearth {
+
+uint64_t hash_of_graphs(std::span<const Graph> graphs) {
+    Hash hash;
+    for (const Graph& graph : graphs) hash.number(content_hash(graph));
+    return hash.value();
+}
+
+namespace {
+
+bool may_have_any_operands(const CompileOptions& options) {
+    return options.fuse && options.binding_model == BindingModel::kDeviceAddress;
+}
+
+bool wants_row_programs(const CompileOptions& options) {
+    // On a CPU calls are cheap, and a row program has no body.
+    if (!may_have_any_operands(options) || options.caps.cpu != Cpu::kNone) return false;
+    if (options.row_programs != RowPrograms::kWherePays)
+        return options.row_programs == RowPrograms::kAlways;
+    return !is_software(options.caps);
+}
+
+struct Planned {
+    Program program;
+    std::vector<std::string> notes;
+    std::vector<std::string> tunable;
+    std::vector<std::shared_ptr<const Body>> bodies;
+};
+
+/// What the options' tuning says, if it is for this device; else a note says why not.
+std::map<std::string, std::string> variants_of(const CompileOptions& options,
+                                               std::vector<std::string>& notes) {
+    if (options.tuning.empty()) return {};
+    Result<Tuning> tuning = parse_tuning(options.tuning);
+    const std::string problem = tuning.ok() ? tuning->mismatch(options) : tuning.status().message();
+    if (problem.empty()) return std::move(tuning->variants);
+    notes.push_back("tuning is ignored: " + problem);
+    return {};
+}
+
+Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOptions& options,
+                               bool spare_memory = false) {
+    std::vector<std::string> notes;
+    HEARTH_ASSIGN(LoweredProgram lowered,
+                  lower(graphs, {.caps = options.caps,
+                                 .binding_model = options.binding_model,
+                                 .rows_capacity = options.rows_capacity,
+                                 .fuse = options.fuse,
+                                 .row_programs = wants_row_programs(options),
+                                 .spare_memory = spare_memory,
+                                 .keep_source = options.keep_source,
+                                 .variants = variants_of(options, notes)}));
+    notes.insert(notes.end(), lowered.notes.begin(), lowered.notes.end());
+    std::vector<std::string> tunable = std::move(lowered.tunable);
+    std::vector<std::shared_ptr<const Body>> bodies = std::move(lowered.bodies);
+    HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
+                                        {.rows_capacity = options.rows_capacity,
+                                         .caps = options.caps,
+                                         .share_arena = options.share_arena}));
+    return Planned{std::move(program), std::move(notes), std::move(tunable), std::move(bodies)};
+}
+
+/// For each graph, its part of the estimated scratch memory of all.
+std::vector<double> shares_of_memory(const std::vector<Graph>& graphs, const PassOptions& options) {
+    std::vector<double> shares;
+    double total = 1;
+    for (const Graph& graph : graphs) {
+        shares.push_back(static_cast<double>(estimated_scratch_bytes(graph, options)));
+        total += shares.back();
+    }
+    for (double& share : shares) share /= total;
+    return shares;
+}
+
+/// Recomputes in `graphs` until the planned arena is within the budget.
+Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOptions& options) {
+    HEARTH_ASSIGN(Planned planned, lower_and_plan(graphs, options));
+    const uint64_t budget = options.arena_budget_bytes;
+    const PassOptions pass_options{.rows_capacity = options.rows_capacity, .caps = options.caps};
+    const std::vector<Graph> originals = graphs;
+    const std::vector<double> shares = shares_of_memory(originals, pass_options);
+    uint64_t least = planned.program.arena_bytes;
+    // The estimate misses what the planner gains by its order, and alignment: aim lower and lower.
+    for (const double aim : {1.0, 0.85, 0.7, 0.5, 0.3, 0.0}) {
+        if (planned.program.arena_bytes <= budget) return planned;
+        for (size_t i = 0; i < graphs.size(); ++i) {
+            // Entries share the budget as they share the arena.
+            const double part = options.share_arena ? 1 : shares[i];
+            const auto target = saturate_cast<uint64_t>(aim * part * static_cast<double>(budget));
+            HEARTH_ASSIGN(graphs[i], recompute(originals[i], target, pass_options));
+        }
+        HEARTH_ASSIGN(planned, lower_and_plan(graphs, options, /*spare_memory=*/true));
+        least = std::min(least, planned.program.arena_bytes);
+    }
+    if (planned.program.arena_bytes <= budget) return planned;
+    return out_of_range("the arena takes at least " + std::to_string(least) +
+                        " bytes, however much is computed again; the budget is " +
+                        std::to_string(budget));
+}
+
+}  // namespace
+
+Result<CompiledProgram> compile_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
+    HEARTH_ASSIGN(CompiledProgram compiled, plan_graphs(std::move(graphs), options));
+    if (options.caps.cpu == Cpu::kNone) return compiled;
+    HEARTH_TRY(make_native(compiled.program, compiled.bodies, options.caps.cpu));
+    if (!options.keep_source)
+        for (Kernel& kernel : compiled.program.kernels) kernel.source.clear();
+    return compiled;
+}
+
+Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOptions& options) {
+    HEARTH_ASSIGN(std::vector<QuantizedWeight> quantized,
+                  quantize_weights(graphs, options.quantize));
+    const uint64_t graph_hash = hash_of_graphs(graphs);
+    for (Graph& graph : graphs) {
+        auto observe = [&](std::string_view stage, const Graph& g) {
+            if (options.observer) options.observer(graph.name, stage, print(g));
+        };
+        observe("trace", graph);
+        Result<Graph> passed = run_passes(graph,
+                                          {.rows_capacity = options.rows_capacity,
+                                           .caps = options.caps,
+                                           .row_programs = wants_row_programs(options),
+                                           .any_operands = may_have_any_operands(options),
+                                           .precision = options.precision},
+                                          observe);
+        if (!passed.ok()) return passed.status().in("entry '" + graph.name + "'");
+        graph = std::move(passed).value();
+    }
+    HEARTH_ASSIGN(Planned planned, options.arena_budget_bytes == 0
+                                       ? lower_and_plan(graphs, options)
+                                       : plan_within_budget(graphs, options));
+    planned.program.graph_hash = graph_hash;
+    return CompiledProgram{std::move(planned.program), std::move(graphs),
+                           std::move(planned.notes),   std::move(quantized),
+                           std::move(planned.tunable), std::move(planned.bodies)};
+}
+
+Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {
+    std::vector<Graph> graphs;
+    for (Trace* entry : entries) {
+        HEARTH_ASSIGN(Graph graph, entry->finish());
+        if (graph.outputs.empty() && graph.updates.empty())
+            return invalid_argument("trace '" + graph.name +
+                                    "' has neither outputs nor updates: it would do nothing");
+        graphs.push_back(std::move(graph));
+    }
+    return graphs;
+}
+
+Compiled describe(const Program& program) {
+    Compiled result;
+    result.bytes = save_program(program);
+    result.hash = program.hash;
+    result.listing = dump(program);
+    result.weights_bytes = program.weights_bytes;
+    result.arena_bytes = program.arena_bytes;
+    result.kernel_count = static_cast<uint32_t>(program.kernels.size());
+    for (const Step& step : program.steps) {
+        result.dispatch_count += step.kind == StepKind::kDispatch;
+        result.barrier_count += step.kind == StepKind::kBarrier;
+    }
+    return result;
+}
+
+Result<Compiled> compile(std::span<Trace* const> entries, const CompileOptions& options) {
+    return or_out_of_memory([&]() -> Result<Compiled> {
+        HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+        HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), options));
+        Compiled result = describe(compiled.program);
+        result.notes = std::move(compiled.notes);
+        result.quantized = std::move(compiled.quantized);
+        result.tunable = std::move(compiled.tunable);
+        return result;
+    });
+}
+
+}  // namespace hearth

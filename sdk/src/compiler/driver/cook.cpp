@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Graphs to a package: compiles them for each profile, and keeps them for the next time.
+
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/graph_file.hpp"
+#include "compiler/passes/quantize_weights.hpp"
+#include "core/out_of_memory.hpp"
+#include "program/package.hpp"
+#include "program/spirv.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+/// The most that a workgroup of any kernel shares, as its code says.
+Result<uint64_t> shared_bytes_of(const Program& program) {
+    uint64_t most = 0;
+    for (const Kernel& kernel : program.kernels) {
+        std::vector<file::SpecConstantRecord> constants;
+        for (const SpecConstant& c : kernel.spec_constants) constants.push_back({c.id, c.value});
+        std::vector<SpirvId> ids(spirv_bound(kernel.spirv));
+        SpirvFacts facts;
+        ViewError error;
+        if (!read_spirv(kernel.spirv, constants, ids, &facts, &error))
+            return Status(error.code, "kernel " + kernel.name + ": " + error.text.c_str());
+        most = std::max(most, facts.shared_bytes);
+    }
+    return most;
+}
+
+/// What a device must have beyond what the program itself says: what its kernels need, whatever the profile allowed.
+Result<PackedProfile> pack(const CookProfile& profile, Program program) {
+    PackedProfile packed;
+    packed.name = profile.name;
+    const auto any_kernel = [&](bool Kernel::*needs) {
+        return std::ranges::any_of(program.kernels, needs);
+    };
+    if (profile.options.caps.cpu == Cpu::kNone) {
+        HEARTH_ASSIGN(const uint64_t shared_bytes, shared_bytes_of(program));
+        packed.shared_memory_bytes = static_cast<uint32_t>(shared_bytes);
+        // Drivers keep some of it for matrices of workgroups.
+        if (any_kernel(&Kernel::needs_workgroup_matrices))
+            packed.shared_memory_bytes += profile.options.caps.workgroup_matrix_shared_bytes;
+    }
+    for (const Kernel& kernel : program.kernels)
+        packed.subgroup_size = std::max(packed.subgroup_size, kernel.subgroup_size);
+    packed.program = std::move(program);
+    return packed;
+}
+
+CookedProfile describe_profile(const std::string& name, const Program& program) {
+    CookedProfile cooked;
+    cooked.name = name;
+    cooked.compiled = describe(program);
+    for (const Kernel& kernel : program.kernels) cooked.spirv_bytes += 4 * kernel.spirv.size();
+    for (const Step& step : program.steps) cooked.operator_count += step.computes.size();
+    return cooked;
+}
+
+/// An open package; copied if its bytes are not aligned.
+struct OpenPackage {
+    std::vector<uint64_t> copy;
+    PackageView view;
+};
+
+Result<OpenPackage> open_package(std::span<const std::byte> bytes) {
+    OpenPackage package;
+    if (reinterpret_cast<uintptr_t>(bytes.data()) % alignof(uint64_t) != 0) {
+        package.copy.resize((bytes.size() + 7) / 8);
+        std::memcpy(package.copy.data(), bytes.data(), bytes.size());
+        bytes = std::as_bytes(std::span(package.copy)).first(bytes.size());
+    }
+    ViewError error;
+    if (!package.view.open(bytes, &error)) return Status(error.code, error.text.c_str());
+    return package;
+}
+
+}  // namespace
+
+Result<Cooked> cook_graphs(std::vector<Graph> graphs, const CookOptions& options) {
+    std::vector<CookProfile> profiles = options.profiles;
+    if (profiles.empty()) profiles.emplace_back();
+    const auto report = [&](std::string_view profile, size_t done) {
+        if (options.progress) options.progress(profile, done, profiles.size());
+    };
+    Cooked cooked;
+    HEARTH_ASSIGN(cooked.quantized, quantize_weights(graphs, options.quantize));
+    PackageContents contents;
+    for (size_t i = 0; i < profiles.size(); ++i) {
+        CookProfile& profile = profiles[i];
+        report(profile.name, i);
+        profile.options.caps.name = profile.name;
+        profile.options.rows_capacity = options.rows_capacity;
+        Result<CompiledProgram> compiled = compile_graphs(graphs, profile.options);
+        if (!compiled.ok()) return compiled.status().in("profile '" + profile.name + "'");
+        cooked.profiles.push_back(describe_profile(profile.name, compiled->program));
+        cooked.profiles.back().compiled.quantized = std::move(compiled->quantized);
+        HEARTH_ASSIGN(PackedProfile packed, pack(profile, std::move(compiled->program)));
+        contents.profiles.push_back(std::move(packed));
+    }
+    report("", profiles.size());
+    contents.graph = save_graphs(
+        graphs, [&](std::span<const std::byte> data) { return contents.pool.add(data); });
+    contents.graph_hash = hash_of_graphs(graphs);
+    contents.notes = options.notes;
+    contents.agents = options.agents;
+    cooked.graph_hash = contents.graph_hash;
+    HEARTH_ASSIGN(cooked.bytes, save_package(std::move(contents)));
+    HEARTH_ASSIGN(const OpenPackage package, open_package(cooked.bytes));
+    cooked.weights_bytes = package.view.weights().size();
+    cooked.graph_bytes = package.view.graph().size();
+    for (uint32_t i = 0; i < profiles.size(); ++i)
+        cooked.profiles[i].program_bytes = package.view.program(i).size();
+    return cooked;
+}
+
+Result<Cooked> cook(std::span<Trace* const> entries, const CookOptions& options) {
+    return or_out_of_memory([&]() -> Result<Cooked> {
+        HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+        return cook_graphs(std::move(graphs), options);
+    });
+}
+
+Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options) {
+    return or_out_of_memory([&]() -> Result<Cooked> {
+        HEARTH_ASSIGN(const OpenPackage open, open_package(package));
+        HEARTH_ASSIGN(std::vector<Graph> graphs,
+                      load_graphs(open.view.graph(), open.view.weights()));
+        if (!options.agents.empty()) return cook_graphs(std::move(graphs), options);
+        CookOptions with_agents = options;
+        const std::span<const std::byte> agents = open.view.agents();
+        with_agents.agents.assign(agents.begin(), agents.end());
+        return cook_graphs(std::move(graphs), with_agents);
+    });
+}
+
+}  // namespace hearth

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/driver/cook_c.hpp"
+
+#include "compiler/driver/compile.hpp"
+#include "compiler/print/c_program.hpp"
+#include "core/out_of_memory.hpp"
+#include "program/brain.hpp"
+
+namespace hearth {
+
+namespace {
+
+struct BrainHashes {
+    uint64_t schema = 0, parent = 0;
+};
+
+/// Those of a program with the same slots and bindings, whatever its kernels are.
+Result<BrainHashes> brain_hashes(const Program& program) {
+    Program tables;
+    tables.storage = program.storage;
+    tables.rows_capacity = program.rows_capacity;
+    tables.weights_bytes = program.weights_bytes;
+    tables.bindings = program.bindings;
+    tables.slots = program.slots;
+    tables.data = program.data;
+    for (const Entry& entry : program.entries) {
+        Entry& copy = tables.entries.emplace_back();
+        copy.name = entry.name;
+        copy.bindings = entry.bindings;
+    }
+    const std::vector<std::byte> bytes = save_program(tables);
+    std::vector<uint64_t> aligned((bytes.size() + 7) / 8);
+    std::memcpy(aligned.data(), bytes.data(), bytes.size());
+    ProgramView view;
+    ViewError error;
+    if (!view.open(std::as_bytes(std::span(aligned)).first(bytes.size()), &error))
+        return internal_error(error.text.c_str());
+    return BrainHashes{brain_schema_hash(view), brain_parent_hash(view)};
+}
+
+}  // namespace
+
+Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options,
+                          Program* program) {
+    if (options.cpu == Cpu::kNone) return invalid_argument("cook_c: there is no CPU to cook for");
+    CompileOptions compile_options;
+    compile_options.caps = cpu_caps(options.cpu);
+    compile_options.rows_capacity = options.rows_capacity;
+    compile_options.row_programs = RowPrograms::kNever;
+    compile_options.share_arena = options.share_arena;
+    compile_options.keep_source = false;
+    compile_options.quantize = options.quantize;
+    compile_options.precision = options.precision;
+    HEARTH_ASSIGN(CompiledProgram compiled, plan_graphs(std::move(graphs), compile_options));
+    HEARTH_ASSIGN(const BrainHashes hashes, brain_hashes(compiled.program));
+    HEARTH_ASSIGN(PrintedC printed,
+                  print_c_program({.program = compiled.program,
+                                   .bodies = compiled.bodies,
+                                   .cpu = options.cpu,
+                                   .name = options.name,
+                                   .schema_hash = hashes.schema,
+                                   .parent_hash = hashes.parent,
+                                   .has_weights_in_source = options.weights_in_source}));
+    CookedC cooked;
+    cooked.header = std::move(printed.header);
+    cooked.source = std::move(printed.source);
+    cooked.weights = std::move(printed.weights);
+    cooked.brain_bytes = printed.brain_bytes;
+    cooked.graph_hash = compiled.program.graph_hash;
+    cooked.weights_bytes = compiled.program.weights_bytes;
+    cooked.arena_bytes = compiled.program.arena_bytes;
+    cooked.kernel_count = static_cast<uint32_t>(compiled.program.kernels.size());
+    for (const Step& step : compiled.program.steps)
+        cooked.step_count += step.kind != StepKind::kBarrier;
+    cooked.quantized = std::move(compiled.quantized);
+    if (program != nullptr) *program = std::move(compiled.program);
+    return cooked;
+}
+
+Result<CookedC> cook_c(std::span<Trace* const> entries, const CookCOptions& options) {
+    return or_out_of_memory([&]() -> Result<CookedC> {
+        HEARTH_ASSIGN(std::vector<Graph> graphs, finish_all(entries));
+        return cook_c_of(std::move(graphs), options);
+    });
+}
+
+}  // namespace hearth

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/driver/export_glsl.hpp"
+
+#include "compiler/codegen/glsl_function.hpp"
+#include "compiler/passes/pass.hpp"
+#include "core/out_of_memory.hpp"
+
+namespace hearth {
+
+Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
+                                    const CompileOptions& options, std::string_view name) {
+    graph.updates.clear();
+    graph = canonical(graph);
+    // One row: nothing is divided among workgroups.
+    Result<Graph> passed = run_passes(std::move(graph), {.rows_capacity = 1,
+                                                         .caps = options.caps,
+                                                         .row_programs = false,
+                                                         .precision = options.precision});
+    if (!passed.ok()) return passed.status();
+    return glsl_function(*passed, program, name.empty() ? passed->name : std::string(name));
+}
+
+Result<GlslFunction> export_glsl(Trace& entry, const Compiled& compiled,
+                                 const CompileOptions& options, std::string_view name) {
+    return or_out_of_memory([&]() -> Result<GlslFunction> {
+        HEARTH_ASSIGN(Graph graph, entry.finish());
+        HEARTH_ASSIGN(const Program program, load_program(compiled.bytes));
+        const std::string where = "GLSL of entry '" + graph.name + "'";
+        Result<GlslFunction> made = export_glsl_of(std::move(graph), program, options, name);
+        if (!made.ok()) return made.status().in(where);
+        return made;
+    });
+}
+
+}  // namespace hearth

@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/codegen/kernel_problem.hpp"
+#include "compiler/codegen/matmul_tiles.hpp"
+#include "compiler/driver/compile.hpp"
+#include "compiler/driver/tuning_data.hpp"
+#include "compiler/ops/op_table.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/tuning.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <set>
+
+namespace hearth {
+
+namespace {
+
+constexpr double kWorthTrying = 3;       // times the least estimate
+constexpr double kWorthChanging = 0.97;  // of the shipped variant's time
+// Of two orders of summing: f32 sums of a thousand products differ by 1e-6 of their size.
+constexpr double kTolerance = 1e-4;
+// Results of f16, a few times the root mean square at most, that round to neighbours.
+constexpr double kToleranceF16 = 8e-3;
+
+Result<std::vector<Graph>> finished(Trace& trace) {
+    Trace* const entries[] = {&trace};
+    return finish_all(entries);
+}
+
+/// One product alone, as the programs have it: operands where and how they lie in memory.
+Result<std::vector<Graph>> trial_graph(const MatmulProblem& p) {
+    Trace trace("trial");
+    const auto operand = [&](const char* name, const std::string& form, int64_t rows,
+                             int64_t columns, bool is_swapped) {
+        Shape shape;
+        if (p.batch > 1) shape.push_back(Dim(p.batch));
+        shape.push_back(Dim(is_swapped ? columns : rows));
+        shape.push_back(Dim(is_swapped ? rows : columns));
+        const Tensor x = trace.input(name, shape, form == "f16" ? DType::kF16 : DType::kF32);
+        return form == kCastForm ? cast(x, DType::kF16) : x;
+    };
+    const Tensor a = operand("a", p.a_form, p.m, p.k, !p.a_k_is_contiguous);
+    const Tensor b = operand("b", p.b_form, p.k, p.n, p.b_k_is_contiguous);
+    trace.output("c", apply_one(op("matmul"), {a, b},
+                                {{"transpose_a", int64_t{!p.a_k_is_contiguous}},
+                                 {"transpose_b", int64_t{p.b_k_is_contiguous}},
+                                 {"wide", int64_t{p.a_form != "f32"}}}));
+    return finished(trace);
+}
+
+/// One operator alone.
+Result<std::vector<Graph>> trial_graph(const KernelProblem& p) {
+    Trace trace("trial");
+    std::vector<Tensor> inputs;
+    for (size_t k = 0; k < p.inputs.size(); ++k)
+        inputs.push_back(
+            trace.input("in" + std::to_string(k), p.inputs[k].shape, p.inputs[k].dtype));
+    trace.output("c", apply(*p.op, inputs, p.attrs)[0]);
+    return finished(trace);
+}
+
+NamedTensors random_inputs(const Graph& graph) {
+    NamedTensors inputs;
+    for (ValueId v : graph.inputs) {
+        const Value& value = graph.value(v);
+        inputs.emplace(value.name, Init::uniform(-1, 1).make(value.name, value.dtype, value.shape));
+    }
+    return inputs;
+}
+
+/// The largest difference, over the root mean square of what is expected; NaN if anything is.
+double difference(const HostTensor& found, const HostTensor& expected) {
+    if (found.element_count() != expected.element_count()) return NAN;
+    const HostTensor wide_found = found.cast(DType::kF32), wide = expected.cast(DType::kF32);
+    const std::span<const float> is = wide_found.as<float>(), should_be = wide.as<float>();
+    double worst = 0, squares = 0;
+    for (size_t i = 0; i < is.size(); ++i) {
+        const double e = std::abs(double{is[i]} - double{should_be[i]});
+        if (!(e <= worst)) worst = e;
+        squares += double{should_be[i]} * double{should_be[i]};
+    }
+    const double size =
+        std::sqrt(squares / static_cast<double>(std::max<int64_t>(1, expected.element_count())));
+    return size > 0 ? worst / size : worst;
+}
+
+/// A kernel and the variants worth a trial, the shipped one first.
+struct Candidates {
+    std::string kernel;
+    std::vector<std::string> variants;
+    std::vector<double> estimates;  ///< TuningTrial::estimated
+    std::function<Result<std::vector<Graph>>()> trial_graph;
+};
+
+Candidates candidates_of(const std::string& kernel, const MatmulProblem& problem,
+                         const DeviceCaps& caps) {
+    Candidates found{kernel, {}, {}, [problem] { return trial_graph(problem); }};
+    const std::vector<MatmulTile> all = matmul_candidates(problem, caps);
+    double least = INFINITY;
+    for (const MatmulTile& t : all) least = std::min(least, matmul_cost(t, problem));
+    for (size_t i = 0; i < all.size(); ++i) {
+        const double cost = matmul_cost(all[i], problem);
+        if (i > 0 && cost > kWorthTrying * least) continue;
+        found.variants.push_back(to_string(all[i]));
+        found.estimates.push_back(cost / matmul_cost(all[0], problem));
+    }
+    return found;
+}
+
+/// Of an operator's own kernel, whose rule names what is worth a trial.
+Candidates candidates_of(const std::string& kernel, const KernelProblem& problem,
+                         const DeviceCaps& caps) {
+    Candidates found{
+        kernel, variants_of(problem, caps), {}, [problem] { return trial_graph(problem); }};
+    found.estimates.assign(found.variants.size(), 1.0);
+    return found;
+}
+
+}  // namespace
+
+struct Tuner::State {
+    CompileOptions options;
+    std::vector<Candidates> kernels;
+    size_t kernel = 0, variant = 0;  ///< of the trial that is due
+    size_t done = 0, count = 0;
+    bool is_prepared = false;
+    TuningTrial trial;
+    HostTensor expected;  ///< the shipped variant's result
+    double shipped_us = 0, best_us = 0;
+    Tuning tuning;
+    std::vector<std::string> notes;
+
+    void note(const std::string& text) {
+        notes.push_back(kernels[kernel].kernel + ", " + trial.variant + ": " + text);
+    }
+
+    void skip_kernel() {
+        done += kernels[kernel].variants.size() - variant;
+        ++kernel;
+        variant = 0;
+        is_prepared = false;
+    }
+
+    void step() {
+        ++done;
+        is_prepared = false;
+        if (++variant < kernels[kernel].variants.size()) return;
+        ++kernel;
+        variant = 0;
+    }
+
+    Status prepare() {
+        const Candidates& candidates = kernels[kernel];
+        const std::string& variant_text = candidates.variants[variant];
+        HEARTH_ASSIGN(std::vector<Graph> graphs, candidates.trial_graph());
+        TuningTrial next;
+        next.kernel = candidates.kernel;
+        next.variant = variant_text;
+        next.inputs = random_inputs(graphs[0]);
+        next.estimated = candidates.estimates[variant];
+        CompileOptions with_variant = options;
+        Tuning forced = tuning_for(options);
+        forced.variants[candidates.kernel] = variant_text;
+        with_variant.tuning = print_tuning(forced);
+        HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), with_variant));
+        if (compiled.tunable != std::vector<std::string>{candidates.kernel})
+            return unsupported("alone it is another kernel");
+        next.program = describe(compiled.program);
+        next.program.tunable = std::move(compiled.tunable);
+        trial = std::move(next);
+        is_prepared = true;
+        return {};
+    }
+
+    void accept(double us) {
+        best_us = us;
+        const std::string& key = kernels[kernel].kernel;
+        char remark[96];
+        std::snprintf(remark, sizeof remark, "%.2f us, shipped %.2f", us, shipped_us);
+        tuning.variants[key] = trial.variant;
+        tuning.remarks[key] = remark;
+    }
+};
+
+Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options)
+    : state_(std::make_unique<State>()) {
+    State& s = *state_;
+    s.options = options;
+    s.options.rows_capacity = 1;
+    s.options.keep_source = false;
+    s.options.tuning.clear();
+    s.options.observer = nullptr;
+    s.options.quantize = {};
+    s.options.precision = Precision::kF32;
+    s.tuning = tuning_for(options);
+    const std::set<std::string> unique(tunable.begin(), tunable.end());
+    for (const std::string& kernel : unique) {
+        Candidates candidates;
+        if (const auto product = parse_matmul_problem(kernel))
+            candidates = candidates_of(kernel, *product, options.caps);
+        else if (const auto problem = parse_kernel_problem(kernel))
+            candidates = candidates_of(kernel, *problem, options.caps);
+        if (candidates.variants.empty()) continue;
+        s.count += candidates.variants.size();
+        s.kernels.push_back(std::move(candidates));
+    }
+}
+
+Tuner::~Tuner() = default;
+Tuner::Tuner(Tuner&&) noexcept = default;
+Tuner& Tuner::operator=(Tuner&&) noexcept = default;
+
+bool Tuner::is_done() const {
+    return state_->kernel >= state_->kernels.size();
+}
+size_t Tuner::trials_done() const {
+    return state_->done;
+}
+size_t Tuner::trial_count() const {
+    return state_->count;
+}
+const std::vector<std::string>& Tuner::notes() const {
+    return state_->notes;
+}
+std::string Tuner::save() const {
+    return print_tuning(state_->tuning);
+}
+
+Result<const TuningTrial*> Tuner::next() {
+    if (is_done()) return out_of_range("all trials are done");
+    if (!state_->is_prepared) HEARTH_TRY(state_->prepare());
+    return const_cast<const TuningTrial*>(&state_->trial);
+}
+
+void Tuner::report(const TuningResult& result) {
+    State& s = *state_;
+    HEARTH_ASSERT(s.is_prepared && "a report of a trial that was not asked for");
+    const HostTensor* found = nullptr;
+    for (const auto& [name, tensor] : result.outputs)
+        if (name == "c") found = &tensor;
+    if (found == nullptr) return report(invalid_argument("the output 'c' is missing"));
+    if (s.variant == 0) {
+        s.expected = *found;
+        s.shipped_us = s.best_us = result.us;
+        return s.step();
+    }
+    const double error = difference(*found, s.expected);
+    const double tolerance = found->dtype() == DType::kF16 ? kToleranceF16 : kTolerance;
+    if (!(error <= tolerance)) {
+        s.note("differs from the shipped variant by " + std::to_string(error) + " of its size");
+    } else if (result.us < s.best_us && result.us < kWorthChanging * s.shipped_us) {
+        s.accept(result.us);
+    }
+    s.step();
+}
+
+void Tuner::report(const Status& failure) {
+    State& s = *state_;
+    if (is_done()) return;
+    s.note(failure.message());
+    // Without the shipped variant there is nothing to compare with.
+    if (s.variant == 0)
+        s.skip_kernel();
+    else
+        s.step();
+}
+
+namespace {
+
+void run_next(Tuner& tuner, const RunTrial& run) {
+    const Result<const TuningTrial*> trial = tuner.next();
+    if (!trial.ok()) return tuner.report(trial.status());
+    const Result<TuningResult> result = run(**trial);
+    if (result.ok())
+        tuner.report(*result);
+    else
+        tuner.report(result.status());
+}
+
+}  // namespace
+
+Status tune(Tuner& tuner, const RunTrial& run,
+            const std::function<bool(size_t done, size_t count)>& progress) {
+    while (!tuner.is_done()) {
+        if (progress && !progress(tuner.trials_done(), tuner.trial_count())) return {};
+        run_next(tuner, run);
+    }
+    if (progress) (void)progress(tuner.trials_done(), tuner.trial_count());
+    return {};
+}
+
+Status tune_within(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget) {
+    const auto start = std::chrono::steady_clock::now();
+    while (!tuner.is_done()) {
+        run_next(tuner, run);
+        if (std::chrono::steady_clock::now() - start >= budget) break;
+    }
+    return {};
+}
+
+}  // namespace hearth

@@ -1,0 +1,790 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/fusion/fuse.hpp"
+
+#include "compiler/fusion/row_prologue.hpp"
+#include "compiler/ops/gru_walk.hpp"
+
+#include <hearth/core/assert.hpp>
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+constexpr int64_t kMaxFusedRow = 8192;  // longer rows are read again for each phase: no gain
+
+const Shape& output_shape(const Graph& graph, const Node& node) {
+    return graph.values[node.outputs[0]].shape;
+}
+
+bool is_single_number(const Shape& shape) {
+    const Dim count = shape.element_count();
+    return !count.per_row && count.count == 1;
+}
+
+bool is_reshape(const Node& node) {
+    return node.op->name == "reshape";
+}
+
+bool is_view(const Node& node) {
+    return node.op->op_class == OpClass::kIndexed && node.op->is_view;
+}
+
+bool converts_leaf(const Graph& graph, const Node& node);
+
+/// Whether the value lies in memory in any case, or is a view of what does.
+bool is_read_from_leaves(const Graph& graph, ValueId v) {
+    const Node* node = graph.producer(v);
+    return node == nullptr ||
+           ((is_view(*node) || converts_leaf(graph, *node)) &&
+            std::all_of(node->inputs.begin(), node->inputs.end(),
+                        [&](ValueId in) { return is_read_from_leaves(graph, in); }));
+}
+
+/// Whether the node converts elements that can be read again at less cost than it takes to store
+/// them converted: widens what lies in memory in any case, such as f16 weights, or rounds it to f16,
+/// or rounds what a finished kernel stores.
+bool converts_leaf(const Graph& graph, const Node& node) {
+    if (node.op->name != "cast") return false;
+    const Value& from = graph.values[node.inputs[0]];
+    const DType to = graph.values[node.outputs[0]].dtype;
+    if (is_floating(from.dtype) && is_floating(to)) {
+        const Node* maker = graph.producer(node.inputs[0]);
+        return (maker != nullptr && maker->op->reads_buffers) ||
+               is_read_from_leaves(graph, node.inputs[0]);
+    }
+    return from.kind != ValueKind::kNode && size_bytes(from.dtype) <= size_bytes(to);
+}
+
+/// Whether each reader computes the node again.
+bool should_inline(const Graph& graph, const Node& node) {
+    if (node.outputs.size() != 1) return false;
+    if (is_view(node) || node.inputs.empty() || converts_leaf(graph, node)) return true;
+    return node.op->op_class == OpClass::kElementwise &&
+           is_single_number(output_shape(graph, node));
+}
+
+/// Per node whether it is arithmetic on numbers of which just one comes from another kernel: better
+/// done by that kernel, behind its last step, than again by each reader.
+std::vector<bool> find_epilogues(const Graph& graph) {
+    std::vector<std::vector<NodeId>> sources(graph.nodes.size());
+    std::vector<bool> is_epilogue(graph.nodes.size(), false);
+    for (NodeId n = 0; n < graph.nodes.size(); ++n) {
+        const Node& node = graph.nodes[n];
+        if (!should_inline(graph, node)) continue;
+        std::vector<NodeId>& found = sources[n];
+        for (ValueId v : node.inputs) {
+            if (graph.values[v].kind != ValueKind::kNode) continue;
+            const NodeId from = graph.values[v].node;
+            if (should_inline(graph, graph.nodes[from]))
+                found.insert(found.end(), sources[from].begin(), sources[from].end());
+            else
+                found.push_back(from);
+        }
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        if (found.size() > 2) found.resize(2);
+        is_epilogue[n] = node.op->op_class == OpClass::kElementwise && found.size() == 1 &&
+                         is_single_number(graph.values[node.outputs[0]].shape);
+    }
+    return is_epilogue;
+}
+
+class Fuser {
+  public:
+    /// is_stored: per node, whether readers may not compute it again.
+    Fuser(const Graph& graph, const FusionOptions& options, const std::vector<bool>& is_stored)
+        : graph_(graph),
+          options_(options),
+          is_stored_(is_stored),
+          readers_(readers_of(graph)),
+          leaves_(leaves_graph(graph)),
+          group_of_(graph.nodes.size(), kNone) {
+        plan_.inlined.resize(graph.nodes.size());
+        is_prologue_.resize(graph.nodes.size());
+        is_update_.resize(graph.values.size());
+        find_reads_of_replaced();
+        for (const GraphUpdate& u : graph.updates) is_update_[u.value] = true;
+        options_.spare_memory = options_.spare_memory || spares_memory(graph);
+    }
+
+    FusionPlan run() {
+        const std::vector<bool> is_epilogue = find_epilogues(graph_);
+        if (options_.enabled)
+            for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
+                plan_.inlined[n] =
+                    !is_read_while_replaced_[n] && !is_stored_[n] &&
+                    ((should_inline(graph_, graph_.nodes[n]) && !is_epilogue[n] &&
+                      !has_stored_windows(n)) ||
+                     feeds_one_reader(n) || is_read_as_parts(n) || joins_numbers(n) ||
+                     is_ahead_of_rows(n) || (options_.region.has_walks() && feeds_walks(n)));
+        break_inlined_chains();
+        for (NodeId n = static_cast<NodeId>(graph_.nodes.size()); n-- > 0;)
+            if (group_of_[n] == kNone && (!plan_.inlined[n] || leaves(n) || is_read_as_buffer(n)))
+                place(n);
+        finish();
+        return std::move(plan_);
+    }
+
+  private:
+    /// Stores a value of each long chain of arithmetic that readers would compute again.
+    void break_inlined_chains() {
+        std::vector<size_t> length(graph_.nodes.size());
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n) {
+            if (!plan_.inlined[n]) continue;
+            for (ValueId v : graph_.nodes[n].inputs)
+                if (graph_.values[v].kind == ValueKind::kNode)
+                    length[n] = std::max(length[n], length[graph_.values[v].node]);
+            const bool is_storable = graph_.nodes[n].op->op_class == OpClass::kElementwise;
+            if (++length[n] < options_.max_nodes || !is_storable) continue;
+            plan_.inlined[n] = false;
+            length[n] = 0;
+        }
+    }
+
+    /// A kernel that writes rows of a state in place must not compute anything of its old contents:
+    /// what it reads, if that was made of them, is stored before.
+    void find_reads_of_replaced() {
+        is_read_while_replaced_.resize(graph_.nodes.size());
+        for (const Node& node : graph_.nodes) {
+            if (!node.op->writes_in_place) continue;
+            for (size_t k = 1; k < node.inputs.size(); ++k)
+                if (const Node* maker = graph_.producer(node.inputs[k]);
+                    maker != nullptr && depends_on(*maker, node.inputs[0]))
+                    is_read_while_replaced_[graph_.value(node.inputs[k]).node] = true;
+        }
+    }
+
+    bool depends_on(const Node& node, ValueId leaf) const {
+        std::vector<bool> seen(graph_.nodes.size());
+        std::vector<const Node*> stack{&node};
+        while (!stack.empty()) {
+            const Node* at = stack.back();
+            stack.pop_back();
+            for (ValueId v : at->inputs) {
+                if (v == leaf) return true;
+                const Value& value = graph_.value(v);
+                if (value.kind != ValueKind::kNode || seen[value.node]) continue;
+                seen[value.node] = true;
+                stack.push_back(&graph_.nodes[value.node]);
+            }
+        }
+        return false;
+    }
+
+    /// Whether only one node reads `n`, each element once, so that computing it there costs
+    /// nothing.
+    bool feeds_one_reader(NodeId n) const {
+        const Node& node = graph_.nodes[n];
+        if (node.op->op_class != OpClass::kElementwise || leaves(n)) return false;
+        const std::vector<NodeId>& readers = readers_[node.outputs[0]];
+        if (readers.size() != 1) return false;
+        if (feeds_blocks(node.outputs[0])) return true;
+        if (options_.region.has(readers[0]) != options_.region.has(n)) return false;
+        const Node& reader = graph_.nodes[readers[0]];
+        if (reader.op->reads_once) return true;
+        return reader.op->op_class == OpClass::kElementwise && plan_.inlined[readers[0]] &&
+               output_shape(graph_, reader) == output_shape(graph_, node);
+    }
+
+    /// Whether the node is arithmetic ahead of the region, on few columns, that the region reads:
+    /// again for each row is cheaper than waiting for another kernel.
+    bool is_ahead_of_rows(NodeId n) const {
+        if (options_.region.empty() || leaves(n) || !is_arithmetic_ahead(n)) return false;
+        const Dim count = output_shape(graph_, graph_.nodes[n]).element_count();
+        bool is_read_by_rows = false;
+        for (NodeId r : readers_[graph_.nodes[n].outputs[0]]) {
+            const Node& reader = graph_.nodes[r];
+            const bool is_by_rows = options_.region.has(r) || is_ahead_of_rows(r);
+            is_read_by_rows = is_read_by_rows || is_by_rows;
+            const bool is_number_of_it = reader.op->op_class == OpClass::kReduce &&
+                                         is_single_number(output_shape(graph_, reader));
+            const bool is_alike = reader.op->op_class == OpClass::kElementwise &&
+                                  output_shape(graph_, reader).element_count() == count;
+            if (!is_by_rows && !is_number_of_it && !is_alike) return false;
+        }
+        return is_read_by_rows;
+    }
+
+    /// On params, inputs, and numbers that something else has made of them.
+    bool is_arithmetic_ahead(NodeId n, int depth = 0) const {
+        constexpr int64_t kMostElements = 1024, kMostColumns = 8;
+        constexpr int kMostDepth = 8;
+        const Node& node = graph_.nodes[n];
+        const bool is_view = is_reshape(node);
+        if (options_.region.has(n) || (node.op->op_class != OpClass::kElementwise && !is_view) ||
+            node.outputs.size() != 1 || depth == kMostDepth)
+            return false;
+        const Dim count = output_shape(graph_, node).element_count();
+        if (count.count > (count.per_row ? kMostColumns : kMostElements)) return false;
+        return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+            const Value& in = graph_.values[v];
+            return in.kind != ValueKind::kNode || is_single_number(in.shape) ||
+                   is_arithmetic_ahead(in.node, depth + 1);
+        });
+    }
+
+    /// Whether the node only finds what walks read beside rows, the states that windows begin with and
+    /// where they are reset: finding that there is cheaper than waiting for another kernel.
+    bool feeds_walks(NodeId n, int depth = 0) const {
+        constexpr int kMostDepth = 16;
+        const Node& node = graph_.nodes[n];
+        const bool is_cheap = node.op->op_class == OpClass::kElementwise || is_view(node) ||
+                              node.op->name == "gather";
+        if (!is_cheap || node.outputs.size() != 1 || node.inputs.empty() || leaves(n) ||
+            (options_.region.has(n) && !is_view(node)) || depth == kMostDepth)
+            return false;
+        const ValueId v = node.outputs[0];
+        return std::ranges::all_of(readers_[v], [&](NodeId r) {
+            const Node& reader = graph_.nodes[r];
+            if (!walks_windows(reader)) return feeds_walks(r, depth + 1);
+            const bool is_backward = reader.op->name == kGruWindowBackward;
+            const size_t first = is_backward ? size_t{kGruBackResets} : size_t{kGruStart};
+            return std::find(reader.inputs.begin(), reader.inputs.end(), v) >=
+                   reader.inputs.begin() + static_cast<std::ptrdiff_t>(first);
+        });
+    }
+
+    /// Whether nothing but a fold of blocks reads the value.
+    bool feeds_blocks(ValueId v) const {
+        if (readers_[v].size() != 1 || leaves_[v]) return false;
+        const Node& reader = graph_.nodes[readers_[v][0]];
+        return is_block_fold(reader) || (is_reshape(reader) && feeds_blocks(reader.outputs[0]));
+    }
+
+    /// Whether the node joins numbers and folded blocks, of which a fold makes one number.
+    bool joins_numbers(NodeId n) const {
+        const Node& node = graph_.nodes[n];
+        if (!options_.any_operands || node.op->name != "concat" || leaves(n)) return false;
+        const std::vector<NodeId>& readers = readers_[node.outputs[0]];
+        return readers.size() == 1 && graph_.nodes[readers[0]].op->op_class == OpClass::kReduce &&
+               is_single_number(output_shape(graph_, graph_.nodes[readers[0]])) &&
+               std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+                   const Node* maker = graph_.producer(v);
+                   return maker != nullptr &&
+                          (is_block_fold(*maker) || is_single_number(graph_.values[v].shape));
+               });
+    }
+
+    /// Whether the group makes a number of others.
+    bool folds_numbers(const Group& group) const {
+        return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
+            const Node& node = graph_.nodes[n];
+            const Node* maker =
+                node.op->op_class == OpClass::kReduce ? graph_.producer(node.inputs[0]) : nullptr;
+            return maker != nullptr && joins_numbers(graph_.values[node.inputs[0]].node);
+        });
+    }
+
+    /// Whether the node joins a few tensors that follow each other in memory (channels of one image)
+    /// for kernels that read single elements: choosing one of them costs less than a copy of all.
+    bool is_read_as_parts(NodeId n) const {
+        constexpr size_t kMostParts = 4;
+        const Node& node = graph_.nodes[n];
+        if (node.op->name != "concat" || node.inputs.size() > kMostParts) return false;
+        const Shape& shape = output_shape(graph_, node);
+        for (int i = 0; i < node.attrs.integer("axis"); ++i)
+            if (!shape[i].is_one()) return false;
+        for (const NodeId r : readers_[node.outputs[0]]) {
+            const OpDef& reader = *graph_.nodes[r].op;
+            const bool reads_elements =
+                reader.op_class == OpClass::kIndexed || reader.op_class == OpClass::kKernel;
+            if (!reads_elements || reader.reads_buffers) return false;
+            // One with more results than it reads elements reads each of them often.
+            if (output_shape(graph_, graph_.nodes[r]).element_count(1) > shape.element_count(1))
+                return false;
+        }
+        return true;
+    }
+
+    /// Windows of very large images stay where they are: they would take many times their memory.
+    bool has_stored_windows(NodeId n) const {
+        constexpr int64_t kMostElements = int64_t{1} << 20;  // of a row
+        const Node& node = graph_.nodes[n];
+        return options_.store_windows && node.op->name == "unfold" &&
+               output_shape(graph_, node).element_count(1) <= kMostElements;
+    }
+
+    bool leaves(NodeId n) const {
+        for (ValueId v : graph_.nodes[n].outputs)
+            if (leaves_[v]) return true;
+        return false;
+    }
+
+    bool is_read_as_buffer(NodeId n) const {
+        for (ValueId v : graph_.nodes[n].outputs)
+            for (NodeId r : readers_[v])
+                if (graph_.nodes[r].op->reads_buffers) return true;
+        return false;
+    }
+
+    void place(NodeId n) {
+        choose_group(n);
+        const Node& node = graph_.nodes[n];
+        if (node.op->op_class == OpClass::kMatmul && options_.enabled && options_.folds_rows &&
+            !options_.region.has(n) && options_.folds_rows(node))
+            take_in_prologue(n);
+    }
+
+    void choose_group(NodeId n) {
+        if (options_.enabled)
+            for (uint32_t g : aligned_reader_groups(n))
+                if (join(n, g)) return;
+        group_of_[n] = static_cast<uint32_t>(plan_.groups.size());
+        plan_.groups.push_back(new_group(n));
+    }
+
+    /// Puts what makes the product's left operand into its group, where the product can fold rows.
+    void take_in_prologue(NodeId product) {
+        const std::optional<RowPrologue> prologue = find_row_prologue(graph_, product);
+        if (!prologue) return;
+        const Value& raw = graph_.values[prologue->raw];
+        if (raw.kind == ValueKind::kNode && plan_.inlined[raw.node]) return;
+        Group& group = plan_.groups[group_of_[product]];
+        for (NodeId n : prologue->nodes) {
+            is_prologue_[n] = true;
+            if (plan_.inlined[n]) continue;
+            group_of_[n] = group_of_[product];
+            group.nodes.push_back(n);
+        }
+        std::ranges::sort(group.nodes);
+        find_stores(group);
+    }
+
+    Group new_group(NodeId n) const {
+        const Node& node = graph_.nodes[n];
+        Group group;
+        group.space = output_shape(graph_, node);
+        group.nodes = {n};
+        group.in_region = options_.region.has(n);
+        if (node.op->op_class == OpClass::kMatmul) group.kind = GroupKind::kMatmul;
+        if (node.op->op_class == OpClass::kKernel) group.kind = GroupKind::kOwn;
+        if (node.op->op_class == OpClass::kReduce) {
+            group.kind = GroupKind::kRowwise;
+            group.space = graph_.values[node.inputs[0]].shape;
+            group.axes = node.attrs.integers("axes");
+        }
+        return group;
+    }
+
+    /// Groups that read `n` at the element that they compute: through element-wise operators of the
+    /// same shape and through reshapes; and, for a reduction, those that broadcast it along its
+    /// rows.
+    std::vector<uint32_t> aligned_reader_groups(NodeId n) const {
+        std::vector<uint32_t> groups;
+        for (ValueId v : graph_.nodes[n].outputs) add_aligned(n, v, groups);
+        std::sort(groups.begin(), groups.end());
+        groups.erase(std::unique(groups.begin(), groups.end()), groups.end());
+        return groups;
+    }
+
+    void add_aligned(NodeId origin, ValueId v, std::vector<uint32_t>& groups) const {
+        for (NodeId r : readers_[v]) {
+            if (group_of_[r] != kNone && !is_prologue_[r] && reads_aligned(origin, v, r))
+                groups.push_back(group_of_[r]);
+            if (is_reshape(graph_.nodes[r]) && plan_.inlined[r])
+                add_aligned(origin, graph_.nodes[r].outputs[0], groups);
+        }
+    }
+
+    bool reads_aligned(NodeId origin, ValueId v, NodeId reader) const {
+        const Node& r = graph_.nodes[reader];
+        if (is_reshape(r)) return true;
+        const Shape& from = graph_.values[v].shape;
+        if (r.op->op_class == OpClass::kReduce) return from == graph_.values[r.inputs[0]].shape;
+        if (r.op->op_class != OpClass::kElementwise) return false;
+        const Shape& to = output_shape(graph_, r);
+        if (from == to) return true;
+        return v == graph_.nodes[origin].outputs[0] && reduction_behind(origin, to) != nullptr;
+    }
+
+    /// The reduction of tensors of shape `space` that `n` is or, element by element, derives from.
+    const Node* reduction_behind(NodeId n, const Shape& space, int depth = 0) const {
+        constexpr int kMaxDepth = 8;
+        const Node& node = graph_.nodes[n];
+        if (node.op->op_class == OpClass::kReduce)
+            return graph_.values[node.inputs[0]].shape == space ? &node : nullptr;
+        if (node.op->op_class != OpClass::kElementwise || depth == kMaxDepth) return nullptr;
+        for (ValueId v : node.inputs) {
+            const Value& in = graph_.values[v];
+            if (in.kind != ValueKind::kNode || in.shape != output_shape(graph_, node)) continue;
+            if (const Node* found = reduction_behind(in.node, space, depth + 1)) return found;
+        }
+        return nullptr;
+    }
+
+    bool join(NodeId n, uint32_t g) {
+        const Node& node = graph_.nodes[n];
+        Group merged = plan_.groups[g];
+        if (merged.in_region != options_.region.has(n) || is_block_fold(node)) return false;
+        if (merged.nodes.size() >= options_.max_nodes) return false;
+        if (!reshape_group(node, merged)) return false;
+        if (!all_reads_aligned(n, g) || reaches(n, g)) return false;
+        merged.nodes.insert(merged.nodes.begin(), n);
+        find_stores(merged);
+        if (!merged.in_region && !folds_numbers(merged) &&
+            operand_count(merged) > options_.max_operands)
+            return false;
+        if (options_.spare_memory && folds_into_update(node, merged)) return false;
+        if (stores_along_few_rows(node, merged)) return false;
+        if (!merged.in_region && updates_too_early(merged)) return false;
+        plan_.groups[g] = std::move(merged);
+        group_of_[n] = g;
+        return true;
+    }
+
+    /// Whether the group writes an update and something that other groups wait for.  What follows it
+    /// could not run with it in the last interval, so that the update would have to be a copy.
+    bool updates_too_early(const Group& group) const {
+        const auto updates = [this](ValueId v) { return is_update_[v]; };
+        return std::ranges::any_of(group.stores, updates) &&
+               !std::ranges::all_of(group.stores, [&](ValueId v) {
+                   return is_update_[v] || !is_read_outside(v, group.nodes);
+               });
+    }
+
+    /// Whether the group writes an update, and `node` would make it read more than that.
+    bool folds_into_update(const Node& node, const Group& group) const {
+        const OpClass c = node.op->op_class;
+        return c != OpClass::kElementwise && !is_view(node) &&
+               std::any_of(group.stores.begin(), group.stores.end(),
+                           [this](ValueId v) { return is_update_[v]; });
+    }
+
+    /// Whether `node` fits the group's iteration space; changes the group's kind where it must.
+    bool reshape_group(const Node& node, Group& group) const {
+        if (node.outputs.size() != 1) return false;
+        const Shape& shape = output_shape(graph_, node);
+        const Dim count = shape.element_count();
+        switch (node.op->op_class) {
+            case OpClass::kElementwise:
+            case OpClass::kIndexed:
+                if (group.kind != GroupKind::kRowwise && count != group.space.element_count())
+                    return broadcast_to_rows(node, group);
+                if (group.kind != GroupKind::kRowwise) return true;
+                // Within a row everything is computed again in each phase: only cheap arithmetic.
+                return (node.op->op_class == OpClass::kElementwise && shape == group.space) ||
+                       count == outer_count(group);
+            case OpClass::kMatmul:
+            case OpClass::kKernel:
+                // A kernel on buffers may be finished code, into which nothing can be fused.
+                if (node.op->reads_buffers || group.kind != GroupKind::kMap ||
+                    count != group.space.element_count())
+                    return false;
+                group.kind =
+                    node.op->op_class == OpClass::kMatmul ? GroupKind::kMatmul : GroupKind::kOwn;
+                group.space = shape;
+                return true;
+            case OpClass::kReduce:
+                return reshape_to_rows(node, group);
+            case OpClass::kComposite:
+                return false;
+        }
+        return false;
+    }
+
+    bool reshape_to_rows(const Node& reduction, Group& group) const {
+        const Shape& space = graph_.values[reduction.inputs[0]].shape;
+        const std::vector<int64_t>& axes = reduction.attrs.integers("axes");
+        if (group.kind == GroupKind::kRowwise) return group.space == space && group.axes == axes;
+        if (group.kind != GroupKind::kMap) return false;
+        const bool is_epilogue =
+            group.space.element_count() == output_shape(graph_, reduction).element_count();
+        if (!is_epilogue) return broadcast_to_rows(reduction, group);
+        group.kind = GroupKind::kRowwise;
+        group.space = space;
+        group.axes = axes;
+        return true;
+    }
+
+    /// Turns a map over rows into rows, of which `node` is a number each that the map broadcasts.
+    bool broadcast_to_rows(const Node& node, Group& group) const {
+        if (group.kind != GroupKind::kMap) return false;
+        const Node* reduction = reduction_behind(graph_.values[node.outputs[0]].node, group.space);
+        if (reduction == nullptr || !members_have_shape(group, group.space)) return false;
+        if (is_single_number(output_shape(graph_, *reduction))) return false;
+        const std::vector<int64_t>& axes = reduction->attrs.integers("axes");
+        const Dim row = row_length(group.space, axes);
+        if (row.per_row || row.count > kMaxFusedRow) return false;
+        group.kind = GroupKind::kRowwise;
+        group.axes = axes;
+        return true;
+    }
+
+    bool members_have_shape(const Group& group, const Shape& shape) const {
+        return std::all_of(group.nodes.begin(), group.nodes.end(), [&](NodeId n) {
+            return graph_.nodes[n].op->op_class == OpClass::kElementwise &&
+                   output_shape(graph_, graph_.nodes[n]) == shape;
+        });
+    }
+
+    static Dim row_length(const Shape& space, const std::vector<int64_t>& axes) {
+        Shape reduced;
+        for (int64_t a : axes) reduced.push_back(space[static_cast<int>(a)]);
+        return reduced.element_count();
+    }
+
+    static Dim outer_count(const Group& group) {
+        Shape outer = group.space;
+        for (int64_t a : group.axes) outer[static_cast<int>(a)] = Dim(1);
+        return outer.element_count();
+    }
+
+    /// Within group g, `n` must be read only where it is computed.
+    bool all_reads_aligned(NodeId n, uint32_t g) const {
+        for (ValueId v : graph_.nodes[n].outputs)
+            if (!value_reads_aligned(n, v, g)) return false;
+        return true;
+    }
+
+    bool value_reads_aligned(NodeId origin, ValueId v, uint32_t g) const {
+        for (NodeId r : readers_[v]) {
+            const Node& reader = graph_.nodes[r];
+            if (group_of_[r] == g && (is_prologue_[r] || !reads_aligned(origin, v, r)))
+                return false;
+            if (!plan_.inlined[r]) continue;
+            const bool passes_on = is_reshape(reader)
+                                       ? value_reads_aligned(origin, reader.outputs[0], g)
+                                       : !inlined_reaches_group(reader.outputs[0], g);
+            if (!passes_on) return false;
+        }
+        return true;
+    }
+
+    bool inlined_reaches_group(ValueId v, uint32_t g) const {
+        for (NodeId r : readers_[v]) {
+            if (group_of_[r] == g) return true;
+            if (plan_.inlined[r] && inlined_reaches_group(graph_.nodes[r].outputs[0], g))
+                return true;
+        }
+        return false;
+    }
+
+    /// Whether a path leads from `n` through a node outside group `g` into it: fusing would make
+    /// the group wait for itself.
+    bool reaches(NodeId n, uint32_t g) const {
+        std::vector<bool> seen(graph_.nodes.size());
+        std::vector<NodeId> stack;
+        auto push_readers = [&](NodeId of) {
+            for (ValueId v : graph_.nodes[of].outputs)
+                for (NodeId r : readers_[v])
+                    if (!seen[r]) {
+                        seen[r] = true;
+                        stack.push_back(r);
+                    }
+        };
+        // Reads by the group itself, directly or through views that it computes again, are what is
+        // being fused; paths start at all others.
+        std::vector<ValueId> values(graph_.nodes[n].outputs);
+        while (!values.empty()) {
+            const ValueId v = values.back();
+            values.pop_back();
+            for (NodeId r : readers_[v]) {
+                if (group_of_[r] == g || seen[r]) continue;
+                seen[r] = true;
+                if (plan_.inlined[r] && group_of_[r] == kNone)
+                    values.push_back(graph_.nodes[r].outputs[0]);
+                else
+                    stack.push_back(r);
+            }
+        }
+        while (!stack.empty()) {
+            const NodeId at = stack.back();
+            stack.pop_back();
+            if (group_of_[at] == g) return true;
+            push_readers(at);
+            if (options_.region.has(at) && !plan_.groups[g].in_region)
+                for (NodeId member : options_.region.nodes) push_readers(member);
+            // A kernel runs as a whole: having to wait for it is having to wait for all of it.
+            if (group_of_[at] != kNone)
+                for (NodeId member : plan_.groups[group_of_[at]].nodes) push_readers(member);
+        }
+        return false;
+    }
+
+    /// Of what a kernel may touch a limited number.  Where numbers may be folded single ones do not count:
+    /// each may become many anyway.
+    int operand_count(const Group& group) const {
+        const std::vector<ValueId> loads = loads_of(graph_, group, plan_.inlined);
+        const auto counts = [&](ValueId v) {
+            return !options_.any_operands || !is_single_number(graph_.value(v).shape);
+        };
+        return static_cast<int>(std::ranges::count_if(loads, counts) +
+                                static_cast<std::ptrdiff_t>(group.stores.size()));
+    }
+
+    /// A sum over all agents has few results, so few workgroups: a kernel of its own writes what
+    /// it sums faster than the summing kernel would on the side.
+    bool stores_along_few_rows(const Node& node, const Group& group) const {
+        return group.kind == GroupKind::kRowwise && node.op->op_class != OpClass::kReduce &&
+               output_shape(graph_, node) == group.space &&
+               row_length(group.space, group.axes).per_row &&
+               std::find(group.stores.begin(), group.stores.end(), node.outputs[0]) !=
+                   group.stores.end();
+    }
+
+    void find_stores(Group& group) const {
+        group.stores.clear();
+        for (NodeId n : group.nodes)
+            for (ValueId v : graph_.nodes[n].outputs)
+                if (leaves_[v] || graph_.nodes[n].op->reads_buffers ||
+                    is_read_outside(v, group.nodes))
+                    group.stores.push_back(v);
+    }
+
+    bool is_read_outside(ValueId v, const std::vector<NodeId>& nodes) const {
+        for (NodeId r : readers_[v]) {
+            const bool is_member = std::binary_search(nodes.begin(), nodes.end(), r);
+            if (!is_member && (!plan_.inlined[r] || group_of_[r] != kNone)) return true;
+            // What is inlined is computed again by readers outside, even where it is a member too.
+            if (plan_.inlined[r] && is_read_outside(graph_.nodes[r].outputs[0], nodes)) return true;
+        }
+        return false;
+    }
+
+    void finish() {
+        // A node that is inlined and also stored was placed in a group of its own; readers still
+        // compute it again rather than wait for it.
+        for (Group& group : plan_.groups) find_stores(group);
+        sort_groups();
+    }
+
+    /// Orders groups so that each comes after those whose stores it loads.
+    void sort_groups() {
+        std::vector<uint32_t> maker(graph_.values.size(), kNone);
+        for (uint32_t g = 0; g < plan_.groups.size(); ++g)
+            for (ValueId v : plan_.groups[g].stores) maker[v] = g;
+        std::vector<Group> ordered;
+        std::vector<uint8_t> state(plan_.groups.size());  // 0 new, 1 being visited, 2 done
+        for (NodeId n = 0; n < graph_.nodes.size(); ++n)
+            if (group_of_[n] != kNone) visit(group_of_[n], maker, state, ordered);
+        plan_.groups = std::move(ordered);
+    }
+
+    void visit(uint32_t g, const std::vector<uint32_t>& maker, std::vector<uint8_t>& state,
+               std::vector<Group>& ordered) {
+        if (state[g] == 2) return;
+        HEARTH_ASSERT(state[g] == 0);  // a cycle between groups: reaches() is wrong
+        state[g] = 1;
+        for (ValueId v : loads_of(graph_, plan_.groups[g], plan_.inlined))
+            if (maker[v] != kNone) visit(maker[v], maker, state, ordered);
+        state[g] = 2;
+        ordered.push_back(std::move(plan_.groups[g]));
+    }
+
+    const Graph& graph_;
+    FusionOptions options_;
+    const std::vector<bool>& is_stored_;
+    std::vector<std::vector<NodeId>> readers_;
+    std::vector<bool> leaves_;
+    std::vector<bool> is_update_;               ///< per value
+    std::vector<bool> is_prologue_;             ///< per node: it makes a product's operand
+    std::vector<bool> is_read_while_replaced_;  ///< per node: see find_reads_of_replaced()
+    std::vector<uint32_t> group_of_;
+    FusionPlan plan_;
+};
+
+}  // namespace
+
+bool is_block_fold(const Node& node) {
+    return node.op->name == "block_sum" || node.op->name == "block_max";
+}
+
+const Group* Group::number(ValueId v) const {
+    for (const std::shared_ptr<const Group>& g : numbers)
+        if (std::find(g->stores.begin(), g->stores.end(), v) != g->stores.end()) return g.get();
+    return nullptr;
+}
+
+bool spares_memory(const Graph& graph) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const Node& node) { return node.op->name == "compute_after"; });
+}
+
+namespace {
+
+/// Of the arithmetic that a group computes again the node that saves it the most loads by being stored; kNone if
+/// there is none.
+NodeId widest_inlined(const Graph& graph, const Group& group, const FusionPlan& plan, size_t most) {
+    std::vector<bool> seen(graph.nodes.size());
+    std::vector<NodeId> stack = group.nodes;
+    NodeId widest = kNone;
+    size_t width = 1;
+    while (!stack.empty()) {
+        const Node& node = graph.nodes[stack.back()];
+        stack.pop_back();
+        for (ValueId v : node.inputs) {
+            const Value& in = graph.values[v];
+            if (in.kind != ValueKind::kNode || !plan.inlined[in.node] || seen[in.node]) continue;
+            seen[in.node] = true;
+            stack.push_back(in.node);
+            if (graph.nodes[in.node].op->op_class != OpClass::kElementwise) continue;
+            const size_t loads = loads_of(graph, {.nodes = {in.node}}, plan.inlined).size();
+            if (loads <= width || loads >= most) continue;
+            widest = in.node;
+            width = loads;
+        }
+    }
+    return widest;
+}
+
+}  // namespace
+
+FusionPlan fuse(const Graph& graph, const FusionOptions& options) {
+    std::vector<bool> is_stored(graph.nodes.size());
+    for (;;) {
+        FusionPlan plan = Fuser(graph, options, is_stored).run();
+        if (!options.must_fit) return plan;
+        const auto most = static_cast<size_t>(options.max_operands);
+        bool fits = true;
+        for (const Group& group : plan.groups) {
+            if (loads_of(graph, group, plan.inlined).size() + group.stores.size() <= most) continue;
+            const NodeId stored = widest_inlined(graph, group, plan, most);
+            if (stored == kNone) continue;
+            is_stored[stored] = true;
+            fits = false;
+        }
+        if (fits) return plan;
+    }
+}
+
+std::vector<ValueId> loads_of(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined) {
+    std::vector<ValueId> loads;
+    std::vector<bool> seen(graph.values.size());
+    std::vector<NodeId> stack(group.nodes.rbegin(), group.nodes.rend());
+    while (!stack.empty()) {
+        const NodeId n = stack.back();
+        stack.pop_back();
+        const bool skips_first = graph.nodes[n].op->writes_in_place;
+        for (size_t k = skips_first ? 1 : 0; k < graph.nodes[n].inputs.size(); ++k) {
+            const ValueId v = graph.nodes[n].inputs[k];
+            if (seen[v]) continue;
+            seen[v] = true;
+            const Value& value = graph.values[v];
+            if (graph.nodes[n].op->reads_buffers) {
+                loads.push_back(v);
+            } else if (value.kind != ValueKind::kNode) {
+                const bool is_literal =
+                    value.kind == ValueKind::kConstant && is_single_number(value.shape);
+                if (!is_literal) loads.push_back(v);
+            } else if (inlined[value.node]) {
+                stack.push_back(value.node);
+            } else if (const Group* number = group.number(v)) {
+                for (ValueId in : loads_of(graph, *number, inlined)) {
+                    if (!seen[in]) loads.push_back(in);
+                    seen[in] = true;
+                }
+            } else if (!std::binary_search(group.nodes.begin(), group.nodes.end(), value.node)) {
+                loads.push_back(v);
+            }
+        }
+    }
+    std::sort(loads.begin(), loads.end());
+    return loads;
+}
+
+}  // namespace hearth

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Runs a planned Program on the CPU, in memory laid out exactly as on a device: every step reads
+// its operands' bytes, computes what its debug table says by the interpreter's rules, and writes
+// bytes. What fusion, order and aliasing do to a result is thus seen without a GPU.
+
+#pragma once
+
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/graph.hpp"
+#include "program/program.hpp"
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace hearth {
+
+/// Device memory of a Program's session.
+struct ProgramMemory {
+    std::vector<std::byte> arena;
+    std::vector<std::byte> weights;
+    NarrowStorage storage;
+
+    /// Weights as first stored; the arena full of bytes that are NaN as any float, so that a read
+    /// of what was not written shows.
+    explicit ProgramMemory(const Program& program);
+
+    /// The contents of a slot, as its logical type.
+    HostTensor read(const Slot& slot) const;
+    void write(const Slot& slot, const HostTensor& contents);
+};
+
+/// Runs one entry.  graph: what the entry computes, as compiled.  inputs: by name, with `rows`
+/// rows. Returns the outputs by name. Errors: kInvalidArgument for inputs that are missing or
+/// differ; kInternal naming the step for a range out of bounds, or a value that is neither held by
+/// an operand nor computed.
+Result<NamedTensors> run_program(const Program& program, std::string_view entry, const Graph& graph,
+                                 const NamedTensors& inputs, ProgramMemory& memory,
+                                 int64_t rows = 1);
+
+}  // namespace hearth

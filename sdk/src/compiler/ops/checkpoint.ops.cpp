@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Marks for computing again what would have to be kept; see compiler/autodiff/checkpoint.cpp.
+
+#include "compiler/ops/rules.hpp"
+
+namespace hearth {
+
+namespace {
+
+constinit const OpDef kOps[] = {
+    {
+        .name = "checkpoint",
+        .summary = "x, the result of the last `nodes` operators before it, which gradients compute "
+                   "again instead of keeping what they need of them",
+        .inputs = {{"x", TypeClass::kAny}},
+        .attrs = {{"nodes", AttrType::kInteger}},
+        .op_class = OpClass::kComposite,
+        .infer = same_as_input,
+        .decompose = [](DecomposeCall& c) -> std::vector<Tensor> { return {c.in(0)}; },
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> { return {v.cotangent()}; },
+        .samples =
+            [](Samples& s) {
+                for (const Shape& shape : {Shape{}, Shape{3, 5}, Shape{kRows, 2}})
+                    s.add({shape}, {{"nodes", int64_t{0}}});
+            },
+    },
+    {
+        .name = "compute_after",
+        .summary = "x, as a value of its own that is not read before `after` is there: what is "
+                   "computed of it is computed then",
+        .inputs = {{"x", TypeClass::kAny}, {"after", TypeClass::kAny}},
+        .op_class = OpClass::kIndexed,
+        .is_view = true,
+        .infer = same_as_input,
+        .at = at_any([](auto& c) { return c.in(0, c.coords()); }),
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {v.cotangent(), Tensor()};
+        },
+        .samples =
+            [](Samples& s) {
+                s.add({{}, {2}});
+                s.add({{3, 5}, {}});
+                s.add({{kRows, 2}, {7}});
+                s.add_typed({{DType::kI32, {4}}, {DType::kF32, {kRows}}});
+            },
+    },
+};
+
+}  // namespace
+
+extern constinit const std::span<const OpDef> checkpoint_ops{kOps};
+
+}  // namespace hearth

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/ops/lines.hpp"
+
+namespace hearth {
+
+std::string line_macros(const Shape& shape, int axis) {
+    std::string lines = "1", stride = "1";
+    for (int i = 0; i < shape.rank(); ++i) {
+        if (i == axis) continue;
+        const std::string factor = " * in0_dim" + std::to_string(i);
+        lines += factor;
+        if (i > axis) stride += factor;
+    }
+    return "#define LINES (" + lines + ")\n#define STRIDE (" + stride +
+           ")\n#define EXTENT in0_dim" + std::to_string(axis) +
+           "\nint line_base(int line) { return line / STRIDE * EXTENT * STRIDE + line % STRIDE; "
+           "}\n";
+}
+
+std::string_view kernel_type(DType dtype) {
+    switch (scalar_type(dtype)) {
+        case ScalarType::kF32:
+            return "float";
+        case ScalarType::kU32:
+            return "uint";
+        default:
+            return "int";
+    }
+}
+
+std::string wrap_macro(DType dtype) {
+    const bool is_narrow = is_integer(dtype) && size_bytes(dtype) < 4;
+    const std::string bits = std::to_string(8 * size_bytes(dtype));
+    // Of a signed number this extends the sign.
+    return "#define WRAP(x) " + (is_narrow ? "bitfieldExtract(x, 0, " + bits + ")" : "(x)") + "\n";
+}
+
+}  // namespace hearth

@@ -1,0 +1,259 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Losses, written in other operators.
+
+#include "compiler/ops/rules.hpp"
+
+#include <hearth/grad.hpp>
+#include <hearth/loss.hpp>
+
+#include <cmath>
+#include <numbers>
+
+namespace hearth {
+
+namespace {
+
+Tensor reduced(const Tensor& loss, Reduction reduction) {
+    switch (reduction) {
+        case Reduction::kMean:
+            return mean(loss);
+        case Reduction::kSum:
+            return sum(loss);
+        case Reduction::kElements:
+            break;
+    }
+    return loss;
+}
+
+Tensor picked(const Tensor& x, const Tensor& labels) {
+    return squeeze(gather_elements(x, unsqueeze(labels, {-1}), -1), {-1});
+}
+
+/// Whether the loss's operands have one shape, or all but the first are single numbers; if not, their
+/// trace keeps the error.  Broadcasting [n, 1] with [n] would make [n, n] of them.
+bool have_one_shape(std::string_view loss, const Tensor& first,
+                    std::initializer_list<Tensor> others) {
+    if (!first.ok()) return true;  // the error is on its way
+    for (const Tensor& other : others) {
+        if (!other.ok() || other.rank() == 0 || other.shape() == first.shape()) continue;
+        (void)fail(first,
+                   invalid_argument(std::string(loss) + ": expected equal shapes, found " +
+                                    to_string(first.shape()) + " and " + to_string(other.shape())));
+        return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+    if (!have_one_shape("mse_loss", prediction, {target})) return failed_like(prediction);
+    return reduced(square(prediction - target), reduction);
+}
+
+Tensor mae_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+    if (!have_one_shape("mae_loss", prediction, {target})) return failed_like(prediction);
+    return reduced(abs(prediction - target), reduction);
+}
+
+Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta,
+                  Reduction reduction) {
+    if (!have_one_shape("huber_loss", prediction, {target})) return failed_like(prediction);
+    const Tensor distance = abs(prediction - target);
+    const Tensor near = square(distance) * 0.5, far = (distance - 0.5 * delta) * delta;
+    return reduced(where(less_equal(distance, delta), near, far), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta,
+                      Reduction reduction) {
+    if (!have_one_shape("smooth_l1_loss", prediction, {target})) return failed_like(prediction);
+    if (beta == 0) return mae_loss(prediction, target, reduction);
+    return huber_loss(prediction, target, beta, reduction) / beta;
+}
+
+Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double epsilon,
+                        Reduction reduction) {
+    if (!have_one_shape("relative_l2_loss", prediction, {target})) return failed_like(prediction);
+    const Tensor scale = stop_gradient(square(prediction) + epsilon);
+    return reduced(square(prediction - target) / scale, reduction);
+}
+
+Tensor poisson_loss(const Tensor& log_rate, const Tensor& target, Reduction reduction) {
+    if (!have_one_shape("poisson_loss", log_rate, {target})) return failed_like(log_rate);
+    return reduced(exp(log_rate) - target * log_rate, reduction);
+}
+
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, int64_t axis, double epsilon) {
+    const Tensor lengths = sum(square(a), {axis}) * sum(square(b), {axis});
+    return sum(a * b, {axis}) * rsqrt(maximum(lengths, epsilon * epsilon));
+}
+
+Tensor cosine_loss(const Tensor& prediction, const Tensor& target, Reduction reduction) {
+    if (!have_one_shape("cosine_loss", prediction, {target})) return failed_like(prediction);
+    return reduced(1.0 - cosine_similarity(prediction, target), reduction);
+}
+
+namespace {
+
+Tensor soft_nll(const Tensor& log_probabilities, const Tensor& target,
+                const CrossEntropyOptions& options) {
+    const auto classes = static_cast<double>(log_probabilities.dim(-1).count);
+    Tensor t = target;
+    if (options.smoothing != 0) t = t * (1 - options.smoothing) + options.smoothing / classes;
+    if (options.weights.trace() != nullptr) t = t * options.weights;
+    return reduced(neg(sum(t * log_probabilities, {-1})), options.reduction);
+}
+
+}  // namespace
+
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
+                const CrossEntropyOptions& options) {
+    if (!log_probabilities.ok() || !target.ok()) return failed_like(log_probabilities);
+    if (log_probabilities.rank() == 0 || log_probabilities.dim(-1).per_row)
+        return fail(log_probabilities,
+                    invalid_argument("nll_loss: the last extent must be the number of classes, "
+                                     "found " +
+                                     to_string(log_probabilities.shape())));
+    if (is_floating(target.dtype())) {
+        if (!have_one_shape("nll_loss", log_probabilities, {target}))
+            return failed_like(log_probabilities);
+        return soft_nll(log_probabilities, target, options);
+    }
+    const bool is_weighted = options.weights.trace() != nullptr;
+    const double smoothing = options.smoothing;
+    Tensor loss = neg(picked(log_probabilities, target));
+    Tensor weight;
+    if (is_weighted) {
+        weight = gather(options.weights, target);
+        loss = loss * weight;
+    }
+    if (smoothing != 0) {
+        const auto classes = static_cast<double>(log_probabilities.dim(-1).count);
+        const Tensor all = is_weighted ? log_probabilities * options.weights : log_probabilities;
+        loss = loss * (1 - smoothing) - sum(all, {-1}) * (smoothing / classes);
+    }
+    if (options.ignored_label) {
+        const Tensor counts = not_equal(target, static_cast<double>(*options.ignored_label));
+        weight = is_weighted ? where(counts, weight, 0.0) : cast(counts, loss.dtype());
+        loss = where(counts, loss, 0.0);
+    }
+    if (weight.trace() == nullptr || options.reduction != Reduction::kMean)
+        return reduced(loss, options.reduction);
+    const Tensor total = sum(weight);
+    return where(equal(total, 0), 0.0, sum(loss) / where(equal(total, 0), 1.0, total));
+}
+
+Tensor cross_entropy(const Tensor& logits, const Tensor& target,
+                     const CrossEntropyOptions& options) {
+    return nll_loss(log_softmax(logits, -1), target, options);
+}
+
+Tensor bce_loss(const Tensor& probability, const Tensor& target, Reduction reduction) {
+    if (!have_one_shape("bce_loss", probability, {target})) return failed_like(probability);
+    const Tensor yes = maximum(log(probability), -100), no = maximum(log(1.0 - probability), -100);
+    return reduced((target - 1.0) * no - target * yes, reduction);
+}
+
+Tensor bce_with_logits(const Tensor& logits, const Tensor& target, Reduction reduction,
+                       double positive_weight) {
+    if (!have_one_shape("bce_with_logits", logits, {target})) return failed_like(logits);
+    // -t log(s) - (1 - t) log(1 - s) with s = sigmoid(x) is softplus(x) - x t; with the weight w of
+    // the first term it is (1 - t) x + (1 + (w - 1) t) softplus(-x).
+    if (positive_weight == 1) return reduced(softplus(logits) - logits * target, reduction);
+    const Tensor weight = target * (positive_weight - 1) + 1.0;
+    return reduced((1.0 - target) * logits + weight * softplus(neg(logits)), reduction);
+}
+
+Tensor kl_loss(const Tensor& log_prediction, const Tensor& target, Reduction reduction) {
+    if (!have_one_shape("kl_loss", log_prediction, {target})) return failed_like(log_prediction);
+    const Tensor is_zero = equal(target, 0);
+    const Tensor entropy = where(is_zero, 0.0, target * log(where(is_zero, 1.0, target)));
+    return reduced(sum(entropy - target * log_prediction, {-1}), reduction);
+}
+
+Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin, Reduction reduction) {
+    if (!have_one_shape("hinge_loss", score, {target})) return failed_like(score);
+    return reduced(maximum(margin - target * score, 0), reduction);
+}
+
+Tensor categorical_log_probability(const Tensor& logits, const Tensor& action) {
+    if (!logits.ok() || !action.ok() || logits.rank() == 0 || logits.dim(-1).per_row)
+        return picked(log_softmax(logits, -1), action);
+    // Picking would take the nearest action there is.
+    const Tensor is_action = logical_and(greater_equal(action, 0),
+                                         less(action, static_cast<double>(logits.dim(-1).count)));
+    return where(is_action, picked(log_softmax(logits, -1), action), 0.0);
+}
+
+Tensor categorical_entropy(const Tensor& logits) {
+    return neg(sum(softmax(logits, -1) * log_softmax(logits, -1), {-1}));
+}
+
+Tensor normal_log_probability(const Tensor& value, const Tensor& mean,
+                              const Tensor& log_deviation) {
+    const double log_root_two_pi = 0.5 * std::log(2 * std::numbers::pi);
+    const Tensor distance = (value - mean) * exp(neg(log_deviation));
+    return neg(sum(square(distance) * 0.5 + log_deviation + log_root_two_pi, {-1}));
+}
+
+Tensor normal_entropy(const Tensor& log_deviation) {
+    return sum(log_deviation + 0.5 * std::log(2 * std::numbers::pi * std::numbers::e), {-1});
+}
+
+namespace {
+
+/// Whether a limit is a single number.
+bool is_limit(std::string_view loss, const Tensor& limit) {
+    if (!limit.ok() || limit.rank() == 0) return true;
+    (void)fail(limit,
+               invalid_argument(std::string(loss) + ": the clip must be a number [], found " +
+                                to_string(limit.shape())));
+    return false;
+}
+
+Tensor limited_to(const Tensor& x, const Tensor& low, const Tensor& high) {
+    return minimum(maximum(x, low), high);
+}
+
+}  // namespace
+
+Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+                     const Tensor& advantage, double clip, Reduction reduction) {
+    if (!have_one_shape("ppo_clip_loss", log_probability, {old_log_probability, advantage}))
+        return failed_like(log_probability);
+    const Tensor ratio = exp(log_probability - old_log_probability);
+    const Tensor limited = clamp(ratio, 1 - clip, 1 + clip);
+    return reduced(maximum(neg(advantage * ratio), neg(advantage * limited)), reduction);
+}
+
+Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
+                     const Tensor& advantage, const Tensor& clip, Reduction reduction) {
+    if (!have_one_shape("ppo_clip_loss", log_probability, {old_log_probability, advantage}) ||
+        !is_limit("ppo_clip_loss", clip))
+        return failed_like(log_probability);
+    const Tensor ratio = exp(log_probability - old_log_probability);
+    const Tensor limited = limited_to(ratio, 1.0 - clip, 1.0 + clip);
+    return reduced(maximum(neg(advantage * ratio), neg(advantage * limited)), reduction);
+}
+
+Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,
+                      double clip, Reduction reduction) {
+    if (!have_one_shape("ppo_value_loss", value, {old_value, returns})) return failed_like(value);
+    const Tensor limited = old_value + clamp(value - old_value, -clip, clip);
+    const Tensor worse = maximum(square(value - returns), square(limited - returns));
+    return reduced(worse * 0.5, reduction);
+}
+
+Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,
+                      const Tensor& clip, Reduction reduction) {
+    if (!have_one_shape("ppo_value_loss", value, {old_value, returns}) ||
+        !is_limit("ppo_value_loss", clip))
+        return failed_like(value);
+    const Tensor limited = old_value + limited_to(value - old_value, neg(clip), clip);
+    const Tensor worse = maximum(square(value - returns), square(limited - returns));
+    return reduced(worse * 0.5, reduction);
+}
+
+}  // namespace hearth

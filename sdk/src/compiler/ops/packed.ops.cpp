@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Weights packed into words, several to one, with a scale for each block of them.  The reader (a
+// matrix product, a convolution) unpacks while it reads: weights take few bytes of memory and of
+// bandwidth, and nothing else.  compiler/passes/quantize_weights.cpp packs them.
+
+#include "compiler/ops/rules.hpp"
+
+namespace hearth {
+
+namespace {
+
+struct Packing {
+    int64_t bits, block, per_word;
+    explicit Packing(const Attrs& attrs)
+        : bits(attrs.integer("bits")), block(attrs.integer("block")), per_word(32 / bits) {}
+};
+
+Dim parts_of(Dim count, int64_t each) {
+    return {(count.count + each - 1) / each, count.per_row};
+}
+
+Status infer_unpack(InferCall& call) {
+    const int64_t bits = call.attrs.integer("bits");
+    if (bits != 4 && bits != 8)
+        return invalid_argument("bits are " + std::to_string(bits) + ", expected 4 or 8");
+    const Packing p(call.attrs);
+    if (p.block < 1)
+        return invalid_argument("block is " + std::to_string(p.block) + ", expected 1 or more");
+    const Shape& shape = call.attrs.shape("shape");
+    HEARTH_TRY(check_shape(shape));
+    const Dim count = shape.element_count();
+    if (count.per_row && (count.count % p.per_word != 0 || count.count % p.block != 0))
+        return invalid_argument("rows of " + to_string(shape) + " end within a word or a block");
+    const Shape words{parts_of(count, p.per_word)}, scales{parts_of(count, p.block)};
+    if (call.dtype(0) != DType::kU32 || call.shape(0) != words)
+        return invalid_argument("words are " + std::string(name_of(call.dtype(0))) +
+                                to_string(call.shape(0)) + ", expected u32" + to_string(words));
+    if (call.shape(1) != scales)
+        return invalid_argument("scales are " + to_string(call.shape(1)) + ", expected " +
+                                to_string(scales));
+    if (!is_floating(call.attrs.dtype("to")))
+        return invalid_argument("to is " + std::string(name_of(call.attrs.dtype("to"))) +
+                                ", expected a float");
+    return call.one(call.attrs.dtype("to"), shape);
+}
+
+double unpack_on_doubles(CpuAt<double>& c) {
+    const Packing p(c.attrs());
+    const int64_t i = c.linear();
+    const auto word = static_cast<uint32_t>(c.in_linear(0, i / p.per_word));
+    const auto up = static_cast<int>(32 - p.bits - i % p.per_word * p.bits);
+    const int32_t q = static_cast<int32_t>(word << up) >> static_cast<int>(32 - p.bits);
+    return q * c.in_linear(1, i / p.block);
+}
+
+Scalar unpack_on_scalars(GpuAt& c) {
+    const Packing p(c.attrs());
+    const Scalar i = c.linear();
+    const Scalar word = c.in_linear(0, i / c.index(p.per_word));
+    const Scalar up = c.index(32 - p.bits) - i % c.index(p.per_word) * c.index(p.bits);
+    const Scalar q =
+        shift_right(reinterpret(shift_left(word, up), ScalarType::kI32), c.index(32 - p.bits));
+    return c.to_output(q) * c.in_linear(1, i / c.index(p.block));
+}
+
+constinit const OpDef kOps[] = {
+    {
+        .name = "unpack_weights",
+        .summary = "q[i] * scales[i / block], q the signed integers of `bits` bits that lie in "
+                   "words from the lowest bits up",
+        .inputs = {{"words", TypeClass::kInteger}, {"scales"}},
+        .attrs = {{"bits"},
+                  {"block", AttrType::kInteger, 32},
+                  {"shape", AttrType::kShape},
+                  {"to", AttrType::kDType}},
+        .op_class = OpClass::kIndexed,
+        .is_view = true,  // a word is read by its neighbours, too; storing it would be the cost
+        .infer = infer_unpack,
+        .at = {unpack_on_doubles, nullptr, unpack_on_scalars},
+        .stops_gradient = true,
+        .samples =
+            [](Samples& s) {
+                const auto add = [&s](const Shape& shape, int64_t bits, int64_t block,
+                                      DType scale = DType::kF32) {
+                    const Dim count = shape.element_count();
+                    Sample& sample = s.add_typed(
+                        {{DType::kU32, {parts_of(count, 32 / bits)}},
+                         {scale, {parts_of(count, block)}}},
+                        {{"bits", bits}, {"block", block}, {"shape", shape}, {"to", DType::kF32}});
+                    sample.low = 0;
+                    sample.high = 0x1p32;
+                };
+                add({4, 64}, 8, 32);
+                add({4, 64}, 4, 32);
+                add({3, 5, 7}, 8, 32);
+                add({33, 31}, 4, 32);
+                add({kRows, 96}, 4, 16);
+                add({1}, 4, 32);
+                add({7}, 8, 3);
+                add({1031}, 4, 16, DType::kBF16);
+            },
+    },
+};
+
+}  // namespace
+
+extern constinit const std::span<const OpDef> packed_ops{kOps};
+
+}  // namespace hearth

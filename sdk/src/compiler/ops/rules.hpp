@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What records share: shape rules, gradient rules, `at` rules by type, and makers of samples.
+
+#pragma once
+
+#include "compiler/ops/op_table.hpp"
+
+#include <hearth/op/op_def.hpp>
+#include <hearth/ops.hpp>
+
+#include <string>
+#include <vector>
+
+namespace hearth {
+
+// --- Shape rules ---
+
+/// One output with the type and shape of the first input.
+Status same_as_input(InferCall& call);
+/// One output: all inputs broadcast; they must have one element type, which it has.
+Status broadcast_same_type(InferCall& call);
+/// The same, but the output is bool.
+Status broadcast_to_bool(InferCall& call);
+/// One bool output with the shape of the first input.
+Status bool_like_input(InferCall& call);
+/// `axes` (normalized, sorted, distinct) of the first input become extents of 1.
+Status reduce_axes(InferCall& call);
+
+/// Error unless the attribute `axis` lies in [0, rank).
+Status check_axis(const Attrs& attrs, int rank);
+/// Error unless the attribute `name` is a sorted list of distinct axes below `rank`.
+Status check_axes(const Attrs& attrs, int rank);
+/// Error unless at most one extent is symbolic and none is negative.
+Status check_shape(const Shape& shape);
+
+// --- Graph code shared by operators ---
+
+/// The axes counted from the front, sorted; all axes if none are given.  Fails the trace and
+/// returns an empty list on error.
+std::vector<int64_t> normalize_axes(const Tensor& x, const Axes& axes, std::string_view op_name);
+
+/// A tensor that carries x's error (or that of its trace).
+Tensor failed_like(const Tensor& x);
+/// The same after reporting `status` to x's trace.
+Tensor fail(const Tensor& x, Status status);
+/// A scalar constant of x's type in x's trace.
+Tensor constant_like(const Tensor& x, double value);
+/// All zeros, with the type and shape of x.
+Tensor zeros_like(const Tensor& x);
+
+/// Whether it costs less to sort what is written to a tensor of `shape` by where it goes than to let
+/// each element look at all of it.  looks: how much that is.
+bool should_sort(const Shape& shape, Dim looks);
+
+/// data: [A, N, B] (N not symbolic) with updates: [A, M, B] folded into it at targets: [M], i64, each
+/// in [0, N), or N for those to be left out.  reduction: as in scatter_elements.
+Tensor fold_sorted(const Tensor& data, const Tensor& updates, const Tensor& targets,
+                   const std::string& reduction);
+/// indices of rows of x: [M], or [M, depth] for its first axes, as the operator write_rows takes them:
+/// i32 [M], counted from the front over these axes as one; what lies outside stays so.
+Tensor flat_row_places(const Tensor& indices, const Shape& x, int depth);
+/// The gradient of an operator as that of its decomposition, of which it is built anew here.
+std::vector<Tensor> vjp_of(std::vector<Tensor> (*decompose)(DecomposeCall&), VjpCall& call);
+
+// --- `at` rules ---
+
+/// One rule for floats, another for integers and bools, told apart by the output's type.
+template <class F, class G>
+constexpr AtRule at_by_type(F, G) {
+    return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); },
+            [](CpuAt<int64_t>& c) { return static_cast<int64_t>(G{}(c)); },
+            [](GpuAt& c) { return is_floating(c.dtype()) ? F{}(c) : G{}(c); }};
+}
+
+/// An integer narrower than 32 bits is held in 32 on a GPU: what does not fit wraps here.
+template <class C, class V>
+V wrap_to_dtype(C& c, V x) {
+    const DType dtype = c.dtype();
+    if (!is_integer(dtype) || size_bytes(dtype) >= 4) return x;
+    const double range = size_bytes(dtype) == 1 ? 256 : 65536;
+    V low = bit_and(x, c.value(range - 1));
+    if (is_unsigned(dtype)) return low;
+    return select(low >= c.value(range / 2), low - c.value(range), low);
+}
+
+/// One rule for floats and integers, of which the narrow ones wrap.
+template <class F>
+constexpr AtRule at_wrapping(F) {
+    return at_by_type(F{}, [](auto& c) { return wrap_to_dtype(c, F{}(c)); });
+}
+
+// --- Samples ---
+
+/// One input of ranks 0 to 5, with odd sizes, extents of 1 and symbolic rows; elements in [low,
+/// high].
+void unary_samples(Samples& samples, double low, double high);
+inline void unary_samples(Samples& samples) {
+    unary_samples(samples, -2, 2);
+}
+/// Two inputs that broadcast in every direction.
+void binary_samples(Samples& samples, double low, double high);
+inline void binary_samples(Samples& samples) {
+    binary_samples(samples, -2, 2);
+}
+/// The same shapes with another element type.
+void unary_samples_of(Samples& samples, DType dtype, double low, double high);
+void binary_samples_of(Samples& samples, DType dtype, double low, double high);
+/// Small integers of 8, 16, 32 and 64 bits, whose results may leave their type.
+void narrow_integer_samples(Samples& samples, int input_count);
+/// Reductions over the first, the last, several and all axes, fixed and symbolic.
+void reduce_samples(Samples& samples);
+
+}  // namespace hearth

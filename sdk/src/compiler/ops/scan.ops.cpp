@@ -1,0 +1,352 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Running sums, products and linear recurrences.
+
+#include "compiler/ops/elements.hpp"
+#include "compiler/ops/lines.hpp"
+#include "compiler/ops/onnx_rules.hpp"
+#include "compiler/ops/rules.hpp"
+#include "compiler/shaders/shader_text.hpp"
+
+namespace hearth {
+
+namespace {
+
+int axis_of(const Attrs& attrs) {
+    return static_cast<int>(attrs.integer("axis"));
+}
+
+Status infer_scan(InferCall& call) {
+    HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
+    return same_as_input(call);
+}
+
+template <class V>
+void scan_lines(ReferenceCall& call, V neutral, V (*combine)(V, V)) {
+    const HostTensor& x = call.inputs[0];
+    const Lines lines(x.shape(), axis_of(call.attrs));
+    const bool is_reverse = call.attrs.flag("reverse"), excludes = call.attrs.flag("exclusive");
+    const std::vector<V> data = elements_of<V>(x);
+    for (int64_t line = 0; line < lines.count; ++line) {
+        V total = neutral;
+        for (int64_t j = 0; j < lines.extent; ++j) {
+            const int64_t at = is_reverse ? lines.extent - 1 - j : j;
+            const int64_t element = lines.base(line) + at * lines.stride;
+            const V before = total;
+            total = combine(total, data[static_cast<size_t>(element)]);
+            store(call.outputs[0], element, excludes ? before : total);
+        }
+    }
+}
+
+// Integers wrap, as everywhere.
+struct Sum {
+    static constexpr double kNeutral = 0;
+    static double of(double a, double b) { return a + b; }
+    static int64_t of(int64_t a, int64_t b) {
+        return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    }
+};
+struct Product {
+    static constexpr double kNeutral = 1;
+    static double of(double a, double b) { return a * b; }
+    static int64_t of(int64_t a, int64_t b) {
+        return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    }
+};
+
+template <class F>
+void reference_scan(ReferenceCall& call) {
+    if (is_floating(call.inputs[0].dtype()))
+        scan_lines<double>(call, F::kNeutral, F::of);
+    else
+        scan_lines<int64_t>(call, static_cast<int64_t>(F::kNeutral), F::of);
+}
+
+/// A workgroup for each line, or only a thread where lines are short or many.
+std::optional<KernelText> scan_kernel(const KernelRuleCall& call, const char* combine,
+                                      const char* neutral) {
+    constexpr int64_t kShort = 32, kMany = 4096;
+    const Shape& x = call.shape(0);
+    const int axis = axis_of(call.attrs);
+    const auto rows = static_cast<int64_t>(call.rows_capacity);
+    const Dim lines = line_count(x, axis);
+    const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
+    const std::string type(kernel_type(call.inputs[0].dtype));
+    KernelText text;
+    text.name = "scan";
+    text.glsl = "#define T " + type + "\n#define COMBINE(a, b) ((a) " + combine + " (b))\n" +
+                "#define NEUTRAL T(" + neutral + ")\n#define REVERSE " +
+                (call.attrs.flag("reverse") ? "true" : "false") + "\n#define EXCLUSIVE " +
+                (call.attrs.flag("exclusive") ? "true" : "false") + "\n" +
+                wrap_macro(call.inputs[0].dtype) + line_macros(x, axis);
+    text.glsl += shader_text(is_short ? "scan/scan_short.comp" : "scan/scan_long.comp");
+    text.local_size = {is_short ? 64u : 256u, 1, 1};
+    text.grid[0] = {lines, is_short ? 64u : 1u};
+    text.flops = static_cast<uint64_t>(x.element_count(rows));
+    return text;
+}
+
+/// The same scan from the other end.
+Attrs reversed(const Attrs& attrs) {
+    Attrs other = attrs;
+    other.set("reverse", int64_t{!attrs.flag("reverse")});
+    return other;
+}
+
+// The product's gradient at element k is the sum, over the results that hold it, of their
+// cotangents times the product of their other factors: the running sum of g * y from the other end,
+// divided by x[k].  Where x[k] is zero only the line's first zero has a gradient, and for it the
+// products are taken with a 1 in its place.
+std::vector<Tensor> cumprod_vjp(VjpCall& v) {
+    const Tensor x = v.in(0), g = v.cotangent();
+    Attrs inclusive = v.attrs;
+    inclusive.set("exclusive", int64_t{0});
+    const Tensor is_zero = equal(x, 0);
+    const Tensor zeros = apply_one(op("cumsum"), {cast(is_zero, DType::kI32)}, inclusive);
+    const Tensor is_first = logical_and(is_zero, equal(zeros, 1));
+    const auto back = [&](const Tensor& y) {
+        return apply_one(op("cumsum"), {g * y}, reversed(v.attrs));
+    };
+    const Tensor without = apply_one(op("cumprod"), {where(is_first, 1.0, x)}, v.attrs);
+    const Tensor regular = where(is_zero, 0.0, back(v.out()) / where(is_zero, 1.0, x));
+    return {where(is_first, back(without), regular)};
+}
+
+// --- Recurrences: y[t] = x[t] + f * y[t before] ---
+
+// `previous` decides whose factor it is: of the element itself or of the one before it in the
+// direction of the scan.  The gradient of one kind is a scan of the other from the other end.
+
+Status infer_recurrence(InferCall& call) {
+    HEARTH_TRY(check_axis(call.attrs, call.shape(0).rank()));
+    if (call.shape(1) != call.shape(0) || call.dtype(1) != call.dtype(0))
+        return invalid_argument("x and factor must have one shape and type");
+    return same_as_input(call);
+}
+
+void reference_recurrence(ReferenceCall& call) {
+    const Lines lines(call.inputs[0].shape(), axis_of(call.attrs));
+    const bool is_reverse = call.attrs.flag("reverse"), is_previous = call.attrs.flag("previous");
+    const std::vector<double> x = elements_of<double>(call.inputs[0]);
+    const std::vector<double> factor = elements_of<double>(call.inputs[1]);
+    for (int64_t line = 0; line < lines.count; ++line) {
+        double y = 0, before = 0;
+        for (int64_t j = 0; j < lines.extent; ++j) {
+            const int64_t at = is_reverse ? lines.extent - 1 - j : j;
+            const auto element = static_cast<size_t>(lines.base(line) + at * lines.stride);
+            // At the start there is nothing to multiply, not even if the factor is infinite.
+            if (j > 0) y *= is_previous ? before : factor[element];
+            y += x[element];
+            before = factor[element];
+            store(call.outputs[0], static_cast<int64_t>(element), y);
+        }
+    }
+}
+
+std::optional<KernelText> recurrence_kernel(const KernelRuleCall& call) {
+    constexpr int64_t kShort = 32, kMany = 4096;  // as for sums
+    const Shape& x = call.shape(0);
+    const int axis = axis_of(call.attrs);
+    const auto rows = static_cast<int64_t>(call.rows_capacity);
+    const Dim lines = line_count(x, axis);
+    const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
+    KernelText text;
+    text.name = "linear_scan";
+    text.glsl = std::string("#define REVERSE ") + (call.attrs.flag("reverse") ? "true" : "false") +
+                "\n#define PREVIOUS " + (call.attrs.flag("previous") ? "1" : "0") + "\n" +
+                line_macros(x, axis);
+    text.glsl += shader_text(is_short ? "scan/recurrence_short.comp" : "scan/recurrence_long.comp");
+    text.local_size = {is_short ? 64u : 256u, 1, 1};
+    text.grid[0] = {lines, is_short ? 64u : 1u};
+    text.flops = static_cast<uint64_t>(2 * x.element_count(rows));
+    return text;
+}
+
+/// x moved by one element along the axis, towards where the scan comes from; zero at its start.
+Tensor moved(const Tensor& x, int axis, bool reverse) {
+    const int64_t extent = x.dim(axis).count;
+    Shape edge = x.shape();
+    edge[axis] = Dim(1);
+    const Tensor zero = expand(constant_like(x, 0), edge);
+    if (extent == 1) return zero;
+    const Tensor parts[] = {reverse ? slice(x, axis, 1, extent) : zero,
+                            reverse ? zero : slice(x, axis, 0, extent - 1)};
+    return concat(parts, axis);
+}
+
+std::vector<Tensor> recurrence_vjp(VjpCall& v) {
+    Attrs back = v.attrs;
+    const bool is_reverse = v.attrs.flag("reverse"), is_previous = v.attrs.flag("previous");
+    back.set("reverse", int64_t{!is_reverse});
+    back.set("previous", int64_t{!is_previous});
+    const Tensor gradient = apply_one(op("linear_scan"), {v.cotangent(), v.in(1)}, back);
+    // Along the rows nothing can be moved yet: they have no fixed extent.
+    const int axis = axis_of(v.attrs);
+    if (v.in(0).dim(axis).per_row) return {gradient, Tensor()};
+    return {gradient, is_previous ? moved(gradient, axis, !is_reverse) * v.out()
+                                  : gradient * moved(v.out(), axis, is_reverse)};
+}
+
+void recurrence_samples(Samples& s) {
+    const auto add = [&](const Shape& shape, int64_t axis, int64_t reverse, int64_t previous = 0) {
+        Sample& sample =
+            s.add_typed({{DType::kF32, shape}, {DType::kF32, shape}},
+                        {{"axis", axis}, {"reverse", reverse}, {"previous", previous}});
+        sample.low = -1;
+        sample.high = 1;
+    };
+    add({7}, 0, 0);
+    add({1}, 0, 1);
+    add({3, 5}, 1, 1);
+    add({3, 5}, 0, 0, 1);
+    add({kRows, 5}, 1, 1, 1);
+    add({2, 3, 1, 5}, 1, 0);
+    add({3, 40}, 1, 1);
+    add({2, 300, 2}, 1, 1);
+    add({515}, 0, 0, 1);
+    add({520, 2}, 0, 1);
+}
+
+void scan_samples(Samples& s, double low, double high) {
+    const auto add = [&](const Shape& shape, int64_t axis, int64_t exclusive, int64_t reverse,
+                         DType dtype = DType::kF32) {
+        Sample& sample = s.add_typed(
+            {{dtype, shape}}, {{"axis", axis}, {"exclusive", exclusive}, {"reverse", reverse}});
+        sample.low = low;
+        sample.high = high;
+    };
+    add({7}, 0, 0, 0);
+    add({1}, 0, 1, 0);
+    add({3, 5}, 1, 1, 0);
+    add({3, 5}, 0, 0, 1);
+    add({kRows, 5}, 0, 1, 1);
+    add({kRows, 5}, 1, 0, 1);
+    add({2, 3, 1, 5}, 1, 0, 0);
+    add({3, 40}, 1, 1, 1);
+    add({2, 300, 2}, 1, 0, 0);
+    add({515}, 0, 0, 1);
+    add({3, 300}, 1, 1, 0, DType::kI32);
+    add({2, 70}, 1, 0, 0, DType::kI8);
+    add({2, 7}, 1, 0, 0, DType::kU8);
+}
+
+constexpr FixedList<AttrSpec, 12> kScanAttrs = {{"axis", AttrType::kInteger},
+                                                {"exclusive", AttrType::kInteger, 0},
+                                                {"reverse", AttrType::kInteger, 0}};
+
+constinit const OpDef kOps[] = {
+    {
+        .name = "cumsum",
+        .summary = "running sums along the axis; exclusive: without the element itself",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = kScanAttrs,
+        .op_class = OpClass::kKernel,
+        .reads_once = true,
+        .infer = infer_scan,
+        .reference = reference_scan<Sum>,
+        .kernel = [](const KernelRuleCall& call) { return scan_kernel(call, "+", "0"); },
+        .vjp = [](VjpCall& v) -> std::vector<Tensor> {
+            return {apply_one(op("cumsum"), {v.cotangent()}, reversed(v.attrs))};
+        },
+        .onnx = {{"CumSum", 11, import_cumsum}},
+        .samples = [](Samples& s) { scan_samples(s, -2, 2); },
+        .tolerance = {.f32 = 1e-4},
+    },
+    {
+        .name = "cumprod",
+        .summary = "running products along the axis; exclusive: without the element itself",
+        .inputs = {{"x", TypeClass::kNumber}},
+        .attrs = kScanAttrs,
+        .op_class = OpClass::kKernel,
+        .reads_once = true,
+        .infer = infer_scan,
+        .reference = reference_scan<Product>,
+        .kernel = [](const KernelRuleCall& call) { return scan_kernel(call, "*", "1"); },
+        .vjp = cumprod_vjp,
+        .onnx = {{"CumProd", 26, import_cumprod}},
+        // Near 1, so that long products stay in range.
+        .samples = [](Samples& s) { scan_samples(s, 0.9, 1.1); },
+        .tolerance = {.f32 = 1e-4},
+    },
+    {
+        .name = "linear_scan",
+        .summary = "y[t] = x[t] + factor[t] * y[t - 1] along the axis, with factor[t - 1] if "
+                   "`previous`; reverse: from the end",
+        .inputs = {{"x"}, {"factor"}},
+        .attrs = {{"axis", AttrType::kInteger},
+                  {"reverse", AttrType::kInteger, 0},
+                  {"previous", AttrType::kInteger, 0}},
+        .op_class = OpClass::kKernel,
+        .reads_once = true,
+        .infer = infer_recurrence,
+        .reference = reference_recurrence,
+        .kernel = recurrence_kernel,
+        .vjp = recurrence_vjp,
+        .samples = recurrence_samples,
+        .tolerance = {.f32 = 1e-4},
+    },
+};
+
+Tensor scan(std::string_view name, const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
+    if (!x.ok()) return x;
+    const Result<int> at = normalize_axis(axis, x.rank());
+    if (!at.ok()) return fail(x, at.status().in(name));
+    if (x.shape().element_count().count == 0) return x;
+    return apply_one(
+        op(name), {x},
+        {{"axis", int64_t{*at}}, {"exclusive", int64_t{exclusive}}, {"reverse", int64_t{reverse}}});
+}
+
+std::vector<Tensor> import_scan(OnnxCall& call, std::string_view name) {
+    const Tensor x = call.in(0);
+    const std::vector<int64_t> axes = call.integers_in(1);
+    if (!call.trace.status().ok()) return {};
+    if (axes.size() != 1) return call.invalid("needs one axis");
+    return {scan(name, x, axes[0], call.flag("exclusive", false), call.flag("reverse", false))};
+}
+
+}  // namespace
+
+extern constinit const std::span<const OpDef> scan_ops{kOps};
+
+Tensor cumsum(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
+    return scan("cumsum", x, axis, exclusive, reverse);
+}
+
+Tensor cumprod(const Tensor& x, int64_t axis, bool exclusive, bool reverse) {
+    return scan("cumprod", x, axis, exclusive, reverse);
+}
+
+Tensor linear_scan(const Tensor& x, const Tensor& factor, int64_t axis, bool reverse) {
+    if (!x.ok()) return x;
+    const Result<int> at = normalize_axis(axis, x.rank());
+    if (!at.ok()) return fail(x, at.status().in("linear_scan"));
+    if (x.shape().element_count().count == 0) return x;
+    return apply_one(op("linear_scan"), {x, factor},
+                     {{"axis", int64_t{*at}}, {"reverse", int64_t{reverse}}});
+}
+
+Tensor discounted_sum(const Tensor& x, const Tensor& discount, const Tensor& ends, int64_t axis,
+                      bool reverse) {
+    if (!x.ok() || !discount.ok() || !ends.ok()) return failed_like(x);
+    const Tensor goes_on = 1.0 - cast(ends, x.dtype());
+    return linear_scan(x, expand(cast(discount, x.dtype()) * goes_on, x.shape()), axis, reverse);
+}
+
+Tensor discounted_sum(const Tensor& x, double discount, const Tensor& ends, int64_t axis,
+                      bool reverse) {
+    if (!x.ok()) return x;
+    return discounted_sum(x, constant_like(x, discount), ends, axis, reverse);
+}
+
+std::vector<Tensor> import_cumsum(OnnxCall& call) {
+    return import_scan(call, "cumsum");
+}
+
+std::vector<Tensor> import_cumprod(OnnxCall& call) {
+    return import_scan(call, "cumprod");
+}
+
+}  // namespace hearth

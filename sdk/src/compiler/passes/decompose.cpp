@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/ir/own_kernel.hpp"
+#include "compiler/ir/rewrite.hpp"
+#include "compiler/ops/rules.hpp"
+#include "compiler/passes/pass.hpp"
+#include "core/device_model.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace hearth {
+
+namespace {
+
+bool must_decompose(const Graph& graph, const Node& node, const PassOptions& options) {
+    if (node.op->op_class == OpClass::kComposite) return true;
+    if (node.op->decompose == nullptr) return false;
+    // Of products that are cut into parts: for CPUs nothing is.
+    if (node.op->op_class == OpClass::kMatmul) return is_cpu(options.caps);
+    if (node.op->op_class != OpClass::kKernel) return false;
+    if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
+    // Of custom kernels with a decomposition CPUs have those alone that write in place.
+    if (is_cpu(options.caps)) return !node.op->writes_in_place;
+    return !own_kernel_of(graph, node, options.caps, options.rows_capacity);
+}
+
+/// assign(state, scatter_nd(state, indices, rows)) as rows written in place, where it is that.
+std::optional<Tensor> as_written_rows(const Node& scatter, std::span<const Tensor> inputs) {
+    const Shape &x = inputs[0].shape(), &indices = inputs[1].shape(), &updates = inputs[2].shape();
+    if (scatter.attrs.text("reduction") != "none" || scatter.attrs.integer("batch_dims") != 0 ||
+        indices.rank() != 2 || x.has_rows() || x.element_count().count == 0 ||
+        updates.element_count().count == 0)
+        return {};
+    const int64_t depth = indices[1].count;
+    Attrs attrs;
+    attrs.set("depth", depth);
+    const Tensor places = flat_row_places(inputs[1], x, static_cast<int>(depth));
+    return apply_one(op("write_rows"), {inputs[0], places, inputs[2]}, std::move(attrs));
+}
+
+bool any_left(const Graph& graph, const PassOptions& options) {
+    return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                       [&](const Node& n) { return must_decompose(graph, n, options); });
+}
+
+}  // namespace
+
+Result<Graph> decompose(const Graph& graph, const PassOptions& options) {
+    Graph now = graph;
+    // A decomposition may use composites itself; none uses itself, so this ends.
+    while (any_left(now, options)) {
+        auto decompose_node =
+            [&](Trace& trace, const Node& node,
+                std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
+            if (!must_decompose(now, node, options)) return std::nullopt;
+            if (node.op->name == "scatter_nd" && updates_first_input(now, node))
+                if (std::optional<Tensor> rows = as_written_rows(node, inputs))
+                    return std::vector<Tensor>{*rows};
+            DecomposeCall call{trace, node.attrs, inputs};
+            return node.op->decompose(call);
+        };
+        HEARTH_ASSIGN(now, rewrite(now, decompose_node));
+    }
+    return now;
+}
+
+}  // namespace hearth

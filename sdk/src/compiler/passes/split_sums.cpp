@@ -1,0 +1,223 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Gives long sums enough work to do side by side.  A weight gradient is a matrix product with few
+// results and as many terms as there are samples: one workgroup per tile would leave a large GPU
+// idle (4,800 us for 64x64 over 65,536 rows on an H200, against 50 in parts).
+
+#include "compiler/fusion/row_region.hpp"
+#include "compiler/ir/rewrite.hpp"
+#include "compiler/ops/op_table.hpp"
+#include "compiler/passes/pass.hpp"
+#include "core/device_model.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace hearth {
+
+namespace {
+
+constexpr int64_t kManyThreads = 16384;  // enough for a large GPU to hide latency
+constexpr int64_t kManyGroups = 256;     // about two for each of its multiprocessors
+constexpr int64_t kShortSum = 8192;      // as one workgroup's loop of 32: not worth a barrier
+constexpr int64_t kShortProduct = 128;   // inner extent
+constexpr int64_t kLeastTerms = 64;      // of one part of a product
+constexpr int64_t kPartGranule = 32;     // its terms are a multiple: whole vectors and slices
+
+Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
+    Tensor sum = apply_one(op("reduce_sum"), {parts}, {{"axes", std::vector<int64_t>{0}}});
+    if (parts.dtype() != dtype) sum = apply_one(op("cast"), {sum}, {{"to", dtype}});
+    return apply_one(op("reshape"), {sum}, {{"shape", shape}});
+}
+
+std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, const Shape& result,
+                                             int64_t rows) {
+    if (node.op->fold != Fold::kSum || !is_floating(x.dtype()) || x.rank() == kMaxRank)
+        return std::nullopt;
+    const int64_t results = std::max<int64_t>(1, result.element_count(rows));
+    const int64_t terms = x.shape().element_count(rows) / results;
+    if (terms <= kShortSum || results >= kManyThreads) return std::nullopt;
+    const int64_t parts = std::min(kManyThreads / results, terms / 8);
+    if (parts < 2) return std::nullopt;
+    const Tensor partial = apply_one(op("partial_sum"), {x},
+                                     {{"axes", node.attrs.integers("axes")}, {"parts", parts}});
+    return std::vector<Tensor>{sum_of_parts(partial, result, x.dtype())};
+}
+
+/// Whether one workgroup shares the terms out among its threads (compiler/codegen/matmul_tiles.hpp, split): up
+/// to so many, that costs less than a dispatch that adds up parts.
+bool is_split_inside(std::span<const Tensor> inputs, const Shape& result, int64_t terms,
+                     const PassOptions& options) {
+    constexpr int64_t kMostTerms = 512, kMostMatrixTerms = 2048;
+    const DeviceCaps& caps = options.caps;
+    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    const int64_t m = result[0].at(rows), n = result[1].at(rows);
+    const auto are = [&](DType dtype) {
+        return inputs[0].dtype() == dtype && inputs[1].dtype() == dtype;
+    };
+    if (caps.matrix_cores != MatrixCores::kNone && are(DType::kF16))
+        return terms <= kMostMatrixTerms && m >= caps.matrix.m && n >= caps.matrix.n;
+    // Operands that are read by fours.
+    const auto has_fours = [](const Tensor& x) {
+        return !x.dim(-1).per_row && x.dim(-1).count % 4 == 0;
+    };
+    return terms <= kMostTerms && !is_software(caps) && are(DType::kF32) && m > 16 && n > 16 &&
+           has_fours(inputs[0]) && has_fours(inputs[1]);
+}
+
+std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<const Tensor> inputs,
+                                                 const Value& product, const PassOptions& options) {
+    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    const Shape& result = product.shape;
+    if (node.op->name != "matmul" || !is_floating(product.dtype) || inputs[0].rank() != 2 ||
+        inputs[1].rank() != 2)
+        return std::nullopt;
+    constexpr int64_t kTile = 64, kFewRows = 16;
+    const int64_t m = result[0].at(rows), n = result[1].at(rows);
+    // With few rows a workgroup computes four columns (compiler/codegen/matmul_tiles.cpp).
+    const int64_t columns = m <= kFewRows ? 4 : kTile;
+    const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
+    const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
+    if (terms <= kShortProduct || 4 * tiles > kManyGroups ||
+        is_split_inside(inputs, result, terms, options))
+        return std::nullopt;
+    const int64_t parts = std::min(kManyGroups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
+    if (parts < 2) return std::nullopt;
+    Attrs attrs = node.attrs;
+    attrs.set("parts", parts);
+    attrs.set("granule", kPartGranule);
+    const Tensor partial = apply(op("matmul_partial"), inputs, attrs)[0];
+    return std::vector<Tensor>{sum_of_parts(partial, result, product.dtype)};
+}
+
+constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a large GPU
+
+/// Rows that the parts of a sum over `rows` rows are multiples of: what a workgroup carries at a
+/// time (docs/design/0002-row-programs.md, 0008-row-programs.md).
+int64_t granule_for(int64_t rows) {
+    return rows <= 512 ? 4 : rows <= 1024 ? 8 : rows <= 16384 ? 32 : 64;
+}
+/// The same on matrix cores: with few rows the least, for many workgroups.
+int64_t matrix_granule_for(int64_t rows, const DeviceCaps& caps) {
+    return rows <= 2048 ? matrix_edge(caps) : 2 * matrix_edge(caps);
+}
+
+/// The tensors of a region that products read rounded to f16.  Whatever else reads such a tensor
+/// once a product has, on the way back above all, reads the rounded one too: of the two, that is the
+/// one a row program on matrix cores then keeps (mixed precision keeps activations in f16).
+class RoundedRows {
+  public:
+    RoundedRows(const Graph& graph, const RowRegion& region) : graph_(graph), region_(region) {}
+
+    /// `node` of the region, reading what is rounded; null if it reads nothing of the kind.
+    std::optional<std::vector<Tensor>> narrowed(const Node& node, std::span<const Tensor> inputs) {
+        if (is_rounding(node)) {
+            const Tensor rounded = apply(*node.op, inputs, node.attrs)[0];
+            rounded_.insert_or_assign(node.inputs[0], rounded);
+            return std::vector<Tensor>{rounded};
+        }
+        std::vector<Tensor> read(inputs.begin(), inputs.end());
+        bool is_any = false;
+        for (size_t i = 0; i < inputs.size(); ++i) {
+            const auto known = rounded_.find(node.inputs[i]);
+            if (known == rounded_.end() || !multiplied_.contains(node.inputs[i])) continue;
+            read[i] = apply_one(op("cast"), {known->second}, {{"to", DType::kF32}});
+            is_any = true;
+        }
+        if (node.op->op_class == OpClass::kMatmul) note_product(node);
+        if (!is_any) return std::nullopt;
+        return apply(*node.op, read, node.attrs);
+    }
+
+    /// What a sum over rows of `v` should add up.
+    Tensor summand(ValueId v, const Tensor& x) const {
+        const auto known = rounded_.find(v);
+        return known == rounded_.end() || !multiplied_.contains(v) ? x : known->second;
+    }
+
+    void note_product(const Node& node) {
+        for (ValueId v : node.inputs)
+            if (const Node* maker = graph_.producer(v); maker != nullptr && is_rounding(*maker))
+                multiplied_.insert(maker->inputs[0]);
+    }
+
+  private:
+    bool is_rounding(const Node& node) const {
+        const auto n = static_cast<NodeId>(&node - graph_.nodes.data());
+        return region_.has(n) && node.op->name == "cast" && node.attrs.dtype("to") == DType::kF16 &&
+               graph_.value(node.inputs[0]).dtype == DType::kF32;
+    }
+
+    const Graph& graph_;
+    const RowRegion& region_;
+    std::map<ValueId, Tensor> rounded_;
+    std::set<ValueId> multiplied_;
+};
+
+}  // namespace
+
+Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
+    if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
+    if (!options.row_programs) return graph;
+    const RowRegion region = find_row_region(graph);
+    if (region.empty() ||
+        !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
+        return graph;
+    const int64_t rows = region.rows.at(static_cast<int64_t>(options.rows_capacity));
+    const bool on_matrix_cores = fits_matrix_cores(graph, region, options.caps);
+    int64_t granule = on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
+    granule = std::max<int64_t>(granule / region.window, 1) * region.window;
+    const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
+    RoundedRows rounded(graph, region);
+    return rewrite(graph,
+                   [&](Trace&, const Node& node,
+                       std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
+                       const auto n = static_cast<NodeId>(&node - graph.nodes.data());
+                       if (!region.has(n)) return std::nullopt;
+                       if (!sums_rows(graph, node, region.rows))
+                           return on_matrix_cores ? rounded.narrowed(node, inputs) : std::nullopt;
+                       const bool is_product = node.op->op_class == OpClass::kMatmul;
+                       Attrs attrs{{"parts", parts}, {"granule", granule}};
+                       if (is_product) {
+                           attrs.set("transpose_a", int64_t{1});
+                           attrs.set("wide", node.attrs.integer("wide"));
+                       } else {
+                           attrs.set("axes", node.attrs.integers("axes"));
+                       }
+                       std::vector<Tensor> terms(inputs.begin(), inputs.end());
+                       if (on_matrix_cores && is_product) rounded.note_product(node);
+                       if (on_matrix_cores && !is_product)
+                           terms[0] = rounded.summand(node.inputs[0], terms[0]);
+                       const Tensor partial = apply(
+                           op(is_product ? "matmul_partial" : "partial_row_sum"), terms, attrs)[0];
+                       const Value& sum = graph.value(node.outputs[0]);
+                       return std::vector<Tensor>{sum_of_parts(partial, sum.shape, sum.dtype)};
+                   });
+}
+
+Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
+    if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
+    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    // What will run within a row program is not worth cutting.
+    RowRegion region;
+    if (options.row_programs) region = find_row_region(graph);
+    if (!region.empty() &&
+        !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
+        region = {};
+    return rewrite(graph,
+                   [&](Trace&, const Node& node,
+                       std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
+                       const auto n = static_cast<NodeId>(&node - graph.nodes.data());
+                       if (node.outputs.size() != 1 || region.has(n)) return std::nullopt;
+                       const Value& result = graph.value(node.outputs[0]);
+                       if (node.op->op_class == OpClass::kReduce)
+                           return split_sum(node, inputs[0], result.shape, rows);
+                       if (node.op->op_class == OpClass::kMatmul)
+                           return split_product(node, inputs, result, options);
+                       return std::nullopt;
+                   });
+}
+
+}  // namespace hearth

@@ -1,0 +1,321 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Unites what the entries of a Program share: slots of the weights region by name, bindings by name
+// and direction.
+
+#include "compiler/plan/stages.hpp"
+
+#include <hearth/core/hash.hpp>
+
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace hearth::planning {
+
+Extent extent_of(const Value& value, NarrowStorage narrow) {
+    const Dim count = value.shape.element_count();
+    const uint64_t bytes =
+        static_cast<uint64_t>(count.count) * size_bytes(device_dtype(value.dtype, narrow));
+    return count.per_row ? Extent{0, bytes} : Extent{bytes, 0};
+}
+
+Result<std::vector<ValueId>> resolve_aliases(const Graph& graph, const LoweredEntry& entry,
+                                             NarrowStorage narrow) {
+    const std::string where = "entry '" + entry.name + "'";
+    const size_t count = graph.values.size();
+    if (entry.alias_of.size() != count)
+        return invalid_argument(where + ": alias_of has " + std::to_string(entry.alias_of.size()) +
+                                " values, the graph has " + std::to_string(count));
+    std::vector<ValueId> root_of(count);
+    for (ValueId id = 0; id < count; ++id) {
+        const std::string what = where + ": value %" + std::to_string(id);
+        ValueId root = id;
+        for (size_t steps = 0; root < count && entry.alias_of[root] != root; ++steps) {
+            if (steps == count) return invalid_argument(what + " is an alias of itself");
+            root = entry.alias_of[root];
+        }
+        if (root >= count) return invalid_argument(what + " is an alias of no value of the graph");
+        const Value &value = graph.value(id), &owner = graph.value(root);
+        if (value.kind != ValueKind::kNode && root != id)
+            return invalid_argument(what + " ('" + value.name + "') has bytes of its own");
+        if (extent_of(value, narrow) != extent_of(owner, narrow))
+            return invalid_argument(what + " " + to_string(value.shape) + " is an alias of %" +
+                                    std::to_string(root) + " " + to_string(owner.shape) +
+                                    ", which has another size");
+        root_of[id] = root;
+    }
+    return root_of;
+}
+
+namespace {
+
+std::string_view name_of(SlotKind kind) {
+    switch (kind) {
+        case SlotKind::kParam:
+            return "param";
+        case SlotKind::kState:
+            return "state";
+        case SlotKind::kConstant:
+            return "constant";
+        case SlotKind::kTransient:
+            return "transient state";
+    }
+    return "";
+}
+
+std::string describe(DType dtype, const Shape& shape) {
+    return std::string(hearth::name_of(dtype)) + " " + to_string(shape);
+}
+
+// A shape that the planner can size: at most one extent per row, nothing negative, and no more
+// bytes than a buffer may have.
+Status check_size(const Value& value, const PlanOptions& options, const std::string& what) {
+    uint64_t limit = options.caps.max_buffer_bytes /
+                     size_bytes(device_dtype(value.dtype, options.caps.narrow_storage()));
+    bool has_rows = false, is_empty = false;
+    for (Dim d : value.shape.dims()) {
+        if (d.count < 0 || (d.per_row && has_rows))
+            return invalid_argument(what + " has no size: " + to_string(value.shape));
+        has_rows = has_rows || d.per_row;
+        is_empty = is_empty || d.count == 0;
+    }
+    if (is_empty) return {};
+    for (Dim d : value.shape.dims()) {
+        limit /= static_cast<uint64_t>(d.count);
+        if (d.per_row) limit /= options.rows_capacity;
+    }
+    if (limit > 0) return {};
+    return out_of_range(what + " " + to_string(value.shape) + " with rows = " +
+                        std::to_string(options.rows_capacity) + " is larger than " +
+                        std::to_string(options.caps.max_buffer_bytes) + " bytes");
+}
+
+/// A value's contents as they lie in device memory; empty if it has none.
+Result<std::vector<std::byte>> device_bytes(const Value& value, const std::string& what,
+                                            const PlanOptions& options) {
+    if (!value.data) return std::vector<std::byte>();
+    const HostTensor& data = *value.data;
+    const Shape shape = value.shape.at(static_cast<int64_t>(options.rows_capacity));
+    if (data.dtype() != value.dtype || data.shape() != shape)
+        return invalid_argument(what + " is " + describe(value.dtype, shape) +
+                                ", but its contents are " + describe(data.dtype(), data.shape()));
+    const DType device = device_dtype(value.dtype, options.caps.narrow_storage());
+    const HostTensor held = data.cast(device);
+    const bool is_wide_integer = is_integer(value.dtype) && size_bytes(value.dtype) > 4;
+    for (int64_t i = 0; is_wide_integer && i < data.element_count(); ++i) {
+        const int64_t number = data.get_int(i);
+        if (held.get_int(i) == number) continue;
+        return invalid_argument(
+            what + ": element " + std::to_string(i) + " is " +
+            (is_unsigned(value.dtype) ? std::to_string(static_cast<uint64_t>(number))
+                                      : std::to_string(number)) +
+            ", which device memory cannot hold as " + std::string(hearth::name_of(device)));
+    }
+    return std::vector<std::byte>(held.bytes().begin(), held.bytes().end());
+}
+
+// Equal contents, equal name, in whichever entry and order they come.
+std::string name_by_contents(const Value& value, std::span<const std::byte> contents) {
+    Hash hash;
+    hash.number(static_cast<uint8_t>(value.dtype)).text(to_string(value.shape)).bytes(contents);
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        digits += "0123456789abcdef"[(hash.value() >> shift) & 15];
+    return "constant." + digits;
+}
+
+class TableMaker {
+  public:
+    TableMaker(std::span<const Graph> graphs, std::span<const LoweredEntry> entries,
+               const PlanOptions& options)
+        : graphs_(graphs), entries_(entries), options_(options) {}
+
+    Result<Tables> make() {
+        for (size_t e = 0; e < graphs_.size(); ++e) HEARTH_TRY(prepare(e));
+        // Params first: what a game saves is then one range of bytes.
+        for (ValueKind kind : {ValueKind::kParam, ValueKind::kState, ValueKind::kConstant})
+            for (size_t e = 0; e < graphs_.size(); ++e)
+                for (ValueId id = 0; id < graphs_[e].values.size(); ++id)
+                    if (graphs_[e].value(id).kind == kind && is_needed(e, id))
+                        HEARTH_TRY(add_slot(e, id));
+        HEARTH_TRY(place_slots());
+        for (size_t e = 0; e < graphs_.size(); ++e) HEARTH_TRY(add_bindings(e));
+        return std::move(tables_);
+    }
+
+  private:
+    std::string entry_name(size_t e) const { return "entry '" + entries_[e].name + "'"; }
+
+    Status prepare(size_t e) {
+        const Graph& graph = graphs_[e];
+        for (ValueId id = 0; id < graph.values.size(); ++id)
+            HEARTH_TRY(check_size(graph.value(id), options_,
+                                  entry_name(e) + ": value %" + std::to_string(id)));
+        Tables::EntryTables entry;
+        entry.narrow = options_.caps.narrow_storage();
+        HEARTH_ASSIGN(entry.root_of, resolve_aliases(graph, entries_[e], entry.narrow));
+        entry.place_of.assign(graph.values.size(), kNone);
+
+        std::vector<bool> used(graph.values.size(), false);
+        const auto mark = [&](ValueId id) {
+            if (id < used.size()) used[entry.root_of[id]] = true;
+        };
+        for (const KernelCall& call : entries_[e].calls)
+            for (const CallOperand& operand : call.operands) mark(operand.value);
+        for (const GraphOutput& output : graph.outputs) mark(output.value);
+        for (const GraphUpdate& update : graph.updates) mark(update.value);
+        used_.push_back(std::move(used));
+        tables_.entries.push_back(std::move(entry));
+        return {};
+    }
+
+    // Constants that went into kernels as numbers need no bytes; params are there in any case.
+    bool is_needed(size_t e, ValueId id) const {
+        return graphs_[e].value(id).kind != ValueKind::kConstant || used_[e][id];
+    }
+
+    Status add_slot(size_t e, ValueId id) {
+        const Value& value = graphs_[e].value(id);
+        const SlotKind kind = value.kind == ValueKind::kParam      ? SlotKind::kParam
+                              : value.kind == ValueKind::kConstant ? SlotKind::kConstant
+                              : value.is_kept                      ? SlotKind::kState
+                                                                   : SlotKind::kTransient;
+        std::string what =
+            entry_name(e) + ": " + std::string(name_of(kind)) + " '" + value.name + "'";
+        if (value.name.empty() && kind != SlotKind::kConstant)
+            return invalid_argument(what + " needs a name");
+        HEARTH_ASSIGN(std::vector<std::byte> contents, device_bytes(value, what, options_));
+        const std::string name =
+            value.name.empty() ? name_by_contents(value, contents) : value.name;
+
+        const auto [known, is_new] =
+            slot_by_name_.try_emplace(name, static_cast<uint32_t>(tables_.slots.size()));
+        const uint32_t index = known->second;
+        tables_.entries[e].place_of[id] = index;
+        if (is_new) {
+            Slot slot;
+            slot.name = name;
+            slot.kind = kind;
+            slot.dtype = value.dtype;
+            slot.shape = value.shape.at(static_cast<int64_t>(options_.rows_capacity));
+            slot.bytes =
+                extent_of(value, options_.caps.narrow_storage()).at(options_.rows_capacity);
+            tables_.slots.push_back(slot);
+            shapes_.push_back(value.shape);
+            contents_.push_back(std::move(contents));
+            first_entry_.push_back(e);
+            return {};
+        }
+        const Slot& slot = tables_.slots[index];
+        const std::string first = entry_name(first_entry_[index]);
+        if (slot.kind != kind || slot.dtype != value.dtype || shapes_[index] != value.shape)
+            return invalid_argument(what + " is " + describe(value.dtype, value.shape) + ", but " +
+                                    first + " has a " + std::string(name_of(slot.kind)) + " of " +
+                                    describe(slot.dtype, shapes_[index]));
+        // An entry may leave a param's first contents to another one.
+        if (!contents.empty() && contents_[index].empty() && kind != SlotKind::kConstant)
+            contents_[index] = std::move(contents);
+        else if (contents != contents_[index] && (!contents.empty() || kind == SlotKind::kConstant))
+            return invalid_argument(what + " has other contents than in " + first);
+        return {};
+    }
+
+    Status place_slots() {
+        const uint64_t limit = options_.caps.max_buffer_bytes;
+        for (size_t s = 0; s < tables_.slots.size(); ++s) {
+            Slot& slot = tables_.slots[s];
+            slot.offset = tables_.weights_bytes;
+            tables_.weights_bytes += align_up(slot.bytes, options_.caps.buffer_alignment);
+            if (tables_.weights_bytes > limit)
+                return out_of_range("the weights are larger than " + std::to_string(limit) +
+                                    " bytes, the largest buffer");
+            if (contents_[s].empty()) continue;
+            slot.data_offset = tables_.data.size();
+            tables_.data.insert(tables_.data.end(), contents_[s].begin(), contents_[s].end());
+            tables_.data.resize(align_up(tables_.data.size(), sizeof(uint64_t)));
+        }
+        return {};
+    }
+
+    Status add_bindings(size_t e) {
+        const Graph& graph = graphs_[e];
+        Tables::EntryTables& entry = tables_.entries[e];
+        for (ValueId id : graph.inputs) {
+            if (id >= graph.values.size() || graph.value(id).kind != ValueKind::kInput)
+                return invalid_argument(entry_name(e) + ": %" + std::to_string(id) +
+                                        " is declared as an input, but is none");
+            HEARTH_ASSIGN(entry.place_of[id],
+                          add_binding(e, Direction::kInput, graph.value(id).name, graph.value(id)));
+        }
+        for (const GraphUpdate& update : graph.updates)
+            if (update.target < graph.values.size() &&
+                graph.value(update.target).kind == ValueKind::kInput &&
+                entry.place_of[update.target] != kNone)
+                tables_.bindings[entry.place_of[update.target]].direction = Direction::kInOut;
+        for (const GraphOutput& output : graph.outputs) {
+            if (output.value >= graph.values.size())
+                return invalid_argument(entry_name(e) + ": output '" + output.name +
+                                        "' has no value");
+            HEARTH_ASSIGN(const uint32_t binding,
+                          add_binding(e, Direction::kOutput, output.name, graph.value(output.value),
+                                      output.elements));
+            entry.output_bindings.push_back(binding);
+        }
+        return {};
+    }
+
+    Result<uint32_t> add_binding(size_t e, Direction direction, const std::string& name,
+                                 const Value& value,
+                                 const std::vector<std::string>& elements = {}) {
+        const std::string_view kind = direction == Direction::kInput ? "input" : "output";
+        const std::string what = entry_name(e) + ": " + std::string(kind) + " '" + name + "'";
+        for (Declared& known : bindings_by_name_[std::pair(direction, name)]) {
+            const size_t other = std::exchange(known.last_entry, e);
+            if (other == e) return invalid_argument(what + " is declared twice");
+            const Binding& binding = tables_.bindings[known.binding];
+            if (binding.elements != elements)
+                return invalid_argument(what + " has other names for its elements than in " +
+                                        entry_name(other));
+            if (binding.dtype != value.dtype)
+                return invalid_argument(what + " is " + describe(value.dtype, value.shape) +
+                                        ", but " + entry_name(other) + " has an " +
+                                        std::string(kind) + " of " +
+                                        describe(binding.dtype, binding.shape));
+            if (binding.shape == value.shape) return known.binding;
+            // Of another size of the model: a binding of its own.
+            known.last_entry = other;
+        }
+        const auto index = static_cast<uint32_t>(tables_.bindings.size());
+        tables_.bindings.push_back({name, direction, value.dtype, value.shape,
+                                    extent_of(value, options_.caps.narrow_storage()), elements});
+        bindings_by_name_[std::pair(direction, name)].push_back({index, e});
+        return index;
+    }
+
+    std::span<const Graph> graphs_;
+    std::span<const LoweredEntry> entries_;
+    const PlanOptions& options_;
+    Tables tables_;
+    std::vector<std::vector<bool>> used_;           ///< per entry and value
+    std::vector<Shape> shapes_;                     ///< per slot, with rows as a symbol
+    std::vector<std::vector<std::byte>> contents_;  ///< per slot
+    std::vector<size_t> first_entry_;               ///< per slot
+    std::map<std::string, uint32_t> slot_by_name_;
+    struct Declared {
+        uint32_t binding;
+        size_t last_entry;  ///< that declared it
+    };
+    /// One for each shape.
+    std::map<std::pair<Direction, std::string>, std::vector<Declared>> bindings_by_name_;
+};
+
+}  // namespace
+
+Result<Tables> make_tables(std::span<const Graph> graphs, std::span<const LoweredEntry> entries,
+                           const PlanOptions& options) {
+    return TableMaker(graphs, entries, options).make();
+}
+
+}  // namespace hearth::planning

@@ -1,0 +1,381 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/print/glsl.hpp"
+
+#include "compiler/ir/scalar_operands.hpp"
+#include "compiler/print/c_like.hpp"
+#include "compiler/print/glsl_elements.hpp"
+#include "compiler/print/glsl_expressions.hpp"
+
+#include <hearth/core/assert.hpp>
+
+#include <bit>
+#include <cmath>
+
+namespace hearth {
+
+namespace {
+
+class GlslPrinter final : CLikePrinter {
+  public:
+    explicit GlslPrinter(const Body& body)
+        : CLikePrinter(body), converts_(body_requirements(body).matrices) {}
+
+    std::string functions(size_t count) {
+        for (const Local& local : body_.locals) {
+            const std::string declared = value_type(local.type, local.chunk) + " " + local.name;
+            if (local.kind == LocalKind::kShared)
+                text_ += "shared " + declared + "[" + std::to_string(local.length) + "];\n";
+            if (local.kind == LocalKind::kPrivate) text_ += declared + ";\n";
+        }
+        std::string text = std::move(text_);
+        for (size_t i = 0; i < count; ++i) text += function(body_.functions[i]);
+        return text;
+    }
+
+    std::string function(const BodyFunction& f) {
+        text_ = f.has_result ? value_type(f.result, f.result_chunk) : "void";
+        text_ += " " + f.name + "(";
+        for (size_t i = 0; i < f.parameters.size(); ++i)
+            text_ +=
+                (i == 0 ? "" : ", ") + type_of(f.parameters[i]) + " " + expression(f.parameters[i]);
+        text_ += ") {\n";
+        block(f.statements);
+        return finished() + "}\n";
+    }
+
+    std::string main() { return "void main() {\n" + statements() + "}\n"; }
+
+    std::string statements() {
+        block(body_.statements);
+        return finished();
+    }
+
+  private:
+    std::string finished() {
+        HEARTH_ASSERT(error_.ok());  // but for vectors of CPUs, GLSL has all of it
+        return std::move(text_);
+    }
+
+    std::string type_of(uint32_t parameter) const {
+        const ExprNode& n = node(parameter);
+        if (n.kind == ExprKind::kBuffer)
+            return std::string(held_type(body_.buffers[n.bits].held).block);
+        const bool is_result = body_.locals[n.bits].kind == LocalKind::kResult;
+        return (is_result ? "out " : "") + value_type(n.type, n.chunk);
+    }
+
+    static std::string value_type(ScalarType type, Chunk chunk) {
+        if (chunk == Chunk::kFour && type == ScalarType::kU32) return "uvec4";
+        return std::string(chunk == Chunk::kOne ? glsl_type(type) : glsl_chunk_type(chunk));
+    }
+
+    void statement(const Statement& s) override {
+        switch (s.kind) {
+            case StatementKind::kDeclareBuffer:
+                return line(type_of(s.a) + " " + expression(s.a) + ";");
+            case StatementKind::kLoadVector:
+                return line("const " + vector_type(s) + " " + local(s).name + " = " +
+                            vector_place(s) + ";");
+            case StatementKind::kStoreVector:
+                return line(vector_place(s) + " = " + vector_type(s) + "(" + words(s) + ");");
+            case StatementKind::kStoreChunk:
+                return line(chunk_place(s.buffer, chunk_of(s.b), s.a) + " = " + expression(s.b) +
+                            ";");
+            case StatementKind::kSpread:
+                return line("hearth_spread(" + list(s.arguments) + ", " + local(s).name + ");");
+            case StatementKind::kLoadFragment:
+                return line("hearth_matrix_load(" + matrix_transfer(s) + ");");
+            case StatementKind::kStoreFragment:
+                return line("hearth_matrix_store(" + matrix_transfer(s) + ");");
+            case StatementKind::kStoreElements:
+                return line(chunk_of_elements(s));
+            case StatementKind::kLetCall:
+                return line("const " + declaration(local(s)) + " = " +
+                            body_.functions[s.function].name + "(" + list(s.arguments) + ");");
+            case StatementKind::kFor:
+                line((s.is_unrolled ? "[[unroll]] "
+                      : s.is_rolled ? "[[dont_unroll]] "
+                                    : "") +
+                     loop_head(s));
+                block(s.body);
+                return line("}");
+            case StatementKind::kBarrier:
+                return line("barrier();");
+            case StatementKind::kSubgroupBarrier:
+                return line("subgroupBarrier();");
+            case StatementKind::kCall:
+                return line(body_.functions[s.function].name + "(" + list(s.arguments) + ");");
+            default:
+                return CLikePrinter::statement(s);
+        }
+    }
+
+    std::string literal(double value, ScalarType type) const override {
+        return glsl_literal(value, type);
+    }
+    std::string place_of(uint64_t index) const override { return body_.locals[index].name; }
+    std::string declaration(const Local& l) override {
+        return value_type(l.type, l.chunk) + " " + l.name +
+               (l.kind == LocalKind::kArray ? "[" + std::to_string(l.length) + "]" : "");
+    }
+
+    std::string load(uint64_t buffer, const std::string& element) override {
+        const BodyBuffer& from = body_.buffers[buffer];
+        return load_text(held_type(from.held), from.name + ".at[" + element + "]");
+    }
+    std::string store(uint64_t buffer, const std::string& element,
+                      const std::string& value) override {
+        const BodyBuffer& to = body_.buffers[buffer];
+        return to.name + ".at[" + element +
+               "] = " + store_text(held_type(to.held), to.dtype, value) + ";";
+    }
+
+    uint32_t word_count(const Statement& s) const {
+        return local(s).length * size_bytes(body_.buffers[s.buffer].held) /
+               uint32_t{sizeof(uint32_t)};
+    }
+    std::string vector_type(const Statement& s) const {
+        return "uvec" + std::to_string(word_count(s));
+    }
+    std::string vector_place(const Statement& s) {
+        return body_.buffers[s.buffer].name + (word_count(s) == 2 ? "p" : "w") + ".at[" +
+               operand(s.a) + " / " + std::to_string(local(s).length) + "]";
+    }
+    std::string words(const Statement& s) const {
+        const BodyBuffer& to = body_.buffers[s.buffer];
+        std::string text;
+        for (uint32_t i = 0; i < word_count(s); ++i)
+            text += (i == 0 ? "" : ", ") + word_of_elements(held_type(to.held), to.dtype,
+                                                            local(s).name, static_cast<int>(i));
+        return text;
+    }
+
+    std::string expression(uint32_t id) override {
+        const ExprNode& n = node(id);
+        switch (n.kind) {
+            case ExprKind::kRowCount:
+                return "rows";
+            case ExprKind::kInvocation:
+                return "int(gl_LocalInvocationID.x)";
+            case ExprKind::kWorkgroup:
+                return "int(gl_WorkGroupID.x)";
+            case ExprKind::kWorkgroups:
+                return "int(gl_NumWorkGroups.x)";
+            case ExprKind::kSubgroup:
+                return "int(gl_SubgroupID)";
+            case ExprKind::kSubgroupInvocation:
+                return "int(gl_SubgroupInvocationID)";
+            case ExprKind::kTwoHalves:
+                return "unpackHalf2x16(" + expression(n.in[0]) + ")";
+            case ExprKind::kPack:
+                return "hearth_pack(" + body_.locals[n.bits].name + ")";
+            case ExprKind::kReinterpret:
+                return expression(n.in[0]);  // both are a uvec4
+            case ExprKind::kLength:
+                return expression(n.in[0]) + ".length()";
+            case ExprKind::kConvert:
+                return n.chunk == Chunk::kLeft
+                           ? expression(n.in[0])  // the same type
+                           : value_type(n.type, n.chunk) + "(" + expression(n.in[0]) + ")";
+            case ExprKind::kElement:
+                return element(n);
+            case ExprKind::kChunkElement:
+                return expression(n.in[0]) +
+                       (chunk_of(n.in[0]) == Chunk::kEight ? n.bits == 0 ? ".x" : ".y" : "") + "[" +
+                       expression(n.in[1]) + "]";
+            case ExprKind::kVector:
+            case ExprKind::kFill:
+            case ExprKind::kPart:
+            case ExprKind::kJoin:
+            case ExprKind::kGather:
+            case ExprKind::kUnpack:
+                return chunk(n);
+            case ExprKind::kLoadChunk:
+                return chunk_place(n.bits, n.chunk, n.in[0]);
+            case ExprKind::kCompose:
+                return std::string(glsl_chunk_type(n.chunk)) + "(" + list(body_.arguments_of(n)) +
+                       ")";
+            case ExprKind::kScale:
+                return operand(n.in[0]) + " * " + operand(n.in[1]);
+            case ExprKind::kMultiplyAdd:
+                return (is_fragment(n.chunk) ? "hearth_multiply_add(" : "fma(") + list(n.in) + ")";
+            case ExprKind::kDot:
+                return "dot(" + list(n.in) + ")";
+            case ExprKind::kClamp:
+                return "clamp(" + list(n.in) + ")";
+            case ExprKind::kLoad:
+                return n.chunk != Chunk::kOne ? chunk(n) : CLikePrinter::expression(id);
+            case ExprKind::kCall:
+                return body_.functions[n.bits].name + "(" + list(body_.arguments_of(n)) + ")";
+            default:
+                return CLikePrinter::expression(id);
+        }
+    }
+
+    Chunk chunk_of(uint32_t id) const { return node(id).chunk; }
+
+    /// Chunk number `index` of a buffer.
+    std::string chunk_place(uint64_t buffer, Chunk chunk, uint32_t index) {
+        return body_.buffers[buffer].name + (chunk == Chunk::kHalves ? "w" : "v") + ".at[" +
+               expression(index) + "]";
+    }
+
+    /// A fragment and its place in memory, as arguments.
+    std::string matrix_transfer(const Statement& s) {
+        const uint32_t memory = s.arguments[0];
+        return expression(s.a) + ", " + expression(memory) +
+               (node(memory).kind == ExprKind::kBuffer ? ".at, " : ", ") + expression(s.b) + ", " +
+               expression(s.c) + (s.by_columns ? ", true" : ", false");
+    }
+
+    /// Elements from a on.
+    std::string chunk_of_elements(const Statement& s) {
+        const BodyBuffer& to = body_.buffers[s.buffer];
+        const bool is_half = to.held == DType::kF16, are_eight = s.arguments.size() == 8;
+        const std::string place = to.name +
+                                  (!is_half    ? "v"
+                                   : are_eight ? "w"
+                                               : "p") +
+                                  ".at[" + operand(s.a) + " / " + (are_eight ? "8" : "4") + "] = ";
+        if (s.arguments.size() == 1) {
+            const std::string four = expression(s.arguments[0]);
+            return place + (is_half ? "hearth_halves(" + four + ")" : four) + ";";
+        }
+        if (!is_half) return place + "vec4(" + list(s.arguments) + ");";
+        std::string pairs;
+        for (size_t i = 0; i < s.arguments.size(); i += 2)
+            pairs += (i == 0 ? "packHalf2x16(vec2(hearth_round_f16("
+                             : ", packHalf2x16(vec2(hearth_round_f16(") +
+                     expression(s.arguments[i]) + "), hearth_round_f16(" +
+                     expression(s.arguments[i + 1]) + ")))";
+        return place + (are_eight ? "uvec4(" : "uvec2(") + pairs + ");";
+    }
+
+    /// A chunk that is made of something else.
+    std::string chunk(const ExprNode& n) {
+        const std::string type(glsl_chunk_type(n.chunk));
+        switch (n.kind) {
+            case ExprKind::kLoad:
+                return chunk_load(n);
+            case ExprKind::kFill: {
+                const std::string value = expression(n.in[0]);
+                if (n.chunk == Chunk::kHalves || n.type == ScalarType::kU32) return "uvec4(0)";
+                return type + (n.chunk == Chunk::kEight
+                                   ? "(vec4(" + value + "), vec4(" + value + "))"
+                                   : "(" + value + ")");
+            }
+            case ExprKind::kPart:
+                return "four_of(" + expression(n.in[0]) + ", " + std::to_string(n.bits) + ")";
+            case ExprKind::kJoin: {
+                if (converts_ && n.chunk == Chunk::kHalves)
+                    return "hearth_pack(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
+                const std::string eight =
+                    "Eight(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ")";
+                return n.chunk == Chunk::kHalves ? "hearth_words(" + eight + ")" : eight;
+            }
+            case ExprKind::kVector: {
+                const std::string& name = body_.locals[n.bits].name;
+                return "vec4(unpackHalf2x16(" + name + ".x), unpackHalf2x16(" + name + ".y))";
+            }
+            case ExprKind::kGather:
+                return gather(n);
+            default:
+                return unpack(n);
+        }
+    }
+
+    std::string chunk_load(const ExprNode& n) {
+        const BodyBuffer& from = body_.buffers[n.bits];
+        const std::string at = operand(n.in[0]);
+        if (n.chunk == Chunk::kHalf) return from.name + ".at[" + expression(n.in[0]) + "]";
+        if (n.chunk == Chunk::kHalves) return from.name + "w.at[" + at + " / 8]";
+        if (from.held == DType::kF16) return "four_of(" + from.name + "p.at[" + at + " / 4])";
+        const std::string four = from.name + "v.at[" + at + " / 4";
+        return n.chunk == Chunk::kFour ? four + "]" : "Eight(" + four + "], " + four + " + 1])";
+    }
+
+    std::string gather(const ExprNode& n) {
+        const std::string function = body_.functions[n.bits].name;
+        const std::string first = operand(n.in[0]);
+        const auto element = [&](uint32_t i) {
+            return function + "(" + first + (i == 0 ? "" : " + " + std::to_string(i)) + ")";
+        };
+        std::string elements;
+        for (uint32_t i = 0; i < length_of(n.chunk); i += n.chunk == Chunk::kHalves ? 2 : 1) {
+            if (i > 0) elements += ", ";
+            elements += n.chunk == Chunk::kHalves
+                            ? "packHalf2x16(vec2(" + element(i) + ", " + element(i + 1) + "))"
+                            : element(i);
+        }
+        return std::string(glsl_chunk_type(n.chunk)) + "(" + elements + ")";
+    }
+
+    std::string unpack(const ExprNode& n) {
+        const std::string& words = body_.buffers[n.bits].name;
+        const std::string word = operand(n.in[0]), scale = operand(n.in[1]);
+        const auto four = [&](const std::string& at, const std::string& which) {
+            return "hearth_four_int" + std::to_string(n.width) + "(" + words + ".at[" + at + "]" +
+                   (n.width == 4 ? ", " + which : "") + ") * " + scale;
+        };
+        switch (n.chunk) {
+            case Chunk::kFour:
+                return four(word, n.in[2] == 0 ? "" : expression(n.in[2]));
+            case Chunk::kEight:
+                return "Eight(" + four(word, "0") + ", " +
+                       (n.width == 4 ? four(word, "1") : four(word + " + 1", "")) + ")";
+            default:
+                return std::string(glsl_chunk_type(n.chunk)) + "(" + words + "w.at[" + word +
+                       " / 4], " + scale + ")";
+        }
+    }
+
+    std::string element(const ExprNode& n) {
+        const Local& array = body_.locals[n.bits];
+        if (array.kind != LocalKind::kVector) return array.name + "[" + expression(n.in[0]) + "]";
+        const std::string text =
+            element_of_words(held_type(array.held), array.name, operand(n.in[0]));
+        return array.type == ScalarType::kF32
+                   ? text
+                   : std::string(glsl_type(array.type)) + "(" + text + ")";
+    }
+
+    std::string operation(const ExprNode& n) override {
+        if (n.chunk == Chunk::kFour && n.op == ScalarOp::kRoundF16)
+            return "hearth_rounded(" + expression(n.in[0]) + ")";
+        GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
+        if (converts_) operation.round_f16 = "hearth_convert_f16";
+        std::vector<std::string> operands;
+        for (size_t i = 0; i < static_cast<size_t>(operand_count(n.op)); ++i) {
+            operands.push_back(operand(n.in[i]));
+            if (i < operation.is_number.size())
+                operation.is_number[i] = node(n.in[i]).kind == ExprKind::kConstant &&
+                                         !std::isnan(constant_value(node(n.in[i])));
+        }
+        return glsl_operation(operation, operands);
+    }
+
+    /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
+    const bool converts_;
+};
+
+}  // namespace
+
+std::string print_glsl_function(const Body& body, size_t index) {
+    return GlslPrinter(body).function(body.functions[index]);
+}
+
+std::string print_glsl_functions(const Body& body, size_t but_last) {
+    return GlslPrinter(body).functions(body.functions.size() - but_last);
+}
+
+std::string print_glsl_statements(const Body& body) {
+    return GlslPrinter(body).statements();
+}
+
+std::string print_glsl(const Body& body) {
+    return print_glsl_functions(body) + GlslPrinter(body).main();
+}
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Prints bodies as GLSL.
+//
+// The text names an operand "b3" and expects that `b3.at[i]` is an element as it lies in memory; as
+// vectors of 16 and 8 bytes `b3w.at[i]` and `b3p.at[i]` (BodyRequirements); "rows"; and the
+// functions of shaders/common that the body requires.
+
+#pragma once
+
+#include "compiler/kernel/body.hpp"
+
+#include <string>
+
+namespace hearth {
+
+/// All of the body: shared memory, functions and main().
+std::string print_glsl(const Body& body);
+
+/// What main() does, alone.
+std::string print_glsl_statements(const Body& body);
+
+/// Shared memory and functions alone, less so many of the last.
+std::string print_glsl_functions(const Body& body, size_t but_last = 0);
+std::string print_glsl_function(const Body& body, size_t index);
+
+}  // namespace hearth

@@ -1,0 +1,1087 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/reference/run_kernel.hpp"
+
+#include "compiler/ir/scalar_operands.hpp"
+#include "compiler/reference/operations.hpp"
+
+#include <hearth/core/assert.hpp>
+#include <hearth/core/convert.hpp>
+#include <hearth/core/philox.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace hearth {
+
+namespace {
+
+using Mask = std::vector<uint8_t>;     ///< per invocation of a workgroup: whether it takes part
+using Values = std::vector<uint32_t>;  ///< the same: 32 bits
+using Elements = std::vector<Values>;  ///< of a chunk; a number has one
+
+bool is_any(const Mask& mask) {
+    return std::find(mask.begin(), mask.end(), 1) != mask.end();
+}
+Mask without(const Mask& a, const Mask& b) {
+    Mask result(a.size());
+    for (size_t t = 0; t < a.size(); ++t) result[t] = a[t] && !b[t];
+    return result;
+}
+
+/// An invocation at a moment.
+struct Toucher {
+    static constexpr uint64_t kSeveral = ~uint64_t{0};
+    uint64_t invocation = 0;
+    uint64_t subgroup = 0, subgroup_interval = 0;  ///< between barriers of the subgroup
+
+    /// Whether a barrier of the subgroup lies between, or it is the same invocation.
+    bool is_before(const Toucher& later) const {
+        return invocation == later.invocation ||
+               (subgroup == later.subgroup && subgroup_interval < later.subgroup_interval);
+    }
+};
+
+/// Who touched an element since its memory was last in order for the whole workgroup.
+struct Touch {
+    uint64_t interval = 0;  ///< between barriers
+    bool is_written = false, is_read = false;
+    bool by_subgroups = false;  ///< read by several of them
+    Toucher writer, reader;
+
+    void begin(uint64_t now) {
+        if (interval == now) return;
+        *this = {};
+        interval = now;
+    }
+    /// Whether another one wrote the element.
+    bool read(Toucher who, uint64_t now) {
+        begin(now);
+        const bool races = is_written && !writer.is_before(who);
+        if (is_read && reader.subgroup != who.subgroup) by_subgroups = true;
+        if (is_read && !reader.is_before(who)) who.invocation = Toucher::kSeveral;
+        is_read = true;
+        reader = who;
+        return races;
+    }
+    /// Whether another one wrote or read it.
+    bool write(const Toucher& who, uint64_t now) {
+        begin(now);
+        const bool races = (is_written && !writer.is_before(who)) ||
+                           (is_read && (by_subgroups || !reader.is_before(who)));
+        is_written = true;
+        writer = who;
+        return races;
+    }
+};
+
+struct Cell {
+    uint32_t bits = 0;
+    bool is_set = false;
+};
+
+class KernelRun {
+  public:
+    KernelRun(const Body& body, const KernelLaunch& launch, std::span<OperandMemory> operands)
+        : body_(body),
+          launch_(launch),
+          operands_(operands),
+          cells_(body.locals.size()),
+          shared_touches_(body.locals.size()),
+          bound_(body.buffers.size()) {
+        for (const Local& local : body.locals)
+            counts_.push_back(local.length * elements_of(local.chunk));
+        for (const OperandMemory& operand : operands)
+            touches_.emplace_back(static_cast<size_t>(operand.tensor.element_count()));
+    }
+
+    Status run() {
+        for (workgroup_ = 0; workgroup_ < launch_.workgroups && error_.ok(); ++workgroup_) {
+            for (size_t i = 0; i < body_.locals.size(); ++i) {
+                const Local& local = body_.locals[i];
+                const bool is_shared = local.kind == LocalKind::kShared;
+                const uint32_t count = counts_[i];
+                cells_[i].assign(is_shared ? count : size_t{count} * body_.threads, {});
+                if (is_shared) shared_touches_[i].assign(count, {});
+            }
+            subgroup_interval_.assign(body_.threads, 1);
+            for (size_t b = 0; b < body_.buffers.size(); ++b)
+                bound_[b].assign(body_.threads, static_cast<uint32_t>(b));
+            Frame frame{Mask(body_.threads), {}};
+            name_ = "main";
+            block(body_.statements, Mask(body_.threads, 1), frame, nullptr);
+        }
+        return error_;
+    }
+
+  private:
+    /// A function that is being executed.
+    struct Frame {
+        Mask left;  ///< those that have returned
+        Elements result;
+    };
+
+    /// Elements that an invocation has of a chunk or a fragment.
+    uint32_t elements_of(Chunk chunk) const {
+        if (!is_fragment(chunk)) return length_of(chunk);
+        const auto [lines, columns] = body_.shape_of(chunk);
+        return lines * columns / body_.subgroup_size;
+    }
+
+    void fail(size_t invocation, const std::string& what) {
+        if (!error_.ok()) return;
+        error_ = internal_error(launch_.label + ", " + name_ + ", workgroup " +
+                                std::to_string(workgroup_) + ", invocation " +
+                                std::to_string(invocation) + ": " + what);
+    }
+
+    // Their words are put together only where they are needed: these checks run at each access.
+    static std::string place(const std::string& memory, int64_t element) {
+        return memory + "[" + std::to_string(element) + "]";
+    }
+    void fail_unset(size_t t, const std::string& memory, int64_t element) {
+        fail(t, "reads " + place(memory, element) + ", which nothing has written");
+    }
+    void fail_reading_race(size_t t, const std::string& memory, int64_t element) {
+        fail(t, "a race: reads " + place(memory, element) + ", which another invocation writes");
+    }
+    void fail_writing_race(size_t t, const std::string& memory, int64_t element) {
+        fail(t, "a race: writes " + place(memory, element) +
+                    ", which another invocation reads or writes");
+    }
+
+    /// Of buffers: no barrier orders them.
+    Toucher anywhere(size_t invocation) const {
+        return {uint64_t{workgroup_} * body_.threads + invocation};
+    }
+    Toucher in_workgroup(size_t invocation) const {
+        const uint64_t subgroup =
+            body_.subgroup_size == 0 ? 0 : uint64_t{invocation} / body_.subgroup_size;
+        return {invocation, subgroup, subgroup_interval_[subgroup]};
+    }
+
+    // ------------------------------------------------------------------------ memory
+
+    /// The cell of an invocation's local, or null where there is none.
+    Cell* cell(uint64_t local, size_t invocation, int32_t index) {
+        const Local& l = body_.locals[local];
+        const uint32_t count = counts_[local];
+        if (index < 0 || index >= static_cast<int32_t>(count)) {
+            fail(invocation, "element " + std::to_string(index) + " of " + l.name + ", which has " +
+                                 std::to_string(count));
+            return nullptr;
+        }
+        const size_t first = l.kind == LocalKind::kShared ? 0 : invocation * size_t{count};
+        return &cells_[local][first + static_cast<size_t>(index)];
+    }
+
+    /// may_be_unset: what nothing has written is NaN then, so that using it shows in the results.
+    uint32_t read_local(uint64_t local, size_t t, int32_t index, bool may_be_unset = false) {
+        const Cell* c = cell(local, t, index);
+        if (c == nullptr) return 0;
+        const Local& l = body_.locals[local];
+        if (!c->is_set && may_be_unset)
+            return std::bit_cast<uint32_t>(std::numeric_limits<float>::quiet_NaN());
+        if (!c->is_set) fail_unset(t, l.name, index);
+        if (l.kind == LocalKind::kShared &&
+            shared_touches_[local][static_cast<size_t>(index)].read(in_workgroup(t), interval_))
+            fail_reading_race(t, l.name, index);
+        return c->bits;
+    }
+
+    void write_local(uint64_t local, size_t t, int32_t index, uint32_t bits) {
+        Cell* c = cell(local, t, index);
+        if (c == nullptr) return;
+        *c = {bits, true};
+        const Local& l = body_.locals[local];
+        if (l.kind == LocalKind::kShared &&
+            shared_touches_[local][static_cast<size_t>(index)].write(in_workgroup(t), interval_))
+            fail_writing_race(t, l.name, index);
+    }
+
+    /// The place in its local's cells of element `i` of what the expression names.
+    Values index_of(const ExprNode& n, uint32_t i, const Mask& mask) {
+        Values at(body_.threads, i);
+        if (n.kind == ExprKind::kChunkElement) {
+            const Values lane = values(n.in[1], mask);
+            at = index_of(body_.expressions[n.in[0]], 0, mask);
+            const uint32_t count = elements_of(body_.expressions[n.in[0]].chunk);
+            for (size_t t = 0; t < at.size(); ++t) {
+                const uint32_t element = 4 * static_cast<uint32_t>(n.bits) + lane[t];
+                if (mask[t] && element >= count)
+                    fail(t, "element " + std::to_string(element) + " of " + std::to_string(count));
+                at[t] += element;
+            }
+        } else if (n.kind == ExprKind::kElement) {
+            at = values(n.in[0], mask);
+            for (uint32_t& element : at) element = element * elements_of(n.chunk) + i;
+        }
+        return at;
+    }
+
+    /// The local that an expression names, or an element or lane of which it does.
+    uint64_t local_of(const ExprNode& n) const {
+        return n.kind == ExprKind::kChunkElement ? body_.expressions[n.in[0]].bits : n.bits;
+    }
+
+    void write_place(const ExprNode& to, const Elements& from, const Mask& mask) {
+        for (uint32_t i = 0; i < from.size(); ++i) {
+            const Values at = index_of(to, i, mask);
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                if (mask[t]) write_local(local_of(to), t, static_cast<int32_t>(at[t]), from[i][t]);
+        }
+    }
+
+    /// The operand that a buffer is for this invocation.
+    uint32_t operand_of(uint64_t buffer, size_t t) {
+        uint32_t at = static_cast<uint32_t>(buffer);
+        while (body_.buffers[at].kind != BufferKind::kOperand) {
+            if (bound_[at][t] == at) {
+                fail(t, "reads " + body_.buffers[at].name + ", which is no operand yet");
+                return 0;
+            }
+            at = bound_[at][t];
+        }
+        return at;
+    }
+
+    bool is_inside(uint32_t operand, size_t t, int64_t element, const char* what) {
+        const int64_t count = operands_[operand].tensor.element_count();
+        if (element >= 0 && element < count) return true;
+        fail(t, std::string(what) + " element " + std::to_string(element) + " of " +
+                    body_.buffers[operand].name + ", which has " + std::to_string(count));
+        return false;
+    }
+
+    uint32_t load(uint64_t buffer, size_t t, int64_t element) {
+        const uint32_t operand = operand_of(buffer, t);
+        if (!is_inside(operand, t, element, "loads")) return 0;
+        const auto at = static_cast<size_t>(element);
+        const std::string& name = body_.buffers[operand].name;
+        if (!operands_[operand].is_written[at]) fail_unset(t, name, element);
+        if (touches_[operand][at].read(anywhere(t), 0)) fail_reading_race(t, name, element);
+        const HostTensor& tensor = operands_[operand].tensor;
+        if (is_floating(tensor.dtype()))
+            return std::bit_cast<uint32_t>(static_cast<float>(tensor.get(element)));
+        return static_cast<uint32_t>(tensor.get_int(element));
+    }
+
+    void store(uint64_t buffer, size_t t, int64_t element, uint32_t bits) {
+        const uint32_t operand = operand_of(buffer, t);
+        if (!is_inside(operand, t, element, "stores")) return;
+        const auto at = static_cast<size_t>(element);
+        if (touches_[operand][at].write(anywhere(t), 0))
+            fail_writing_race(t, body_.buffers[operand].name, element);
+        operands_[operand].is_written[at] = true;
+        HostTensor& tensor = operands_[operand].tensor;
+        if (is_floating(tensor.dtype()))
+            tensor.set(element, static_cast<double>(std::bit_cast<float>(bits)));
+        else
+            tensor.set_int(element, static_cast<int32_t>(bits));
+    }
+
+    // ------------------------------------------------------------------------ expressions
+
+    /// All elements of an expression.
+    Elements elements(uint32_t id, const Mask& mask) {
+        const ExprNode& n = body_.expressions[id];
+        if (n.chunk == Chunk::kOne) return {values(id, mask)};
+        if (n.kind == ExprKind::kCall) return call(n.bits, body_.arguments_of(n), mask);
+        Elements result(elements_of(n.chunk), Values(body_.threads));
+        const auto each = [&](const auto& value_of) {
+            for (uint32_t i = 0; i < result.size(); ++i)
+                for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                    if (mask[t]) result[i][t] = value_of(i, t);
+        };
+        switch (n.kind) {
+            case ExprKind::kLocal:
+            case ExprKind::kElement:
+                for (uint32_t i = 0; i < result.size(); ++i) {
+                    const Values at = index_of(n, i, mask);
+                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                        if (mask[t])
+                            result[i][t] =
+                                read_local(n.bits, t, static_cast<int32_t>(at[t]), n.may_be_unset);
+                }
+                break;
+            case ExprKind::kVector:
+                each([&](uint32_t i, size_t t) {
+                    return read_local(n.bits, t, static_cast<int32_t>(i));
+                });
+                break;
+            case ExprKind::kLoad: {
+                const Values at = values(n.in[0], mask);
+                check_alignment(at, static_cast<uint32_t>(result.size()), mask);
+                each([&](uint32_t i, size_t t) {
+                    return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} + i);
+                });
+                break;
+            }
+            case ExprKind::kLoadChunk: {
+                const Values at = values(n.in[0], mask);
+                const auto length = static_cast<int64_t>(result.size());
+                each([&](uint32_t i, size_t t) {
+                    return load(n.bits, t, int64_t{static_cast<int32_t>(at[t])} * length + i);
+                });
+                break;
+            }
+            case ExprKind::kCompose:
+                for (uint32_t i = 0; i < result.size(); ++i)
+                    result[i] = values(body_.arguments_of(n)[i], mask);
+                break;
+            case ExprKind::kScale: {
+                const Elements chunk = elements(n.in[0], mask);
+                const Values factor = values(n.in[1], mask);
+                each([&](uint32_t i, size_t t) {
+                    return scalar_operation(ScalarOp::kMul, ScalarType::kF32,
+                                            {chunk[i][t], factor[t], 0});
+                });
+                break;
+            }
+            case ExprKind::kMultiplyAdd: {
+                const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
+                const Elements sum = elements(n.in[2], mask);
+                if (n.chunk == Chunk::kSums) {
+                    result = matrix_product(a, b, sum, mask);
+                    break;
+                }
+                each([&](uint32_t i, size_t t) {
+                    return multiply_add(a[i][t], b[i][t], sum[i][t]);
+                });
+                break;
+            }
+            case ExprKind::kFill: {
+                const Values value = values(n.in[0], mask);
+                each([&](uint32_t, size_t t) { return value[t]; });
+                if (n.chunk == Chunk::kHalf) round_all(result);
+                if (is_fragment(n.chunk)) come_together(mask);
+                break;
+            }
+            case ExprKind::kTwoHalves: {
+                const Values word = values(n.in[0], mask);
+                each([&](uint32_t i, size_t t) { return half_of(word[t], i); });
+                break;
+            }
+            case ExprKind::kPack:
+                each([&](uint32_t i, size_t t) {
+                    return read_local(n.bits, t, static_cast<int32_t>(i));
+                });
+                round_all(result);
+                break;
+            case ExprKind::kReinterpret: {
+                const Elements from = elements(n.in[0], mask);
+                if (n.chunk == Chunk::kHalves)
+                    each([&](uint32_t i, size_t t) { return half_of(from[i / 2][t], i % 2); });
+                else
+                    each([&](uint32_t i, size_t t) {
+                        return bits_of_half(from[2 * i][t]) | bits_of_half(from[2 * i + 1][t])
+                                                                  << 16;
+                    });
+                break;
+            }
+            case ExprKind::kConvert:
+                come_together(mask);
+                result = elements(n.in[0], mask);
+                if (n.chunk != Chunk::kSums) round_all(result);
+                break;
+            case ExprKind::kGather: {
+                Values at = values(n.in[0], mask);
+                for (Values& element : result) {
+                    const Elements argument[] = {{at}};
+                    element = call(n.bits, argument, {}, mask)[0];
+                    for (uint32_t& next : at) ++next;
+                }
+                if (n.chunk == Chunk::kHalves) round_all(result);
+                break;
+            }
+            case ExprKind::kUnpack:
+                unpack(n, result, mask);
+                break;
+            case ExprKind::kPart: {
+                const Elements from = elements(n.in[0], mask);
+                for (uint32_t i = 0; i < 4; ++i) result[i] = from[4 * n.bits + i];
+                break;
+            }
+            case ExprKind::kJoin:
+                for (uint32_t half = 0; half < 2; ++half) {
+                    Elements four = elements(n.in[half], mask);
+                    for (uint32_t i = 0; i < 4; ++i) result[4 * half + i] = std::move(four[i]);
+                }
+                if (n.chunk == Chunk::kHalves) round_all(result);
+                break;
+            case ExprKind::kOperation:
+                if (n.op == ScalarOp::kSelect) {
+                    const Mask yes = holds(n.in[0], mask), no = without(mask, yes);
+                    const Elements of_yes = elements(n.in[1], yes), of_no = elements(n.in[2], no);
+                    each([&](uint32_t i, size_t t) { return (yes[t] ? of_yes : of_no)[i][t]; });
+                } else if (n.op == ScalarOp::kRoundF16) {
+                    result = elements(n.in[0], mask);
+                    round_all(result);
+                } else {
+                    const Elements a = elements(n.in[0], mask);
+                    const Elements b = n.in[1] == 0 ? a : elements(n.in[1], mask);
+                    const ScalarType type = body_.expressions[n.in[0]].type;
+                    each([&](uint32_t i, size_t t) {
+                        return scalar_operation(n.op, type, {a[i][t], b[i][t], 0});
+                    });
+                }
+                break;
+            default:
+                HEARTH_ASSERT(false && "no chunk");
+        }
+        return result;
+    }
+
+    static uint32_t multiply_add(uint32_t a, uint32_t b, uint32_t sum) {
+        const auto number = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+        return std::bit_cast<uint32_t>(std::fma(number(a), number(b), number(sum)));
+    }
+
+    static void round_all(Elements& elements) {
+        for (Values& values : elements)
+            for (uint32_t& bits : values)
+                bits = scalar_operation(ScalarOp::kRoundF16, ScalarType::kF32, {bits, 0, 0});
+    }
+
+    /// One of the two f16 in a word.
+    static uint32_t half_of(uint32_t word, uint32_t which) {
+        const auto bits = static_cast<uint16_t>(word >> (16 * which));
+        return std::bit_cast<uint32_t>(static_cast<float>(f16_to(bits)));
+    }
+    static uint32_t bits_of_half(uint32_t number) {
+        return f16_from(static_cast<double>(std::bit_cast<float>(number)));
+    }
+
+    // ------------------------------------------------------------------------ fragments
+    //
+    // Of a matrix, line by line, the first invocation of a subgroup has element 0, the second one
+    // element 1, and so on in turns.  No kernel may rely on that.
+
+    void come_together(const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t] != mask[t / body_.subgroup_size * body_.subgroup_size])
+                fail(t, "is not where others of its subgroup work on a fragment together");
+    }
+
+    /// f(first invocation) for each subgroup that is there.
+    template <class F>
+    void for_each_subgroup(const Mask& mask, const F& f) {
+        come_together(mask);
+        for (size_t t = 0; t < mask.size() && error_.ok(); t += body_.subgroup_size)
+            if (mask[t]) f(t);
+    }
+
+    /// Element `index` of the matrix of which `fragment` has the elements.
+    template <class E>
+    auto& at(E& fragment, size_t first, size_t index) const {
+        return fragment[index / body_.subgroup_size][first + index % body_.subgroup_size];
+    }
+
+    Elements matrix_product(const Elements& a, const Elements& b, const Elements& sum,
+                            const Mask& mask) {
+        const auto [m, n, k] = body_.matrix;
+        Elements result = sum;
+        for_each_subgroup(mask, [&, n = n, k = k, m = m](size_t first) {
+            for (size_t i = 0; i < m; ++i)
+                for (size_t j = 0; j < n; ++j)
+                    for (size_t x = 0; x < k; ++x) {
+                        uint32_t& to = at(result, first, i * n + j);
+                        to = multiply_add(at(a, first, i * k + x), at(b, first, x * n + j), to);
+                    }
+        });
+        return result;
+    }
+
+    void transfer(const Statement& s, const Mask& mask) {
+        const ExprNode& fragment = body_.expressions[s.a];
+        const ExprNode& memory = body_.expressions[s.arguments[0]];
+        const auto [lines, columns] = body_.shape_of(fragment.chunk);
+        const Values place = values(s.b, mask), stride = values(s.c, mask);
+        const bool is_half = fragment.chunk != Chunk::kSums;
+        const bool loads = s.kind == StatementKind::kLoadFragment;
+        // In elements of the matrix; shared memory is addressed in fours of words.
+        const int64_t unit = memory.kind == ExprKind::kBuffer ? 1 : is_half ? 8 : 4;
+        Elements all = loads ? Elements(elements_of(fragment.chunk), Values(body_.threads))
+                             : elements(s.a, mask);
+        for_each_subgroup(mask, [&, columns = columns, lines = lines](size_t first) {
+            for (size_t index = 0; index < size_t{lines} * columns && error_.ok(); ++index) {
+                const size_t t = first + index % body_.subgroup_size;
+                if (place[t] != place[first] || stride[t] != stride[first])
+                    return fail(t, "has another place for a fragment than others of its subgroup");
+                const auto i = static_cast<int64_t>(index / columns);
+                const auto j = static_cast<int64_t>(index % columns);
+                const int64_t line = s.by_columns ? j : i, inner = s.by_columns ? i : j;
+                const int64_t element = unit * (static_cast<int32_t>(place[t]) +
+                                                line * static_cast<int32_t>(stride[t])) +
+                                        inner;
+                uint32_t& number = at(all, first, index);
+                if (memory.kind == ExprKind::kBuffer && loads)
+                    number = load(memory.bits, t, element);
+                else if (memory.kind == ExprKind::kBuffer)
+                    store(memory.bits, t, element, number);
+                else if (loads)
+                    number = read_word(memory.bits, t, element, is_half, s.may_be_unset);
+                else
+                    write_word(memory.bits, t, element, is_half, number);
+            }
+        });
+        if (loads && error_.ok()) write_place(fragment, all, mask);
+    }
+
+    uint32_t read_word(uint64_t local, size_t t, int64_t element, bool is_half, bool may_be_unset) {
+        if (!is_half) return read_local(local, t, static_cast<int32_t>(element), may_be_unset);
+        return half_of(read_local(local, t, static_cast<int32_t>(element / 2)),
+                       static_cast<uint32_t>(element % 2));
+    }
+
+    /// The halves of a word are written one after the other, the first by the invocation before.
+    void write_word(uint64_t local, size_t t, int64_t element, bool is_half, uint32_t number) {
+        if (!is_half) return write_local(local, t, static_cast<int32_t>(element), number);
+        const auto word = static_cast<int32_t>(element / 2);
+        Cell* c = cell(local, t, word);
+        if (c == nullptr) return;
+        const uint32_t shift = 16 * static_cast<uint32_t>(element % 2);
+        const uint32_t other = c->bits & ~(0xffffu << shift);
+        write_local(local, t - (shift != 0 ? 1 : 0), word, other | bits_of_half(number) << shift);
+    }
+
+    void unpack(const ExprNode& n, Elements& result, const Mask& mask) {
+        const Values word = values(n.in[0], mask), scale = values(n.in[1], mask);
+        const Values four = n.in[2] == 0 ? Values(body_.threads) : values(n.in[2], mask);
+        const uint32_t each_word = 32 / n.width;
+        if (n.chunk == Chunk::kInt8 || n.chunk == Chunk::kInt4) check_alignment(word, 4, mask);
+        for (uint32_t i = 0; i < result.size(); ++i)
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t) {
+                if (!mask[t]) continue;
+                const uint32_t element = 4 * four[t] + i;
+                const uint32_t bits =
+                    load(n.bits, t, int64_t{static_cast<int32_t>(word[t])} + element / each_word);
+                const uint32_t to_top = 32 - n.width * (element % each_word + 1);
+                const auto integer =
+                    static_cast<int32_t>(bits << to_top) >> static_cast<int32_t>(32 - n.width);
+                result[i][t] = std::bit_cast<uint32_t>(static_cast<float>(integer) *
+                                                       std::bit_cast<float>(scale[t]));
+            }
+    }
+
+    void check_alignment(const Values& at, uint32_t length, const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t] && static_cast<int32_t>(at[t]) % static_cast<int32_t>(length) != 0)
+                fail(t, "a chunk of " + std::to_string(length) + " at element " +
+                            std::to_string(static_cast<int32_t>(at[t])));
+    }
+
+    Values values(uint32_t id, const Mask& mask) {
+        const ExprNode& n = body_.expressions[id];
+        Values result(body_.threads);
+        const auto each = [&](const auto& value_of) {
+            for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                if (mask[t]) result[t] = value_of(t);
+        };
+        switch (n.kind) {
+            case ExprKind::kNothing:
+            case ExprKind::kBuffer:
+                HEARTH_ASSERT(false && "no value");
+                break;
+            case ExprKind::kConstant:
+                result.assign(body_.threads, static_cast<uint32_t>(n.bits));
+                break;
+            case ExprKind::kRowCount:
+                result.assign(body_.threads, static_cast<uint32_t>(launch_.rows));
+                break;
+            case ExprKind::kInvocation:
+                each([](size_t t) { return static_cast<uint32_t>(t); });
+                break;
+            case ExprKind::kWorkgroup:
+                result.assign(body_.threads, workgroup_);
+                break;
+            case ExprKind::kWorkgroups:
+                result.assign(body_.threads, launch_.workgroups);
+                break;
+            case ExprKind::kSubgroup:
+                each([&](size_t t) { return static_cast<uint32_t>(t / body_.subgroup_size); });
+                break;
+            case ExprKind::kSubgroupInvocation:
+                each([&](size_t t) { return static_cast<uint32_t>(t % body_.subgroup_size); });
+                break;
+            case ExprKind::kLength:
+                result.assign(body_.threads, elements_of(body_.expressions[n.in[0]].chunk));
+                break;
+            case ExprKind::kLocal:
+                each([&](size_t t) { return read_local(n.bits, t, 0); });
+                break;
+            case ExprKind::kElement: {
+                const Values at = values(n.in[0], mask);
+                each([&](size_t t) { return read_local(n.bits, t, static_cast<int32_t>(at[t])); });
+                break;
+            }
+            case ExprKind::kLoad: {
+                const Values at = values(n.in[0], mask);
+                each([&](size_t t) { return load(n.bits, t, static_cast<int32_t>(at[t])); });
+                break;
+            }
+            case ExprKind::kCall:
+                return call(n.bits, body_.arguments_of(n), mask)[0];
+            case ExprKind::kChunkElement: {
+                const ExprKind of = body_.expressions[n.in[0]].kind;
+                if (of != ExprKind::kLocal && of != ExprKind::kElement) {
+                    const Elements all = elements(n.in[0], mask);
+                    const Values lane = values(n.in[1], mask);
+                    each([&](size_t t) { return all[4 * n.bits + lane[t]][t]; });
+                    break;
+                }
+                const Values at = index_of(n, 0, mask);
+                each([&](size_t t) {
+                    return read_local(local_of(n), t, static_cast<int32_t>(at[t]));
+                });
+                break;
+            }
+            case ExprKind::kMultiplyAdd: {
+                const Values a = values(n.in[0], mask), b = values(n.in[1], mask);
+                const Values sum = values(n.in[2], mask);
+                each([&](size_t t) { return multiply_add(a[t], b[t], sum[t]); });
+                break;
+            }
+            case ExprKind::kDot: {
+                const Elements a = elements(n.in[0], mask), b = elements(n.in[1], mask);
+                each([&](size_t t) {
+                    uint32_t sum = 0;
+                    for (size_t i = 0; i < a.size(); ++i) sum = multiply_add(a[i][t], b[i][t], sum);
+                    return sum;
+                });
+                break;
+            }
+            case ExprKind::kClamp: {
+                const Values value = values(n.in[0], mask), least = values(n.in[1], mask);
+                const Values most = values(n.in[2], mask);
+                each([&](size_t t) {
+                    const auto at = [&](const Values& v) { return static_cast<int32_t>(v[t]); };
+                    return static_cast<uint32_t>(
+                        std::min(std::max(at(value), at(least)), at(most)));
+                });
+                break;
+            }
+            case ExprKind::kLoadChunk:
+            case ExprKind::kCompose:
+            case ExprKind::kScale:
+            case ExprKind::kVector:
+            case ExprKind::kFill:
+            case ExprKind::kPart:
+            case ExprKind::kJoin:
+            case ExprKind::kGather:
+            case ExprKind::kUnpack:
+            case ExprKind::kTwoHalves:
+            case ExprKind::kPack:
+            case ExprKind::kReinterpret:
+            case ExprKind::kConvert:
+                HEARTH_ASSERT(false && "a chunk has several values");
+                break;
+            case ExprKind::kPhilox: {
+                const Values step = values(n.in[0], mask), element = values(n.in[1], mask);
+                each([&](size_t t) { return philox_bits(n.bits, step[t], element[t]); });
+                break;
+            }
+            case ExprKind::kGreater:
+                return operation(ScalarOp::kLess, n, {n.in[1], n.in[0], 0}, mask);
+            case ExprKind::kGreaterEqual:
+                return operation(ScalarOp::kLessEqual, n, {n.in[1], n.in[0], 0}, mask);
+            case ExprKind::kOperation:
+                return operation(n.op, n, n.in, mask);
+            case ExprKind::kFittingConversion:
+                check_fit(n, mask);
+                return operation(n.op, n, n.in, mask);
+        }
+        return result;
+    }
+
+    Values operation(ScalarOp op, const ExprNode& n, const std::array<uint32_t, 3>& in,
+                     const Mask& mask) {
+        const ScalarType type = body_.expressions[n.in[0]].type;
+        std::array<Values, 3> operands;
+        const auto count = static_cast<size_t>(operand_count(op));
+        operands[0] = values(in[0], mask);
+        for (size_t i = 1; i < count; ++i)
+            operands[i] = values(in[i], asking(op, i, operands, mask));
+        Values result(body_.threads);
+        for (size_t t = 0; t < mask.size(); ++t) {
+            if (!mask[t]) continue;
+            std::array<uint32_t, 3> bits{};
+            for (size_t i = 0; i < count; ++i) bits[i] = operands[i][t];
+            result[t] = scalar_operation(op, type, bits);
+        }
+        return result;
+    }
+
+    /// The invocations that ask for an operand: of two branches each takes one.
+    static Mask asking(ScalarOp op, size_t operand, const std::array<Values, 3>& known,
+                       const Mask& mask) {
+        const bool is_select = op == ScalarOp::kSelect;
+        if (!is_select && op != ScalarOp::kAnd && op != ScalarOp::kOr) return mask;
+        const bool if_set = op == ScalarOp::kAnd || (is_select && operand == 1);
+        Mask result(mask.size());
+        for (size_t t = 0; t < mask.size(); ++t)
+            result[t] = mask[t] && (known[0][t] != 0) == if_set;
+        return result;
+    }
+
+    void check_fit(const ExprNode& n, const Mask& mask) {
+        const Values from = values(n.in[0], mask);
+        for (size_t t = 0; t < mask.size(); ++t) {
+            if (!mask[t]) continue;
+            const auto value = static_cast<double>(std::bit_cast<float>(from[t]));
+            const bool fits = n.op == ScalarOp::kToI32
+                                  ? value > -2147483649.0 && value < 2147483648.0
+                                  : value > -1.0 && value < 4294967296.0;
+            if (!fits) fail(t, "converts " + std::to_string(value) + ", which was said to fit");
+        }
+    }
+
+    Elements call(uint64_t index, std::span<const uint32_t> arguments, const Mask& mask) {
+        const BodyFunction& function = body_.functions[index];
+        std::vector<Elements> values_of;
+        for (size_t i = 0; i < arguments.size(); ++i) {
+            const ExprNode& parameter = body_.expressions[function.parameters[i]];
+            const bool has_value =
+                parameter.kind != ExprKind::kBuffer && !is_result(function.parameters[i]);
+            values_of.push_back(has_value ? elements(arguments[i], mask) : Elements{});
+        }
+        return call(index, values_of, arguments, mask);
+    }
+
+    bool is_result(uint32_t parameter) const {
+        const ExprNode& n = body_.expressions[parameter];
+        return n.kind == ExprKind::kLocal && body_.locals[n.bits].kind == LocalKind::kResult;
+    }
+
+    /// arguments: the expressions, where they are buffers or places for results.
+    Elements call(uint64_t index, std::span<const Elements> values_of,
+                  std::span<const uint32_t> arguments, const Mask& mask) {
+        const BodyFunction& function = body_.functions[index];
+        for (size_t i = 0; i < values_of.size(); ++i) {
+            const ExprNode& parameter = body_.expressions[function.parameters[i]];
+            if (parameter.kind == ExprKind::kBuffer)
+                bind(parameter.bits, body_.expressions[arguments[i]].bits, mask);
+            else if (is_result(function.parameters[i]))
+                forget(parameter.bits, mask);
+            else
+                assign(parameter.bits, values_of[i], mask);
+        }
+        Frame frame{Mask(body_.threads),
+                    Elements(length_of(function.result_chunk), Values(body_.threads))};
+        const std::string caller = std::exchange(name_, function.name);
+        block(function.statements, mask, frame, nullptr);
+        if (function.has_result)
+            for (size_t t = 0; t < mask.size(); ++t)
+                if (mask[t] && !frame.left[t]) fail(t, function.name + " ends without a result");
+        for (size_t i = 0; i < arguments.size(); ++i)
+            if (is_result(function.parameters[i]))
+                write_place(body_.expressions[arguments[i]], elements(function.parameters[i], mask),
+                            mask);
+        name_ = caller;
+        return std::move(frame.result);
+    }
+
+    // ------------------------------------------------------------------------ statements
+
+    void assign(uint64_t local, const Elements& from, const Mask& mask) {
+        for (size_t i = 0; i < from.size(); ++i)
+            for (size_t t = 0; t < mask.size(); ++t)
+                if (mask[t]) write_local(local, t, static_cast<int32_t>(i), from[i][t]);
+    }
+
+    void forget(uint64_t local, const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            for (uint32_t i = 0; mask[t] && i < counts_[local]; ++i)
+                cell(local, t, static_cast<int32_t>(i))->is_set = false;
+    }
+
+    void bind(uint64_t buffer, uint64_t from, const Mask& mask) {
+        for (size_t t = 0; t < mask.size(); ++t)
+            if (mask[t]) bound_[buffer][t] = operand_of(from, t);
+    }
+
+    Mask holds(uint32_t condition, const Mask& mask) {
+        const Values values_of = values(condition, mask);
+        Mask result(mask.size());
+        for (size_t t = 0; t < mask.size(); ++t) result[t] = mask[t] && values_of[t] != 0;
+        return result;
+    }
+
+    /// A turn of a loop.
+    struct Turn {
+        Mask ended;   ///< those that go on with the next one
+        Mask broken;  ///< those that are done with the loop
+    };
+
+    /// turn: of the innermost loop.
+    void block(std::span<const Statement> statements, const Mask& entered, Frame& frame,
+               Turn* turn) {
+        for (const Statement& s : statements) {
+            Mask mask = without(entered, frame.left);
+            if (turn != nullptr) mask = without(without(mask, turn->ended), turn->broken);
+            if (!is_any(mask) || !error_.ok()) return;
+            execute(s, mask, frame, turn);
+        }
+    }
+
+    void execute(const Statement& s, const Mask& mask, Frame& frame, Turn* turn) {
+        switch (s.kind) {
+            case StatementKind::kLet:
+                return assign(s.local, elements(s.a, mask), mask);
+            case StatementKind::kLetCall:
+                return assign(s.local, call(s.function, s.arguments, mask), mask);
+            case StatementKind::kDeclare:
+                forget(s.local, mask);
+                if (s.a != 0 && is_lanes(s.local)) {
+                    const Values first = values(s.a, mask);
+                    for (size_t t = 0; t < mask.size(); ++t)
+                        for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i)
+                            write_local(s.local, t, static_cast<int32_t>(i), first[t]);
+                } else if (s.a != 0) {
+                    assign(s.local, elements(s.a, mask), mask);
+                }
+                return;
+            case StatementKind::kDeclareBuffer: {
+                const uint64_t buffer = body_.expressions[s.a].bits;
+                for (size_t t = 0; t < mask.size(); ++t)
+                    if (mask[t]) bound_[buffer][t] = static_cast<uint32_t>(buffer);
+                return;
+            }
+            case StatementKind::kAssign:
+            case StatementKind::kAccumulate:
+                return set(s, mask);
+            case StatementKind::kLoadVector:
+            case StatementKind::kStoreVector:
+                return vector(s, mask);
+            case StatementKind::kLoadLanes:
+            case StatementKind::kStoreLanes:
+                return lanes(s, mask);
+            case StatementKind::kMultiplyAdd:
+                return multiply_add(s, mask);
+            case StatementKind::kBlock: {
+                const std::string caller = name_;
+                if (!s.label.empty()) name_ += ", " + s.label;
+                block(s.body, mask, frame, turn);
+                name_ = caller;
+                return;
+            }
+            case StatementKind::kStoreChunk: {
+                const Values at = values(s.a, mask);
+                const Elements all = elements(s.b, mask);
+                for (size_t i = 0; i < all.size(); ++i)
+                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                        if (mask[t])
+                            store(s.buffer, t,
+                                  static_cast<int32_t>(at[t]) * static_cast<int64_t>(all.size()) +
+                                      static_cast<int64_t>(i),
+                                  all[i][t]);
+                return;
+            }
+            case StatementKind::kStoreElements: {
+                const Values at = values(s.a, mask);
+                Elements all;
+                for (const uint32_t id : s.arguments)
+                    for (Values& element : elements(id, mask)) all.push_back(std::move(element));
+                check_alignment(at, static_cast<uint32_t>(all.size()), mask);
+                for (size_t i = 0; i < all.size(); ++i)
+                    for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                        if (mask[t])
+                            store(s.buffer, t,
+                                  int64_t{static_cast<int32_t>(at[t])} + static_cast<int64_t>(i),
+                                  all[i][t]);
+                return;
+            }
+            case StatementKind::kStore: {
+                const Values at = values(s.a, mask), value = values(s.b, mask);
+                for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+                    if (mask[t]) store(s.buffer, t, static_cast<int32_t>(at[t]), value[t]);
+                return;
+            }
+            case StatementKind::kSpread: {
+                Elements all;
+                for (const uint32_t id : s.arguments)
+                    for (Values& element : elements(id, mask)) all.push_back(std::move(element));
+                return assign(s.local, all, mask);
+            }
+            case StatementKind::kLoadFragment:
+            case StatementKind::kStoreFragment:
+                return transfer(s, mask);
+            case StatementKind::kFor:
+                return loop(s, mask, frame);
+            case StatementKind::kIf: {
+                const Mask yes = holds(s.a, mask), no = without(mask, yes);
+                block(s.body, yes, frame, turn);
+                block(s.otherwise, no, frame, turn);
+                return;
+            }
+            case StatementKind::kBarrier:
+                return barrier(mask);
+            case StatementKind::kSubgroupBarrier:
+                come_together(mask);
+                for (size_t t = 0; t < mask.size(); t += body_.subgroup_size)
+                    if (mask[t]) ++subgroup_interval_[t / body_.subgroup_size];
+                return;
+            case StatementKind::kCall:
+                (void)call(s.function, s.arguments, mask);
+                return;
+            case StatementKind::kReturn: {
+                if (s.a != 0) {
+                    const Elements result = elements(s.a, mask);
+                    for (size_t i = 0; i < result.size(); ++i)
+                        for (size_t t = 0; t < mask.size(); ++t)
+                            if (mask[t]) frame.result[i][t] = result[i][t];
+                }
+                for (size_t t = 0; t < mask.size(); ++t)
+                    if (mask[t]) frame.left[t] = true;
+                return;
+            }
+            case StatementKind::kContinue:
+            case StatementKind::kBreak: {
+                HEARTH_ASSERT(turn != nullptr);
+                Mask& gone = s.kind == StatementKind::kBreak ? turn->broken : turn->ended;
+                for (size_t t = 0; t < mask.size(); ++t)
+                    if (mask[t]) gone[t] = true;
+                return;
+            }
+        }
+    }
+
+    void set(const Statement& s, const Mask& mask) {
+        const ExprNode& to = body_.expressions[s.a];
+        if (to.kind == ExprKind::kBuffer) return bind(to.bits, body_.expressions[s.b].bits, mask);
+        Elements from = elements(s.b, mask);
+        if (s.kind == StatementKind::kAccumulate) {
+            const Elements before = elements(s.a, mask);
+            for (size_t i = 0; i < from.size(); ++i)
+                for (size_t t = 0; t < mask.size(); ++t)
+                    from[i][t] = scalar_operation(s.op, to.type, {before[i][t], from[i][t], 0});
+        }
+        write_place(to, from, mask);
+    }
+
+    void vector(const Statement& s, const Mask& mask) {
+        const Values at = values(s.a, mask);
+        const auto length = static_cast<int32_t>(body_.locals[s.local].length);
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t) {
+            if (!mask[t]) continue;
+            const auto first = static_cast<int32_t>(at[t]);
+            if (first % length != 0)
+                fail(t, "a vector of " + std::to_string(length) + " at element " +
+                            std::to_string(first));
+            for (int32_t i = 0; i < length; ++i)
+                if (s.kind == StatementKind::kLoadVector)
+                    write_local(s.local, t, i, load(s.buffer, t, int64_t{first} + i));
+                else
+                    store(s.buffer, t, int64_t{first} + i, read_local(s.local, t, i));
+        }
+    }
+
+    bool is_lanes(uint64_t local) const { return body_.locals[local].kind == LocalKind::kLanes; }
+
+    void lanes(const Statement& s, const Mask& mask) {
+        const Values at = values(s.a, mask);
+        const uint64_t array = s.b == 0 ? 0 : body_.expressions[s.b].bits;
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+            for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i) {
+                const auto lane = static_cast<int32_t>(i);
+                const int32_t from = static_cast<int32_t>(at[t]) + lane;
+                if (s.kind == StatementKind::kStoreLanes)
+                    write_local(array, t, from, read_local(s.local, t, lane));
+                else
+                    write_local(s.local, t, lane,
+                                s.b == 0 ? load(s.buffer, t, from) : read_local(array, t, from));
+            }
+    }
+
+    void multiply_add(const Statement& s, const Mask& mask) {
+        const ExprNode& a = body_.expressions[s.a];
+        const bool has_lanes = a.kind == ExprKind::kLocal && is_lanes(a.bits);
+        const Values one = has_lanes ? Values(body_.threads) : values(s.a, mask);
+        const auto number = [](uint32_t bits) { return std::bit_cast<float>(bits); };
+        for (size_t t = 0; t < mask.size() && error_.ok(); ++t)
+            for (uint32_t i = 0; mask[t] && i < body_.locals[s.local].length; ++i) {
+                const auto lane = static_cast<int32_t>(i);
+                const float factor = number(has_lanes ? read_local(a.bits, t, lane) : one[t]);
+                const float other = number(read_local(body_.expressions[s.b].bits, t, lane));
+                const float sum = number(read_local(s.local, t, lane));
+                write_local(s.local, t, lane,
+                            std::bit_cast<uint32_t>(std::fma(factor, other, sum)));
+            }
+    }
+
+    void loop(const Statement& s, Mask mask, Frame& frame) {
+        const ScalarType type = body_.locals[s.local].type;
+        assign(s.local, {values(s.a, mask)}, mask);
+        for (;;) {
+            mask = holds(s.b, mask);
+            if (!is_any(mask) || !error_.ok()) return;
+            Turn turn{Mask(mask.size()), Mask(mask.size())};
+            block(s.body, mask, frame, &turn);
+            mask = without(without(mask, frame.left), turn.broken);
+            if (!error_.ok()) return;
+            const Values amount = s.c == 0 ? Values(body_.threads, 1) : values(s.c, mask);
+            for (size_t t = 0; t < mask.size(); ++t)
+                if (mask[t])
+                    write_local(
+                        s.local, t, 0,
+                        scalar_operation(s.op, type, {read_local(s.local, t, 0), amount[t], 0}));
+        }
+    }
+
+    void barrier(const Mask& mask) {
+        const auto missing = std::find(mask.begin(), mask.end(), false);
+        if (missing != mask.end())
+            fail(static_cast<size_t>(missing - mask.begin()),
+                 "does not come to a barrier to which others come");
+        ++interval_;
+    }
+
+    const Body& body_;
+    const KernelLaunch& launch_;
+    std::span<OperandMemory> operands_;
+    Status error_;
+    std::string name_;
+    uint32_t workgroup_ = 0;
+    uint64_t interval_ = 1;
+    std::vector<uint64_t> subgroup_interval_;
+    std::vector<uint32_t> counts_;                    ///< per local: cells of an invocation
+    std::vector<std::vector<Cell>> cells_;            ///< per local
+    std::vector<std::vector<Touch>> shared_touches_;  ///< per local
+    std::vector<std::vector<Touch>> touches_;         ///< per operand
+    std::vector<Values> bound_;  ///< per buffer and invocation: the operand that it is
+};
+
+}  // namespace
+
+OperandMemory OperandMemory::full(HostTensor tensor) {
+    const auto count = static_cast<size_t>(tensor.element_count());
+    return {std::move(tensor), std::vector<bool>(count, true)};
+}
+
+OperandMemory OperandMemory::empty(DType dtype, const Shape& shape) {
+    HostTensor tensor(dtype, shape);
+    const auto count = static_cast<size_t>(tensor.element_count());
+    return {std::move(tensor), std::vector<bool>(count, false)};
+}
+
+Status run_kernel(const Body& body, const KernelLaunch& launch, std::span<OperandMemory> operands) {
+    size_t count = 0;
+    for (const BodyBuffer& buffer : body.buffers) {
+        if (buffer.kind != BufferKind::kOperand) continue;
+        if (count < operands.size() && operands[count].tensor.dtype() != buffer.dtype)
+            return invalid_argument(launch.label + ": operand " + std::to_string(count) + " is " +
+                                    std::string(name_of(operands[count].tensor.dtype())) +
+                                    ", not " + std::string(name_of(buffer.dtype)));
+        ++count;
+    }
+    if (operands.size() != count)
+        return invalid_argument(launch.label + ": has " + std::to_string(operands.size()) +
+                                " operands, not " + std::to_string(count));
+    HEARTH_TRY(verify_body(body));
+    return KernelRun(body, launch, operands).run();
+}
+
+}  // namespace hearth

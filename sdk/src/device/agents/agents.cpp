@@ -1,0 +1,542 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The C interface of hearth_agents.h.
+
+#include "device/agents/agents.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <new>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+static_assert(HEARTH_AGENTS_DIAGNOSTICS == kDiagnosticCount);
+static_assert(HEARTH_AGENTS_COUNTERS == kCounterCount);
+static_assert(HEARTH_AGENTS_LEASH == static_cast<int>(Diagnostic::kLeash) &&
+              HEARTH_AGENTS_EPISODE_LENGTH == static_cast<int>(Diagnostic::kEpisodeLength) &&
+              HEARTH_AGENTS_PUBLICATIONS_REFUSED ==
+                  static_cast<int>(Counter::kPublicationsRefused) &&
+              HEARTH_AGENTS_PUBLICATIONS_FAR == static_cast<int>(Counter::kPublicationsFar) &&
+              HEARTH_AGENTS_LEARN_STEPS == static_cast<int>(Counter::kLearnSteps));
+
+namespace hearth::agents {
+
+hearth_result result_of(const Status& status) {
+    switch (status.code()) {
+        case StatusCode::kOk:
+            return HEARTH_OK;
+        case StatusCode::kNotFound:
+            return HEARTH_ERROR_NOT_FOUND;
+        case StatusCode::kUnsupported:
+            return HEARTH_ERROR_VERSION_MISMATCH;
+        case StatusCode::kCorruptData:
+            return HEARTH_ERROR_CORRUPT_DATA;
+        default:
+            return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+}
+
+}  // namespace hearth::agents
+
+namespace {
+
+bool is_handle(const hearth_agents* agents) {
+    return agents != nullptr && agents->is_intact();
+}
+
+}  // namespace
+
+#define HEARTH_CHECK_AGENTS(agents) \
+    if (!is_handle(agents)) return HEARTH_ERROR_INVALID_ARGUMENT
+#define HEARTH_CHECK_POINTER(argument)                            \
+    if ((argument) == nullptr) {                                  \
+        agents->error.set("%s: %s is null", __func__, #argument); \
+        return HEARTH_ERROR_INVALID_ARGUMENT;                     \
+    }
+
+hearth_result hearth_agents_create(hearth_context* context, const hearth_agents_create_info* info,
+                                   hearth_agents** out, hearth_report* report) {
+    std::string why;
+    const auto fail = [&](hearth_result result) {
+        if (report != nullptr) {
+            report->problem_count = 1;
+            std::snprintf(report->text, sizeof report->text, "%s", why.c_str());
+        }
+        return result;
+    };
+    if (context == nullptr || info == nullptr || out == nullptr ||
+        info->type != HEARTH_STRUCT_AGENTS_CREATE_INFO || info->size != sizeof *info) {
+        why = "context, info or out is missing, or info was not made with its _default()";
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT);
+    }
+    const void* bytes = info->manifest;
+    uint64_t byte_count = info->manifest_bytes;
+    if (bytes == nullptr) {
+        const auto result = hearth_program_get_agents(info->program, &bytes, &byte_count);
+        if (result != HEARTH_OK) {
+            why = info->program == nullptr ? "the program is missing"
+                                           : hearth_program_error(info->program);
+            return fail(result);
+        }
+    }
+    auto manifest =
+        AgentManifest::load(std::span(static_cast<const std::byte*>(bytes), byte_count));
+    if (!manifest.ok()) {
+        why = manifest.status().message();
+        return fail(result_of(manifest.status()));
+    }
+    auto* const made = new (std::nothrow) hearth_agents;
+    if (made == nullptr) {
+        why = "out of memory";
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY);
+    }
+    made->manifest = std::move(manifest).value();
+    if (const auto result = made->set_up(context, *info, why); result != HEARTH_OK) {
+        hearth_agents_destroy(made);
+        return fail(result);
+    }
+    *out = made;
+    return HEARTH_OK;
+}
+
+void hearth_agents_destroy(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    if (agents->is_apart()) hearth_session_destroy(agents->learner);
+    hearth_session_destroy(agents->session);
+    delete agents;
+}
+
+const char* hearth_agents_error(const hearth_agents* agents) {
+    return is_handle(agents) ? agents->error.c_str() : "";
+}
+
+hearth_session* hearth_agents_get_session(hearth_agents* agents) {
+    if (!is_handle(agents)) return nullptr;
+    return agents->session;
+}
+
+hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(out);
+    for (uint32_t i = 0; i < agents->capacity; ++i) {
+        Agent& a = agents->agents[i];
+        if (a.is_alive) continue;
+        const uint32_t generation = a.generation + 1 == 0 ? 1 : a.generation + 1;
+        a = {};
+        a.generation = generation;
+        a.is_alive = true;
+        std::fill_n(&agents->observations[i * agents->seen], agents->seen, 0.0f);
+        std::fill_n(agents->masks.begin() + static_cast<std::ptrdiff_t>(i * agents->masked),
+                    agents->masked, 1.0f);
+        agents->has_final[i] = 0;
+        agents->shown[i] = hearth_agents::Shown::kNothing;
+        ++agents->alive;
+        *out = {i, generation};
+        return HEARTH_OK;
+    }
+    agents->error.set("there are %u agents, as many as the learner was made for", agents->capacity);
+    return HEARTH_ERROR_OUT_OF_RANGE;
+}
+
+hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent) {
+    HEARTH_CHECK_AGENTS(agents);
+    Agent* const a = agents->find(agent);
+    if (a == nullptr) return agents->stale(agent);
+    --agents->alive;
+    // Without a decision there is nothing to store.
+    if (a->has_decided)
+        a->is_leaving = true;
+    else
+        a->is_alive = false;
+    agents->shown[agent.index] = hearth_agents::Shown::kNothing;
+    return HEARTH_OK;
+}
+
+uint32_t hearth_agents_count(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
+    return agents->alive;
+}
+
+hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path, uint32_t* begin,
+                                       uint32_t* width) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(path);
+    HEARTH_CHECK_POINTER(begin);
+    HEARTH_CHECK_POINTER(width);
+    const auto place = agents->manifest.schema.find(path);
+    if (!place.ok()) {
+        agents->error.set("%s", place.status().message().c_str());
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+    *begin = static_cast<uint32_t>(place->begin);
+    *width = static_cast<uint32_t>(place->width);
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name, uint32_t* begin,
+                                        uint32_t* width) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(begin);
+    HEARTH_CHECK_POINTER(width);
+    const std::vector<Action>& actions = agents->manifest.schema.actions();
+    uint32_t at = 0;
+    for (const Action& a : actions) {
+        const auto floats = a.is_choice ? 1u : static_cast<uint32_t>(a.count);
+        if (a.name == name) {
+            *begin = at;
+            *width = floats;
+            return HEARTH_OK;
+        }
+        at += floats;
+    }
+    agents->error.set("no action '%s'; there are", name);
+    for (const Action& a : actions)
+        agents->error.append("%s '%s'", &a == &actions[0] ? "" : ",", a.name.c_str());
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index) {
+    if (!is_handle(agents)) return "";
+    agents->shown_name =
+        index < agents->frame_seen ? agents->manifest.schema.name_of_observation(index) : "";
+    return agents->shown_name.c_str();
+}
+
+const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index) {
+    if (!is_handle(agents)) return "";
+    agents->shown_name = index < agents->acted ? agents->manifest.schema.name_of_action(index) : "";
+    return agents->shown_name.c_str();
+}
+
+uint64_t hearth_agents_schema_hash(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
+    return agents->manifest.schema.hash();
+}
+
+uint32_t hearth_agents_observation_width(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
+    return static_cast<uint32_t>(agents->frame_seen);
+}
+
+uint32_t hearth_agents_action_width(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
+    return static_cast<uint32_t>(agents->acted);
+}
+
+float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents)) return nullptr;
+    return agents->find(agent) == nullptr ? nullptr
+                                          : &agents->observations[agent.index * agents->seen];
+}
+
+float* hearth_agents_mask(hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents)) return nullptr;
+    if (agents->masked == 0 || agents->find(agent) == nullptr) return nullptr;
+    return &agents->masks[agent.index * agents->masked];
+}
+
+hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent, float amount) {
+    HEARTH_CHECK_AGENTS(agents);
+    Agent* const a = agents->find(agent);
+    if (a == nullptr) return agents->stale(agent);
+    if (!std::isfinite(amount)) {
+        ++agents->rewards_refused;
+        agents->error.set("agent %u: a reward that is not finite", agent.index);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    a->reward += amount;
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
+                                hearth_agents_ending ending, const float* final_observation) {
+    HEARTH_CHECK_AGENTS(agents);
+    Agent* const a = agents->find(agent);
+    if (a == nullptr) return agents->stale(agent);
+    if (ending != HEARTH_AGENTS_OVER && ending != HEARTH_AGENTS_CUT_OFF) {
+        agents->error.set("ending is %d, expected OVER or CUT_OFF", static_cast<int>(ending));
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    a->end = static_cast<float>(ending);
+    const size_t seen = agents->seen, frame = agents->frame_seen, at = agent.index * seen;
+    // The stack behind what was seen last is that of the episode that ends.
+    std::memcpy(&agents->finals[at], &agents->observations[at], seen * sizeof(float));
+    if (final_observation != nullptr)
+        std::memcpy(&agents->finals[at], final_observation, frame * sizeof(float));
+    agents->has_final[agent.index] = 1;
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
+                                        const float* action) {
+    return hearth_agents_demonstrate_as(agents, agent, action, 0);
+}
+
+hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
+                                           const float* action, uint32_t source) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(action);
+    if (!agents->store.exists) {
+        agents->error.set(
+            "the learner takes no demonstrations; expected Clone, or PPO with Ppo::demonstrations");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (source != 0 && !agents->has_sources) {
+        agents->error.set("source %u: the learner was made without a source_share", source);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (source > kMostSources) {
+        agents->error.set("source %u, expected at most %u", source, kMostSources);
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    if (agents->find(agent) == nullptr) return agents->stale(agent);
+    agents->demonstrated_by[agent.index] = static_cast<float>(source);
+    std::memcpy(&agents->demonstrations[agent.index * agents->acted], action,
+                agents->acted * sizeof(float));
+    agents->shown[agent.index] = hearth_agents::Shown::kGiven;
+    return HEARTH_OK;
+}
+
+void hearth_agents_poll(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    agents->poll();
+}
+
+const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent) {
+    if (!is_handle(agents)) return nullptr;
+    const Agent* const a = agents->find(agent);
+    if (a == nullptr || !a->has_decided || agents->actions_frame < a->first_frame) return nullptr;
+    return &agents->actions[agent.index * agents->acted];
+}
+
+hearth_result hearth_agents_record(hearth_agents* agents, const hearth_agents_record_info* info) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (info == nullptr || info->type != HEARTH_STRUCT_AGENTS_RECORD_INFO ||
+        info->size != sizeof *info || !std::isfinite(info->explore) ||
+        !(info->learn_us >= 0 && info->learn_us <= 1e9)) {
+        agents->error.set(
+            "info is missing or was not made with its _default(), explore is not finite, or "
+            "learn_us is not within 0 and 1e9");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (static_cast<uint32_t>(info->preference) > HEARTH_AGENTS_PREFER_LEARNING) {
+        agents->error.set("preference is %u, expected 0 to 2",
+                          static_cast<unsigned>(info->preference));
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if ((info->input_count > 0 && info->inputs == nullptr) ||
+        info->input_count > agents->frame.sources.size()) {
+        agents->error.set("%u inputs, the entry frame has %zu", info->input_count,
+                          agents->frame.sources.size());
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (info->learn_command_buffer != nullptr && !agents->is_apart()) {
+        agents->error.set(
+            "learn_command_buffer is given, but the agents were not made with learns_apart");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    hearth_session_status session = hearth_session_status_default();
+    (void)hearth_session_get_status(agents->session, &session);
+    if (session.pipelines != HEARTH_OK) {
+        agents->error.set("pipelines are not built: hearth_session_build on the agents' session");
+        return session.pipelines;
+    }
+    return agents->record(*info);
+}
+
+hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name, uint32_t* binding) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(name);
+    HEARTH_CHECK_POINTER(binding);
+    for (const Source& s : agents->frame.sources)
+        if (s.name == name) {
+            *binding = s.binding;
+            return HEARTH_OK;
+        }
+    agents->error.set("no input '%s'; there are", name);
+    for (const Source& s : agents->frame.sources)
+        agents->error.append("%s '%s'", &s == &agents->frame.sources[0] ? "" : ",", s.name.c_str());
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+hearth_result hearth_agents_set(hearth_agents* agents, const char* setting, double value) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(setting);
+    const std::vector<LiveSetting>& known = agents->manifest.settings;
+    for (size_t i = 0; i < known.size(); ++i) {
+        if (known[i].name != setting) continue;
+        if (!std::isfinite(value)) {
+            agents->error.set("'%s': a value that is not finite", setting);
+            return HEARTH_ERROR_INVALID_ARGUMENT;
+        }
+        agents->settings[i] = static_cast<float>(value);
+        return HEARTH_OK;
+    }
+    agents->error.set("no live setting '%s'; there %s", setting, known.empty() ? "is none" : "are");
+    for (size_t i = 0; i < known.size(); ++i)
+        agents->error.append("%s '%s'", i == 0 ? "" : ",", known[i].name.c_str());
+    return HEARTH_ERROR_NOT_FOUND;
+}
+
+hearth_result hearth_agents_adapt(hearth_agents* agents, double strength) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!agents->adapt.exists || !(strength >= 0 && strength <= 1)) {
+        agents->error.set(agents->adapt.exists ? "strength is not within 0 and 1"
+                                               : "the program has no entry 'adapt'");
+        return agents->adapt.exists ? HEARTH_ERROR_INVALID_ARGUMENT : HEARTH_ERROR_UNSUPPORTED;
+    }
+    agents->strength = static_cast<float>(strength);
+    agents->wants_adapt = true;
+    agents->progress.reset();
+    return HEARTH_OK;
+}
+
+void hearth_agents_flush(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    agents->wants_flush = agents->is_learning;
+}
+
+hearth_result hearth_agents_score(hearth_agents* agents, float amount) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!std::isfinite(amount)) {
+        agents->error.set("a score that is not finite");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    agents->has_scores = true;
+    agents->score += static_cast<double>(amount);
+    return HEARTH_OK;
+}
+
+// --- What was learned ---
+
+hearth_result hearth_agents_keep(hearth_agents* agents) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (agents->snapshots.empty()) {
+        agents->error.set("the agents were made with a snapshot_count of 0");
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    agents->wants_snapshot = true;
+    return HEARTH_OK;
+}
+
+uint32_t hearth_agents_snapshot_count(const hearth_agents* agents) {
+    if (!is_handle(agents)) return 0;
+    return agents->snapshot_count;
+}
+
+hearth_result hearth_agents_rewind(hearth_agents* agents, uint32_t snapshot) {
+    HEARTH_CHECK_AGENTS(agents);
+    return agents->load_snapshot(*agents, snapshot);
+}
+
+hearth_result hearth_agents_load_snapshot(hearth_agents* agents, const hearth_agents* from,
+                                          uint32_t snapshot) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (!is_handle(from)) {
+        agents->error.set("%s: from is no handle of agents", __func__);
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    return agents->load_snapshot(*from, snapshot);
+}
+
+void hearth_agents_forget(hearth_agents* agents) {
+    if (!is_handle(agents)) return;
+    for (Brain& b : agents->snapshots) {
+        std::fill(b.bytes.begin(), b.bytes.end(), std::byte{0});
+        b.size = 0;
+    }
+    std::fill(agents->pending.bytes.begin(), agents->pending.bytes.end(), std::byte{0});
+    agents->snapshot_count = 0;
+    hearth_readback_release(agents->session, agents->snapshot);
+    agents->snapshot = 0;
+    agents->wants_snapshot = agents->is_snapshot_due = agents->wants_load = false;
+    agents->wants_factory = true;
+}
+
+void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen) {
+    if (!is_handle(agents)) return;
+    const bool is_frozen = frozen != 0;
+    if (is_frozen == agents->is_frozen) return;
+    agents->is_frozen = is_frozen;
+    agents->is_closing = is_frozen && !agents->has_memory;
+}
+
+hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot, void* out,
+                                 uint64_t* byte_count) {
+    HEARTH_CHECK_AGENTS(agents);
+    HEARTH_CHECK_POINTER(byte_count);
+    const Brain* const brain = agents->snapshot_at(snapshot);
+    if (brain == nullptr) {
+        agents->error.set("no snapshot %u; there are %u", snapshot, agents->snapshot_count);
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+    if (out == nullptr) {
+        *byte_count = brain->size;
+        return HEARTH_OK;
+    }
+    if (*byte_count < brain->size) {
+        agents->error.set("%llu bytes given, %llu needed",
+                          static_cast<unsigned long long>(*byte_count),
+                          static_cast<unsigned long long>(brain->size));
+        return HEARTH_ERROR_OUT_OF_RANGE;
+    }
+    std::memcpy(out, brain->bytes.data(), brain->size);
+    *byte_count = brain->size;
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes, uint64_t byte_count,
+                                 hearth_report* report) {
+    HEARTH_CHECK_AGENTS(agents);
+    return agents->load(bytes, byte_count, report);
+}
+
+hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agents_status* out) {
+    HEARTH_CHECK_AGENTS(agents);
+    if (out == nullptr || out->type != HEARTH_STRUCT_AGENTS_STATUS || out->size != sizeof *out) {
+        agents->error.set("out is missing or was not made with its _default()");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    out->phase = agents->is_learning ? HEARTH_AGENTS_LEARNING : HEARTH_AGENTS_COLLECTING;
+    out->agents = agents->alive;
+    out->items = agents->manifest.items;
+    out->items_done = agents->is_learning ? agents->manifest.items - agents->items_left : 0;
+    out->learn_us_p95 = agents->learn_cost.us();
+    out->decide_us_p95 = agents->frame_cost.us();
+    out->learn_frames = agents->learn_frames;
+    out->learn_frames_over = agents->learn_frames_over;
+    out->frozen = agents->is_frozen ? 1 : 0;
+    out->snapshots = agents->snapshot_count;
+    out->stuck = agents->progress.is_stuck() ? 1 : 0;
+    out->rules_changed = agents->progress.has_changed() ? 1 : 0;
+    out->score = agents->progress.score();
+    out->first_score = agents->progress.first_score();
+    out->rollbacks = agents->rollbacks;
+    out->snapshots_refused = agents->snapshots_refused;
+    out->snapshots_taken = agents->snapshots_taken;
+    out->snapshot_phase = agents->wants_snapshot  ? HEARTH_AGENTS_SNAPSHOT_WANTED
+                          : agents->snapshot != 0 ? HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY
+                                                  : HEARTH_AGENTS_SNAPSHOT_NONE;
+    out->frames = agents->frames;
+    out->windows = agents->windows;
+    out->rewards_refused = agents->rewards_refused;
+    out->serial = agents->status_serial;
+    const StatusView view(agents->status);
+    for (size_t i = 0; i < kDiagnosticCount; ++i)
+        out->diagnostics[i] = view[static_cast<Diagnostic>(i)];
+    for (size_t i = 0; i < kCounterCount; ++i) out->counters[i] = view[static_cast<Counter>(i)];
+    return HEARTH_OK;
+}
+
+const char* hearth_agents_diagnostic_name(uint32_t index) {
+    return index < kDiagnosticCount ? kDiagnosticNames[index].data() : nullptr;
+}
+
+const char* hearth_agents_counter_name(uint32_t index) {
+    return index < kCounterCount ? kCounterNames[index].data() : nullptr;
+}

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// hearth_agents.h over hearth.h: dense rows of whoever is alive, and when to record what.  Inputs go by
+// value, results come from states, so it owns no buffers.
+//
+//   setup.cpp    finds the program's entries and allocates
+//   record.cpp   what a frame records, in which order, within which budget
+//   apart.cpp    learning on a queue of its own: a second session, and who may use it
+//   weights.cpp  snapshots, and going back to them
+//   agents.cpp   the C interface
+
+#pragma once
+
+#include "core/fixed_text.hpp"
+#include "core/handle_tag.hpp"
+#include "device/agents/cost.hpp"
+#include "device/agents/progress.hpp"
+
+#include <hearth/agents/manifest.hpp>
+#include <hearth/agents/status.hpp>
+#include <hearth/hearth_agents.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hearth::agents {
+
+inline constexpr uint32_t kMostSources = 1u << 24;  ///< whole numbers that an f32 holds
+inline constexpr uint32_t kMostItemsPerFrame = 8;
+inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< of one frame
+
+hearth_result result_of(const Status& status);
+
+/// An input of an entry, and where its values are.
+struct Source {
+    uint32_t binding = 0;
+    const void* data = nullptr;
+    uint64_t bytes_fixed = 0, bytes_per_row = 0;
+    std::string name;
+};
+
+/// An entry with all its inputs.
+struct Role {
+    bool exists = false;
+    bool is_learners = false;  ///< of the learner's session
+    uint32_t entry = 0;
+    uint32_t dispatches = 1, steps = 1;
+    std::vector<Source> sources;
+};
+
+struct Agent {
+    uint32_t generation = 0;
+    bool is_alive = false;
+    bool is_leaving = false;
+    bool has_decided = false;  ///< there is a decision that a transition can end
+    /// A person steered it since it decided last (PPO): what it decided was not done, and is no sample.
+    bool is_possessed = false;
+    float reward = 0;
+    float end = 0;
+    uint64_t first_frame = 0;  ///< the first in which it decided
+};
+
+/// Bytes of a brain in a buffer that was allocated when the agents were made.
+struct Brain {
+    std::vector<std::byte> bytes;
+    uint64_t size = 0;
+};
+
+}  // namespace hearth::agents
+
+/// The tag is the first base: hearth_agents_* recognize what is no handle.
+struct hearth_agents : hearth::HandleTag<0x48414754> {
+    using AgentManifest = hearth::agents::AgentManifest;
+    using Agent = hearth::agents::Agent;
+    using Brain = hearth::agents::Brain;
+    using Role = hearth::agents::Role;
+
+    AgentManifest manifest;
+    uint64_t schema_hash = 0;
+    std::vector<std::byte> host_data;  ///< of brains: see weights.cpp
+    const hearth_program* program = nullptr;
+    hearth_session* session = nullptr;
+    uint32_t capacity = 0;
+
+    // Where learning is: the same session, or one of its own (apart.cpp).
+    enum class Turn : uint8_t { kActing, kToLearning, kLearning, kToActing };
+    hearth_session* learner = nullptr;
+    hearth_context* context = nullptr;
+    uint32_t learn_queue_family = 0;
+    Turn turn = Turn::kActing;  ///< who uses the learner's session, or to whom it is on its way
+    uint64_t turn_serial = 0;   ///< of the frame in which it was handed over
+    VkCommandBuffer learn_commands = nullptr;  ///< of this frame
+    std::vector<uint32_t> sampled_slots, learned_slots;
+    std::vector<std::string> taken_slots;  ///< empty again once they are handed over
+    bool is_apart() const { return learner != session; }
+    size_t seen = 0, frame_seen = 0, masked = 0, acted = 0;  ///< floats of each agent
+    bool has_memory = false;
+
+    std::vector<Agent> agents;
+    std::vector<float> observations, masks, finals;  ///< by index; observations with their stack
+    /// Of each agent the newest demonstration that is not recorded yet; seen: with its observation and mask.
+    enum class Shown : uint8_t { kNothing, kGiven, kSeen };
+    std::vector<float> demonstrations, demonstrated_by, demonstrated_observations,
+        demonstrated_masks;
+    std::vector<Shown> shown;
+    bool has_sources = false;  ///< store takes who it was
+    std::vector<uint8_t> has_final;
+    uint32_t alive = 0;
+
+    // Of the decision being recorded, row by row.
+    std::vector<uint32_t> row_id, row_generation;
+    std::vector<uint8_t> row_is_leaving;
+    std::vector<float> row_observation, row_mask, row_reward, row_end, row_begins, row_final;
+    std::vector<float> row_demonstration, row_demonstrated_observation, row_demonstrated_mask;
+    std::vector<float> row_source;
+    float explore = 1, strength = 0;
+
+    Role frame, prepare, learn, publish, adapt;
+    Role store;  ///< of demonstrations
+    std::vector<hearth_bound> bound;
+    uint32_t action_slot = 0, status_slot = 0;
+
+    // A decision that is not recorded to its end.
+    bool is_deciding = false;
+    hearth_cursor frame_cursor{};
+    uint32_t frame_rows = 0;
+    std::vector<hearth_bound> frame_inputs;  ///< of the game's own
+    uint32_t frame_input_count = 0;
+    hearth_bound frame_row_count{};
+    bool has_row_count = false;
+    uint32_t frames_left = 1;     ///< of the latency that the game allows
+    bool has_transition = false;  ///< it stores something
+    hearth::agents::CostMeter frame_cost;
+
+    // Learning.
+    bool is_learning = false, wants_adapt = false, wants_flush = false;
+    uint32_t collected = 0, items_left = 0, since_publication = 0;
+    bool needs_prepare =
+        false;  ///< is_learning, and what it learns from is not prepared to its end
+    hearth_cursor cursor{}, prepare_cursor{};
+    std::vector<float> settings;       ///< as the game set them
+    std::vector<float> item_settings;  ///< of the item that is being recorded
+    double tokens_us = 0;
+    hearth::agents::CostMeter learn_cost, prepare_cost;
+    double publish_us = 0;       ///< what the last publication took
+    double frame_budget_us = 0;  ///< of the last frame
+    double caution = 1;          ///< the budget is planned for as divided by it
+    uint64_t learn_serial = 0;   ///< of the newest frame whose times have arrived
+    double learn_serial_us = 0;  ///< what learning took in it
+    uint64_t learn_frames = 0, learn_frames_over = 0;
+
+    // What was learned.
+    bool is_frozen = false, is_closing = false;  ///< closing: the last samples are stored
+    std::vector<Brain> snapshots;                ///< a ring, newest first behind snapshot_begin
+    uint32_t snapshot_begin = 0, snapshot_count = 0, snapshot_period = 0;
+    uint64_t records_since_snapshot = 0;
+    bool wants_snapshot = false, is_snapshot_due = false;
+    uint64_t snapshots_taken = 0;
+    hearth_readback snapshot = 0;  ///< on its way
+    uint32_t snapshot_collected = 0;
+    Brain pending;  ///< to be loaded by the next record
+    bool wants_load = false, wants_factory = false;
+    uint32_t waits = 0;               ///< for room to load
+    uint64_t first_sound_frame = 0;   ///< whose status is that of the present contents
+    bool knows_publications = false;  ///< refused_publications is theirs
+    uint64_t refused_publications = 0, rollbacks = 0, snapshots_refused = 0;
+
+    // What comes back.
+    struct Readback {
+        hearth_readback actions = 0, status = 0;
+        uint64_t frame = 0;
+    };
+    std::vector<Readback> readbacks;
+    size_t readback_begin = 0, readback_count = 0;
+    std::vector<float> actions;
+    uint64_t actions_frame = 0;
+    std::array<uint32_t, hearth::agents::kStatusWords> status{};
+    uint64_t status_serial = 0;
+    uint64_t frames = 0, windows = 0, rewards_refused = 0;
+
+    hearth::agents::ProgressMonitor progress;
+    double score = 0;
+    bool has_scores = false;
+
+    mutable hearth::FixedText<512> error;
+    mutable std::string shown_name;
+
+    Agent* find(hearth_agent a) {
+        if (a.index >= agents.size()) return nullptr;
+        Agent& agent = agents[a.index];
+        return agent.is_alive && !agent.is_leaving && agent.generation == a.generation ? &agent
+                                                                                       : nullptr;
+    }
+    /// A frozen brain without memory stores nothing: each decision looks like an agent's first.
+    bool stores() const { return !is_frozen || is_closing || has_memory; }
+    const Agent* find(hearth_agent a) const { return const_cast<hearth_agents*>(this)->find(a); }
+    hearth_result stale(hearth_agent a) const {
+        error.set("agent %u of generation %u does not exist", a.index, a.generation);
+        return HEARTH_ERROR_NOT_FOUND;
+    }
+
+    // setup.cpp
+    hearth_result set_up(hearth_context* context, const hearth_agents_create_info& info,
+                         std::string& why);
+    hearth_result find_role(const char* name, bool is_needed, Role& role, std::string& why);
+    const float* source_of(const char* name) const;
+
+    // record.cpp
+    hearth_result record(const hearth_agents_record_info& info);
+    hearth_result run(VkCommandBuffer commands, const Role& role, uint64_t rows,
+                      hearth_cursor* at = nullptr, hearth::agents::Limits limits = {});
+    hearth_result begin_frame(const hearth_agents_record_info& info);
+    hearth_result record_frame(VkCommandBuffer commands);
+    void take_over();
+    void end_frame();
+    hearth_result record_demonstrations(VkCommandBuffer commands);
+    hearth_result record_learning(VkCommandBuffer commands, bool may_learn, bool has_samples);
+    hearth_result record_prepare(VkCommandBuffer commands, bool is_whole);
+    hearth_result record_items(VkCommandBuffer commands);
+    void count_learning(uint64_t serial, double us);
+    static hearth::agents::Limits slice_limits(const hearth::agents::CostMeter& cost,
+                                               const hearth_cursor& at, double us);
+    bool is_publication_next() const;
+    void be_cautious(bool was_over);
+    double unit_us() const;
+    void read_back(VkCommandBuffer commands);
+    void poll();
+    void measure();
+    uint32_t fill_rows();
+
+    // apart.cpp
+    hearth_result set_up_apart(const hearth_agents_create_info& info,
+                               const hearth_session_create_info& create, std::string& why);
+    std::vector<uint32_t> slots_written_by(std::initializer_list<const Role*> roles) const;
+    hearth_result record_turn(VkCommandBuffer commands);
+    hearth_result transfer(VkCommandBuffer commands, bool to_learning);
+    hearth_result hand_over(VkCommandBuffer commands, Turn to);
+    hearth_result hand_samples_over(VkCommandBuffer commands);
+    hearth_result publish_to_acting(VkCommandBuffer commands);
+    hearth_result call_back_learner();
+    bool has_arrived() const;
+
+    // weights.cpp
+    hearth_result allocate_snapshots(const hearth_agents_create_info& info, std::string& why);
+    hearth_result record_wishes(VkCommandBuffer commands);
+    hearth_result record_snapshot(VkCommandBuffer commands);
+    void poll_snapshot();
+    void look_at_publications(uint64_t frame_of_status);
+    hearth_result load(const void* bytes, uint64_t byte_count, hearth_report* report);
+    hearth_result load_snapshot(const hearth_agents& from, uint32_t index);
+    void begin_anew(uint32_t samples);
+    const Brain* snapshot_at(uint32_t index) const {
+        if (index >= snapshot_count) return nullptr;
+        return &snapshots[(snapshot_begin + index) % snapshots.size()];
+    }
+};

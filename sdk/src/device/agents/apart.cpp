@@ -1,0 +1,148 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Learning on a queue of its own.  Two sessions of one program: one acts and stores in every frame, the other one
+// learns.  Only one queue uses the learner's session at a time, and it changes hands when a frame has
+// completed, so no semaphore is needed and neither queue ever waits for the other:
+//
+//   kActing      a window is full: its samples are copied to the learner, on the acting queue
+//   kToLearning  that frame has not completed yet
+//   kLearning    prepare, items, publish, cut as the budget says, on the learning queue
+//   kToActing    the frame with publish has not completed yet; then what was learned is copied back, between two
+//                decisions, on the acting queue
+//
+// The GPU itself decides in `publish` whether what acts changes: what is copied back is then what it was.
+
+#include "device/agents/agents.hpp"
+
+#include <algorithm>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+std::vector<uint32_t> hearth_agents::slots_written_by(
+    std::initializer_list<const Role*> roles) const {
+    std::vector<uint32_t> all;
+    for (const Role* role : roles) {
+        if (!role->exists) continue;
+        uint32_t count = 0;
+        (void)hearth_program_get_written_slots(program, role->entry, nullptr, &count);
+        std::vector<uint32_t> written(count);
+        (void)hearth_program_get_written_slots(program, role->entry, written.data(), &count);
+        all.insert(all.end(), written.begin(), written.end());
+    }
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+}
+
+hearth_result hearth_agents::set_up_apart(const hearth_agents_create_info& info,
+                                          const hearth_session_create_info& create,
+                                          std::string& why) {
+    learner = session;
+    if (info.learns_apart == 0) return HEARTH_OK;
+    if (manifest.horizon == 0) {
+        why = "learns_apart: " + std::string(name_of(manifest.kind)) +
+              " learns from each frame's samples; expected a learner with windows";
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    learn_queue_family = info.learn_queue_family;
+    hearth_session_create_info second = create;
+    second.readback_bytes = 0;
+    second.upload_bytes = hearth_program_snapshot_bytes(program) + (1u << 16);
+    if (const auto r = hearth_session_create(context, &second, &learner); r != HEARTH_OK) {
+        learner = session;
+        why = hearth_context_error(context);
+        return r;
+    }
+    for (Role* role : {&prepare, &learn, &publish, &adapt}) role->is_learners = true;
+
+    // What both write is how far the window is filled, which prepare empties: it goes over with the samples.
+    sampled_slots = slots_written_by({&frame, &store});
+    for (const uint32_t index : slots_written_by({&prepare, &learn, &publish, &adapt})) {
+        hearth_slot_info slot = hearth_slot_info_default();
+        (void)hearth_program_get_slot(program, index, &slot);
+        if (std::binary_search(sampled_slots.begin(), sampled_slots.end(), index))
+            taken_slots.push_back(slot.name);
+        else if (slot.kind != HEARTH_SLOT_TRANSIENT)
+            learned_slots.push_back(index);
+    }
+    return HEARTH_OK;
+}
+
+/// Whether the frame in which the learner's session was handed over has completed.
+bool hearth_agents::has_arrived() const {
+    hearth_context_stats stats = hearth_context_stats_default();
+    return hearth_context_get_stats(context, &stats) == HEARTH_OK &&
+           stats.completed_serial >= turn_serial;
+}
+
+/// One half of a hand-over: of the queue that gives, or of the one that takes.
+hearth_result hearth_agents::transfer(VkCommandBuffer commands, bool to_learning) {
+    const uint32_t acting = HEARTH_QUEUE_FAMILY_SAME;
+    const auto r =
+        hearth_record_queue_transfer(learner, commands, to_learning ? acting : learn_queue_family,
+                                     to_learning ? learn_queue_family : acting);
+    if (r != HEARTH_OK) error.set("%s", hearth_session_error(learner));
+    return r;
+}
+
+/// Gives the learner's session to the other queue, behind what `commands` hold of it.
+hearth_result hearth_agents::hand_over(VkCommandBuffer commands, Turn to) {
+    hearth_context_stats stats = hearth_context_stats_default();
+    (void)hearth_context_get_stats(context, &stats);
+    const bool to_learning = to == Turn::kToLearning;
+    if (const auto r = transfer(commands, to_learning); r != HEARTH_OK) return r;
+    turn = to;
+    turn_serial = stats.serial;
+    return HEARTH_OK;
+}
+
+/// Takes the learner's session where it has been handed over, and what was learned with it.
+hearth_result hearth_agents::record_turn(VkCommandBuffer commands) {
+    if (!is_apart()) return HEARTH_OK;
+    if (turn == Turn::kToLearning && learn_commands != nullptr && has_arrived()) {
+        if (const auto r = transfer(learn_commands, true); r != HEARTH_OK) return r;
+        turn = Turn::kLearning;
+    }
+    // A decision that is cut goes on with what it began with.
+    if (turn == Turn::kToActing && !is_deciding && has_arrived()) {
+        if (const auto r = transfer(commands, false); r != HEARTH_OK) return r;
+        turn = Turn::kActing;
+        if (!is_learning) return publish_to_acting(commands);
+    }
+    return HEARTH_OK;
+}
+
+/// The end of a window: learned from, or given up because something else is loaded.
+hearth_result hearth_agents::publish_to_acting(VkCommandBuffer commands) {
+    const auto r = hearth_record_copy_slots(session, learner, commands, learned_slots.data(),
+                                            static_cast<uint32_t>(learned_slots.size()));
+    if (r != HEARTH_OK) error.set("%s", hearth_session_error(session));
+    return r;
+}
+
+/// A full window goes to the learner, and a new one begins.
+hearth_result hearth_agents::hand_samples_over(VkCommandBuffer commands) {
+    const auto count = static_cast<uint32_t>(sampled_slots.size());
+    hearth_result r =
+        hearth_record_copy_slots(learner, session, commands, sampled_slots.data(), count);
+    if (r != HEARTH_OK) {
+        error.set("%s", hearth_session_error(learner));
+        return r;
+    }
+    for (const std::string& name : taken_slots) {
+        r = hearth_record_forget(session, commands, name.c_str(), nullptr);
+        if (r == HEARTH_OK) continue;
+        error.set("%s", hearth_session_error(session));
+        return r;
+    }
+    needs_prepare = true;
+    return hand_over(commands, Turn::kToLearning);
+}
+
+/// What is to be loaded replaces what is being learned: the learner's session comes back as it is.
+hearth_result hearth_agents::call_back_learner() {
+    if (turn != Turn::kLearning || learn_commands == nullptr) return HEARTH_OK;
+    return hand_over(learn_commands, Turn::kToActing);
+}

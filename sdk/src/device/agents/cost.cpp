@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "device/agents/cost.hpp"
+
+#include <algorithm>
+
+namespace hearth::agents {
+
+namespace {
+
+constexpr double kRounding = 1 + 1e-9;  // budgets are sums of costs
+constexpr double kMostMargin = 4;
+constexpr uint32_t kTrials = 4;
+/// Twice as many pieces help if all together take at most so much longer.
+constexpr double kMostLonger = 1.5;
+
+}  // namespace
+
+/// How many parts of a step the slice holds.
+uint32_t CostMeter::parts_in(uint32_t step, const Slice& slice) const {
+    const uint32_t begin = step == slice.first.step ? slice.first.part : 0;
+    const uint32_t end = step < slice.end.step    ? steps_[step].part_count
+                         : step == slice.end.step ? slice.end.part
+                                                  : 0;
+    return end > begin ? end - begin : 0;
+}
+
+double CostMeter::raw(const Slice& slice) const {
+    double sum = 0;
+    for (uint32_t i = slice.first.step; i < step_count() && i <= slice.end.step; ++i)
+        if (!steps_[i].is_barrier) sum += steps_[i].us * parts_in(i, slice) / steps_[i].part_count;
+    return sum;
+}
+
+double CostMeter::us(Position first, Position end) const {
+    return is_known_ ? raw({first, end}) * margin_ : 0;
+}
+
+uint32_t CostMeter::skip_barriers(uint32_t step) const {
+    while (step < step_count() && steps_[step].is_barrier) ++step;
+    return step;
+}
+
+uint32_t CostMeter::interval_end(uint32_t step) const {
+    while (step < step_count() && !steps_[step].is_barrier) ++step;
+    return step;
+}
+
+/// Whether what lies between `first` and the next barrier is cut.
+bool CostMeter::exceeds_budget(Position first) const {
+    return us(first, {interval_end(first.step)}) > budget_us_ * kRounding;
+}
+
+double CostMeter::us_of_least(Position first) const {
+    if (skip_barriers(first.step) != first.step) first = {skip_barriers(first.step)};
+    if (first.step == step_count()) return 0;
+    if (!exceeds_budget(first)) return us(first, {interval_end(first.step)});
+    const Step& step = steps_[first.step];
+    return us(first, {first.step, std::min(first.part + step.parts_of_piece(), step.part_count)});
+}
+
+Limits CostMeter::within(Position first, double us) const {
+    Limits limits;
+    uint32_t interval = 0;
+    double spent = 0;
+    const double most = us * kRounding;
+    for (uint32_t i = first.step; i <= step_count(); ++i) {
+        if (i < step_count() && !steps_[i].is_barrier) {
+            ++interval;
+            spent += this->us(i == first.step ? first : Position{i}, {i + 1});
+            continue;
+        }
+        if (spent > most) break;
+        limits.dispatches += interval;
+        interval = 0;
+    }
+    if (!limits.is_nothing()) return limits;
+
+    if (skip_barriers(first.step) != first.step) first = {skip_barriers(first.step)};
+    const uint32_t end = interval_end(first.step);
+    if (!exceeds_budget(first)) return limits;
+    spent = 0;
+    uint64_t workgroups = 0;
+    for (Position at = first; at.step < end; at = {at.step + 1}) {
+        const Step& step = steps_[at.step];
+        bool is_counted = false;
+        while (at.part < step.part_count) {
+            const uint32_t next = std::min(at.part + step.parts_of_piece(), step.part_count);
+            spent += this->us(at, {at.step, next});
+            if (spent > most) break;
+            if (!is_counted) ++limits.dispatches;
+            is_counted = true;
+            workgroups += step.workgroups / step.part_count * (next - at.part);
+            at.part = next;
+        }
+        if (at.part < step.part_count) break;
+    }
+    limits.workgroups = static_cast<uint32_t>(std::min<uint64_t>(workgroups, UINT32_MAX));
+    return limits;
+}
+
+void CostMeter::set_budget(double us) {
+    budget_us_ = us;
+    for (Step& step : steps_) {
+        if (step.is_settled || step.measured < kTrials || step.part_count / 2 < step.pieces ||
+            step.us_alone * margin_ <= us * step.pieces)
+            continue;
+        step.pieces *= 2;
+        step.us_before = step.us_alone;
+        step.measured = 0;
+    }
+}
+
+void CostMeter::record(Position first, Position end) {
+    if (count_ == slices_.size()) return;
+    slices_[(begin_ + count_++) % slices_.size()] = {first, end};
+}
+
+void CostMeter::measure(Position first, double us) {
+    while (count_ > 0) {
+        const Slice s = slices_[begin_];
+        begin_ = (begin_ + 1) % slices_.size();
+        --count_;
+        if (s.first != first) continue;
+        if (us > 0) learn(s, us);
+        return;
+    }
+}
+
+/// A slice that holds one step, or a piece of it.
+void CostMeter::learn_alone(const Slice& slice, double us) {
+    Step& step = steps_[slice.first.step];
+    const uint32_t parts = parts_in(slice.first.step, slice);
+    if (parts != step.parts_of_piece()) return;
+    const double us_of_all = us * step.part_count / parts;
+    step.us_alone = step.measured == 0 ? us_of_all : std::min(step.us_alone, us_of_all);
+    if (++step.measured != kTrials || step.us_before == 0 ||
+        step.us_alone <= kMostLonger * step.us_before)
+        return;
+    step.pieces /= 2;
+    step.us = step.us_before;
+    step.is_settled = true;
+}
+
+void CostMeter::learn(const Slice& slice, double us) {
+    const double predicted = raw(slice);
+    const auto each = [&](auto visit) {
+        for (uint32_t i = slice.first.step; i < step_count() && i <= slice.end.step; ++i)
+            if (const uint32_t parts = parts_in(i, slice); !steps_[i].is_barrier && parts > 0)
+                visit(steps_[i], parts);
+    };
+    bool were_known = is_known_;
+    uint32_t count = 0;
+    each([&](const Step& step, uint32_t) {
+        were_known = were_known && step.is_known;
+        ++count;
+    });
+    if (count == 0) return;
+    if (count == 1 && !steps_[slice.first.step].is_barrier) learn_alone(slice, us);
+    if (were_known && predicted > 0) {
+        // What was taken for too long is set right at once, since it is rarely recorded; what was too short bit by
+        // bit: the slice may have waited for others' work.
+        const double ratio = us / predicted;
+        const double factor = ratio < 1 ? ratio : 1 + 0.25 * (std::min(ratio, 4.0) - 1);
+        each([&](Step& step, uint32_t) { step.us *= factor; });
+        remember(ratio);
+    } else {
+        each([&](Step& step, uint32_t parts) {
+            step.is_known = true;
+            step.us = us / count * step.part_count / parts;
+        });
+    }
+    is_known_ = true;
+    double sum = 0, known = 0;
+    for (const Step& step : steps_)
+        if (!step.is_barrier && step.is_known) sum += step.us, known += 1;
+    for (Step& step : steps_)
+        if (!step.is_barrier && !step.is_known) step.us = sum / known;
+}
+
+void CostMeter::remember(double ratio) {
+    ratios_[measured_++ % kRemembered] = ratio;
+    std::array<double, kRemembered> sorted = ratios_;
+    const size_t ratios = std::min(measured_, kRemembered);
+    std::sort(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(ratios));
+    margin_ = std::clamp(sorted[(ratios - 1) * 97 / 100], 1.0, kMostMargin);
+}
+
+}  // namespace hearth::agents

@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Agents are made: what the manifest says is compared with what the program has.
+
+#include "device/agents/agents.hpp"
+
+#include <algorithm>
+#include <utility>
+
+using namespace hearth;
+using namespace hearth::agents;
+
+namespace {
+
+std::vector<CostMeter::Step> steps_of(const hearth_program* program, const Role& role) {
+    std::vector<CostMeter::Step> steps(role.steps);
+    for (uint32_t i = 0; i < role.steps; ++i) {
+        hearth_step_info step = hearth_step_info_default();
+        if (hearth_program_get_step(program, role.entry, i, &step) != HEARTH_OK) continue;
+        steps[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
+        steps[i].part_count = step.part_count;
+        steps[i].workgroups = step.workgroups;
+    }
+    return steps;
+}
+
+}  // namespace
+
+const float* hearth_agents::source_of(const char* name) const {
+    const std::string_view wanted = name;
+    struct Named {
+        const char* name;
+        const std::vector<float>* values;
+    };
+    const Named all[] = {
+        {"observation", &row_observation}, {"mask", &row_mask}, {"reward", &row_reward},
+        {"praise", &row_reward},           {"end", &row_end},   {"begins", &row_begins},
+        {"final_observation", &row_final}};
+    for (const Named& n : all)
+        if (wanted == n.name) return n.values->data();
+    if (wanted == "id") return reinterpret_cast<const float*>(row_id.data());
+    if (wanted == "explore") return &explore;
+    if (wanted == "strength") return &strength;
+    for (size_t i = 0; i < manifest.settings.size(); ++i)
+        if (wanted == manifest.settings[i].name) return &item_settings[i];
+    return nullptr;
+}
+
+hearth_result hearth_agents::find_role(const char* name, bool is_needed, Role& role,
+                                       std::string& why) {
+    if (hearth_program_find_entry(program, name, &role.entry) != HEARTH_OK) {
+        if (!is_needed) return HEARTH_OK;
+        why = "the program has no entry '" + std::string(name) + "'";
+        return HEARTH_ERROR_MISMATCH;
+    }
+    role.exists = true;
+    hearth_entry_info entry = hearth_entry_info_default();
+    (void)hearth_program_get_entry(program, role.entry, &entry);
+    role.dispatches = std::max(entry.dispatch_count, 1u);
+    role.steps = std::max(entry.step_count, 1u);
+    for (uint32_t i = 0; i < entry.binding_count; ++i) {
+        hearth_binding_info b = hearth_binding_info_default();
+        (void)hearth_program_get_binding(program, entry.bindings[i], &b);
+        const std::string where = "entry '" + std::string(name) + "', '" + b.name + "': ";
+        if (b.is_output != 0) {
+            why = where + "an output; expected that results are states";
+            return HEARTH_ERROR_MISMATCH;
+        }
+        const void* data = source_of(b.name);
+        const bool is_store = &role == &store;
+        if (is_store && std::string_view(b.name) == "observation")
+            data = row_demonstrated_observation.data();
+        if (is_store && std::string_view(b.name) == "mask") data = row_demonstrated_mask.data();
+        if (is_store && std::string_view(b.name) == "action") data = row_demonstration.data();
+        if (is_store && std::string_view(b.name) == "source") {
+            data = row_source.data();
+            has_sources = true;
+        }
+        if (data == nullptr) {
+            why = where + "an input that the manifest does not know";
+            return HEARTH_ERROR_MISMATCH;
+        }
+        const auto expect_row = [&](const char* input, size_t floats) {
+            if (std::string_view(b.name) != input || b.bytes_per_row == 4 * floats) return true;
+            why = where + std::to_string(b.bytes_per_row / 4) + " floats in the program, " +
+                  std::to_string(floats) + " in the manifest's schema";
+            return false;
+        };
+        if (!expect_row("observation", seen) || !expect_row("final_observation", seen) ||
+            !expect_row("mask", masked) || !expect_row("action", acted))
+            return HEARTH_ERROR_MISMATCH;
+        role.sources.push_back({entry.bindings[i], data, b.bytes_fixed, b.bytes_per_row, b.name});
+    }
+    return HEARTH_OK;
+}
+
+hearth_result hearth_agents::set_up(hearth_context* used_context,
+                                    const hearth_agents_create_info& info, std::string& why) {
+    const AgentSchema& schema = manifest.schema;
+    context = used_context;
+    program = info.program;
+    schema_hash = schema.hash();
+    if (info.schema != nullptr) {
+        const auto expected = AgentSchema::load(
+            {static_cast<const std::byte*>(info.schema), static_cast<size_t>(info.schema_bytes)});
+        if (!expected.ok()) {
+            why = expected.status().message();
+            return result_of(expected.status());
+        }
+        if (std::string text = expected->difference(schema); !text.empty()) {
+            why = "the game's schema (here) is not that of the agents (there): " + text;
+            return HEARTH_ERROR_MISMATCH;
+        }
+    }
+    capacity = manifest.agents;
+    frame_seen = static_cast<size_t>(schema.frame_width());
+    seen = static_cast<size_t>(schema.observation_width());
+    masked = static_cast<size_t>(schema.mask_width());
+    acted = static_cast<size_t>(schema.action_width());
+
+    hearth_program_info about = hearth_program_info_default();
+    if (hearth_program_get_info(program, &about) != HEARTH_OK) {
+        why = "the program is missing";
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    if (about.rows_capacity < capacity) {
+        why = "the program has room for " + std::to_string(about.rows_capacity) +
+              " rows, the learner was made for " + std::to_string(capacity) +
+              " agents: compile it with that rows_capacity";
+        return HEARTH_ERROR_MISMATCH;
+    }
+    agents.resize(capacity);
+    observations.resize(capacity * seen);
+    finals.resize(capacity * seen);
+    masks.assign(capacity * masked, 1.0f);
+    demonstrations.resize(capacity * acted);
+    demonstrated_by.resize(capacity);
+    row_source.resize(capacity);
+    demonstrated_observations.resize(capacity * seen);
+    demonstrated_masks.resize(capacity * masked);
+    shown.resize(capacity);
+    has_final.resize(capacity);
+    row_id.resize(capacity);
+    row_generation.resize(capacity);
+    row_is_leaving.resize(capacity);
+    row_observation.resize(capacity * seen);
+    row_final.resize(capacity * seen);
+    row_mask.resize(std::max<size_t>(capacity * masked, 1));
+    row_reward.resize(capacity);
+    row_end.resize(capacity);
+    row_begins.resize(capacity);
+    row_demonstration.resize(capacity * acted);
+    row_demonstrated_observation.resize(capacity * seen);
+    row_demonstrated_mask.resize(std::max<size_t>(capacity * masked, 1));
+    for (const LiveSetting& s : manifest.settings) settings.push_back(static_cast<float>(s.value));
+    item_settings = settings;
+    uint32_t memory_slot = 0;
+    has_memory = hearth_program_find_slot(program, "memory", &memory_slot) == HEARTH_OK;
+    progress = ProgressMonitor(info.watched_decisions);
+
+    const bool has_window = manifest.horizon > 0;
+    const bool is_clone = manifest.kind == LearnerKind::kClone;
+    struct Wanted {
+        const char* name;
+        bool is_needed;
+        Role* role;
+    };
+    const AgentNames& names = manifest.names;
+    const Wanted roles[] = {{names.frame.c_str(), true, &frame},
+                            {names.learn.c_str(), true, &learn},
+                            {names.publish.c_str(), true, &publish},
+                            {names.prepare.c_str(), has_window, &prepare},
+                            {names.adapt.c_str(), false, &adapt}};
+    for (const Wanted& w : roles)
+        if (const auto r = find_role(w.name, w.is_needed, *w.role, why); r != HEARTH_OK) return r;
+    const std::string& stores = is_clone ? names.store : names.demonstrate;
+    if (const auto r = find_role(stores.c_str(), is_clone, store, why); r != HEARTH_OK) return r;
+    for (const auto& [name, slot] :
+         {std::pair(&names.last_action, &action_slot), std::pair(&names.status, &status_slot)})
+        if (hearth_program_find_slot(program, name->c_str(), slot) != HEARTH_OK) {
+            why = "the program has no state '" + *name + "'";
+            return HEARTH_ERROR_MISMATCH;
+        }
+
+    // What all agents see goes inline if it is little, and through the upload ring otherwise.
+    constexpr uint64_t kMostInline = 1u << 16;  // hearth_session_create_info::inline_bytes
+    uint64_t most_inline = 256, most_fixed = 256, staged_a_frame = 0;
+    size_t most_sources = 1;
+    for (const Role* r : {&frame, &store, &learn, &adapt}) {
+        uint64_t bytes = 0, fixed = 0;
+        for (const Source& s : r->sources) {
+            const uint64_t all = (s.bytes_fixed + s.bytes_per_row * capacity + 255) / 256 * 256;
+            bytes += all;
+            if (s.bytes_per_row == 0) fixed += all;
+        }
+        most_inline = std::max(most_inline, bytes);
+        most_fixed = std::max(most_fixed, fixed);
+        staged_a_frame += bytes;
+        most_sources = std::max(most_sources, r->sources.size());
+    }
+    const bool is_staged = most_inline > kMostInline;
+    bound.resize(most_sources);
+    const uint32_t in_flight = std::max(info.frames_in_flight, 1u) + 1;
+    readbacks.resize(in_flight);
+    learn_cost.set_up(steps_of(program, learn),
+                      static_cast<size_t>(in_flight) * kMostItemsPerFrame * 2);
+    if (prepare.exists)
+        prepare_cost.set_up(steps_of(program, prepare), static_cast<size_t>(in_flight) * 2);
+    frame_cost.set_up(steps_of(program, frame), static_cast<size_t>(in_flight) * 2);
+    frame_inputs.resize(frame.sources.size());
+    actions.resize(capacity * acted);
+
+    hearth_session_create_info create = hearth_session_create_info_default();
+    create.program = program;
+    create.name = info.name;
+    create.flags = HEARTH_SESSION_PROFILE_ENTRIES;
+    create.recordings_in_flight = in_flight * kMostRecordings;
+    create.inline_bytes = static_cast<uint32_t>(is_staged ? most_fixed : most_inline);
+    const uint64_t snapshot_bytes = hearth_program_snapshot_bytes(program);
+    create.upload_bytes = snapshot_bytes + (1u << 16);
+    if (is_staged) {
+        create.flags |= HEARTH_SESSION_COPY_BINDINGS;
+        // Wherever in the ring the inputs in flight lie, a brain has room on one side of them.
+        create.upload_bytes += snapshot_bytes + in_flight * staged_a_frame;
+        create.upload_count += 2 * in_flight;
+    }
+    // Wherever in the ring the actions in flight lie, a snapshot has room on one side of them, and those that
+    // follow it have room behind it.
+    const uint64_t frame_bytes = capacity * acted * 4 + 4 * kStatusWords + 1024;
+    create.readback_bytes = 2 * snapshot_bytes + 3 * in_flight * frame_bytes;
+    create.readback_count = 2 * in_flight + 4;
+    create.profile_recordings = in_flight * kMostRecordings;
+    if (const auto r = hearth_session_create(used_context, &create, &session); r != HEARTH_OK) {
+        why = hearth_context_error(used_context);
+        return r;
+    }
+    if (const auto r = set_up_apart(info, create, why); r != HEARTH_OK) return r;
+    return allocate_snapshots(info, why);
+}

@@ -1,0 +1,446 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "device/session/brain.hpp"
+
+#include "core/checked.hpp"
+#include "device/session/session.hpp"
+
+#include <hearth/host_tensor.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace hearth::runtime {
+
+namespace {
+
+constexpr size_t kCopiesAtOnce = 32;
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+uint64_t align_up(uint64_t bytes) {
+    return (bytes + file::kBrainAlignment - 1) / file::kBrainAlignment * file::kBrainAlignment;
+}
+
+/// Calls visit(slot, offset) for each param and state; the offsets are those in a snapshot.
+/// Returns where the snapshot ends.
+template <class Visit>
+uint64_t for_each_learned(const LoadedProgram& program, Visit visit) {
+    uint64_t at = 0;
+    for (uint32_t index : program.learned()) {
+        const file::SlotRecord& slot = program.view().slots()[index];
+        visit(slot, at);
+        at += align_up(slot.bytes);
+    }
+    return at;
+}
+
+/// Calls visit(slot, offset, tensor) for each param and state, tensor being the brain's of that name
+/// or null, and stray(tensor) for each other tensor of the brain.  Both sides are in ascending order
+/// of names, so one walk along both finds all.  Returns where the snapshot ends.
+template <class Visit, class Stray>
+uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit,
+                        Stray stray) {
+    const std::span<const file::BrainTensorRecord> tensors = brain.tensors();
+    size_t next = 0;
+    const uint64_t end = for_each_learned(program, [&](const file::SlotRecord& slot, uint64_t at) {
+        const std::string_view name = program.view().text_view(slot.name);
+        while (next < tensors.size() && brain.name(tensors[next]) < name) stray(tensors[next++]);
+        const bool is_there = next < tensors.size() && brain.name(tensors[next]) == name;
+        visit(slot, at, is_there ? &tensors[next++] : nullptr);
+    });
+    while (next < tensors.size()) stray(tensors[next++]);
+    return end;
+}
+
+/// The same where the brain is known to fit.
+template <class Visit>
+uint64_t for_each_match(const LoadedProgram& program, const BrainView& brain, Visit visit) {
+    return for_each_match(program, brain, visit, [](const file::BrainTensorRecord&) {});
+}
+
+double load_float(DType dtype, const std::byte* at) {
+    uint16_t half = 0;
+    float single = 0;
+    if (dtype == DType::kF32) return std::memcpy(&single, at, sizeof single), single;
+    std::memcpy(&half, at, sizeof half);
+    return dtype == DType::kF16 ? f16_to(half) : bf16_to(half);
+}
+
+/// Calls visit(slot) for each transient state.
+template <class Visit>
+void for_each_transient(const ProgramView& view, Visit visit) {
+    for (const file::SlotRecord& slot : view.slots())
+        if (slot.kind == static_cast<uint32_t>(SlotKind::kTransient)) visit(slot);
+}
+
+/// A snapshot as what write_brain writes.
+class SnapshotItems final : public BrainItems {
+  public:
+    SnapshotItems(const LoadedProgram& program, const std::byte* snapshot, bool is_delta)
+        : program_(program), snapshot_(snapshot), is_delta_(is_delta) {}
+
+    size_t count() const override { return program_.learned().size(); }
+
+    BrainItem item(size_t index) const override {
+        const ProgramView& view = program_.view();
+        const file::SlotRecord& slot = view.slots()[program_.learned()[index]];
+        // Items are asked for in order, again and again: going on from the last one is enough.
+        if (index < index_) index_ = 0, offset_ = 0;
+        for (; index_ < index; ++index_)
+            offset_ += align_up(view.slots()[program_.learned()[index_]].bytes);
+        BrainItem item;
+        item.name = view.text_view(slot.name);
+        item.kind = static_cast<SlotKind>(slot.kind);
+        item.dtype = view.held_dtype(slot);
+        item.shape = slot.shape;
+        item.bytes = std::span(snapshot_ + offset_, slot.bytes);
+        item.has_parent = is_delta_;
+        if (is_delta_) item.parent = first_contents(view, slot);
+        return item;
+    }
+
+  private:
+    const LoadedProgram& program_;
+    const std::byte* snapshot_;
+    bool is_delta_;
+    mutable size_t index_ = 0;
+    mutable uint64_t offset_ = 0;
+};
+
+bool same_shape(const file::ShapeRecord& a, const file::ShapeRecord& b) {
+    return a.rank == b.rank && std::equal(a.counts, a.counts + a.rank, b.counts);
+}
+
+/// Floats may become other floats; all else must be what it was.
+bool can_become(DType from, DType to) {
+    return from == to || (is_floating(from) && is_floating(to) && from != DType::kF64);
+}
+
+void store_float(DType dtype, double value, std::byte* at) {
+    if (dtype == DType::kF32) {
+        const auto single = static_cast<float>(value);
+        std::memcpy(at, &single, sizeof single);
+        return;
+    }
+    const uint16_t half = dtype == DType::kF16 ? f16_from(value) : bf16_from(value);
+    std::memcpy(at, &half, sizeof half);
+}
+
+void convert(DType from, std::span<const std::byte> in, DType to, std::span<std::byte> out) {
+    const size_t count = in.size() / size_bytes(from);
+    for (size_t i = 0; i < count; ++i)
+        store_float(to, load_float(from, in.data() + i * size_bytes(from)),
+                    out.data() + i * size_bytes(to));
+}
+
+bool is_delta(const file::BrainTensorRecord& tensor) {
+    const auto encoding = static_cast<file::BrainEncoding>(tensor.encoding);
+    return encoding == file::BrainEncoding::kParent || encoding == file::BrainEncoding::kDelta;
+}
+
+/// "f32[3, 4]" without allocating.
+FixedText<128> typed(DType dtype, const file::ShapeRecord& shape) {
+    FixedText<128> text;
+    const std::string_view name = name_of(dtype);
+    text.append("%.*s[", static_cast<int>(name.size()), name.data());
+    for (uint32_t i = 0; i < shape.rank; ++i)
+        text.append("%s%lld", i > 0 ? ", " : "", static_cast<long long>(shape.counts[i]));
+    text.append("]");
+    return text;
+}
+
+void check_tensor(const ProgramView& view, const file::SlotRecord& slot,
+                  const file::BrainTensorRecord& tensor, gpu::Problems& problems) {
+    const char* const name = view.text(slot.name);
+    const auto dtype = static_cast<DType>(tensor.dtype);
+    if (!same_shape(tensor.shape, slot.shape) || !can_become(dtype, view.held_dtype(slot)))
+        problems.add("'%s' is %s here, the brain has %s", name,
+                     typed(view.held_dtype(slot), slot.shape).c_str(),
+                     typed(dtype, tensor.shape).c_str());
+    else if (tensor.kind != slot.kind)
+        problems.add("'%s' is a param on one side and a state on the other", name);
+    else if (is_delta(tensor) && dtype != view.held_dtype(slot))
+        problems.add("'%s' is a difference of %s elements, here they are %s", name,
+                     name_of(dtype).data(), name_of(view.held_dtype(slot)).data());
+}
+
+}  // namespace
+
+uint64_t snapshot_bytes(const LoadedProgram& program) {
+    return for_each_learned(program, [](const file::SlotRecord&, uint64_t) {});
+}
+
+hearth_result encode_brain(const LoadedProgram& program, const hearth_brain_save_info& info,
+                           std::byte* out, uint64_t* byte_count, gpu::Problems& problems) {
+    if ((info.flags & ~(HEARTH_BRAIN_DELTA | HEARTH_BRAIN_ALLOW_NONFINITE)) != 0 ||
+        (info.host_data == nullptr && info.host_bytes > 0))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const auto* snapshot = static_cast<const std::byte*>(info.snapshot);
+    if (info.snapshot_bytes != snapshot_bytes(program) ||
+        (snapshot == nullptr && info.snapshot_bytes > 0))
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    const SnapshotItems items(program, snapshot, (info.flags & HEARTH_BRAIN_DELTA) != 0);
+    if (info.host_bytes > SIZE_MAX / 2) return HEARTH_ERROR_INVALID_ARGUMENT;
+    const uint64_t bound = brain_bound(items, info.host_bytes);
+    if (out == nullptr) return *byte_count = bound, HEARTH_OK;
+    if (*byte_count < bound) return HEARTH_ERROR_OUT_OF_RANGE;
+    const ProgramView& view = program.view();
+    if ((info.flags & HEARTH_BRAIN_ALLOW_NONFINITE) == 0)
+        for (size_t i = 0; i < items.count(); ++i) {
+            const BrainItem item = items.item(i);
+            const int64_t at = first_nonfinite(item.dtype, item.bytes);
+            if (at < 0) continue;
+            problems.add("'%.*s': element %lld is NaN or infinite",
+                         static_cast<int>(std::min<size_t>(item.name.size(), 200)),
+                         item.name.data(), static_cast<long long>(at));
+            return HEARTH_ERROR_NOT_FINITE;
+        }
+    *byte_count = write_brain(
+        items,
+        {view.header().graph_hash, program.schema_hash(), program.parent_hash(),
+         info.host_schema_hash},
+        {static_cast<const std::byte*>(info.host_data), static_cast<size_t>(info.host_bytes)},
+        std::span(out, *byte_count));
+    return HEARTH_OK;
+}
+
+hearth_result check_brain(const LoadedProgram& program, const BrainView& brain,
+                          hearth_brain_flags flags, gpu::Problems& problems) {
+    const ProgramView& view = program.view();
+    const file::BrainHeader& header = brain.header();
+    const bool partial = (flags & HEARTH_BRAIN_ALLOW_PARTIAL) != 0;
+    if (!partial && header.schema_hash != program.schema_hash())
+        problems.add(
+            "schema %016llx is not this program's, %016llx: it has other inputs or outputs",
+            wide(header.schema_hash), wide(program.schema_hash()));
+    if ((flags & HEARTH_BRAIN_SAME_GRAPH) != 0 && header.graph_hash != view.header().graph_hash)
+        problems.add("graph %016llx is not this program's, %016llx", wide(header.graph_hash),
+                     wide(view.header().graph_hash));
+    if (brain.is_delta() && header.parent_hash != program.parent_hash())
+        problems.add(
+            "it is a difference from parent %016llx, this program's first contents are %016llx",
+            wide(header.parent_hash), wide(program.parent_hash()));
+    size_t found = 0;
+    for_each_match(
+        program, brain,
+        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor != nullptr) {
+                ++found;
+                check_tensor(view, slot, *tensor, problems);
+            } else if (!partial) {
+                problems.add("the brain has no '%s'", view.text(slot.name));
+            }
+        },
+        [&](const file::BrainTensorRecord& tensor) {
+            if (partial) return;
+            const std::string_view name = brain.name(tensor);
+            problems.add("the program has no '%.*s'",
+                         static_cast<int>(std::min<size_t>(name.size(), 200)), name.data());
+        });
+    if (found == 0 && !program.learned().empty()) problems.add("the brain has nothing that fits");
+    if (problems.count != 0) return HEARTH_ERROR_MISMATCH;
+    if ((flags & HEARTH_BRAIN_ALLOW_NONFINITE) != 0) return HEARTH_OK;
+    for_each_match(
+        program, brain,
+        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor == nullptr) return;
+            const int64_t at = brain.first_nonfinite(*tensor, first_contents(view, slot));
+            if (at >= 0)
+                problems.add("'%s': element %lld is NaN or infinite", view.text(slot.name),
+                             static_cast<long long>(at));
+        });
+    return problems.count == 0 ? HEARTH_OK : HEARTH_ERROR_NOT_FINITE;
+}
+
+void Session::abandon_slices() {
+    for (EntryFacts& entry : entries_) {
+        if (!entry.open.is_start()) ++entry.epoch;
+        entry.open = {};
+    }
+}
+
+hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback* out) {
+    if (const hearth_result r = check_transfer(commands, "snapshot"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("snapshot");
+    for (const EntryFacts& entry : entries_)
+        if (entry.open > Position{entry.first_write} && entry.open < Position{entry.writes_end}) {
+            (void)fail(HEARTH_NOT_READY,
+                       "snapshot: a sliced entry has written a part of what it "
+                       "will write");
+            return HEARTH_NOT_READY;
+        }
+    const uint64_t bytes = snapshot_bytes(*program_);
+    if (bytes == 0) return fail(HEARTH_ERROR_NOT_FOUND, "snapshot: there is nothing to learn here");
+    Readback* readback = nullptr;
+    if (const hearth_result r = begin_readback(bytes, &readback); r != HEARTH_OK) return r;
+    transfer_barrier(commands);
+    const uint64_t base = readback_ring_.segment(readback->segment).offset;
+    VkBufferCopy regions[kCopiesAtOnce];
+    uint32_t count = 0;
+    const auto flush = [&] {
+        if (count > 0)
+            context_->device().vk().CmdCopyBuffer(commands, buffers_[kWeightsBuffer].handle,
+                                                  buffers_[kReadbackBuffer].handle, count, regions);
+        count = 0;
+    };
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
+        if (slot.bytes == 0) return;
+        regions[count++] = {slot.offset, base + at, slot.bytes};
+        if (count == kCopiesAtOnce) flush();
+    });
+    flush();
+    readback->is_snapshot = true;
+    *out = finish_readback(commands, *readback);
+    return HEARTH_OK;
+}
+
+/// The bytes between a snapshot's tensors, which no copy writes.
+void Session::clear_gaps(std::byte* snapshot) const {
+    for_each_learned(*program_, [&](const file::SlotRecord& slot, uint64_t at) {
+        std::memset(snapshot + at + slot.bytes, 0, align_up(slot.bytes) - slot.bytes);
+    });
+}
+
+hearth_result Session::record_brain(VkCommandBuffer commands, const BrainView& brain,
+                                    hearth_brain_flags flags, gpu::Problems& problems) {
+    if (const hearth_result r = check_transfer(commands, "brain"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("brain");
+    if (const hearth_result r = check_brain(*program_, brain, flags, problems); r != HEARTH_OK)
+        return fail_brain(r, problems);
+
+    // Room for all tensors as they will be held, and for one as it was saved.
+    uint64_t most_converted = 0;
+    const uint64_t held = for_each_match(
+        *program_, brain,
+        [&](const file::SlotRecord& slot, uint64_t, const file::BrainTensorRecord* tensor) {
+            if (tensor != nullptr && static_cast<DType>(tensor->dtype) != view().held_dtype(slot))
+                most_converted = std::max(most_converted, tensor->bytes);
+        });
+    Checked first_bytes = 0;  // of transient states
+    for_each_transient(view(), [&](const file::SlotRecord& slot) {
+        first_bytes += align_up(first_contents(view(), slot).size());
+    });
+    const Checked converted_at = Checked(held) + first_bytes;
+    const Checked room = converted_at + most_converted;
+    const int64_t segment =
+        upload_ring_.allocate(std::max<uint64_t>(room.or_most(), 4), context_->serial(), false,
+                              context_->completed_serial(), kBrainUpload);
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "brain: no room for %llu bytes; see upload_bytes and upload_count",
+                    wide(room.or_most()));
+    const gpu::Buffer& staging = buffers_[kUploadBuffer];
+    const uint64_t base = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    const std::span<std::byte> saved(staging.mapped + base + converted_at.value(), most_converted);
+    hearth_result result = HEARTH_OK;
+    for_each_match(
+        *program_, brain,
+        [&](const file::SlotRecord& slot, uint64_t at, const file::BrainTensorRecord* tensor) {
+            if (tensor == nullptr) return;
+            const auto dtype = static_cast<DType>(tensor->dtype);
+            const DType held_dtype = view().held_dtype(slot);
+            const std::span<std::byte> place(staging.mapped + base + at, slot.bytes);
+            const bool converts = dtype != held_dtype;
+            const std::span<std::byte> decoded = converts ? saved.first(tensor->bytes) : place;
+            if (!brain.decode(*tensor, first_contents(view(), slot), decoded)) {
+                problems.add("the bytes of '%s' are damaged", view().text(slot.name));
+                result = HEARTH_ERROR_CORRUPT_DATA;
+            } else if (converts) {
+                convert(dtype, decoded, held_dtype, place);
+                const bool is_checked = (flags & HEARTH_BRAIN_ALLOW_NONFINITE) == 0;
+                const int64_t lost = is_checked ? first_nonfinite(held_dtype, place) : -1;
+                if (lost < 0) return;
+                problems.add("'%s': element %lld is too large for %s", view().text(slot.name),
+                             static_cast<long long>(lost), name_of(held_dtype).data());
+                result = result == HEARTH_OK ? HEARTH_ERROR_NOT_FINITE : result;
+            }
+        });
+    if (result != HEARTH_OK) return fail_brain(result, problems);
+
+    abandon_slices();
+    transfer_barrier(commands);
+    for_each_match(
+        *program_, brain,
+        [&](const file::SlotRecord& slot, uint64_t at, const file::BrainTensorRecord* tensor) {
+            if (slot.bytes == 0 || tensor == nullptr) return;
+            const VkBufferCopy region{base + at, slot.offset, slot.bytes};
+            context_->device().vk().CmdCopyBuffer(commands, staging.handle,
+                                                  buffers_[kWeightsBuffer].handle, 1, &region);
+        });
+    uint64_t at = base + held;
+    for_each_transient(view(), [&](const file::SlotRecord& slot) {
+        at += record_first_contents(commands, slot, at);
+    });
+    return HEARTH_OK;
+}
+
+/// Puts a slot back to its first contents, by way of the upload ring's bytes from `at` on; returns how
+/// many of them it takes.
+uint64_t Session::record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
+                                        uint64_t at) {
+    if (slot.bytes == 0) return 0;
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    const VkBuffer weights = buffers_[kWeightsBuffer].handle;
+    const std::span<const std::byte> first = first_contents(view(), slot);
+    if (first.empty()) {
+        // Whole words: slots begin at multiples of four and the buffer ends at one.
+        vk.CmdFillBuffer(commands, weights, slot.offset, (slot.bytes + 3) / 4 * 4, 0);
+        return 0;
+    }
+    std::memcpy(buffers_[kUploadBuffer].mapped + at, first.data(), first.size());
+    const VkBufferCopy region{at, slot.offset, slot.bytes};
+    vk.CmdCopyBuffer(commands, buffers_[kUploadBuffer].handle, weights, 1, &region);
+    return align_up(first.size());
+}
+
+hearth_result Session::fail_brain(hearth_result result, const gpu::Problems& problems) {
+    const char* text = problems.text.c_str();
+    const auto first = static_cast<int>(std::min<size_t>(std::strcspn(text, "\n"), 400));
+    if (problems.count == 1) return fail(result, "brain: %.*s", first, text);
+    return fail(result, "brain: %.*s (and %u problems more)", first, text, problems.count - 1);
+}
+
+hearth_result Session::record_forget(VkCommandBuffer commands, const char* pattern,
+                                     uint32_t* count) {
+    if (const hearth_result r = check_transfer(commands, "forget"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("forget");
+    const auto for_each_meant = [&](const auto& visit) {
+        for (const file::SlotRecord& slot : view().slots())
+            if (slot.kind != static_cast<uint32_t>(SlotKind::kConstant) &&
+                (pattern == nullptr || matches(pattern, view().text_view(slot.name))))
+                visit(slot);
+    };
+    uint32_t found = 0;
+    uint64_t bytes = 0;
+    for_each_meant([&](const file::SlotRecord& slot) {
+        ++found;
+        bytes += align_up(first_contents(view(), slot).size());
+    });
+    if (found == 0)
+        return fail(HEARTH_ERROR_NOT_FOUND, "forget: no param or state matches '%s'",
+                    pattern != nullptr ? pattern : "*");
+    uint64_t at = 0;
+    if (bytes > 0) {
+        const int64_t segment = upload_ring_.allocate(bytes, context_->serial(), false,
+                                                      context_->completed_serial(), kForgetUpload);
+        if (segment < 0)
+            return fail(HEARTH_ERROR_RING_FULL,
+                        "forget: no room for %llu bytes; see upload_bytes and upload_count",
+                        wide(bytes));
+        at = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    } else {
+        cleared_serial_ = context_->serial();
+    }
+    abandon_slices();
+    transfer_barrier(commands);
+    for_each_meant(
+        [&](const file::SlotRecord& slot) { at += record_first_contents(commands, slot, at); });
+    if (count != nullptr) *count = found;
+    return HEARTH_OK;
+}
+
+}  // namespace hearth::runtime

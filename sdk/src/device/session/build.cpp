@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Pipelines: built by the caller, or by jobs on whatever threads the host runs them on.
+
+#include "device/session/session.hpp"
+
+namespace hearth::runtime {
+
+hearth_result Session::build(uint32_t max_pipelines) {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    uint32_t built = 0;
+    for (uint32_t k = 0; k < pipelines_.size(); ++k) {
+        if (pipelines_[k]->is_ready()) continue;
+        if (max_pipelines != 0 && built == max_pipelines) return HEARTH_NOT_READY;
+        const hearth_result result = pipelines_[k]->build(pipeline_source(k));
+        if (result < 0) {
+            // Several threads may build at once; one of them gets to tell what went wrong.
+            if (!is_telling_.test_and_set(std::memory_order_acquire)) {
+                (void)fail(result, "kernel %s: %s", view().text(view().kernels()[k].name),
+                           gpu::name_of(result));
+                is_telling_.clear(std::memory_order_release);
+            }
+            return result;
+        }
+        ++built;
+    }
+    return pipelines_status(nullptr);
+}
+
+hearth_result Session::build_async() {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (!context_->has_jobs())
+        return fail(HEARTH_ERROR_WRONG_ORDER, "hearth_host_info::run_job was not given");
+    if (has_jobs()) return HEARTH_NOT_READY;
+    for (uint32_t k = 0; k < pipelines_.size(); ++k) {
+        if (pipelines_[k]->is_ready()) continue;
+        pending_jobs_.fetch_add(1, std::memory_order_relaxed);
+        context_->run_job(run_job, &jobs_[k]);
+    }
+    return pipelines_status(nullptr);
+}
+
+void Session::run_job(void* data) {
+    const Job& job = *static_cast<const Job*>(data);
+    Session& session = *job.session;
+    (void)session.pipelines_[job.kernel]->build(session.pipeline_source(job.kernel));
+    // Nothing of the session may be touched after this: it may be freed.
+    session.pending_jobs_.fetch_sub(1, std::memory_order_release);
+}
+
+hearth_result Session::pipelines_status(uint32_t* ready_count) const {
+    hearth_result result = HEARTH_OK;
+    uint32_t ready = 0;
+    for (const gpu::Pipeline* pipeline : pipelines_) {
+        const hearth_result status = pipeline->status();
+        ready += status == HEARTH_OK;
+        if (status < 0 && result >= 0) result = status;
+        if (status > 0 && result == HEARTH_OK) result = status;
+    }
+    if (ready_count != nullptr) *ready_count = ready;
+    return result;
+}
+
+}  // namespace hearth::runtime

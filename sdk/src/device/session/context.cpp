@@ -1,0 +1,258 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "device/session/context.hpp"
+
+#include "device/session/converter.hpp"
+#include "device/session/session.hpp"
+
+namespace hearth::runtime {
+
+namespace {
+
+void* allocate_from_host(void* user_data, size_t bytes, size_t alignment) {
+    const auto* callbacks = static_cast<const VkAllocationCallbacks*>(user_data);
+    return callbacks->pfnAllocation(callbacks->pUserData, bytes, alignment,
+                                    VK_SYSTEM_ALLOCATION_SCOPE_OBJECT);
+}
+
+void free_to_host(void* user_data, void* memory) {
+    const auto* callbacks = static_cast<const VkAllocationCallbacks*>(user_data);
+    callbacks->pfnFree(callbacks->pUserData, memory);
+}
+
+/// An allocator over `callbacks`, which it points to, or the C library's.
+HostAllocator allocator_over(VkAllocationCallbacks* callbacks) {
+    if (callbacks->pfnAllocation == nullptr) return HostAllocator();
+    return HostAllocator(callbacks, allocate_from_host, free_to_host);
+}
+
+}  // namespace
+
+Context::Context(const VkAllocationCallbacks* callbacks)
+    : callbacks_(callbacks != nullptr ? *callbacks : VkAllocationCallbacks{}),
+      allocator_(allocator_over(&callbacks_)) {}
+
+hearth_result Context::create(const hearth_host_info& info, Context** out,
+                              gpu::Problems& problems) {
+    // Callbacks that cannot be called are one of the problems that adopt() lists.
+    VkAllocationCallbacks callbacks{};
+    if (info.cpu_allocation != nullptr && info.cpu_allocation->pfnAllocation != nullptr &&
+        info.cpu_allocation->pfnFree != nullptr)
+        callbacks = *info.cpu_allocation;
+    // The context lies in the host's memory too, so its own allocator does not exist yet.
+    HostAllocator bootstrap = allocator_over(&callbacks);
+    auto* context = bootstrap.make<Context>(&callbacks);
+    if (context == nullptr) {
+        problems.add("out of host memory");
+        return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    context->allocator_.adopt_count(bootstrap);
+    if (!context->device_.adopt(info, problems)) {
+        bootstrap.destroy(context);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (context->device_.caps().cpu != HEARTH_CPU_NONE)
+        context->native_ = reinterpret_cast<native::Device*>(info.device);
+    context->memory_.init(context->device_, info);
+    context->pipelines_.init(context->device_, context->allocator_);
+    context->log_ = info.log;
+    context->run_job_ = info.run_job;
+    context->verify_ = info.verify;
+    context->callback_user_ = info.callback_user_data;
+    context->frame_semaphore_ = info.frame_semaphore;
+    if (info.pipeline_cache == VK_NULL_HANDLE)
+        if (const hearth_result r = context->create_pipeline_cache(info); r != HEARTH_OK) {
+            problems.add("no pipeline cache: %s", gpu::name_of(r));
+            bootstrap.adopt_count(context->allocator_);
+            bootstrap.destroy(context);
+            return r;
+        }
+    *out = context;
+    return HEARTH_OK;
+}
+
+hearth_result Context::create_native(const hearth_native_info& info, Context** out,
+                                     gpu::Problems& problems) {
+    VkAllocationCallbacks callbacks{};
+    if (info.cpu_allocation != nullptr) callbacks = *info.cpu_allocation;
+    if ((callbacks.pfnAllocation == nullptr) != (callbacks.pfnFree == nullptr)) {
+        problems.add("hearth_native_info::cpu_allocation has not both functions");
+        return HEARTH_ERROR_INVALID_ARGUMENT;
+    }
+    HostAllocator bootstrap = allocator_over(&callbacks);
+    auto* const device = bootstrap.make<native::Device>();
+    if (device == nullptr) {
+        problems.add("out of host memory");
+        return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    hearth_result result = HEARTH_ERROR_UNSUPPORTED;
+    if (device->init(info, problems)) {
+        hearth_host_info host = hearth_host_info_default();
+        host.instance = device->instance();
+        host.physical_device = device->physical_device();
+        host.device = device->handle();
+        host.get_instance_proc_addr = native::get_instance_proc;
+        host.api_version = VK_API_VERSION_1_2;
+        host.features = native::Device::features();
+        host.cpu_allocation = info.cpu_allocation;
+        host.device_memory_budget = info.device_memory_budget;
+        host.log = info.log;
+        host.run_job = info.run_job;
+        host.callback_user_data = info.callback_user_data;
+        host.verify = info.verify;
+        result = create(host, out, problems);
+    }
+    if (result != HEARTH_OK) {
+        bootstrap.destroy(device);
+        return result;
+    }
+    (*out)->owns_native_ = true;
+    return HEARTH_OK;
+}
+
+hearth_result Context::create_pipeline_cache(const hearth_host_info& info) {
+    const hearth_result result =
+        pipeline_cache_.create(device_, device_.properties(),
+                               {static_cast<const std::byte*>(info.pipeline_cache_data),
+                                static_cast<size_t>(info.pipeline_cache_bytes)});
+    if (result != HEARTH_OK || info.pipeline_cache_bytes == 0 || pipeline_cache_.is_filled() ||
+        log_ == nullptr)
+        return result;
+    FixedText<256> text;
+    text.set("the saved pipeline cache is ignored: %s", pipeline_cache_.why_not());
+    log_(callback_user_, HEARTH_LOG_INFO, "pipeline cache", text.c_str());
+    return result;
+}
+
+hearth_result Context::destroy() {
+    if (live_sessions_ > 0 || programs_ > 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%u sessions and %u programs are still alive",
+                    live_sessions_, programs_);
+    if (live_converters_ > 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%u converters are still alive", live_converters_);
+    for (Session* s = sessions_; s != nullptr; s = s->next)
+        if (s->has_jobs()) return fail(HEARTH_ERROR_WRONG_ORDER, "a pipeline job is still running");
+    while (sessions_ != nullptr) free_session(*sessions_);
+    while (converters_ != nullptr) free_converter(*converters_);
+    if (arenas_ > 0) return fail(HEARTH_ERROR_WRONG_ORDER, "%u arenas are still alive", arenas_);
+    VkAllocationCallbacks callbacks = callbacks_;
+    HostAllocator survivor = allocator_over(&callbacks);
+    native::Device* const native = owns_native_ ? native_ : nullptr;
+    survivor.destroy(this);
+    survivor.destroy(native);
+    return HEARTH_OK;
+}
+
+hearth_result Context::begin_frame(uint64_t serial, uint64_t completed_serial) {
+    if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (completed_serial == HEARTH_COMPLETED_BY_SEMAPHORE) {
+        if (frame_semaphore_ == VK_NULL_HANDLE)
+            return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                        "begin_frame: hearth_host_info::frame_semaphore was not given");
+        if (const hearth_result r = device_.check(device_.vk().GetSemaphoreCounterValue(
+                device_.handle(), frame_semaphore_, &completed_serial));
+            r != HEARTH_OK)
+            return fail(r, "begin_frame: cannot read frame_semaphore");
+    }
+    if (serial < serial_ || completed_serial < completed_ || completed_serial >= serial)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "begin_frame(%llu, %llu) after (%llu, %llu): serials must not decrease, and "
+                    "the completed one must be smaller",
+                    static_cast<unsigned long long>(serial),
+                    static_cast<unsigned long long>(completed_serial),
+                    static_cast<unsigned long long>(serial_),
+                    static_cast<unsigned long long>(completed_));
+    serial_ = serial;
+    completed_ = completed_serial;
+    for (Session* s = sessions_; s != nullptr;) {
+        Session* next = s->next;
+        if (s->is_retired() && s->retired_serial() <= completed_ && !s->has_jobs())
+            free_session(*s);
+        else
+            s->collect();
+        s = next;
+    }
+    for (Converter* c = converters_; c != nullptr;) {
+        Converter* next = c->next;
+        if (c->is_retired() && c->retired_serial() <= completed_) free_converter(*c);
+        c = next;
+    }
+    return HEARTH_OK;
+}
+
+hearth_result Context::drop_frame(uint64_t serial, gpu::Problems& lost) {
+    if (device_.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (serial > serial_ || serial <= completed_)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "frame_dropped(%llu): begin_frame has told of serials up to %llu, of which "
+                    "those up to %llu have completed",
+                    static_cast<unsigned long long>(serial),
+                    static_cast<unsigned long long>(serial_),
+                    static_cast<unsigned long long>(completed_));
+    for (Session* s = sessions_; s != nullptr; s = s->next) s->take_back(serial, lost);
+    for (Converter* c = converters_; c != nullptr; c = c->next) c->take_back(serial);
+    return HEARTH_OK;
+}
+
+hearth_result Context::fail(hearth_result result, const char* format, ...) {
+    error_.clear();
+    va_list arguments;
+    va_start(arguments, format);
+    error_.append_list(format, arguments);
+    va_end(arguments);
+    if (log_ != nullptr) log_(callback_user_, HEARTH_LOG_ERROR, "context", error_.c_str());
+    return result;
+}
+
+hearth_result Context::verify(std::span<const std::byte> bytes, bool is_package,
+                              hearth_trust trust) {
+    if (verify_ == nullptr) return HEARTH_OK;
+    const hearth_load_request request{bytes.data(), bytes.size(), is_package ? 1u : 0u, trust};
+    const hearth_result result = verify_(callback_user_, &request);
+    if (result == HEARTH_OK) return HEARTH_OK;
+    return fail(HEARTH_ERROR_UNTRUSTED, "%s: the host's verify callback refused it with %s (%d)",
+                is_package ? "package" : "program", gpu::name_of(result), static_cast<int>(result));
+}
+
+void Context::add(Session& session) {
+    session.next = sessions_;
+    if (sessions_ != nullptr) sessions_->previous = &session;
+    sessions_ = &session;
+    ++live_sessions_;
+}
+
+void Context::add(Converter& converter) {
+    converter.next = converters_;
+    if (converters_ != nullptr) converters_->previous = &converter;
+    converters_ = &converter;
+    ++live_converters_;
+}
+
+void Context::retire(Converter& converter) {
+    if (converter.is_retired()) return;
+    --live_converters_;
+    converter.retire(serial_);
+    if (serial_ <= completed_) free_converter(converter);
+}
+
+void Context::free_converter(Converter& converter) {
+    (converter.previous != nullptr ? converter.previous->next : converters_) = converter.next;
+    if (converter.next != nullptr) converter.next->previous = converter.previous;
+    allocator_.destroy(&converter);
+}
+
+void Context::retire(Session& session) {
+    if (session.is_retired()) return;
+    --live_sessions_;
+    session.retire(serial_);
+    if (session.retired_serial() <= completed_ && !session.has_jobs()) free_session(session);
+}
+
+void Context::free_session(Session& session) {
+    (session.previous != nullptr ? session.previous->next : sessions_) = session.next;
+    if (session.next != nullptr) session.next->previous = session.previous;
+    allocator_.destroy(&session);
+}
+
+}  // namespace hearth::runtime

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What one adopted device holds: memory, pipelines, programs, sessions, and the frame clock.
+
+#pragma once
+
+#include "core/handle_tag.hpp"
+#include "core/portable.hpp"
+#include "device/native/device.hpp"
+#include "device/vulkan/memory.hpp"
+#include "device/vulkan/pipeline.hpp"
+#include "device/vulkan/pipeline_cache.hpp"
+
+namespace hearth::runtime {
+
+class Converter;
+class Session;
+
+class Context : public HandleTag<0x48435458> {
+  public:
+    /// `info` is complete; its arrays need not outlive the call.
+    static hearth_result create(const hearth_host_info& info, Context** out,
+                                gpu::Problems& problems);
+    /// The same of this machine's CPU.
+    static hearth_result create_native(const hearth_native_info& info, Context** out,
+                                       gpu::Problems& problems);
+    hearth_result destroy();
+
+    hearth_result begin_frame(uint64_t serial, uint64_t completed_serial);
+    /// Takes back what was recorded with `serial`; `lost` has a line for each thing.
+    hearth_result drop_frame(uint64_t serial, gpu::Problems& lost);
+    /// 0 before the first begin_frame.
+    uint64_t serial() const { return serial_; }
+    uint64_t completed_serial() const { return completed_; }
+
+    gpu::Device& device() { return device_; }
+    const gpu::Device& device() const { return device_; }
+    /// Null for a Vulkan device.
+    native::Device* native() const { return native_; }
+    gpu::DeviceMemory& memory() { return memory_; }
+    const gpu::DeviceMemory& memory() const { return memory_; }
+    gpu::PipelineTable& pipelines() { return pipelines_; }
+    const gpu::PipelineTable& pipelines() const { return pipelines_; }
+    gpu::PipelineCache& pipeline_cache() { return pipeline_cache_; }
+    const gpu::PipelineCache& pipeline_cache() const { return pipeline_cache_; }
+    HostAllocator& allocator() { return allocator_; }
+    const HostAllocator& allocator() const { return allocator_; }
+
+    /// Keeps the sentence for hearth_context_error, logs it, and returns `result`.
+    HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
+    const char* error() const { return error_.c_str(); }
+
+    /// Asks the host whether the bytes may be loaded.
+    hearth_result verify(std::span<const std::byte> bytes, bool is_package, hearth_trust trust);
+
+    bool has_jobs() const { return run_job_ != nullptr; }
+    void run_job(void (*job)(void*), void* data) const { run_job_(callback_user_, job, data); }
+
+    void add(Session& session);
+    void add(Converter& converter);
+    void retire(Converter& converter);
+    /// Frees the session now or in the begin_frame that finds it unused.
+    void retire(Session& session);
+    /// A number that no other foreign program of this context has.
+    uint64_t next_foreign_owner() { return ++foreign_programs_; }
+    void count_program(int change) { programs_ += static_cast<uint32_t>(change); }
+    void count_arena(int change) { arenas_ += static_cast<uint32_t>(change); }
+    uint32_t session_count() const { return live_sessions_; }
+
+  private:
+    friend class hearth::HostAllocator;
+    explicit Context(const VkAllocationCallbacks* callbacks);
+    ~Context() = default;
+    void free_session(Session& session);
+    void free_converter(Converter& converter);
+    hearth_result create_pipeline_cache(const hearth_host_info& info);
+
+    VkAllocationCallbacks callbacks_{};
+    HostAllocator allocator_;
+    gpu::Device device_;
+    native::Device* native_ = nullptr;
+    bool owns_native_ = false;
+    gpu::DeviceMemory memory_;
+    gpu::PipelineCache pipeline_cache_;
+    gpu::PipelineTable pipelines_;
+    hearth_log_callback log_ = nullptr;
+    hearth_job_callback run_job_ = nullptr;
+    hearth_verify_callback verify_ = nullptr;
+    uint64_t foreign_programs_ = 0;  ///< loaded so far
+    void* callback_user_ = nullptr;
+    VkSemaphore frame_semaphore_ = VK_NULL_HANDLE;
+    uint64_t serial_ = 0, completed_ = 0;
+    Session* sessions_ = nullptr;      ///< live and retired
+    Converter* converters_ = nullptr;  ///< live and retired
+    uint32_t live_sessions_ = 0, live_converters_ = 0, programs_ = 0, arenas_ = 0;
+    FixedText<1024> error_;
+};
+
+}  // namespace hearth::runtime

@@ -1,0 +1,479 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A conversion is one dispatch between two barriers.  Its two operands are descriptors, because an image
+// has no address; their sets are all made when the converter is, one for each recording in flight, and
+// written when a recording uses them.
+
+#include "device/session/converter.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace hearth::runtime {
+
+namespace {
+
+#include "device/session/image_kernels.inc"
+
+/// The push constants of both kernels (shaders/*.comp).
+struct Push {
+    int32_t region[4];
+    uint32_t extent[4];
+    uint32_t swizzle[4];
+    float scale[4], bias[4];
+};
+static_assert(sizeof(Push) == 80);
+
+constexpr uint32_t kTile = 8;  // local size of both kernels, along both axes
+constexpr uint32_t kMostExtent = 1 << 15;
+constexpr hearth_conversion_flags kKnownFlags =
+    HEARTH_CONVERSION_CHANNELS_LAST | HEARTH_CONVERSION_LINEAR | HEARTH_CONVERSION_FLIP_X |
+    HEARTH_CONVERSION_FLIP_Y | HEARTH_CONVERSION_SRGB;
+
+/// As what kind of numbers a shader reads an image of this format; empty: it cannot.
+std::span<const uint32_t> reader_of(uint32_t format) {
+    const std::span<const uint32_t> real = kFloatImageToTensor, natural = kUintImageToTensor,
+                                    whole = kIntImageToTensor;
+    // VkFormat numbers run through UNORM, SNORM, USCALED, SSCALED, UINT, SINT and a seventh (SRGB of
+    // 8 bits, SFLOAT of 16) for each arrangement of components, but for the packed 2_10_10_10.
+    const auto in_runs = [&](uint32_t first, uint32_t length) {
+        const uint32_t kind = (format - first) % length;
+        return kind == 4 ? natural : kind == 5 ? whole : real;
+    };
+    const auto within = [&](VkFormat first, VkFormat last) {
+        return format >= static_cast<uint32_t>(first) && format <= static_cast<uint32_t>(last);
+    };
+    if (within(VK_FORMAT_R4G4_UNORM_PACK8, VK_FORMAT_A1R5G5B5_UNORM_PACK16)) return real;
+    if (within(VK_FORMAT_R8_UNORM, VK_FORMAT_A8B8G8R8_SRGB_PACK32))
+        return in_runs(VK_FORMAT_R8_UNORM, 7);
+    if (within(VK_FORMAT_A2R10G10B10_UNORM_PACK32, VK_FORMAT_A2B10G10R10_SINT_PACK32))
+        return in_runs(VK_FORMAT_A2R10G10B10_UNORM_PACK32, 6);
+    if (within(VK_FORMAT_R16_UNORM, VK_FORMAT_R16G16B16A16_SFLOAT))
+        return in_runs(VK_FORMAT_R16_UNORM, 7);
+    if (within(VK_FORMAT_R32_UINT, VK_FORMAT_R32G32B32A32_SFLOAT)) {
+        const uint32_t kind = (format - VK_FORMAT_R32_UINT) % 3;
+        return kind == 0 ? natural : kind == 1 ? whole : real;
+    }
+    if (within(VK_FORMAT_B10G11R11_UFLOAT_PACK32, VK_FORMAT_D32_SFLOAT)) return real;
+    if (format == VK_FORMAT_S8_UINT) return natural;
+    if (within(VK_FORMAT_BC1_RGB_UNORM_BLOCK, VK_FORMAT_BC7_SRGB_BLOCK)) return real;
+    return {};
+}
+
+// SPIR-V's image formats (3.11) that every device with storage images writes without a further feature.
+struct StorageFormat {
+    VkFormat format;
+    uint32_t spirv;
+};
+constexpr StorageFormat kStorageFormats[] = {
+    {VK_FORMAT_R32G32B32A32_SFLOAT, 1}, {VK_FORMAT_R16G16B16A16_SFLOAT, 2},
+    {VK_FORMAT_R32_SFLOAT, 3},          {VK_FORMAT_R8G8B8A8_UNORM, 4},
+    {VK_FORMAT_R8G8B8A8_SNORM, 5},
+};
+
+constexpr size_t kWriterWords = std::size(kTensorToImage);
+
+/// The kernel that writes images of this format: the one there is, with the format in its OpTypeImage.
+/// False if it cannot be written.
+bool write_kernel(uint32_t format, uint32_t (&code)[kWriterWords]) {
+    const auto known = std::find_if(std::begin(kStorageFormats), std::end(kStorageFormats),
+                                    [&](const StorageFormat& f) { return f.format == format; });
+    if (known == std::end(kStorageFormats)) return false;
+    std::copy(std::begin(kTensorToImage), std::end(kTensorToImage), code);
+    constexpr uint32_t kHeaderWords = 5, kOpTypeImage = 25, kFormatOperand = 8;
+    for (size_t at = kHeaderWords; at < kWriterWords; at += code[at] >> 16)
+        if ((code[at] & 0xffffu) == kOpTypeImage) code[at + kFormatOperand] = known->spirv;
+    return true;
+}
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+uint64_t tensor_bytes(const hearth_conversion_info& info) {
+    return uint64_t{info.tensor_width} * info.tensor_height * info.channels * sizeof(float);
+}
+
+/// Of the image: the region that is converted; without an extent the whole level.
+VkRect2D region_of(const hearth_conversion_info& info) {
+    if (info.region_width == 0 && info.region_height == 0)
+        return {{0, 0}, {info.image_width, info.image_height}};
+    return {{static_cast<int32_t>(info.region_x), static_cast<int32_t>(info.region_y)},
+            {info.region_width, info.region_height}};
+}
+
+}  // namespace
+
+hearth_result Converter::create(Context& context, const hearth_converter_create_info& info,
+                                Converter** out) {
+    auto* converter = context.allocator().make<Converter>(context);
+    if (converter == nullptr)
+        return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "converter: out of host memory");
+    if (const hearth_result r = converter->init(info); r != HEARTH_OK) {
+        (void)context.fail(r, "%s", converter->error());
+        context.allocator().destroy(converter);
+        return r;
+    }
+    context.add(*converter);
+    *out = converter;
+    return HEARTH_OK;
+}
+
+hearth_result Converter::init(const hearth_converter_create_info& info) {
+    if (context_->device().is_lost())
+        return fail(HEARTH_ERROR_DEVICE_LOST, "converter: the device is lost");
+    if (context_->native() != nullptr)
+        return fail(HEARTH_ERROR_UNSUPPORTED, "converter: a native device has no images");
+    direction_ = info.direction;
+    if (direction_ != HEARTH_IMAGE_TO_TENSOR && direction_ != HEARTH_TENSOR_TO_IMAGE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "converter: direction is %d, expected 0 or 1",
+                    static_cast<int>(direction_));
+    constexpr uint32_t kMostRecordings = 1 << 14;
+    if (info.recordings_in_flight == 0 || info.recordings_in_flight > kMostRecordings)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "converter: recordings_in_flight is %u, expected 1..%u",
+                    info.recordings_in_flight, kMostRecordings);
+    uint32_t writer[kWriterWords];
+    std::span<const uint32_t> spirv = writer;
+    if (to_tensor()) {
+        spirv = reader_of(info.format);
+        if (spirv.empty())
+            return fail(HEARTH_ERROR_UNSUPPORTED,
+                        "converter: images of VkFormat %u cannot be read; expected one of colour "
+                        "(components of up to 32 bits), depth, stencil or BC",
+                        info.format);
+    } else if (!write_kernel(info.format, writer)) {
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "converter: images of VkFormat %u cannot be written; expected "
+                    "R8G8B8A8_UNORM (37), R8G8B8A8_SNORM (38), R16G16B16A16_SFLOAT (97), "
+                    "R32_SFLOAT (100) or R32G32B32A32_SFLOAT (109)",
+                    info.format);
+    }
+    if (const hearth_result r = create_layouts(); r != HEARTH_OK)
+        return fail(r, "converter: cannot create its layouts");
+    if (const hearth_result r = create_pipeline(spirv); r != HEARTH_OK)
+        return fail(r, "converter: cannot create its pipeline");
+    if (const hearth_result r = create_sets(info.recordings_in_flight); r != HEARTH_OK)
+        return fail(r, "converter: cannot create %u descriptor sets", info.recordings_in_flight);
+    return HEARTH_OK;
+}
+
+hearth_result Converter::create_layouts() {
+    gpu::Device& device = context_->device();
+    const VkDescriptorSetLayoutBinding bindings[] = {
+        {0, VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, 1, VK_SHADER_STAGE_COMPUTE_BIT, nullptr},
+        {1, to_tensor() ? VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, 1,
+         VK_SHADER_STAGE_COMPUTE_BIT, nullptr}};
+    VkDescriptorSetLayoutCreateInfo set_info{};
+    set_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+    set_info.bindingCount = 2;
+    set_info.pBindings = bindings;
+    if (const hearth_result r = device.check(device.vk().CreateDescriptorSetLayout(
+            device.handle(), &set_info, device.callbacks(), &set_layout_));
+        r != HEARTH_OK)
+        return set_layout_ = VK_NULL_HANDLE, r;
+    const VkPushConstantRange range{VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof(Push)};
+    VkPipelineLayoutCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+    info.setLayoutCount = 1;
+    info.pSetLayouts = &set_layout_;
+    info.pushConstantRangeCount = 1;
+    info.pPushConstantRanges = &range;
+    const hearth_result r = device.check(
+        device.vk().CreatePipelineLayout(device.handle(), &info, device.callbacks(), &layout_));
+    if (r != HEARTH_OK) layout_ = VK_NULL_HANDLE;
+    return r;
+}
+
+hearth_result Converter::create_pipeline(std::span<const uint32_t> spirv) {
+    gpu::Device& device = context_->device();
+    const gpu::DeviceFunctions& vk = device.vk();
+    VkShaderModuleCreateInfo module_info{};
+    module_info.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+    module_info.codeSize = spirv.size_bytes();
+    module_info.pCode = spirv.data();
+    VkComputePipelineCreateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+    info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+    info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+    info.stage.pName = "main";
+    info.layout = layout_;
+    if (const hearth_result r = device.check(vk.CreateShaderModule(
+            device.handle(), &module_info, device.callbacks(), &info.stage.module));
+        r != HEARTH_OK)
+        return r;
+    const VkResult result = vk.CreateComputePipelines(device.handle(), device.pipeline_cache(), 1,
+                                                      &info, device.callbacks(), &pipeline_);
+    vk.DestroyShaderModule(device.handle(), info.stage.module, device.callbacks());
+    if (result == VK_SUCCESS) {
+        device.set_name(VK_OBJECT_TYPE_PIPELINE, gpu::handle_bits(pipeline_),
+                        to_tensor() ? "hearth image to tensor" : "hearth tensor to image");
+        return HEARTH_OK;
+    }
+    pipeline_ = VK_NULL_HANDLE;
+    const hearth_result r = device.check(result);
+    return r == HEARTH_ERROR_INTERNAL ? HEARTH_ERROR_PIPELINE : r;
+}
+
+hearth_result Converter::create_sets(uint32_t count) {
+    gpu::Device& device = context_->device();
+    if (!slots_.resize(context_->allocator(), count)) return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    const VkDescriptorPoolSize sizes[] = {
+        {VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, count},
+        {to_tensor() ? VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, count}};
+    VkDescriptorPoolCreateInfo pool_info{};
+    pool_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
+    pool_info.maxSets = count;
+    pool_info.poolSizeCount = 2;
+    pool_info.pPoolSizes = sizes;
+    if (const hearth_result r = device.check(device.vk().CreateDescriptorPool(
+            device.handle(), &pool_info, device.callbacks(), &pool_));
+        r != HEARTH_OK)
+        return pool_ = VK_NULL_HANDLE, r;
+    VkDescriptorSetAllocateInfo info{};
+    info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
+    info.descriptorPool = pool_;
+    info.descriptorSetCount = 1;
+    info.pSetLayouts = &set_layout_;
+    for (size_t i = 0; i < slots_.size(); ++i)
+        if (const hearth_result r = device.check(
+                device.vk().AllocateDescriptorSets(device.handle(), &info, &slots_[i].set));
+            r != HEARTH_OK)
+            return r;
+    return HEARTH_OK;
+}
+
+Converter::~Converter() {
+    const gpu::Device& device = context_->device();
+    const gpu::DeviceFunctions& vk = device.vk();
+    if (pool_ != VK_NULL_HANDLE)
+        vk.DestroyDescriptorPool(device.handle(), pool_, device.callbacks());
+    if (pipeline_ != VK_NULL_HANDLE)
+        vk.DestroyPipeline(device.handle(), pipeline_, device.callbacks());
+    if (layout_ != VK_NULL_HANDLE)
+        vk.DestroyPipelineLayout(device.handle(), layout_, device.callbacks());
+    if (set_layout_ != VK_NULL_HANDLE)
+        vk.DestroyDescriptorSetLayout(device.handle(), set_layout_, device.callbacks());
+}
+
+void Converter::take_back(uint64_t serial) {
+    for (size_t i = 0; i < slots_.size(); ++i)
+        if (slots_[i].serial == serial) slots_[i].serial = 0;
+}
+
+VkImageLayout Converter::used_layout(const hearth_conversion_info& info) const {
+    const auto given = static_cast<VkImageLayout>(info.image_layout_before);
+    if (given == VK_IMAGE_LAYOUT_GENERAL || !to_tensor()) return VK_IMAGE_LAYOUT_GENERAL;
+    const bool is_readable = given == VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL ||
+                             given == VK_IMAGE_LAYOUT_DEPTH_STENCIL_READ_ONLY_OPTIMAL;
+    return is_readable ? given : VK_IMAGE_LAYOUT_SHADER_READ_ONLY_OPTIMAL;
+}
+
+gpu::Scope Converter::image_scope() const {
+    return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            to_tensor() ? VK_ACCESS_SHADER_READ_BIT : VK_ACCESS_SHADER_WRITE_BIT};
+}
+gpu::Scope Converter::tensor_scope() const {
+    return {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+            to_tensor() ? VK_ACCESS_SHADER_WRITE_BIT : VK_ACCESS_SHADER_READ_BIT};
+}
+
+hearth_result Converter::check(const hearth_conversion_info& info) {
+    if (context_->device().is_lost())
+        return fail(HEARTH_ERROR_DEVICE_LOST, "conversion: the device is lost");
+    if (context_->serial() == 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "conversion: before the first hearth_begin_frame");
+    if (info.command_buffer == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: command_buffer is null");
+    if (info.barriers != HEARTH_BARRIERS_SDK && info.barriers != HEARTH_BARRIERS_HOST)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: barriers is %d, expected 0 or 1",
+                    static_cast<int>(info.barriers));
+    if ((info.flags & ~kKnownFlags) != 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: flags 0x%x has bits that are none",
+                    info.flags);
+    if (const hearth_result r = check_image(info); r != HEARTH_OK) return r;
+    return check_tensor(info);
+}
+
+hearth_result Converter::check_image(const hearth_conversion_info& info) {
+    if (info.image == VK_NULL_HANDLE || info.view == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: %s is null",
+                    info.image == VK_NULL_HANDLE ? "image" : "view");
+    if (info.aspect == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: aspect is 0");
+    if (info.image_width == 0 || info.image_height == 0 || info.image_width > kMostExtent ||
+        info.image_height > kMostExtent)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "conversion: the image is %ux%u, expected 1..%u",
+                    info.image_width, info.image_height, kMostExtent);
+    const VkRect2D region = region_of(info);
+    const auto outside = [](uint32_t begin, uint32_t size, uint32_t all) {
+        return size == 0 || begin >= all || size > all - begin;
+    };
+    if (outside(static_cast<uint32_t>(region.offset.x), region.extent.width, info.image_width) ||
+        outside(static_cast<uint32_t>(region.offset.y), region.extent.height, info.image_height))
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "conversion: the region %ux%u at (%u, %u) is not within the image of %ux%u",
+                    info.region_width, info.region_height, info.region_x, info.region_y,
+                    info.image_width, info.image_height);
+    if (info.barriers == HEARTH_BARRIERS_HOST &&
+        used_layout(info) != static_cast<VkImageLayout>(info.image_layout_before))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "conversion: with HEARTH_BARRIERS_HOST the image must be in %s, it is in "
+                    "VkImageLayout %u",
+                    to_tensor() ? "SHADER_READ_ONLY_OPTIMAL, DEPTH_STENCIL_READ_ONLY_OPTIMAL or "
+                                  "GENERAL"
+                                : "GENERAL",
+                    info.image_layout_before);
+    return HEARTH_OK;
+}
+
+hearth_result Converter::check_tensor(const hearth_conversion_info& info) {
+    constexpr uint32_t kMostChannels = 4, kZero = HEARTH_SWIZZLE_ZERO, kOne = HEARTH_SWIZZLE_ONE;
+    if (info.tensor_width == 0 || info.tensor_height == 0 || info.tensor_width > kMostExtent ||
+        info.tensor_height > kMostExtent || info.channels == 0 || info.channels > kMostChannels)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "conversion: the tensor is %ux%u of %u channels, expected 1..%u and 1..4",
+                    info.tensor_width, info.tensor_height, info.channels, kMostExtent);
+    // An image has all four of its components, or what Vulkan has in place of missing ones.
+    const uint32_t used = to_tensor() ? info.channels : kMostChannels;
+    const uint32_t sources = to_tensor() ? kMostChannels : info.channels;
+    for (uint32_t i = 0; i < used; ++i)
+        if (info.swizzle[i] >= sources && info.swizzle[i] != kZero && info.swizzle[i] != kOne)
+            return fail(
+                HEARTH_ERROR_INVALID_ARGUMENT,
+                "conversion: swizzle[%u] is %u, expected 0..%u, HEARTH_SWIZZLE_ZERO or _ONE", i,
+                info.swizzle[i], sources - 1);
+    const hearth_bound& tensor = info.tensor;
+    const uint64_t bytes = tensor_bytes(info);
+    const VkPhysicalDeviceLimits& limits = context_->device().limits();
+    if (tensor.buffer == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "conversion: tensor.buffer is null");
+    if (tensor.bytes < bytes)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "conversion: tensor has %llu bytes, %llu are needed",
+                    wide(tensor.bytes), wide(bytes));
+    if (bytes > limits.maxStorageBufferRange)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE,
+                    "conversion: tensor takes %llu bytes, a buffer descriptor at most %u",
+                    wide(bytes), limits.maxStorageBufferRange);
+    if ((tensor.usage & VK_BUFFER_USAGE_STORAGE_BUFFER_BIT) == 0 ||
+        tensor.offset % limits.minStorageBufferOffsetAlignment != 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "conversion: tensor is in a buffer of usage 0x%x at offset %llu; it needs "
+                    "STORAGE_BUFFER usage and a multiple of %llu",
+                    tensor.usage, wide(tensor.offset),
+                    wide(limits.minStorageBufferOffsetAlignment));
+    return HEARTH_OK;
+}
+
+void Converter::record_edge(const hearth_conversion_info& info, bool is_leading) const {
+    const gpu::Device& device = context_->device();
+    const uint32_t own = device.queue_family();
+    const auto foreign = [&](const hearth_scope& scope) {
+        return scope.queue_family != HEARTH_QUEUE_FAMILY_SAME && scope.queue_family != own;
+    };
+    const hearth_scope& image = is_leading ? info.image_before : info.image_after;
+    const hearth_scope& tensor = is_leading ? info.tensor.before : info.tensor.after;
+    const gpu::Scope image_host{image.stages, image.access};
+    gpu::ImageBarrier change;
+    change.image = info.image;
+    change.range = {info.aspect, info.mip_level, 1, info.array_layer, 1};
+    change.before = is_leading ? image_host : image_scope();
+    change.after = is_leading ? image_scope() : image_host;
+    const VkImageLayout used = used_layout(info);
+    const auto given =
+        static_cast<VkImageLayout>(is_leading ? info.image_layout_before : info.image_layout_after);
+    // Afterwards, undefined stands for: as it is.
+    const VkImageLayout host = !is_leading && given == VK_IMAGE_LAYOUT_UNDEFINED ? used : given;
+    change.old_layout = is_leading ? host : used;
+    change.new_layout = is_leading ? used : host;
+    if (foreign(image)) {
+        change.from_family = is_leading ? image.queue_family : own;
+        change.to_family = is_leading ? own : image.queue_family;
+    }
+    gpu::OwnershipTransfer transfer{info.tensor.buffer,
+                                    info.tensor.offset,
+                                    info.tensor.bytes,
+                                    is_leading ? tensor.queue_family : own,
+                                    is_leading ? own : tensor.queue_family,
+                                    is_leading ? gpu::Scope{} : tensor_scope(),
+                                    is_leading ? tensor_scope() : gpu::Scope{}};
+    const bool transfers = foreign(tensor);
+    const gpu::Scope tensor_host =
+        transfers ? gpu::Scope{} : gpu::Scope{tensor.stages, tensor.access};
+    gpu::record_barrier(device, info.command_buffer, is_leading ? tensor_host : tensor_scope(),
+                        is_leading ? tensor_scope() : tensor_host,
+                        {&transfer, transfers ? size_t{1} : size_t{0}});
+    gpu::record_image_barrier(device, info.command_buffer, change);
+}
+
+void Converter::update(const Slot& slot, const hearth_conversion_info& info) const {
+    const VkDescriptorBufferInfo buffer{info.tensor.buffer, info.tensor.offset, tensor_bytes(info)};
+    const VkDescriptorImageInfo image{VK_NULL_HANDLE, info.view, used_layout(info)};
+    VkWriteDescriptorSet writes[2]{};
+    for (uint32_t i = 0; i < 2; ++i) {
+        writes[i].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
+        writes[i].dstSet = slot.set;
+        writes[i].dstBinding = i;
+        writes[i].descriptorCount = 1;
+    }
+    writes[0].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    writes[0].pBufferInfo = &buffer;
+    writes[1].descriptorType =
+        to_tensor() ? VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE : VK_DESCRIPTOR_TYPE_STORAGE_IMAGE;
+    writes[1].pImageInfo = &image;
+    const gpu::Device& device = context_->device();
+    device.vk().UpdateDescriptorSets(device.handle(), 2, writes, 0, nullptr);
+}
+
+hearth_result Converter::record(const hearth_conversion_info& info) {
+    if (const hearth_result r = check(info); r != HEARTH_OK) return r;
+    Slot& slot = slots_[next_slot_];
+    if (slot.serial > context_->completed_serial())
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "conversion: all %zu recordings_in_flight are in flight", slots_.size());
+    slot.serial = context_->serial();
+    next_slot_ = (next_slot_ + 1) % slots_.size();
+    update(slot, info);
+
+    const gpu::Device& device = context_->device();
+    const gpu::DeviceFunctions& vk = device.vk();
+    const VkCommandBuffer commands = info.command_buffer;
+    gpu::begin_label(device, commands, to_tensor() ? "image to tensor" : "tensor to image");
+    if (info.barriers == HEARTH_BARRIERS_SDK) record_edge(info, /*is_leading=*/true);
+    const VkRect2D region = region_of(info);
+    Push push{};
+    push.region[0] = region.offset.x;
+    push.region[1] = region.offset.y;
+    push.region[2] = static_cast<int32_t>(region.extent.width);
+    push.region[3] = static_cast<int32_t>(region.extent.height);
+    push.extent[0] = info.tensor_width;
+    push.extent[1] = info.tensor_height;
+    push.extent[2] = info.channels;
+    push.extent[3] = info.flags;
+    std::copy(std::begin(info.swizzle), std::end(info.swizzle), push.swizzle);
+    std::copy(std::begin(info.scale), std::end(info.scale), push.scale);
+    std::copy(std::begin(info.bias), std::end(info.bias), push.bias);
+    vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline_);
+    vk.CmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout_, 0, 1, &slot.set, 0,
+                             nullptr);
+    vk.CmdPushConstants(commands, layout_, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof push, &push);
+    const auto tiles = [](uint32_t extent) { return (extent + kTile - 1) / kTile; };
+    if (to_tensor())
+        vk.CmdDispatch(commands, tiles(info.tensor_width), tiles(info.tensor_height), 1);
+    else
+        vk.CmdDispatch(commands, tiles(region.extent.width), tiles(region.extent.height), 1);
+    if (info.barriers == HEARTH_BARRIERS_SDK) record_edge(info, /*is_leading=*/false);
+    gpu::end_label(device, commands);
+    return HEARTH_OK;
+}
+
+hearth_result Converter::fail(hearth_result result, const char* format, ...) {
+    error_.clear();
+    va_list arguments;
+    va_start(arguments, format);
+    error_.append_list(format, arguments);
+    va_end(arguments);
+    return result;
+}
+
+}  // namespace hearth::runtime

@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What was recorded and never submitted.  Each thing that was recorded keeps its serial until this
+// has completed, so that it can be found again and taken back.
+
+#include "device/session/session.hpp"
+
+namespace hearth::runtime {
+
+namespace {
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+}  // namespace
+
+void Session::take_back(uint64_t serial, gpu::Problems& lost) {
+    const uint32_t before = lost.count;
+    const auto tell = [&](const char* what) { lost.add("session %s: %s", name_.c_str(), what); };
+    if (setup_serial_ == serial) {
+        setup_serial_ = earlier_setup_;
+        earlier_setup_ = 0;
+        ++dropped_setups_;
+        tell(is_set_up() ? "a repeated setup is lost" : "setup is due again");
+    } else if (earlier_setup_ == serial) {
+        earlier_setup_ = 0;
+    }
+
+    upload_ring_.take_back(serial, [&](const ByteRing::Segment& segment) {
+        if (segment.tag == kInputUpload) return;  // its entry is to be recorded again: see below
+        ++dropped_uploads_;
+        if (segment.tag == kBrainUpload) return tell("a brain is lost");
+        if (segment.tag == kForgetUpload) return tell("a forgetting is lost");
+        lost.add("session %s: an upload of %llu bytes to %s is lost", name_.c_str(),
+                 wide(segment.bytes), view().text(view().slots()[segment.tag].name));
+    });
+    if (cleared_serial_ == serial) {
+        cleared_serial_ = 0;
+        ++dropped_uploads_;
+        tell("a forgetting is lost");
+    }
+
+    // One that was released, and is no longer among readbacks_, needs its bytes no longer either.
+    readback_ring_.take_back(serial, [&](const ByteRing::Segment&) { ++dropped_readbacks_; });
+    for (Readback& readback : readbacks_) {
+        if (!readback.is_active || readback.serial != serial || readback.is_dropped) continue;
+        readback.is_dropped = true;
+        lost.add("session %s: a readback of %llu bytes is lost", name_.c_str(),
+                 wide(readback.bytes));
+    }
+
+    for (size_t e = 0; e < entries_.size(); ++e) {
+        EntryFacts& entry = entries_[e];
+        if (entry.last_serial == 0 || serial < entry.first_serial || serial > entry.last_serial)
+            continue;
+        // What was recorded of the run after `serial` went on from what was not there.
+        entry.open = serial == entry.last_serial ? entry.last_start : Position{};
+        entry.is_taken_back = true;
+        lost.add("session %s: entry %s is to be recorded again, from step %u on", name_.c_str(),
+                 view().text(view().entries()[e].name), entry.open.step);
+        // Of the slices before, only the serials between which they lie are known.
+        if (entry.open.is_start()) entry.first_serial = 0;
+        entry.last_serial = entry.open.is_start() ? 0 : serial - 1;
+        entry.last_start = {};
+    }
+
+    for (RunSlot& slot : run_slots_)
+        if (slot.serial == serial) slot = {};
+    for (ProfileSlot& slot : profile_slots_)
+        if (slot.serial == serial) slot.is_dropped = true;
+    if (lost.count != before) dropped_serial_ = serial;
+}
+
+}  // namespace hearth::runtime

@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "device/session/loaded_program.hpp"
+
+#include "device/session/check_program.hpp"
+#include "program/brain.hpp"
+#include "program/package.hpp"
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+hearth_result result_of(StatusCode code) {
+    return code == StatusCode::kUnsupported       ? HEARTH_ERROR_VERSION_MISMATCH
+           : code == StatusCode::kInvalidArgument ? HEARTH_ERROR_INVALID_ARGUMENT
+                                                  : HEARTH_ERROR_CORRUPT_DATA;
+}
+
+namespace {
+
+/// Whether the device can run a profile of an open package; `why` says what it lacks.
+hearth_result check_profile(const Context& context, const PackageView& package, uint32_t index,
+                            hearth_trust trust, FixedText<512>& why) {
+    ProgramView view;
+    ViewError error;
+    if (!view.open(package.program(index), &error, package.weights())) {
+        why.set("%s", error.text.c_str());
+        return result_of(error.code);
+    }
+    const file::ProfileRecord& profile = package.profiles()[index];
+    const hearth_device_caps& caps = context.device().caps();
+    if (profile.shared_memory_bytes > caps.shared_memory_bytes) {
+        why.set("needs %u bytes of shared memory, the device has %u", profile.shared_memory_bytes,
+                caps.shared_memory_bytes);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    if (profile.subgroup_size != 0 &&
+        !context.device().can_have_subgroups_of(profile.subgroup_size, 1)) {
+        FixedText<64> have;
+        describe_subgroup_sizes(context.device(), have);
+        why.set("needs subgroups of %u, the device's have %s", profile.subgroup_size, have.c_str());
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    return check_program(context.device(), view, trust, why);
+}
+
+size_t words(size_t bytes) {
+    return (bytes + 7) / 8;
+}
+
+}  // namespace
+
+hearth_result LoadedProgram::adopt(Context& context, std::span<const std::byte> bytes,
+                                   std::span<const std::byte> outside,
+                                   std::span<const std::byte> agents, bool borrow,
+                                   hearth_trust trust, uint64_t shared_limit, LoadedProgram** out) {
+    HostAllocator& allocator = context.allocator();
+    auto* program = allocator.make<LoadedProgram>(context);
+    if (program == nullptr)
+        return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    if (!borrow) {
+        const size_t outside_at = words(bytes.size()),
+                     agents_at = outside_at + words(outside.size());
+        if (!program->copy_.resize(allocator, agents_at + words(agents.size()) + 1)) {
+            allocator.destroy(program);
+            return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY,
+                                "program: no host memory for %zu bytes",
+                                bytes.size() + outside.size() + agents.size());
+        }
+        const auto copied = [&](size_t at, std::span<const std::byte> from) {
+            if (!from.empty()) std::memcpy(program->copy_.data() + at, from.data(), from.size());
+            return std::as_bytes(std::span<const uint64_t>(program->copy_))
+                .subspan(8 * at, from.size());
+        };
+        bytes = copied(0, bytes);
+        outside = copied(outside_at, outside);
+        agents = copied(agents_at, agents);
+    }
+    program->agents_ = agents;
+    ViewError error;
+    if (!program->view_.open(bytes, &error, outside)) {
+        allocator.destroy(program);
+        return context.fail(result_of(error.code), "%s", error.text.c_str());
+    }
+    FixedText<512> why;
+    if (const hearth_result r = check_loading(context.device(), program->view_, trust, why);
+        r != HEARTH_OK) {
+        allocator.destroy(program);
+        return context.fail(r, "program: %s", why.c_str());
+    }
+    program->trust_ = trust;
+    if (trust == HEARTH_TRUST_FOREIGN) program->owner_ = context.next_foreign_owner();
+    if (const hearth_result r = program->read_code(shared_limit); r != HEARTH_OK) {
+        allocator.destroy(program);
+        return r;
+    }
+    if (!program->list_learned()) {
+        allocator.destroy(program);
+        return context.fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    }
+    program->schema_hash_ = brain_schema_hash(program->view_);
+    context.count_program(1);
+    *out = program;
+    return HEARTH_OK;
+}
+
+hearth_result LoadedProgram::find_functions() {
+    native::Device& device = *context_->native();
+    const std::span<const file::KernelRecord> kernels = view_.kernels();
+    Array<hearth_native_source> missing;
+    if (!missing.resize(context_->allocator(), kernels.size()) ||
+        !is_divisible_.resize(context_->allocator(), kernels.size()))
+        return context_->fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    size_t missing_count = 0;
+    for (size_t k = 0; k < kernels.size(); ++k) {
+        const NativeCode code = native_code(view_.spirv_of(kernels[k]));
+        is_divisible_[k] = code.is_divisible;
+        if (device.find(code.hash) == nullptr)
+            missing[missing_count++] = {code.hash, view_.text(kernels[k].name),
+                                        view_.text(kernels[k].source)};
+    }
+    const std::span<const hearth_native_source> all(missing.data(), missing_count);
+    device.build(view_.cpu(), all);
+    for (const hearth_native_source& source : all)
+        if (device.find(source.hash) == nullptr)
+            return context_->fail(
+                HEARTH_ERROR_NOT_FOUND,
+                "program: kernel %s (%016llx for %s) is in no table of hearth_native_info%s",
+                source.name, static_cast<unsigned long long>(source.hash), name_of(view_.cpu()),
+                device.can_build() ? ", and could not be built" : "");
+    return HEARTH_OK;
+}
+
+hearth_result LoadedProgram::read_code(uint64_t shared_limit) {
+    if (view_.cpu() != Cpu::kNone) return find_functions();
+    uint32_t most_ids = 0;
+    for (const file::KernelRecord& kernel : view_.kernels())
+        most_ids = std::max(most_ids, spirv_bound(view_.spirv_of(kernel)));
+    Array<SpirvId> ids;
+    if (!ids.resize(context_->allocator(), most_ids) ||
+        !is_divisible_.resize(context_->allocator(), view_.kernels().size()))
+        return context_->fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "program: out of host memory");
+    for (uint32_t k = 0; k < view_.kernels().size(); ++k) {
+        const file::KernelRecord& kernel = view_.kernels()[k];
+        SpirvFacts facts;
+        ViewError error;
+        if (!check_code(view_, kernel, ids, &facts, &error))
+            return context_->fail(result_of(error.code), "%s", error.text.c_str());
+        if (facts.shared_bytes > shared_limit)
+            return context_->fail(HEARTH_ERROR_CORRUPT_DATA,
+                                  "program: kernel %s: its code shares %llu bytes in a workgroup, "
+                                  "the package says %llu",
+                                  view_.text(kernel.name),
+                                  static_cast<unsigned long long>(facts.shared_bytes),
+                                  static_cast<unsigned long long>(shared_limit));
+        is_divisible_[k] = facts.is_divisible;
+        spirv_version_ = std::max(spirv_version_, facts.version);
+        if (facts.shared_bytes <= shared_bytes_) continue;
+        shared_bytes_ = facts.shared_bytes;
+        shared_kernel_ = k;
+    }
+    return HEARTH_OK;
+}
+
+hearth_result LoadedProgram::check_needs(FixedText<512>& error) const {
+    const gpu::Device& device = context_->device();
+    const uint32_t allowed = device.limits().maxComputeSharedMemorySize;
+    if (shared_bytes_ > allowed) {
+        error.set("kernel %s: shares %llu bytes in a workgroup, the device allows %u",
+                  view_.text(view_.kernels()[shared_kernel_].name),
+                  static_cast<unsigned long long>(shared_bytes_), allowed);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    const uint32_t newest = gpu::newest_spirv(device.api_version());
+    if (spirv_version_ > newest) {
+        error.set("its SPIR-V is of version 1.%u, Vulkan of the version in use takes up to 1.%u",
+                  spirv_version_ >> 8 & 0xff, newest >> 8 & 0xff);
+        return HEARTH_ERROR_UNSUPPORTED;
+    }
+    return HEARTH_OK;
+}
+
+bool LoadedProgram::list_learned() {
+    const std::span<const file::SlotRecord> slots = view_.slots();
+    const auto is_learned_slot = [&](uint32_t slot) {
+        return is_learned(static_cast<SlotKind>(slots[slot].kind));
+    };
+    const std::span<const uint32_t> order = view_.slots_by_name();
+    const auto count =
+        static_cast<size_t>(std::count_if(order.begin(), order.end(), is_learned_slot));
+    if (!learned_.resize(context_->allocator(), count)) return false;
+    std::copy_if(order.begin(), order.end(), learned_.begin(), is_learned_slot);
+    return true;
+}
+
+uint64_t LoadedProgram::parent_hash() const {
+    // Two threads may both work it out; they get the same.
+    if (!has_parent_hash_.load(std::memory_order_acquire)) {
+        parent_hash_.store(brain_parent_hash(view_), std::memory_order_relaxed);
+        has_parent_hash_.store(true, std::memory_order_release);
+    }
+    return parent_hash_.load(std::memory_order_relaxed);
+}
+
+hearth_result LoadedProgram::load(Context& context, std::span<const std::byte> bytes, bool borrow,
+                                  hearth_trust trust, LoadedProgram** out) {
+    if (const hearth_result r = context.verify(bytes, false, trust); r != HEARTH_OK) return r;
+    return adopt(context, bytes, {}, {}, borrow, trust, UINT64_MAX, out);
+}
+
+hearth_result LoadedProgram::load_package(Context& context, std::span<const std::byte> bytes,
+                                          bool borrow, hearth_trust trust, const char* profile,
+                                          LoadedProgram** out) {
+    if (const hearth_result r = context.verify(bytes, true, trust); r != HEARTH_OK) return r;
+    PackageView package;
+    ViewError error;
+    if (!package.open(bytes, &error))
+        return context.fail(result_of(error.code), "%s", error.text.c_str());
+    FixedText<1024> problems;
+    hearth_result result = HEARTH_ERROR_NOT_FOUND;
+    for (uint32_t i = 0; i < package.profiles().size(); ++i) {
+        const char* name = package.profiles()[i].name;
+        if (profile != nullptr && std::strcmp(name, profile) != 0) continue;
+        FixedText<512> why;
+        result = check_profile(context, package, i, trust, why);
+        if (result == HEARTH_OK) {
+            result = adopt(context, package.program(i), package.weights(), package.agents(), borrow,
+                           trust, package.profiles()[i].shared_memory_bytes, out);
+            if (result == HEARTH_OK) result = (*out)->check_needs(why);
+            if (result == HEARTH_OK) return result;
+            if (*out == nullptr) return result;
+            (*out)->close();
+            *out = nullptr;
+        }
+        problems.append("%sprofile %s: %s", problems.empty() ? "" : "; ", name, why.c_str());
+    }
+    if (problems.empty()) return context.fail(result, "package: no profile is named '%s'", profile);
+    return context.fail(result, "package: %s", problems.c_str());
+}
+
+void LoadedProgram::close() {
+    if (is_closed_) return;
+    is_closed_ = true;
+    context_->count_program(-1);
+    release();
+}
+
+void LoadedProgram::release() {
+    if (--uses_ == 0) context_->allocator().destroy(this);
+}
+
+}  // namespace hearth::runtime

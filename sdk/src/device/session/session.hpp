@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// A program with memory.  session.cpp makes it, build.cpp builds its pipelines, record.cpp records
+// entries, transfer.cpp moves slots in and out, dropped.cpp takes back what was never submitted,
+// profile.cpp reads timestamps.
+
+#pragma once
+
+#include "core/portable.hpp"
+#include "device/session/arena.hpp"
+#include "device/session/loaded_program.hpp"
+#include "device/session/ring.hpp"
+#include "device/vulkan/barrier.hpp"
+#include "program/brain.hpp"
+
+#include <compare>
+
+namespace hearth::runtime {
+
+/// The buffers of a session, one memory block each.
+enum BufferId : uint32_t {
+    kWeightsBuffer,
+    kArenaBuffer,
+    kRunBuffer,
+    kInitialBuffer,
+    kUploadBuffer,
+    kReadbackBuffer,
+    kShadowBuffer,
+    kBufferCount,
+};
+
+/// What a segment of the upload ring is for: a slot's index, or one of these.
+inline constexpr uint32_t kBrainUpload = 0xffffffffu, kForgetUpload = 0xfffffffeu;
+inline constexpr uint32_t kInputUpload = 0xfffffffdu;  ///< inputs by value of one recording
+
+/// Bytes of each buffer; 0: not needed.
+struct MemoryPlan {
+    Checked bytes[kBufferCount];
+};
+
+/// Calls visit(slot, staged_offset) for each slot with first contents; the offsets are where they
+/// lie in kInitialBuffer, one after the other.
+template <class Visit>
+void for_each_initial(const ProgramView& view, Visit visit) {
+    uint64_t at = 0;
+    for (const file::SlotRecord& slot : view.slots()) {
+        if (slot.data_offset == kZeroFilled || slot.bytes == 0) continue;
+        visit(slot, at);
+        at += (slot.bytes + 15) / 16 * 16;
+    }
+}
+
+/// How far the recording of an entry has come: the next step, and how many parts of it are done.
+struct Position {
+    uint32_t step = 0, part = 0;
+    bool is_start() const { return step == 0 && part == 0; }
+    friend auto operator<=>(const Position&, const Position&) = default;
+};
+
+class Session : public HandleTag<0x48534553> {
+  public:
+    /// What the buffers take; an error where one is larger than the device allows.
+    static hearth_result plan_memory(const gpu::Device& device, const ProgramView& view,
+                                     const hearth_session_create_info& info, MemoryPlan& out,
+                                     FixedText<512>& error);
+    static hearth_result query_memory(Context& context, const hearth_session_create_info& info,
+                                      const LoadedProgram& program, hearth_memory_needs& out);
+    static hearth_result create(Context& context, const hearth_session_create_info& info,
+                                LoadedProgram& program, Session** out);
+
+    // build.cpp
+    hearth_result build(uint32_t max_pipelines);
+    hearth_result build_async();
+    /// HEARTH_OK once every pipeline is ready; else the first failure, or HEARTH_NOT_READY.
+    hearth_result pipelines_status(uint32_t* ready_count) const;
+
+    // record.cpp
+    hearth_result record(const hearth_record_info& info, hearth_cursor* cursor);
+    /// An entry whole, with what a dump holds of it (dump.hpp) in a readback.
+    hearth_result record_dump(const hearth_record_info& info, uint32_t step, hearth_readback* out);
+    hearth_result binding_scope(uint32_t entry, uint32_t binding, uint32_t buffer_usage,
+                                hearth_scope& out);
+
+    // dump.cpp
+    /// Dumps the recordings to come; hand_over_dumps() gives them to the host.
+    hearth_result dump_next(const hearth_session_dump_info& info);
+
+    // transfer.cpp
+    hearth_result record_setup(VkCommandBuffer commands);
+    hearth_result record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
+                                const void* data, uint64_t bytes);
+    hearth_result record_readback(const hearth_readback_info& info, hearth_readback* out);
+    hearth_result poll(hearth_readback id, const void** data, uint64_t* bytes, uint64_t* serial);
+    void release(hearth_readback id);
+    hearth_result record_copy_slots(Session& from, VkCommandBuffer commands,
+                                    std::span<const uint32_t> slots);
+    hearth_result record_queue_transfer(VkCommandBuffer commands, uint32_t from_family,
+                                        uint32_t to_family);
+
+    // brain.cpp
+    /// Copies all params and states, packed one after the other in the order of learned().
+    hearth_result record_snapshot(VkCommandBuffer commands, hearth_readback* out);
+    hearth_result record_brain(VkCommandBuffer commands, const BrainView& brain,
+                               hearth_brain_flags flags, gpu::Problems& problems);
+    hearth_result record_forget(VkCommandBuffer commands, const char* pattern, uint32_t* count);
+
+    // profile.cpp
+    hearth_result next_profile(hearth_profile& out);
+
+    // describe.cpp
+    /// hearth_session_describe.
+    hearth_result describe(char* out, uint64_t* byte_count);
+
+    // dropped.cpp
+    /// The command buffers of `serial` will never be submitted: as if they had not been recorded.
+    /// A line in `lost` for each thing.
+    void take_back(uint64_t serial, gpu::Problems& lost);
+
+    /// Keeps the sentence for hearth_session_error and returns `result`.
+    HEARTH_PRINTF(3, 4) hearth_result fail(hearth_result result, const char* format, ...);
+    hearth_result slot_buffer(uint32_t slot, hearth_buffer_range& out);
+    void fill_status(hearth_session_status& out) const;
+    const char* error() const { return error_.c_str(); }
+    const char* name() const { return name_.c_str(); }
+    Context& context() const { return *context_; }
+    const ProgramView& view() const { return program_->view(); }
+
+    // What the context needs of it.
+    void retire(uint64_t serial) { is_retired_ = true, retired_serial_ = serial; }
+    bool is_retired() const { return is_retired_; }
+    uint64_t retired_serial() const { return retired_serial_; }
+    bool has_jobs() const { return pending_jobs_.load(std::memory_order_acquire) > 0; }
+    /// Frees what completed serials no longer need, and hands over dumps that have arrived.
+    void collect();
+    Session* next = nullptr;
+    Session* previous = nullptr;
+
+  private:
+    friend class hearth::HostAllocator;
+    friend class Recorder;
+
+    struct Job {
+        Session* session = nullptr;
+        uint32_t kernel = 0;
+    };
+    struct EntryFacts {
+        uint64_t epoch = 0;  ///< counts the runs started
+        gpu::Scope scope;    ///< of all its steps
+        bool is_ready = false;
+        uint32_t timed_steps = 0;  ///< all but barriers
+        /// Steps before the first and up to the last one that write params or states.
+        uint32_t first_write = 0, writes_end = 0;
+        Position open;  ///< where a sliced run goes on; at the start: none is open
+        // The run of `epoch`: its first serial, its last one, and where it stood before the last one.
+        uint64_t first_serial = 0, last_serial = 0;
+        Position last_start;
+        uint64_t arena_turn = 0;     ///< of the last slice; see Arena
+        bool is_taken_back = false;  ///< from `open` on; a cursor beyond it goes on from there
+        double measured_ns = 0;      ///< of the last whole recording whose time was read; 0: none
+        uint64_t measured_rows = 0;
+    };
+    /// How entries touch a binding, over all their steps.
+    struct BindingFacts {
+        bool is_read = false, is_written = false;  ///< by kernels
+        bool is_copied_from = false, is_copied_to = false;
+    };
+    /// A binding of the recording being made.
+    struct Resolved {
+        const hearth_bound* bound = nullptr;
+        VkBuffer buffer = VK_NULL_HANDLE;
+        uint64_t offset = 0;
+        uint64_t address = 0;                      ///< of `offset`
+        uint64_t bytes = 0;                        ///< what the binding needs at these rows
+        uint64_t host_bytes = 0;                   ///< and of the host's buffer, with its stride
+        uint64_t row_bytes = 0;                    ///< of rows with a stride; else 0
+        bool is_input = false, is_output = false;  ///< both: its new contents are written over it
+        bool is_shadow = false;
+        bool is_inline = false;
+        /// By value, and larger than what goes inline: a shadow whose bytes wait in the upload ring.
+        bool is_staged = false;
+        uint64_t staged_at = 0;  ///< of those staged for this recording; then of kUploadBuffer
+        bool is_value() const { return is_inline || is_staged; }
+    };
+    struct RunSlot {
+        uint64_t serial = 0;
+        bool is_used = false;
+    };
+    struct Readback {
+        uint32_t generation = 0;
+        bool is_active = false;
+        bool is_snapshot = false;
+        uint32_t segment = 0;
+        uint64_t bytes = 0;
+        uint64_t serial = 0;
+        bool is_dropped = false;
+    };
+    /// A dump of dump_next() that has not arrived yet.
+    struct PendingDump {
+        hearth_readback id = 0;
+        uint64_t rows = 0, index = 0;
+        uint32_t entry = 0;
+    };
+    struct ProfileSlot {
+        uint64_t serial = 0, rows = 0;
+        uint32_t entry = 0;
+        Position first;
+        uint32_t query_count = 0;
+        bool is_dropped = false;
+        bool is_whole = false;  ///< of all the entry's steps
+    };
+
+    Session(Context& context, LoadedProgram& program);
+    ~Session();
+
+    // session.cpp
+    hearth_result init(const hearth_session_create_info& info);
+    hearth_result gather_facts();
+    hearth_result allocate_buffers(const hearth_session_create_info& info);
+    hearth_result use_arena(const hearth_session_create_info& info);
+    hearth_result acquire_pipelines();
+    gpu::PipelineSource pipeline_source(uint32_t kernel) const;
+    hearth_result init_profile(const hearth_session_create_info& info);
+
+    // build.cpp
+    static void run_job(void* job);
+
+    // record.cpp
+    hearth_result prepare(const hearth_record_info& info, const hearth_cursor* cursor);
+    struct DumpTarget {
+        uint32_t step = HEARTH_NO_STEP;
+        uint64_t offset = 0;  ///< in the readback buffer
+    };
+    /// Checks that what was prepared can be dumped, and makes room for it.
+    hearth_result begin_dump(const hearth_record_info& info, uint32_t step, Readback** readback,
+                             DumpTarget& target);
+    /// Records from `first` on what was prepared; where to go on, or the start if it is finished.
+    Position record_prepared(const hearth_record_info& info, Position first,
+                             const DumpTarget* dump);
+    bool is_own(const hearth_cursor& cursor, const hearth_record_info& info) const;
+    /// Whether it is a dispatch that may be recorded in parts.
+    bool is_divisible(const file::StepRecord& step) const;
+    hearth_result check_ready(uint32_t entry);
+    hearth_result resolve(const hearth_record_info& info, uint32_t binding, uint32_t list_index);
+    void use_shadow(Resolved& out, uint32_t list_index) const;
+    hearth_result resolve_stride(const hearth_record_info& info, const hearth_bound& bound,
+                                 const file::BindingRecord& record, Resolved& out);
+    hearth_result resolve_run_block(const hearth_record_info& info);
+    hearth_result stage_inputs(const file::EntryRecord& entry);
+    hearth_result check_bound(const hearth_record_info& info);
+    hearth_result check_overlaps(const hearth_record_info& info);
+    /// HEARTH_SESSION_CHECK_BINDINGS: what Vulkan knows of the buffers, against what the host says.
+    hearth_result check_ranges(const hearth_record_info& info);
+    hearth_result check_range(const char* name, const hearth_bound& bound, uint64_t bytes);
+    Position first_of(const EntryFacts& entry, const hearth_cursor* cursor) const;
+    bool is_direct(const hearth_bound& bound, const BindingFacts& facts) const;
+    uint64_t fingerprint(const hearth_record_info& info) const;
+    const BindingFacts& facts_of(uint32_t entry, uint32_t list_index) const;
+
+    // describe.cpp
+    /// JSON to `out`, unless it is null; its bytes.
+    uint64_t write_description(std::byte* out) const;
+
+    // dump.cpp
+    /// Whether a recording is one of those that dump_next() was asked for.
+    bool is_dumped(const hearth_record_info& info, const hearth_cursor* cursor) const;
+    void keep_dump(const hearth_record_info& info, hearth_readback id);
+    void hand_over_dumps();
+    bool hand_over(const PendingDump& dump);
+
+    // brain.cpp
+    /// Fails with the first of them, and how many there are.
+    hearth_result fail_brain(hearth_result result, const gpu::Problems& problems);
+    /// Cursors of runs that are not finished become invalid.
+    void abandon_slices();
+
+    // transfer.cpp
+    bool is_set_up() const { return setup_serial_ != 0; }
+    /// Why a call that needs setup is refused.
+    hearth_result fail_without_setup(const char* what);
+    struct CopySource {
+        VkBuffer buffer = VK_NULL_HANDLE;
+        uint64_t offset = 0, bytes = 0;
+    };
+    hearth_result resolve_part(const hearth_readback_part& part, const char* what, CopySource& out,
+                               gpu::Scope& before);
+    hearth_result begin_readback(uint64_t bytes, Readback** readback);
+    void clear_gaps(std::byte* snapshot) const;
+    uint64_t record_first_contents(VkCommandBuffer commands, const file::SlotRecord& slot,
+                                   uint64_t at);
+    hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
+
+    // profile.cpp
+    int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info, Position first);
+    void write_timestamp(VkCommandBuffer commands, int64_t profile);
+    hearth_result read_timestamps(const ProfileSlot& slot);
+    void report_profile(const ProfileSlot& slot, hearth_profile& out);
+
+    hearth_result check_transfer(VkCommandBuffer commands, const char* what);
+    void transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before = {});
+    /// What the next recording has to wait for.  Not just what the last one did: its command buffer
+    /// may never have been submitted, or one from long ago may be executed again.
+    gpu::Scope earlier_scope() const {
+        return has_recorded_ || arena_ != nullptr ? gpu::kRecordingScope : gpu::Scope{};
+    }
+    uint64_t run_slot_bytes() const { return 256 + inline_bytes_; }
+
+    Context* context_;
+    LoadedProgram* program_;
+    FixedText<128> name_;
+    FixedText<512> error_;
+    hearth_session_flags flags_ = 0;
+    bool is_retired_ = false;
+    uint64_t retired_serial_ = 0;
+
+    gpu::Buffer buffers_[kBufferCount];
+    Arena* arena_ = nullptr;           ///< shared, whose buffer buffers_[kArenaBuffer] then is
+    Array<gpu::Pipeline*> pipelines_;  ///< one for each kernel
+    Array<VkSpecializationMapEntry> constant_map_;
+    Array<uint32_t> constant_values_;
+    Array<Job> jobs_;
+    std::atomic<uint32_t> pending_jobs_{0};
+    std::atomic_flag is_telling_;
+
+    Array<EntryFacts> entries_;
+    Array<BindingFacts> binding_facts_;  ///< one for each element of the entries' binding lists
+    Array<uint64_t> shadow_offsets_;     ///< likewise
+    Array<Resolved> resolved_;           ///< one for each binding of the program
+
+    // The recording being prepared.
+    uint64_t inline_used_ = 0, staged_used_ = 0;
+    bool uses_run_slot_ = false;
+    Resolved run_block_;
+
+    uint64_t inline_bytes_ = 0;
+    Array<RunSlot> run_slots_;
+    uint32_t next_run_slot_ = 0;
+
+    bool has_recorded_ = false;
+    uint64_t setup_serial_ = 0;    ///< 0: none, or dropped
+    uint64_t earlier_setup_ = 0;   ///< what setup_serial_ falls back to
+    uint64_t cleared_serial_ = 0;  ///< of the last hearth_record_forget that staged nothing
+    uint64_t dropped_serial_ = 0;
+    uint32_t dropped_setups_ = 0, dropped_uploads_ = 0, dropped_readbacks_ = 0;
+    ByteRing upload_ring_, readback_ring_;
+    Array<Readback> readbacks_;
+
+    hearth_session_dump_info dump_info_{};  ///< count: those still to be recorded
+    uint64_t next_dump_ = 0;                ///< index of the next one
+    Array<PendingDump> pending_dumps_;      ///< a ring, the oldest first
+    size_t oldest_dump_ = 0, pending_dump_count_ = 0;
+
+    VkQueryPool query_pool_ = VK_NULL_HANDLE;
+    bool owns_query_pool_ = false;
+    uint32_t first_query_ = 0, queries_per_slot_ = 0;
+    Array<ProfileSlot> profile_slots_;
+    uint32_t oldest_profile_ = 0, pending_profiles_ = 0;
+    Array<uint64_t> timestamps_;
+    Array<double> step_ns_;
+    Array<const char*> step_labels_;
+};
+
+}  // namespace hearth::runtime

@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Slots in and out: initial contents, uploads, readbacks.  All are recorded copies through
+// host-visible memory of the session; nothing waits.
+
+#include "device/session/session.hpp"
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+namespace {
+
+constexpr size_t kCopiesAtOnce = 32;
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+}  // namespace
+
+hearth_result Session::check_transfer(VkCommandBuffer commands, const char* what) {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    if (context_->serial() == 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%s: hearth_begin_frame must come first", what);
+    if (commands == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: command_buffer is null", what);
+    return HEARTH_OK;
+}
+
+/// Everything recorded before is finished and visible to the copies that follow.
+void Session::transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before) {
+    gpu::Scope before = earlier_scope();
+    before |= also_before;
+    gpu::record_barrier(context_->device(), commands, before, gpu::kTransferScope);
+    has_recorded_ = true;
+}
+
+hearth_result Session::record_setup(VkCommandBuffer commands) {
+    if (const hearth_result r = check_transfer(commands, "setup"); r != HEARTH_OK) return r;
+    const gpu::Buffer& weights = buffers_[kWeightsBuffer];
+    const gpu::Buffer& initial = buffers_[kInitialBuffer];
+    bool had_initial = false;
+    for_each_initial(view(), [&](const file::SlotRecord&, uint64_t) { had_initial = true; });
+    if (had_initial && initial.handle == VK_NULL_HANDLE)
+        return fail(HEARTH_ERROR_WRONG_ORDER,
+                    "setup: the initial weights are gone; HEARTH_SESSION_KEEP_INITIAL keeps them");
+    const gpu::Device& device = context_->device();
+    if (weights.handle != VK_NULL_HANDLE) {
+        transfer_barrier(commands);
+        device.vk().CmdFillBuffer(commands, weights.handle, 0, VK_WHOLE_SIZE, 0);
+    }
+    if (had_initial) {
+        gpu::record_barrier(device, commands, gpu::kTransferScope, gpu::kTransferScope);
+        VkBufferCopy regions[kCopiesAtOnce];
+        uint32_t count = 0;
+        const auto flush = [&] {
+            if (count > 0)
+                device.vk().CmdCopyBuffer(commands, initial.handle, weights.handle, count, regions);
+            count = 0;
+        };
+        for_each_initial(view(), [&](const file::SlotRecord& slot, uint64_t at) {
+            regions[count++] = {at, slot.offset, slot.bytes};
+            if (count == kCopiesAtOnce) flush();
+        });
+        flush();
+    }
+    has_recorded_ = true;
+    abandon_slices();
+    if (setup_serial_ != context_->serial()) earlier_setup_ = setup_serial_;
+    setup_serial_ = context_->serial();
+    return HEARTH_OK;
+}
+
+hearth_result Session::fail_without_setup(const char* what) {
+    if (dropped_setups_ == 0)
+        return fail(HEARTH_ERROR_WRONG_ORDER, "%s: hearth_record_setup must come first", what);
+    return fail(HEARTH_ERROR_WRONG_ORDER,
+                "%s: hearth_record_setup must come first; the one before was in a dropped frame",
+                what);
+}
+
+hearth_result Session::record_upload(VkCommandBuffer commands, uint32_t slot, uint64_t offset,
+                                     const void* data, uint64_t bytes) {
+    if (const hearth_result r = check_transfer(commands, "upload"); r != HEARTH_OK) return r;
+    if (!is_set_up()) return fail_without_setup("upload");
+    if (slot >= view().slots().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "upload: slot %u of %zu", slot, view().slots().size());
+    const file::SlotRecord& record = view().slots()[slot];
+    const uint32_t element =
+        size_bytes(device_dtype(static_cast<DType>(record.dtype), view().storage()));
+    if (data == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "upload to %s: data is null",
+                    view().text(record.name));
+    if (bytes == 0 || bytes % element != 0 || offset % element != 0)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "upload to %s: [%llu, +%llu), expected bytes in multiples of %u",
+                    view().text(record.name), wide(offset), wide(bytes), element);
+    if (offset > record.bytes || bytes > record.bytes - offset)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "upload to %s: [%llu, +%llu) of %llu bytes",
+                    view().text(record.name), wide(offset), wide(bytes), wide(record.bytes));
+    const int64_t segment =
+        upload_ring_.allocate(bytes, context_->serial(), false, context_->completed_serial(), slot);
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "upload to %s: no room for %llu bytes; see upload_bytes and upload_count",
+                    view().text(record.name), wide(bytes));
+    const uint64_t from = upload_ring_.segment(static_cast<size_t>(segment)).offset;
+    const gpu::Buffer& staging = buffers_[kUploadBuffer];
+    std::memcpy(staging.mapped + from, data, bytes);
+    const gpu::Device& device = context_->device();
+    transfer_barrier(commands);
+    const VkBufferCopy region{from, record.offset + offset, bytes};
+    device.vk().CmdCopyBuffer(commands, staging.handle, buffers_[kWeightsBuffer].handle, 1,
+                              &region);
+    return HEARTH_OK;
+}
+
+/// The range of memory that a part of a readback names; what it has to wait for is added to `before`.
+hearth_result Session::resolve_part(const hearth_readback_part& part, const char* what,
+                                    CopySource& out, gpu::Scope& before) {
+    if (part.buffer != VK_NULL_HANDLE) {
+        if (part.byte_count == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
+        out = {part.buffer, part.offset, part.byte_count};
+        before |= {part.before.stages, part.before.access};
+        return HEARTH_OK;
+    }
+    if (!is_set_up()) return fail_without_setup(what);
+    if (part.slot >= view().slots().size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "%s: slot %u of %zu", what, part.slot,
+                    view().slots().size());
+    const file::SlotRecord& record = view().slots()[part.slot];
+    uint64_t bytes = part.byte_count;
+    if (part.offset <= record.bytes && bytes == 0) bytes = record.bytes - part.offset;
+    if (part.offset > record.bytes || bytes > record.bytes - part.offset)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "%s of %s: [%llu, +%llu) of %llu bytes", what,
+                    view().text(record.name), wide(part.offset), wide(bytes), wide(record.bytes));
+    if (bytes == 0) return fail(HEARTH_ERROR_INVALID_ARGUMENT, "%s: no bytes", what);
+    out = {buffers_[kWeightsBuffer].handle, record.offset + part.offset, bytes};
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_readback(const hearth_readback_info& info, hearth_readback* out) {
+    if (const hearth_result r = check_transfer(info.command_buffer, "readback"); r != HEARTH_OK)
+        return r;
+    const hearth_readback_part only{info.buffer, info.slot,       0,
+                                    info.offset, info.byte_count, info.before};
+    const bool has_parts = info.part_count > 0;
+    if (has_parts && info.parts == nullptr)
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "readback: %u parts, but parts is null",
+                    info.part_count);
+    const std::span<const hearth_readback_part> parts(has_parts ? info.parts : &only,
+                                                      has_parts ? info.part_count : 1);
+    // Found twice, once to count and once to copy, so that no list of them has to be kept.
+    gpu::Scope before;
+    CopySource source;
+    Checked bytes = 0;
+    for (size_t i = 0; i < parts.size(); ++i) {
+        FixedText<40> what;
+        what.set("readback");
+        if (has_parts) what.append(", part %zu", i);
+        if (const hearth_result r = resolve_part(parts[i], what.c_str(), source, before);
+            r != HEARTH_OK)
+            return r;
+        bytes += source.bytes;
+    }
+    if (!bytes.fits())
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "readback: the parts' bytes exceed 64 bits");
+    Readback* readback = nullptr;
+    if (const hearth_result r = begin_readback(bytes.value(), &readback); r != HEARTH_OK) return r;
+    transfer_barrier(info.command_buffer, before);
+    uint64_t to = readback_ring_.segment(readback->segment).offset;
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    VkBufferCopy regions[kCopiesAtOnce];
+    VkBuffer from = VK_NULL_HANDLE;
+    uint32_t count = 0;
+    const auto flush = [&] {
+        if (count > 0)
+            vk.CmdCopyBuffer(info.command_buffer, from, buffers_[kReadbackBuffer].handle, count,
+                             regions);
+        count = 0;
+    };
+    for (const hearth_readback_part& part : parts) {
+        (void)resolve_part(part, "readback", source, before);
+        if (source.buffer != from || count == kCopiesAtOnce) flush();
+        from = source.buffer;
+        regions[count++] = {source.offset, to, source.bytes};
+        to += source.bytes;
+    }
+    flush();
+    *out = finish_readback(info.command_buffer, *readback);
+    return HEARTH_OK;
+}
+
+hearth_result Session::begin_readback(uint64_t bytes, Readback** readback) {
+    const auto free_slot = std::find_if(readbacks_.begin(), readbacks_.end(),
+                                        [](const Readback& r) { return !r.is_active; });
+    const int64_t segment = free_slot == readbacks_.end()
+                                ? -1
+                                : readback_ring_.allocate(bytes, context_->serial(), true,
+                                                          context_->completed_serial());
+    if (segment < 0)
+        return fail(HEARTH_ERROR_RING_FULL,
+                    "readback: no room for %llu bytes; see readback_bytes and readback_count",
+                    wide(bytes));
+    free_slot->is_active = true;
+    free_slot->is_snapshot = false;
+    ++free_slot->generation;
+    free_slot->segment = static_cast<uint32_t>(segment);
+    free_slot->bytes = bytes;
+    free_slot->serial = context_->serial();
+    free_slot->is_dropped = false;
+    *readback = free_slot;
+    return HEARTH_OK;
+}
+
+/// Makes the copies visible to the host; the request's id.
+hearth_readback Session::finish_readback(VkCommandBuffer commands, const Readback& readback) {
+    gpu::record_barrier(context_->device(), commands,
+                        {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT},
+                        gpu::kHostReadScope);
+    return uint64_t{readback.generation} << 32 |
+           static_cast<uint64_t>(&readback - readbacks_.begin() + 1);
+}
+
+hearth_result Session::poll(hearth_readback id, const void** data, uint64_t* bytes,
+                            uint64_t* serial) {
+    if (context_->device().is_lost()) return HEARTH_ERROR_DEVICE_LOST;
+    const uint64_t index = (id & 0xffffffffu) - 1;
+    if (index >= readbacks_.size() || !readbacks_[index].is_active ||
+        readbacks_[index].generation != id >> 32)
+        return fail(HEARTH_ERROR_NOT_FOUND, "readback %llx is not (or no longer) in flight",
+                    wide(id));
+    const Readback& readback = readbacks_[index];
+    if (readback.is_dropped)
+        return fail(HEARTH_ERROR_DROPPED, "readback: its frame, serial %llu, was dropped",
+                    wide(readback.serial));
+    if (readback.serial > context_->completed_serial()) return HEARTH_NOT_READY;
+    std::byte* bytes_read =
+        buffers_[kReadbackBuffer].mapped + readback_ring_.segment(readback.segment).offset;
+    if (readback.is_snapshot) clear_gaps(bytes_read);
+    *data = bytes_read;
+    *bytes = readback.bytes;
+    *serial = readback.serial;
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_copy_slots(Session& from, VkCommandBuffer commands,
+                                         std::span<const uint32_t> slots) {
+    if (const hearth_result r = check_transfer(commands, "copy_slots"); r != HEARTH_OK) return r;
+    if (&from == this || from.program_ != program_)
+        return fail(HEARTH_ERROR_MISMATCH, "copy_slots: %s",
+                    &from == this ? "from and to are one session"
+                                  : "the sessions are of different programs");
+    if (!is_set_up() || !from.is_set_up()) return fail_without_setup("copy_slots");
+    for (const uint32_t slot : slots)
+        if (slot >= view().slots().size())
+            return fail(HEARTH_ERROR_NOT_FOUND, "copy_slots: slot %u of %zu", slot,
+                        view().slots().size());
+    from.transfer_barrier(commands, earlier_scope());
+    has_recorded_ = true;
+    const gpu::DeviceFunctions& vk = context_->device().vk();
+    VkBufferCopy regions[kCopiesAtOnce];
+    uint32_t count = 0;
+    const auto flush = [&] {
+        if (count > 0)
+            vk.CmdCopyBuffer(commands, from.buffers_[kWeightsBuffer].handle,
+                             buffers_[kWeightsBuffer].handle, count, regions);
+        count = 0;
+    };
+    for (const uint32_t slot : slots) {
+        const file::SlotRecord& record = view().slots()[slot];
+        if (record.bytes == 0) continue;
+        regions[count++] = {record.offset, record.offset, record.bytes};
+        if (count == kCopiesAtOnce) flush();
+    }
+    flush();
+    return HEARTH_OK;
+}
+
+hearth_result Session::record_queue_transfer(VkCommandBuffer commands, uint32_t from_family,
+                                             uint32_t to_family) {
+    if (const hearth_result r = check_transfer(commands, "queue_transfer"); r != HEARTH_OK)
+        return r;
+    const gpu::Device& device = context_->device();
+    for (uint32_t* const family : {&from_family, &to_family})
+        if (*family == HEARTH_QUEUE_FAMILY_SAME) *family = device.queue_family();
+    if (from_family == to_family) return HEARTH_OK;
+    gpu::OwnershipTransfer transfers[kBufferCount];
+    size_t count = 0;
+    for (const gpu::Buffer& buffer : buffers_)
+        if (buffer.handle != VK_NULL_HANDLE)
+            transfers[count++] = {buffer.handle,       0,         VK_WHOLE_SIZE,
+                                  from_family,         to_family, gpu::kRecordingScope,
+                                  gpu::kRecordingScope};
+    gpu::record_barrier(device, commands, gpu::kRecordingScope, gpu::kRecordingScope,
+                        {transfers, count});
+    return HEARTH_OK;
+}
+
+void Session::release(hearth_readback id) {
+    const uint64_t index = (id & 0xffffffffu) - 1;
+    if (index >= readbacks_.size() || !readbacks_[index].is_active ||
+        readbacks_[index].generation != id >> 32)
+        return;
+    // A copy that is still to run keeps its bytes until its serial completes; the ring sees to it.
+    readback_ring_.release(readbacks_[index].segment);
+    readbacks_[index].is_active = false;
+}
+
+}  // namespace hearth::runtime

@@ -1,0 +1,281 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "device/vulkan/device.hpp"
+
+namespace hearth::gpu {
+
+hearth_result to_result(VkResult result) {
+    switch (result) {
+        case VK_SUCCESS:
+            return HEARTH_OK;
+        case VK_NOT_READY:
+            return HEARTH_NOT_READY;
+        case VK_ERROR_OUT_OF_HOST_MEMORY:
+            return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+        case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        case VK_ERROR_TOO_MANY_OBJECTS:
+        case VK_ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS:
+            return HEARTH_ERROR_OUT_OF_DEVICE_MEMORY;
+        case VK_ERROR_MEMORY_MAP_FAILED:
+            return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+        case VK_ERROR_DEVICE_LOST:
+            return HEARTH_ERROR_DEVICE_LOST;
+        case VK_ERROR_INVALID_SHADER_NV:
+            return HEARTH_ERROR_PIPELINE;
+        default:
+            return HEARTH_ERROR_INTERNAL;
+    }
+}
+
+const char* name_of(hearth_result result) {
+    switch (result) {
+        case HEARTH_OK:
+            return "HEARTH_OK";
+        case HEARTH_NOT_READY:
+            return "HEARTH_NOT_READY";
+        case HEARTH_INCOMPLETE:
+            return "HEARTH_INCOMPLETE";
+        case HEARTH_ERROR_INVALID_ARGUMENT:
+            return "HEARTH_ERROR_INVALID_ARGUMENT";
+        case HEARTH_ERROR_NOT_FOUND:
+            return "HEARTH_ERROR_NOT_FOUND";
+        case HEARTH_ERROR_UNSUPPORTED:
+            return "HEARTH_ERROR_UNSUPPORTED";
+        case HEARTH_ERROR_CORRUPT_DATA:
+            return "HEARTH_ERROR_CORRUPT_DATA";
+        case HEARTH_ERROR_VERSION_MISMATCH:
+            return "HEARTH_ERROR_VERSION_MISMATCH";
+        case HEARTH_ERROR_OUT_OF_RANGE:
+            return "HEARTH_ERROR_OUT_OF_RANGE";
+        case HEARTH_ERROR_WRONG_ORDER:
+            return "HEARTH_ERROR_WRONG_ORDER";
+        case HEARTH_ERROR_RING_FULL:
+            return "HEARTH_ERROR_RING_FULL";
+        case HEARTH_ERROR_BUDGET:
+            return "HEARTH_ERROR_BUDGET";
+        case HEARTH_ERROR_OUT_OF_HOST_MEMORY:
+            return "HEARTH_ERROR_OUT_OF_HOST_MEMORY";
+        case HEARTH_ERROR_OUT_OF_DEVICE_MEMORY:
+            return "HEARTH_ERROR_OUT_OF_DEVICE_MEMORY";
+        case HEARTH_ERROR_PIPELINE:
+            return "HEARTH_ERROR_PIPELINE";
+        case HEARTH_ERROR_DEVICE_LOST:
+            return "HEARTH_ERROR_DEVICE_LOST";
+        case HEARTH_ERROR_MISMATCH:
+            return "HEARTH_ERROR_MISMATCH";
+        case HEARTH_ERROR_DROPPED:
+            return "HEARTH_ERROR_DROPPED";
+        case HEARTH_ERROR_NOT_FINITE:
+            return "HEARTH_ERROR_NOT_FINITE";
+        case HEARTH_ERROR_UNTRUSTED:
+            return "HEARTH_ERROR_UNTRUSTED";
+        case HEARTH_ERROR_INTERNAL:
+            return "HEARTH_ERROR_INTERNAL";
+        case HEARTH_RESULT_FORCE_32_BITS:
+            break;
+    }
+    return "HEARTH_RESULT_UNKNOWN";
+}
+
+bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
+    if (size == properties_.subgroup_size) return true;
+    const DeviceProperties& p = properties_;
+    const bool is_power_of_two = (size & (size - 1)) == 0;
+    return is_power_of_two && size >= p.min_subgroup_size && size <= p.max_subgroup_size &&
+           invocations <= uint64_t{size} * p.max_workgroup_subgroups;
+}
+
+bool Device::adopt(const hearth_host_info& info, Problems& problems) {
+    // Each check asks what can be asked, so that all problems come together.
+    check_handles(info, problems);
+    handle_ = info.device;
+    pipeline_cache_ = info.pipeline_cache;
+    features_ = info.features;
+    queue_family_ = info.queue_family_index;
+    api_version_ = info.api_version;
+    has_callbacks_ = info.cpu_allocation != nullptr;
+    if (has_callbacks_) callbacks_ = *info.cpu_allocation;
+    InstanceFunctions vk;
+    bool has_functions = false;
+    if (info.get_instance_proc_addr != nullptr && info.instance != VK_NULL_HANDLE) {
+        const uint32_t before = problems.count;
+        vk = load_instance_functions(info.get_instance_proc_addr, info.instance, problems);
+        has_functions = problems.count == before;
+    }
+    const bool can_ask = has_functions && info.physical_device != VK_NULL_HANDLE;
+    check_features(info, can_ask ? &vk : nullptr, problems);
+    if (can_ask) check_queue(info, vk, problems);
+    load_functions(info, vk, problems);
+    if (problems.count > 0) return false;
+
+    caps_ = query_caps(vk, info.physical_device, api_version_, features_, info.binding_model);
+    caps_.timestamps = timestamp_valid_bits_ != 0;
+    properties_ = query_properties(vk, info.physical_device, features_);
+    vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
+    return true;
+}
+
+namespace {
+
+std::span<const char* const> names(const char* const* list, uint32_t count) {
+    return {list, list != nullptr ? count : 0};
+}
+
+}  // namespace
+
+void Device::check_handles(const hearth_host_info& info, Problems& problems) {
+    const auto need = [&](bool given, const char* field) {
+        if (!given) problems.add("hearth_host_info::%s is null", field);
+    };
+    need(info.instance != VK_NULL_HANDLE, "instance");
+    need(info.physical_device != VK_NULL_HANDLE, "physical_device");
+    need(info.device != VK_NULL_HANDLE, "device");
+    need(info.get_instance_proc_addr != nullptr, "get_instance_proc_addr");
+    need(info.instance_extension_count == 0 || info.instance_extensions != nullptr,
+         "instance_extensions");
+    need(info.device_extension_count == 0 || info.device_extensions != nullptr,
+         "device_extensions");
+    need(info.pipeline_cache_bytes == 0 || info.pipeline_cache_data != nullptr,
+         "pipeline_cache_data");
+    if (info.memory_hooks != nullptr) {
+        need(info.memory_hooks->allocate != nullptr, "memory_hooks->allocate");
+        need(info.memory_hooks->free != nullptr, "memory_hooks->free");
+        for (uint32_t heap = 0; heap < HEARTH_HEAP_COUNT; ++heap)
+            if (info.heap_budgets[heap] != 0)
+                problems.add(
+                    "hearth_host_info::heap_budgets[%u] is %llu, but memory_hooks choose "
+                    "the heap",
+                    heap, static_cast<unsigned long long>(info.heap_budgets[heap]));
+    }
+    if (info.cpu_allocation != nullptr) {
+        need(info.cpu_allocation->pfnAllocation != nullptr, "cpu_allocation->pfnAllocation");
+        need(info.cpu_allocation->pfnFree != nullptr, "cpu_allocation->pfnFree");
+    }
+    if (info.api_version < kMinApiVersion)
+        problems.add("Vulkan 1.1 is required, hearth_host_info::api_version is %u.%u",
+                     VK_API_VERSION_MAJOR(info.api_version),
+                     VK_API_VERSION_MINOR(info.api_version));
+    if (info.binding_model > HEARTH_BINDING_PUSH_DESCRIPTOR)
+        problems.add("hearth_host_info::binding_model is %u, expected 0 or 1",
+                     static_cast<unsigned>(info.binding_model));
+    if (info.frame_semaphore != VK_NULL_HANDLE &&
+        (info.features & HEARTH_FEATURE_TIMELINE_SEMAPHORE) == 0)
+        problems.add(
+            "hearth_host_info::frame_semaphore is given, but feature timelineSemaphore is "
+            "not in the list of enabled ones");
+}
+
+void Device::check_features(const hearth_host_info& info, const InstanceFunctions* vk,
+                            Problems& problems) {
+    const auto extensions = names(info.device_extensions, info.device_extension_count);
+    if (const char* name = required_extension(info.binding_model);
+        name != nullptr && !contains(extensions, name))
+        problems.add("device extension %s is required and not in the list of enabled ones", name);
+    const hearth_features required = required_features(info.binding_model);
+    // Without a physical device to ask, nothing is said against what is listed.
+    // A version that is too low is told by itself, and not by each feature that is newer: it does not know how to ask.
+    const uint32_t version = info.api_version;
+    const bool can_ask = vk != nullptr && version >= kMinApiVersion;
+    const hearth_features supported =
+        can_ask ? supported_features(*vk, info.physical_device, version, extensions)
+                : ~hearth_features{0};
+    for (const Feature& feature : all_features()) {
+        const bool enabled = (features_ & feature.bit) != 0;
+        const bool lacks_extension = version < feature.core_version &&
+                                     feature.extension != nullptr &&
+                                     !contains(extensions, feature.extension);
+        if (!enabled && (required & feature.bit) != 0) {
+            problems.add("feature %s is required and not in the list of enabled ones",
+                         feature.name);
+            if (lacks_extension && can_ask)
+                problems.add("device extension %s is required and not in the list of enabled ones",
+                             feature.extension);
+        }
+        if (!enabled || (supported & feature.bit) != 0) continue;
+        if (lacks_extension)
+            problems.add("feature %s is listed as enabled, but extension %s is not", feature.name,
+                         feature.extension);
+        else
+            problems.add("feature %s is listed as enabled, but the device does not have it",
+                         feature.name);
+    }
+    if (has(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2) && !has(HEARTH_FEATURE_ROBUST_BUFFER_ACCESS))
+        problems.add(
+            "feature robustBufferAccess2 is listed as enabled, but robustBufferAccess, "
+            "which it needs, is not");
+    if ((features_ >> HEARTH_FEATURE_COUNT) != 0)
+        problems.add("hearth_host_info::features has bits that this version does not know");
+}
+
+void Device::check_queue(const hearth_host_info& info, const InstanceFunctions& vk,
+                         Problems& problems) {
+    constexpr uint32_t kMaxFamilies = 32;
+    VkQueueFamilyProperties families[kMaxFamilies];
+    uint32_t count = kMaxFamilies;
+    vk.GetPhysicalDeviceQueueFamilyProperties(info.physical_device, &count, families);
+    if (queue_family_ >= count) {
+        problems.add("hearth_host_info::queue_family_index is %u, the device has %u families",
+                     queue_family_, count);
+        return;
+    }
+    if ((families[queue_family_].queueFlags & VK_QUEUE_COMPUTE_BIT) == 0)
+        problems.add("queue family %u has no VK_QUEUE_COMPUTE_BIT", queue_family_);
+    timestamp_valid_bits_ = families[queue_family_].timestampValidBits;
+}
+
+void Device::load_functions(const hearth_host_info& info, const InstanceFunctions& vk,
+                            Problems& problems) {
+    const PFN_vkGetDeviceProcAddr get_proc =
+        info.get_device_proc_addr != nullptr ? info.get_device_proc_addr : vk.GetDeviceProcAddr;
+    if (get_proc == nullptr || handle_ == VK_NULL_HANDLE) return;  // check_handles has told
+    const auto load = [&](const char* name) {
+        const PFN_vkVoidFunction function = get_proc(handle_, name);
+        if (function == nullptr) problems.add("get_device_proc_addr: no %s", name);
+        return function;
+    };
+#define HEARTH_LOAD(name) vk_.name = reinterpret_cast<PFN_vk##name>(load("vk" #name));
+    HEARTH_DEVICE_FUNCTIONS(HEARTH_LOAD)
+
+    // Whether a pointer comes back says nothing of what is enabled: the host's lists do.
+    // Below the version in whose core a function is, it has the name that its extension gave it.
+#define HEARTH_LOAD_SINCE(core_version, name, suffix) \
+    vk_.name = reinterpret_cast<PFN_vk##name>(        \
+        load(api_version_ >= core_version ? "vk" #name : "vk" #name suffix));
+    if (has(HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, GetBufferDeviceAddress, "KHR")
+    if (has(HEARTH_FEATURE_HOST_QUERY_RESET))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, ResetQueryPool, "EXT")
+    if (has(HEARTH_FEATURE_TIMELINE_SEMAPHORE))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_2, GetSemaphoreCounterValue, "KHR")
+    if (has(HEARTH_FEATURE_SYNCHRONIZATION_2))
+        HEARTH_LOAD_SINCE(VK_API_VERSION_1_3, CmdPipelineBarrier2, "KHR")
+#undef HEARTH_LOAD_SINCE
+    const auto extensions = names(info.device_extensions, info.device_extension_count);
+    if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
+        HEARTH_LOAD(CmdPushDescriptorSetKHR)
+    const auto instance_extensions = names(info.instance_extensions, info.instance_extension_count);
+    if (contains(instance_extensions, VK_EXT_DEBUG_UTILS_EXTENSION_NAME)) {
+        HEARTH_LOAD(SetDebugUtilsObjectNameEXT)
+        HEARTH_LOAD(CmdBeginDebugUtilsLabelEXT)
+        HEARTH_LOAD(CmdEndDebugUtilsLabelEXT)
+    }
+#undef HEARTH_LOAD
+}
+
+hearth_result Device::check(VkResult result) {
+    if (result == VK_ERROR_DEVICE_LOST) set_lost();
+    return to_result(result);
+}
+
+void Device::set_name(VkObjectType type, uint64_t handle, const char* name) const {
+    if (!has_debug_utils()) return;
+    VkDebugUtilsObjectNameInfoEXT info{};
+    info.sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_OBJECT_NAME_INFO_EXT;
+    info.objectType = type;
+    info.objectHandle = handle;
+    info.pObjectName = name;
+    (void)vk_.SetDebugUtilsObjectNameEXT(handle_, &info);  // a name lost is no failure
+}
+
+}  // namespace hearth::gpu

@@ -1,0 +1,315 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Nodes that contain graphs.  A graph of Hearth's has neither branches nor loops: functions and
+// bodies are imported in place, as often as they run.
+
+#include "import/onnx/onnx_importer.hpp"
+
+#include <hearth/ops.hpp>
+
+namespace hearth {
+
+namespace {
+
+constexpr int kDeepest = 64;  // graphs and functions in one another
+constexpr int64_t kMostTurns = 1024;
+
+int64_t integer_attr(const OnnxNode& node, std::string_view name, int64_t fallback) {
+    const AttrValue* value = node.attrs.find(name);
+    const int64_t* n = value != nullptr ? std::get_if<int64_t>(value) : nullptr;
+    return n != nullptr ? *n : fallback;
+}
+
+/// Element i of a list attribute, which may be absent.
+int64_t list_attr(const OnnxNode& node, std::string_view name, size_t i) {
+    const AttrValue* value = node.attrs.find(name);
+    const auto* list = value != nullptr ? std::get_if<std::vector<int64_t>>(value) : nullptr;
+    return list != nullptr && i < list->size() ? (*list)[i] : 0;
+}
+
+std::string typed(const Tensor& t) {
+    return std::string(name_of(t.dtype())) + to_string(t.shape());
+}
+
+Status wrong_count(std::string_view what, size_t expected, size_t found) {
+    return invalid_argument("its body has " + std::to_string(found) + " " + std::string(what) +
+                            ", expected " + std::to_string(expected));
+}
+
+}  // namespace
+
+bool OnnxImporter::is_control(const OnnxNode& node) {
+    return node.domain.empty() &&
+           (node.op_type == "If" || node.op_type == "Loop" || node.op_type == "Scan");
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::import_control(const OnnxNode& node,
+                                                          const Knowns& inputs, Scope& scope) {
+    if (node.op_type == "If") return import_if(node, inputs, scope);
+    if (node.op_type == "Loop") return import_loop(node, inputs, scope);
+    return import_scan(node, inputs, scope);
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::import_body(const OnnxGraph& body,
+                                                       const Knowns& arguments, Scope& scope) {
+    if (scope.depth == kDeepest)
+        return out_of_range("more than " + std::to_string(kDeepest) +
+                            " graphs and functions in one another");
+    HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + body.inputs.size() + body.outputs.size()));
+    Scope inner{&scope, &body, scope.opset, scope.call, scope.defaults, scope.depth + 1, {}};
+    for (size_t i = 0; i < body.inputs.size(); ++i)
+        inner.values[body.inputs[i].name] = i < arguments.size() ? arguments[i] : Known();
+    HEARTH_TRY(import_nodes(inner));
+    Knowns results;
+    for (const OnnxPort& port : body.outputs) {
+        HEARTH_ASSIGN(Known known, find(inner, port.name));
+        results.push_back(std::move(known));
+    }
+    return results;
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::import_function(const OnnxFunction& function,
+                                                           const OnnxNode& node,
+                                                           const Knowns& inputs,
+                                                           const Scope& scope) {
+    if (inputs.size() > function.body.inputs.size())
+        return invalid_argument("has " + std::to_string(inputs.size()) +
+                                " inputs, the function takes " +
+                                std::to_string(function.body.inputs.size()));
+    // A function sees nothing of where it is called.
+    Scope outside{nullptr, nullptr, function.opset, &node, &function.defaults, scope.depth, {}};
+    return import_body(function.body, inputs, outside);
+}
+
+Result<std::optional<int64_t>> OnnxImporter::known_number(const Known& value,
+                                                          std::string_view what) const {
+    if (value.is_absent()) return std::optional<int64_t>();
+    const HostTensor* data = value.extents ? nullptr : contents(value.tensor);
+    if (data == nullptr) return unsupported(std::string(what) + " must be known at import");
+    if (data->element_count() != 1)
+        return invalid_argument(std::string(what) + " is " + to_string(data->shape()) +
+                                ", expected one element");
+    return std::optional(data->get_int(0));
+}
+
+// --- If
+
+Result<OnnxImporter::Known> OnnxImporter::choose(const Tensor& condition, const Known& yes,
+                                                 const Known& no) {
+    if (yes.extents || no.extents) {
+        const bool equal = yes.extents && no.extents && yes.extents->dims == no.extents->dims &&
+                           yes.extents->is_scalar == no.extents->is_scalar;
+        if (equal) return yes;
+        return unsupported("its branches give different numbers that depend on the rows");
+    }
+    if (yes.is_absent() || no.is_absent()) return invalid_argument("a branch gives nothing");
+    if (yes.tensor.value() == no.tensor.value()) return yes;
+    if (yes.tensor.dtype() != no.tensor.dtype() || yes.tensor.shape() != no.tensor.shape())
+        return unsupported("its condition depends on data, and its branches give " +
+                           typed(yes.tensor) + " and " + typed(no.tensor));
+    return Known{where(condition, yes.tensor, no.tensor), {}};
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const Knowns& inputs,
+                                                     Scope& scope) {
+    const OnnxGraph *then = node.graph("then_branch"), *otherwise = node.graph("else_branch");
+    if (inputs.size() != 1 || inputs[0].is_absent() || then == nullptr || otherwise == nullptr)
+        return invalid_argument("needs a condition and two branches");
+    if (inputs[0].extents) return unsupported("its condition depends on the number of rows");
+    const Tensor condition = inputs[0].tensor;
+    if (condition.dtype() != DType::kBool || condition.shape().element_count(1) != 1 ||
+        condition.shape().has_rows())
+        return invalid_argument("its condition is " + typed(condition) + ", expected one bool");
+    if (const HostTensor* known = contents(condition))
+        return import_body(known->get_int(0) != 0 ? *then : *otherwise, {}, scope);
+
+    HEARTH_ASSIGN(const Knowns yes, import_body(*then, {}, scope));
+    HEARTH_ASSIGN(const Knowns no, import_body(*otherwise, {}, scope));
+    if (yes.size() != no.size()) return wrong_count("outputs", yes.size(), no.size());
+    const Tensor scalar = reshape(condition, {});
+    Knowns results;
+    for (size_t i = 0; i < yes.size(); ++i) {
+        HEARTH_ASSIGN(Known chosen, choose(scalar, yes[i], no[i]));
+        results.push_back(std::move(chosen));
+    }
+    HEARTH_TRY(trace_.status());
+    return results;
+}
+
+// --- Loops
+
+/// What the turns of a loop gave, along a new axis.
+Result<OnnxImporter::Known> OnnxImporter::joined(const std::vector<Known>& turns, int64_t axis,
+                                                 const OnnxPort& port) {
+    std::vector<Tensor> parts;
+    for (const Known& turn : turns) {
+        if (!turn.tensor.ok()) return unsupported("collects a number that depends on the rows");
+        parts.push_back(turn.tensor);
+    }
+    if (!parts.empty()) {
+        const Tensor whole = stack(parts, axis);
+        HEARTH_TRY(trace_.status());
+        return Known{whole, {}};
+    }
+    // No turn, no result to take the shape from.
+    std::vector<int64_t> extents{0};
+    for (const OnnxDim& d : port.dims) extents.push_back(d.count);
+    const Result<Shape> shape = checked_shape(extents);
+    if (!port.has_shape || !shape.ok())
+        return unsupported("it runs no turn, and the shape of " + quoted(port.name) +
+                           " is not told");
+    return Known{trace_.constant(HostTensor(port.dtype, *shape)), {}};
+}
+
+// Inputs: how often, whether at all, then what is carried from turn to turn.  The body takes the
+// number of the turn, the condition and what is carried; it gives the condition for the next turn,
+// what is carried, and what is collected.
+Result<OnnxImporter::Knowns> OnnxImporter::import_loop(const OnnxNode& node, const Knowns& inputs,
+                                                       Scope& scope) {
+    const OnnxGraph* body = node.graph("body");
+    if (body == nullptr || inputs.size() < 2)
+        return invalid_argument("needs two inputs and a body");
+    const size_t carried_count = inputs.size() - 2;
+    if (body->inputs.size() != carried_count + 2)
+        return wrong_count("inputs", carried_count + 2, body->inputs.size());
+    if (body->outputs.size() < carried_count + 1)
+        return wrong_count("outputs", carried_count + 1, body->outputs.size());
+    HEARTH_ASSIGN(const std::optional<int64_t> count,
+                  known_number(inputs[0], "the number of turns"));
+    HEARTH_ASSIGN(std::optional<int64_t> goes_on, known_number(inputs[1], "the first condition"));
+
+    Knowns carried(inputs.begin() + 2, inputs.end());
+    std::vector<Knowns> collected(body->outputs.size() - 1 - carried_count);
+    Known condition = inputs[1];
+    if (condition.is_absent()) condition = {trace_.constant(1, DType::kBool), {}};
+    for (int64_t turn = 0; goes_on.value_or(1) != 0 && (!count || turn < *count); ++turn) {
+        if (turn == kMostTurns)
+            return out_of_range("runs more than " + std::to_string(kMostTurns) + " turns");
+        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
+        HostTensor number = HostTensor::scalar(static_cast<double>(turn), DType::kI64);
+        if (body->inputs[0].dims.size() == 1) number = number.reshaped({1});
+        Knowns arguments{{trace_.constant(std::move(number)), {}}, condition};
+        arguments.insert(arguments.end(), carried.begin(), carried.end());
+        HEARTH_ASSIGN(const Knowns results, import_body(*body, arguments, scope));
+        condition = results[0];
+        HEARTH_ASSIGN(goes_on, known_number(condition, "whether there is another turn"));
+        std::copy_n(results.begin() + 1, carried_count, carried.begin());
+        for (size_t i = 0; i < collected.size(); ++i)
+            collected[i].push_back(results[1 + carried_count + i]);
+    }
+    Knowns outputs = carried;
+    for (size_t i = 0; i < collected.size(); ++i) {
+        HEARTH_ASSIGN(Known whole, joined(collected[i], 0, body->outputs[1 + carried_count + i]));
+        outputs.push_back(std::move(whole));
+    }
+    return outputs;
+}
+
+// Inputs: what is carried from turn to turn, then what is read slice by slice.
+Result<OnnxImporter::Knowns> OnnxImporter::import_scan(const OnnxNode& node, const Knowns& inputs,
+                                                       Scope& scope) {
+    const OnnxGraph* body = node.graph("body");
+    const int64_t read_count = integer_attr(node, "num_scan_inputs", 0);
+    if (body == nullptr || read_count < 1 || read_count > static_cast<int64_t>(inputs.size()))
+        return invalid_argument("needs a body and num_scan_inputs");
+    return scope.opset < 9 ? import_batched_scan(node, inputs, *body, scope)
+                           : run_scan(node, inputs, *body, scope);
+}
+
+// Version 8: all has a leading axis of independent sequences, whose lengths come first.
+Result<OnnxImporter::Knowns> OnnxImporter::import_batched_scan(const OnnxNode& node,
+                                                               const Knowns& inputs,
+                                                               const OnnxGraph& body,
+                                                               Scope& scope) {
+    if (!inputs[0].is_absent()) return unsupported("sequences of several lengths");
+    const Knowns all(inputs.begin() + 1, inputs.end());
+    int64_t batch = -1;
+    for (const Known& known : all) {
+        if (!known.tensor.ok()) return unsupported("reads what depends on the rows");
+        const Shape shape = known.tensor.shape();
+        if (shape.rank() == 0 || shape[0].per_row || (batch >= 0 && shape[0].count != batch))
+            return unsupported("an input of " + to_string(shape) +
+                               " where a fixed number of sequences is expected");
+        batch = shape[0].count;
+    }
+    if (batch < 1) return unsupported("no sequences");
+    std::vector<std::vector<Tensor>> parts;
+    for (int64_t b = 0; b < batch; ++b) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
+        Knowns sequence;
+        for (const Known& known : all)
+            sequence.push_back({squeeze(slice(known.tensor, 0, b, b + 1), {0}), {}});
+        HEARTH_ASSIGN(const Knowns results, run_scan(node, sequence, body, scope));
+        parts.resize(results.size());
+        for (size_t i = 0; i < results.size(); ++i) {
+            if (!results[i].tensor.ok()) return unsupported("gives what depends on the rows");
+            parts[i].push_back(results[i].tensor);
+        }
+    }
+    Knowns outputs;
+    for (const std::vector<Tensor>& part : parts) outputs.push_back({stack(part, 0), {}});
+    HEARTH_TRY(trace_.status());
+    return outputs;
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::run_scan(const OnnxNode& node, const Knowns& inputs,
+                                                    const OnnxGraph& body, Scope& scope) {
+    const auto read_count = static_cast<size_t>(integer_attr(node, "num_scan_inputs", 0));
+    if (read_count > inputs.size()) return invalid_argument("has too few inputs");
+    const size_t carried_count = inputs.size() - read_count;
+    if (body.inputs.size() != inputs.size())
+        return wrong_count("inputs", inputs.size(), body.inputs.size());
+    if (body.outputs.size() < carried_count)
+        return wrong_count("outputs", carried_count, body.outputs.size());
+    const char* directions = scope.opset < 9 ? "directions" : "scan_input_directions";
+
+    std::vector<Tensor> read;  // with the axis of the turns in front
+    int64_t turns = -1;
+    for (size_t i = carried_count; i < inputs.size(); ++i) {
+        const size_t k = i - carried_count;
+        if (!inputs[i].tensor.ok()) return unsupported("reads what depends on the rows");
+        const Tensor& whole = inputs[i].tensor;
+        HEARTH_ASSIGN(const int axis,
+                      normalize_axis(list_attr(node, "scan_input_axes", k), whole.rank()));
+        const Dim extent = whole.dim(axis);
+        if (extent.per_row) return unsupported("runs along the rows");
+        if (turns >= 0 && turns != extent.count)
+            return invalid_argument("reads " + std::to_string(turns) + " and " +
+                                    std::to_string(extent.count) + " slices");
+        turns = extent.count;
+        Tensor ordered = list_attr(node, directions, k) != 0 ? flip(whole, {axis}) : whole;
+        Axes permutation{axis};
+        for (int a = 0; a < whole.rank(); ++a)
+            if (a != axis) permutation.push_back(a);
+        if (axis != 0) ordered = transpose(ordered, permutation);
+        read.push_back(ordered);
+    }
+    if (turns > kMostTurns)
+        return out_of_range("runs more than " + std::to_string(kMostTurns) + " turns");
+
+    Knowns carried(inputs.begin(), inputs.begin() + static_cast<ptrdiff_t>(carried_count));
+    std::vector<Knowns> collected(body.outputs.size() - carried_count);
+    for (int64_t turn = 0; turn < turns; ++turn) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kTurns));
+        Knowns arguments = carried;
+        for (const Tensor& whole : read)
+            arguments.push_back({squeeze(slice(whole, 0, turn, turn + 1), {0}), {}});
+        HEARTH_TRY(trace_.status());
+        HEARTH_ASSIGN(const Knowns results, import_body(body, arguments, scope));
+        std::copy_n(results.begin(), carried_count, carried.begin());
+        for (size_t i = 0; i < collected.size(); ++i)
+            collected[i].push_back(results[carried_count + i]);
+    }
+    Knowns outputs = carried;
+    for (size_t i = 0; i < collected.size(); ++i) {
+        if (list_attr(node, "scan_output_directions", i) != 0)
+            std::reverse(collected[i].begin(), collected[i].end());
+        HEARTH_ASSIGN(Known whole, joined(collected[i], list_attr(node, "scan_output_axes", i),
+                                          body.outputs[carried_count + i]));
+        outputs.push_back(std::move(whole));
+    }
+    return outputs;
+}
+
+}  // namespace hearth

@@ -1,0 +1,679 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Turns an ONNX model into a Graph: walks the nodes that the outputs need, in the file's order, and
+// asks the operator records (OpDef::onnx) for each.  What depends on constants alone is computed at
+// once, so that shape arithmetic leaves no nodes behind.
+
+#include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ir/rewrite.hpp"
+#include "compiler/ops/op_table.hpp"
+#include "core/out_of_memory.hpp"
+#include "import/onnx/onnx_compositions.hpp"
+#include "import/onnx/onnx_importer.hpp"
+
+#include <hearth/ops.hpp>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace hearth {
+
+namespace {
+
+constexpr int kOldestOpset = 1;
+constexpr int kNewestOpset = 28;
+
+// Constants beyond these are computed when the model runs, and so are those that the budget has
+// nothing left for.
+constexpr int64_t kMostIntegers = 1 << 20;
+constexpr int64_t kMostFloats = 64;
+constexpr int64_t kMostWork = 1 << 24;  // of one node: multiplications, or what comes near
+
+}  // namespace
+
+std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int opset) {
+    static const auto rules = [] {
+        std::unordered_map<std::string_view, std::vector<OnnxImportRule>> map;
+        for (std::span<const OpDef> family : op_families())
+            for (const OpDef& op : family)
+                for (const OnnxMapping& m : op.onnx) map[m.op_type].push_back({&op, &m});
+        for (std::span<const OnnxMapping> family :
+             {onnx_compositions(), onnx_data_operators(), onnx_contrib_operators()})
+            for (const OnnxMapping& m : family) map[m.op_type].push_back({nullptr, &m});
+        return map;
+    }();
+    std::optional<OnnxImportRule> best;
+    auto consider = [&](const OnnxImportRule& rule) {
+        if (rule.mapping->since_opset <= opset &&
+            (!best || best->mapping->since_opset < rule.mapping->since_opset))
+            best = rule;
+    };
+    if (const auto at = rules.find(op_type); at != rules.end())
+        for (const OnnxImportRule& rule : at->second) consider(rule);
+    for (std::span<const OpDef> family : registered_families())
+        for (const OpDef& op : family)
+            for (const OnnxMapping& m : op.onnx)
+                if (m.op_type == op_type) consider({&op, &m});
+    return best;
+}
+
+bool is_import_builtin(std::string_view op_type) {
+    return op_type == "Constant" || op_type == "ConstantOfShape" || op_type == "Shape" ||
+           op_type == "Size";
+}
+
+namespace {
+
+/// The node's attributes as those of the record: the same names, types as the record has them.
+Result<Attrs> attrs_for(const OpDef& op, const Attrs& from) {
+    Attrs to;
+    for (const Attr& a : from.all()) {
+        const auto spec = std::find_if(op.attrs.begin(), op.attrs.end(),
+                                       [&](const AttrSpec& s) { return s.name == a.name; });
+        if (spec == op.attrs.end()) return unsupported("attribute " + quoted(a.name));
+        const auto* number = std::get_if<int64_t>(&a.value);
+        if (spec->type == AttrType::kDType && number != nullptr) {
+            const std::optional<DType> dtype = dtype_from_onnx(*number);
+            if (!dtype) return unsupported("element type " + onnx_type_name(*number));
+            to.set(a.name, *dtype);
+        } else {
+            to.set(a.name, a.value);
+        }
+    }
+    return to;
+}
+
+/// On a device, 64-bit integers are held in 32 bits.
+Status fits_device(const Graph& graph) {
+    for (const Value& v : graph.values) {
+        if (!v.data || (v.dtype != DType::kI64 && v.dtype != DType::kU64)) continue;
+        for (int64_t i = 0; i < v.data->element_count(); ++i) {
+            const int64_t n = v.data->get_int(i);
+            if (v.dtype == DType::kI64 ? n != static_cast<int32_t>(n)
+                                       : n != static_cast<int64_t>(static_cast<uint32_t>(n)))
+                return unsupported("a constant holds " + std::to_string(n) +
+                                   ", beyond the 32 bits that integers have on a device");
+        }
+    }
+    return {};
+}
+
+/// "[batch, 3, ?]", as the model has it.
+std::string declared_text(const OnnxPort& port) {
+    if (!port.has_shape) return "of no shape";
+    std::string text;
+    for (const OnnxDim& d : port.dims) {
+        if (!text.empty()) text += ", ";
+        text += d.count >= 0 ? std::to_string(d.count) : d.name.empty() ? "?" : d.name;
+    }
+    return "[" + text + "]";
+}
+
+Status check_given(const OnnxPort& port, const Shape& given, std::string_view option) {
+    if (!port.has_shape) return {};
+    bool fits = given.rank() == static_cast<int>(port.dims.size());
+    for (size_t i = 0; fits && i < port.dims.size(); ++i)
+        fits = port.dims[i].count < 0 || given[static_cast<int>(i)] == Dim(port.dims[i].count);
+    if (fits) return {};
+    return invalid_argument("input " + quoted(port.name) + " is " + declared_text(port) +
+                            " in the model, " + std::string(option) + " has " + to_string(given));
+}
+
+bool is_open(const OnnxPort& port) {
+    return !port.has_shape || std::any_of(port.dims.begin(), port.dims.end(),
+                                          [](const OnnxDim& d) { return d.count < 0; });
+}
+
+/// Extents for an open input that one could try: one for the first open extent, which is mostly that
+/// of a batch; the sides of an image; else a length.  Equal names get equal extents.
+std::string example_of(const OnnxPort& port, std::map<std::string, int64_t>& named) {
+    constexpr int64_t kChannels = 3, kSide = 160, kLength = 512;
+    std::string text = port.name + "=";
+    bool is_first = true;
+    for (size_t i = 0; i < port.dims.size(); ++i) {
+        const OnnxDim& d = port.dims[i];
+        const bool is_image = port.dims.size() == 4;
+        int64_t extent = is_image ? (i == 1 ? kChannels : kSide) : kLength;
+        if (d.count < 0 && std::exchange(is_first, false)) extent = 1;
+        if (d.count >= 0)
+            extent = d.count;
+        else if (!d.name.empty())
+            extent = named.emplace(d.name, extent).first->second;
+        text += (i > 0 ? "," : "") + std::to_string(extent);
+    }
+    return port.has_shape ? text : text + std::to_string(kLength);
+}
+
+/// The shape of an input that is not given; `leading`: the unknown extent that stands for rows.
+/// Errors: what it leaves open beyond the rows.
+Result<Shape> declared_shape(const OnnxPort& port, const OnnxDim*& leading, Dim rows) {
+    const std::string what = "input " + quoted(port.name);
+    if (!port.has_shape) return invalid_argument(what + " has no shape in the model");
+    Shape shape;
+    for (const OnnxDim& d : port.dims) {
+        if (d.count >= 0) {
+            shape.push_back(Dim(d.count));
+            continue;
+        }
+        if (shape.rank() > 0)
+            return invalid_argument(what + " is " + declared_text(port) +
+                                    " in the model, where only the first extent may be left open");
+        if (leading != nullptr && leading->name != d.name && !d.name.empty() &&
+            !leading->name.empty())
+            return invalid_argument(what + " has the leading extent " + quoted(d.name) +
+                                    ", another input has " + quoted(leading->name) +
+                                    "; only one number of rows can be open");
+        if (leading == nullptr || leading->name.empty()) leading = &d;
+        shape.push_back(rows);
+    }
+    return shape;
+}
+
+/// What the host gives as an input's contents, in its type and shape.
+Result<HostTensor> contents_for(const OnnxPort& port, const Shape& shape, const HostTensor& given) {
+    if (given.dtype() == port.dtype && given.shape() == shape) return given;
+    if (shape.has_rows() || given.element_count() != shape.element_count(1))
+        return invalid_argument("input " + quoted(port.name) + " is " + to_string(shape) +
+                                ", its given contents are " + to_string(given.shape()));
+    HostTensor contents(port.dtype, shape);
+    for (int64_t i = 0; i < contents.element_count(); ++i) {
+        if (is_floating(port.dtype) || is_floating(given.dtype()))
+            contents.set(i, given.get(i));
+        else
+            contents.set_int(i, given.get_int(i));
+        if (contents.get(i) != given.get(i) && !is_floating(port.dtype))
+            return invalid_argument("input " + quoted(port.name) + " is of " +
+                                    std::string(name_of(port.dtype)) + ", which " +
+                                    std::to_string(given.get(i)) + " is not");
+    }
+    return contents;
+}
+
+Extents shape_of(const OnnxNode& node, const Shape& shape) {
+    const auto bound = [&](std::string_view name, int64_t fallback) {
+        const AttrValue* attr = node.attrs.find(name);
+        const int64_t* n = attr != nullptr ? std::get_if<int64_t>(attr) : nullptr;
+        const int64_t at = n == nullptr ? fallback : *n < 0 ? *n + shape.rank() : *n;
+        return std::clamp<int64_t>(at, 0, shape.rank());
+    };
+    Extents out;
+    for (int64_t i = bound("start", 0); i < bound("end", shape.rank()); ++i)
+        out.dims.push_back(shape[static_cast<int>(i)]);
+    return out;
+}
+
+Extents size_of(const Shape& shape) {
+    return {{shape.element_count()}, true};
+}
+
+}  // namespace
+
+OnnxImporter::OnnxImporter(const OnnxModel& model, const ImportOptions& options, Budget& budget)
+    : model_(model),
+      options_(options),
+      missing_(model),
+      trace_(model.graph.name.empty() ? "model" : model.graph.name),
+      budget_(budget) {
+    trace_.set_budget(&budget);
+}
+
+Result<ImportedModel> OnnxImporter::run() {
+    if (model_.opset > kNewestOpset || model_.opset < kOldestOpset)
+        return unsupported("operator set " + std::to_string(model_.opset) + "; known are " +
+                           std::to_string(kOldestOpset) + " to " + std::to_string(kNewestOpset));
+    if (missing_.is_certain()) return unsupported("not supported: " + missing_.text());
+    Scope scope{nullptr, &model_.graph, model_.opset, nullptr, nullptr, 0, {}};
+    HEARTH_TRY(declare_inputs(scope));
+    HEARTH_TRY(import_nodes(scope));
+    HEARTH_TRY(name_outputs(scope));
+    HEARTH_ASSIGN(Graph graph, trace_.finish());
+    Status fits = fits_device(graph);
+    return ImportedModel(std::make_shared<const Graph>(std::move(graph)), std::move(fits));
+}
+
+Status OnnxImporter::declare_inputs(Scope& scope) {
+    const OnnxDim* leading = nullptr;  // the unknown extent that stands for rows
+    const auto check_name = [&](const std::string& name, std::string_view option) -> Status {
+        const bool is_known =
+            name.empty() || std::any_of(model_.graph.inputs.begin(), model_.graph.inputs.end(),
+                                        [&](const OnnxPort& p) { return p.name == name; });
+        if (is_known) return {};
+        return not_found(std::string(option) + " names " + quoted(name) +
+                         ", which is no input of the model; there are: " + input_names());
+    };
+    for (const NamedShape& given : options_.input_shapes)
+        HEARTH_TRY(check_name(given.name, options_.shape_option));
+    for (const NamedTensor& given : options_.input_values)
+        HEARTH_TRY(check_name(given.name, "input_values"));
+    if (options_.rows < 0) return out_of_range("rows is " + std::to_string(options_.rows));
+    const Dim rows = options_.rows > 0 ? Dim(options_.rows) : kRows;
+    for (const OnnxPort& port : model_.graph.inputs) {
+        const NamedShape* given = given_for(port, options_.input_shapes);
+        Shape shape;
+        if (given != nullptr) {
+            shape = given->shape;
+            HEARTH_TRY(check_given(port, shape, options_.shape_option));
+        } else {
+            Result<Shape> declared = declared_shape(port, leading, rows);
+            if (!declared.ok())
+                return invalid_argument(std::string(declared.status().message()) + ": give " +
+                                        missing_shapes());
+            shape = *declared;
+        }
+        if (Status s = check_extents(shape); !s.ok()) return s.in("input " + quoted(port.name));
+        const Tensor input = trace_.input(port.name, shape, port.dtype);
+        HEARTH_TRY(trace_.status());
+        scope.values[port.name] = {input, {}};
+        const NamedTensor* value = given_for(port, options_.input_values);
+        if (value == nullptr) continue;
+        HEARTH_ASSIGN(HostTensor contents, contents_for(port, shape, value->tensor));
+        known_contents_[input.value()] = std::make_shared<const HostTensor>(std::move(contents));
+    }
+    return {};
+}
+
+std::string OnnxImporter::input_names() const {
+    std::string names;
+    for (const OnnxPort& port : model_.graph.inputs)
+        names += (names.empty() ? "" : ", ") + quoted(port.name);
+    return names;
+}
+
+/// Ready examples for all open inputs that are not given: "input_shapes x=1,3,160,160".
+std::string OnnxImporter::missing_shapes() const {
+    std::string text;
+    std::map<std::string, int64_t> named;
+    for (const OnnxPort& port : model_.graph.inputs)
+        if (is_open(port) && given_for(port, options_.input_shapes) == nullptr)
+            text += (text.empty() ? "" : " ") + std::string(options_.shape_option) + " " +
+                    example_of(port, named);
+    return text;
+}
+
+/// The entry of `given` for this input, by name or by position.
+template <class T>
+const T* OnnxImporter::given_for(const OnnxPort& port, const std::vector<T>& given) const {
+    const auto position = static_cast<size_t>(&port - model_.graph.inputs.data());
+    for (size_t i = 0; i < given.size(); ++i)
+        if (given[i].name.empty() ? i == position : given[i].name == port.name) return &given[i];
+    return nullptr;
+}
+
+/// The value with this name, in this graph or one around it; initializers enter the trace when they
+/// are first read.
+Result<OnnxKnown> OnnxImporter::find(Scope& scope, const std::string& name) {
+    for (const Scope* s = &scope; s != nullptr; s = s->outer) {
+        HEARTH_TRY(budget_.spend(Budget::Of::kVisits, 1 + name.size() / 64));
+        if (const auto at = s->values.find(name); at != s->values.end()) return at->second;
+        if (s->graph == nullptr) continue;
+        if (const auto at = s->graph->initializers.find(name); at != s->graph->initializers.end())
+            return initializer(name, at->second);
+    }
+    return invalid_argument("reads " + quoted(name) + ", which nothing before it computes");
+}
+
+Result<OnnxKnown> OnnxImporter::initializer(const std::string& name, const HostTensor& data) {
+    if (const auto at = initializers_.find(&data); at != initializers_.end())
+        return Known{at->second, {}};
+    const bool is_param =
+        options_.trainable && is_floating(data.dtype()) && data.shape().rank() > 0;
+    if (is_param) HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, data.bytes().size()));
+    // Graphs in one another may each have an initializer of this name.
+    std::string own = options_.prefix + name;
+    for (int i = 2; is_param && !param_names_.insert(own).second; ++i)
+        own = options_.prefix + name + "#" + std::to_string(i);
+    const Tensor tensor = is_param ? trace_.param(own, data.shape(), Init::from(data), data.dtype())
+                                   : trace_.constant(data);
+    HEARTH_TRY(trace_.status());
+    initializers_[&data] = tensor;
+    return Known{tensor, {}};
+}
+
+Status OnnxImporter::import_nodes(Scope& scope) {
+    auto known = needed_.find(scope.graph);
+    if (known == needed_.end()) {
+        HEARTH_ASSIGN(std::vector<const OnnxNode*> nodes, needed_nodes(*scope.graph));
+        known = needed_.emplace(scope.graph, std::move(nodes)).first;
+    }
+    const std::vector<const OnnxNode*>& needed = known->second;
+    for (const OnnxNode* node : needed) {
+        HEARTH_TRY(
+            budget_.spend(Budget::Of::kVisits, 1 + node->inputs.size() + node->outputs.size()));
+        if (Status s = import_node(*node, scope); !s.ok()) return s.in(node->label());
+    }
+    return {};
+}
+
+Status OnnxImporter::import_node(const OnnxNode& node, Scope& scope) {
+    if (!node.references.empty()) {
+        if (scope.call == nullptr)
+            return invalid_argument("attribute " + quoted(node.references[0].name) +
+                                    " is a function's, and this is in none");
+        HEARTH_ASSIGN(const OnnxNode resolved,
+                      node.resolved(*scope.call, *scope.defaults, budget_));
+        return import_node(resolved, scope);
+    }
+    Knowns inputs;
+    for (const std::string& name : node.inputs) {
+        Known known;
+        if (!name.empty()) {
+            HEARTH_ASSIGN(known, find(scope, name));
+        }
+        inputs.push_back(std::move(known));
+    }
+    if (const auto function = model_.functions.find(node.function_key());
+        function != model_.functions.end()) {
+        HEARTH_ASSIGN(const Knowns outputs, import_function(function->second, node, inputs, scope));
+        return define(node, outputs, scope);
+    }
+    if (is_control(node)) {
+        HEARTH_ASSIGN(const Knowns outputs, import_control(node, inputs, scope));
+        return define(node, outputs, scope);
+    }
+    HEARTH_ASSIGN(const Knowns outputs, apply_rule(node, inputs, scope.opset));
+    return define(node, outputs, scope);
+}
+
+Result<OnnxImporter::Knowns> OnnxImporter::apply_rule(const OnnxNode& node, const Knowns& inputs,
+                                                      int opset) {
+    if (std::optional<Extents> extents = extents_of(node, inputs))
+        return Knowns{known_extents(std::move(*extents))};
+    if (std::optional<Tensor> number = number_of_rows(node, inputs)) return Knowns{{*number, {}}};
+    // Loops read their constants in each turn.
+    const auto known_constant = constants_.find(&node);
+    if (known_constant != constants_.end()) return Knowns{{known_constant->second, {}}};
+
+    const Graph& graph = trace_.graph();
+    const size_t first_value = graph.values.size();
+    const size_t first_node = graph.nodes.size();
+    const std::vector<Tensor> results = run_rule(node, inputs, opset);
+    HEARTH_TRY(trace_.status());
+    for (size_t v = first_value; v < graph.values.size(); ++v)
+        HEARTH_TRY(check_extents(graph.values[v].shape));
+    for (size_t n = first_node; n < graph.nodes.size(); ++n)
+        HEARTH_TRY(fold(static_cast<NodeId>(n)));
+    // What is made for one call has an address that the next call's may have, too.
+    if (node.op_type == "Constant" && !node.is_resolved) constants_[&node] = results[0];
+    Knowns outputs;
+    for (const Tensor& t : results) outputs.push_back({t, {}});
+    return outputs;
+}
+
+/// A scalar that depends on the rows and becomes a float, as the divisor of a mean does.
+std::optional<Tensor> OnnxImporter::number_of_rows(const OnnxNode& node, const Knowns& inputs) {
+    if (node.op_type != "Cast" || !node.domain.empty() || inputs.size() != 1 || !inputs[0].extents)
+        return {};
+    const AttrValue* to = node.attrs.find("to");
+    const auto* number = to != nullptr ? std::get_if<int64_t>(to) : nullptr;
+    const std::optional<DType> dtype = dtype_from_onnx(number != nullptr ? *number : 0);
+    const Extents& extents = *inputs[0].extents;
+    if (!dtype || !is_floating(*dtype) || extents.dims.size() != 1) return {};
+    static const OpDef* const op = find_op("extent");
+    const Tensor scalar =
+        apply(*op, {}, {{"shape", Shape{extents.dims[0]}}, {"dtype", *dtype}}, &trace_)[0];
+    return extents.is_scalar ? scalar : reshape(scalar, {1});
+}
+
+Status OnnxImporter::define(const OnnxNode& node, const Knowns& outputs, Scope& scope) {
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+        const std::string& name = node.outputs[i];
+        if (name.empty()) continue;
+        if (i >= outputs.size())
+            return unsupported("output " + std::to_string(i) + " (" + quoted(name) + ")");
+        if (scope.values.contains(name) || scope.graph->initializers.contains(name))
+            return invalid_argument("computes " + quoted(name) +
+                                    ", which is an input or initializer");
+        scope.values[name] = outputs[i];
+    }
+    return {};
+}
+
+/// Contents that are known at import: of constants, the first ones of params, and what follows
+/// from options.input_values.
+const HostTensor* OnnxImporter::contents(ValueId id) const {
+    if (id == kNone) return nullptr;
+    if (const HostTensor* data = trace_.graph().values[id].data.get()) return data;
+    const auto at = known_contents_.find(id);
+    return at != known_contents_.end() ? at->second.get() : nullptr;
+}
+
+OnnxKnown OnnxImporter::known_extents(Extents extents) {
+    if (extents.has_rows()) return {{}, std::move(extents)};
+    return {trace_.constant(extents.as_tensor()), {}};
+}
+
+/// The node's output, if it is shape arithmetic on rows.
+std::optional<Extents> OnnxImporter::extents_of(const OnnxNode& node, const Knowns& inputs) const {
+    if ((node.op_type == "Shape" || node.op_type == "Size") && inputs.size() == 1 &&
+        inputs[0].tensor.ok())
+        return node.op_type == "Shape" ? shape_of(node, inputs[0].tensor.shape())
+                                       : size_of(inputs[0].tensor.shape());
+    if (std::none_of(inputs.begin(), inputs.end(),
+                     [](const Known& k) { return k.extents.has_value(); }))
+        return {};
+    std::vector<std::optional<Extents>> operands;
+    for (const Known& k : inputs) {
+        const HostTensor* data = contents(k.tensor);
+        operands.push_back(k.extents         ? k.extents
+                           : data != nullptr ? Extents::from(*data)
+                                             : std::nullopt);
+    }
+    return evaluate_extents(node, operands);
+}
+
+std::vector<Tensor> OnnxImporter::run_rule(const OnnxNode& node, const Knowns& known, int opset) {
+    std::vector<OnnxInput> inputs;
+    for (const Known& k : known)
+        inputs.push_back({k.tensor, contents(k.tensor), k.extents ? &k.extents->dims : nullptr});
+    OnnxCall call{trace_, node.op_type, opset, node.attrs, inputs, node.outputs.size()};
+    if (node.domain.empty() && node.op_type == "Constant") return constant(node, call);
+    if (node.domain.empty() && node.op_type == "ConstantOfShape")
+        return constant_of_shape(node, call);
+    const std::optional<OnnxImportRule> rule = find_import_rule(node.rule_name(), opset);
+    // In a branch, that is: everything else was looked for before.
+    if (!rule && !is_import_builtin(node.rule_name()))
+        return call.unsupported("not supported: " + missing_.text());
+    if (!rule) return call.invalid("needs one tensor");
+    if (!node.odd_attrs.empty() || !node.graphs.empty())
+        return call.unsupported(
+            "attribute " +
+            quoted(node.odd_attrs.empty() ? node.graphs[0].name : node.odd_attrs[0]) +
+            " of its kind");
+    if (node.rule_name() == "BatchNormalization") freeze_statistics(known);
+    if (rule->mapping->import != nullptr) return rule->mapping->import(call);
+    Result<Attrs> attrs = attrs_for(*rule->op, node.attrs);
+    if (!attrs.ok()) {
+        trace_.fail(attrs.status());
+        return {};
+    }
+    const std::vector<Tensor> operands = call.all();
+    if (operands.empty()) return call.invalid("has no inputs");
+    return apply(*rule->op, operands, std::move(*attrs));
+}
+
+/// Makes constants of the inputs of BatchNormalization that training must not change.
+void OnnxImporter::freeze_statistics(const Knowns& inputs) {
+    constexpr size_t kScale = 1, kMean = 3;
+    const bool is_trainable = options_.batch_norm == BatchNormImport::kTrainable;
+    for (size_t i = is_trainable ? kMean : kScale; i < inputs.size(); ++i) {
+        if (!inputs[i].tensor.ok()) continue;
+        Value& value = trace_.graph().values[inputs[i].tensor.value()];
+        if (value.kind != ValueKind::kParam) continue;
+        value.kind = ValueKind::kConstant;
+        value.name.clear();
+    }
+}
+
+std::vector<Tensor> OnnxImporter::constant(const OnnxNode& node, OnnxCall& call) {
+    for (const NamedTensor& t : node.tensors)
+        if (t.name == "value") return {trace_.constant(t.tensor)};
+    const auto made = [&](DType dtype, const auto& list, const Shape& shape) {
+        HostTensor tensor(dtype, shape);
+        for (size_t i = 0; i < list.size(); ++i) {
+            if constexpr (std::is_same_v<decltype(list[i]), const int64_t&>)
+                tensor.set_int(static_cast<int64_t>(i), list[i]);
+            else
+                tensor.set(static_cast<int64_t>(i), list[i]);
+        }
+        return std::vector<Tensor>{trace_.constant(std::move(tensor))};
+    };
+    const auto length = [](const auto& list) {
+        return Shape{Dim(static_cast<int64_t>(list.size()))};
+    };
+    for (const Attr& a : node.attrs.all()) {
+        if (const auto* n = std::get_if<int64_t>(&a.value); n && a.name == "value_int")
+            return made(DType::kI64, std::span(n, 1), {});
+        if (const auto* x = std::get_if<double>(&a.value); x && a.name == "value_float")
+            return made(DType::kF32, std::span(x, 1), {});
+        if (const auto* n = std::get_if<std::vector<int64_t>>(&a.value);
+            n && a.name == "value_ints")
+            return made(DType::kI64, std::span(*n), length(*n));
+        if (const auto* x = std::get_if<std::vector<double>>(&a.value);
+            x && a.name == "value_floats")
+            return made(DType::kF32, std::span(*x), length(*x));
+    }
+    return call.unsupported("a constant of this kind");
+}
+
+std::vector<Tensor> OnnxImporter::constant_of_shape(const OnnxNode& node, OnnxCall& call) {
+    HostTensor value = HostTensor::scalar(0);
+    for (const NamedTensor& t : node.tensors) {
+        if (t.name != "value") continue;
+        if (t.tensor.element_count() != 1)
+            return call.invalid("its value has " + to_string(t.tensor.shape()) +
+                                ", expected one element");
+        value = t.tensor.reshaped({});
+    }
+    const std::vector<Dim> dims = call.extents_in(0);
+    if (!trace_.status().ok()) return {};
+    const std::optional<Shape> shape = call.shape(dims);
+    if (!shape) return {};
+    const Tensor scalar = trace_.constant(std::move(value));
+    return {shape->rank() == 0 ? scalar : expand(scalar, *shape)};
+}
+
+/// Replaces the outputs of a node on constants by constants, where they are what shapes are
+/// made of: integers, bools, and a few floats (a scale computed from an extent).  Where they
+/// follow from given contents of inputs, the node stays and its results are only noted.
+Status OnnxImporter::fold(NodeId id) {
+    Graph& graph = trace_.graph();
+    const Node& node = graph.nodes[id];
+    // Random numbers stay what they are, for whoever looks at the graph.
+    if (node.op->name.starts_with("random_") || asks_for_rows(node.attrs)) return {};
+    int64_t read = 1;
+    bool is_constant = true;
+    std::vector<const HostTensor*> inputs;
+    for (ValueId v : node.inputs) {
+        if (graph.values[v].kind == ValueKind::kParam) return {};
+        is_constant = is_constant && graph.values[v].kind == ValueKind::kConstant;
+        inputs.push_back(contents(v));
+        if (inputs.back() == nullptr) return {};
+        read += inputs.back()->element_count();
+    }
+    if (read > kMostWork) return {};
+    uint64_t work = 0, bytes = 0;
+    for (ValueId v : node.outputs) {
+        const Value& out = graph.values[v];
+        if (out.shape.has_rows()) return {};
+        const int64_t count = out.shape.element_count(1);
+        if (count > (is_floating(out.dtype) ? kMostFloats : kMostIntegers)) return {};
+        // An upper bound for any operator: each output element may read all inputs.
+        const bool reads_one = node.op->op_class == OpClass::kElementwise || node.op->is_view;
+        const int64_t cost = reads_one ? count + read : count * read;
+        if (cost > kMostWork) return {};
+        work += static_cast<uint64_t>(cost);
+        bytes += static_cast<uint64_t>(count) * size_bytes(out.dtype);
+    }
+    if (!budget_.allows(Budget::Of::kElements, work) ||
+        !budget_.allows(Budget::Of::kCopiedBytes, bytes))
+        return {};
+    HEARTH_TRY(budget_.spend(Budget::Of::kElements, work));
+    HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, bytes));
+    HEARTH_ASSIGN(std::vector<HostTensor> results, evaluate_node(*node.op, node.attrs, inputs));
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+        auto data = std::make_shared<const HostTensor>(std::move(results[i]));
+        if (!is_constant) {
+            known_contents_[node.outputs[i]] = std::move(data);
+            continue;
+        }
+        Value& out = graph.values[node.outputs[i]];
+        out.kind = ValueKind::kConstant;
+        out.node = kNone;
+        out.data = std::move(data);
+    }
+    return {};
+}
+
+Status OnnxImporter::name_outputs(Scope& scope) {
+    std::unordered_set<ValueId> named;
+    for (const OnnxPort& port : model_.graph.outputs) {
+        Result<Known> known = find(scope, port.name);
+        if (!known.ok())
+            return invalid_argument("output " + quoted(port.name) + " is computed by no node");
+        if (known->extents)
+            return unsupported("output " + quoted(port.name) +
+                               " is the number of rows, which is known only when the program "
+                               "runs; import with fixed input shapes");
+        Tensor t = known->tensor;
+        // Each output is a value of its own: the host may bind each to other memory.
+        const bool is_computed = trace_.graph().producer(t.value()) != nullptr;
+        if (!is_computed || !named.insert(t.value()).second) t = identity(t);
+        trace_.output(port.name, t);
+        HEARTH_TRY(trace_.status());
+    }
+    return {};
+}
+
+ImportedModel::ImportedModel(std::shared_ptr<const Graph> graph, Status fits_device)
+    : graph_(std::move(graph)), fits_device_(std::move(fits_device)) {
+    const auto port = [&](std::string_view name, ValueId id) {
+        const Value& v = graph_->values[id];
+        return ModelPort{std::string(name), v.dtype, v.shape};
+    };
+    for (ValueId id : graph_->inputs) inputs_.push_back(port(graph_->values[id].name, id));
+    for (const GraphOutput& o : graph_->outputs) outputs_.push_back(port(o.name, o.value));
+}
+
+std::vector<Tensor> ImportedModel::apply(Trace& trace, std::span<const Tensor> inputs) const {
+    const std::vector<Tensor> failed(outputs_.size(), Tensor(&trace, kNone));
+    if (inputs.size() != inputs_.size()) {
+        trace.fail(invalid_argument("model " + quoted(graph_->name) + " takes " +
+                                    std::to_string(inputs_.size()) + " inputs, found " +
+                                    std::to_string(inputs.size())));
+        return failed;
+    }
+    for (size_t i = 0; i < inputs.size(); ++i) {
+        if (!inputs[i].ok()) return failed;
+        if (inputs[i].dtype() == inputs_[i].dtype && inputs[i].shape() == inputs_[i].shape)
+            continue;
+        trace.fail(invalid_argument(
+            "model " + quoted(graph_->name) + ": input " + quoted(inputs_[i].name) + " is " +
+            std::string(name_of(inputs_[i].dtype)) + to_string(inputs_[i].shape) + ", found " +
+            std::string(name_of(inputs[i].dtype())) + to_string(inputs[i].shape())));
+        return failed;
+    }
+    const std::vector<Tensor> values = replay(*graph_, trace, inputs);
+    std::vector<Tensor> outputs;
+    for (const GraphOutput& o : graph_->outputs) outputs.push_back(values[o.value]);
+    return outputs;
+}
+
+Result<ImportedModel> import_onnx(std::span<const std::byte> bytes, const ImportOptions& options) {
+    return or_out_of_memory([&]() -> Result<ImportedModel> {
+        if (!(options.budget >= 0))
+            return invalid_argument("the budget is " + std::to_string(options.budget));
+        uint64_t size = bytes.size();
+        // What the host gives is as much a part of the model as what the file has.
+        for (const NamedTensor& value : options.input_values) size += value.tensor.bytes().size();
+        Budget budget(size, options.budget);
+        HEARTH_ASSIGN(OnnxModel model, read_onnx_model(bytes, options.external_data, budget));
+        if (options.batch_norm == BatchNormImport::kFolded) fold_batch_norms(model);
+        Result<ImportedModel> imported = OnnxImporter(model, options, budget).run();
+        if (!imported.ok()) return imported.status().in("ONNX model " + quoted(model.graph.name));
+        return imported;
+    });
+}
+
+}  // namespace hearth

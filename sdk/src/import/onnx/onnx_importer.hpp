@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// The importer's parts: onnx_import.cpp walks graphs and asks rules for nodes, onnx_control.cpp
+// expands functions, branches and loops, onnx_missing.cpp finds what no rule can read.
+
+#pragma once
+
+#include "compiler/ir/graph.hpp"
+#include "import/onnx/onnx_extents.hpp"
+#include "import/onnx/onnx_model.hpp"
+
+#include <hearth/io.hpp>
+#include <hearth/op/onnx_call.hpp>
+#include <hearth/op/op_def.hpp>
+
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace hearth {
+
+struct OnnxImportRule {
+    const OpDef* op = nullptr;  ///< null for compositions, which have an import function
+    const OnnxMapping* mapping = nullptr;
+};
+
+/// The rule for an ONNX operator that was current in `opset`.
+std::optional<OnnxImportRule> find_import_rule(std::string_view op_type, int opset);
+
+/// Whether the importer itself gives the node's outputs: they are known without computing.
+bool is_import_builtin(std::string_view op_type);
+
+/// Operators without a rule, with the nodes that use them.
+class MissingOperators {
+  public:
+    /// Looks at the nodes that the model's outputs need, in functions and loops too.
+    explicit MissingOperators(const OnnxModel& model);
+
+    /// Whether the model cannot be imported; otherwise what is missing is in branches alone, which
+    /// may not be taken.
+    bool is_certain() const { return is_certain_; }
+    /// All of it in one text; empty if nothing is missing.
+    std::string text() const;
+
+  private:
+    void scan(const OnnxGraph& graph, int opset, bool in_branch);
+    void scan_node(const OnnxNode& node, int opset, bool in_branch);
+
+    const OnnxModel& model_;
+    std::set<std::pair<std::string, bool>> scanned_functions_;
+    std::map<std::string, std::vector<std::string>> nodes_;  ///< by operator
+    std::set<const OnnxNode*> seen_;
+    bool is_certain_ = false;
+};
+
+/// The nodes of `graph` that its outputs depend on, in the file's order.
+/// Errors: kInvalidArgument if two nodes compute one value.
+Result<std::vector<const OnnxNode*>> needed_nodes(const OnnxGraph& graph);
+
+/// Makes BatchNormalization part of the Conv, ConvTranspose or Gemm before it, where nothing else
+/// reads what that one computes and all weights are initializers.
+void fold_batch_norms(OnnxModel& model);
+
+/// What an ONNX name stands for; neither: an optional input that is absent.
+struct OnnxKnown {
+    Tensor tensor;
+    std::optional<Extents> extents;  ///< in place of the tensor, when they depend on rows
+    bool is_absent() const { return tensor.trace() == nullptr && !extents; }
+};
+
+/// Names of one graph.  Those of the graphs around it can be read in it.
+struct OnnxScope {
+    const OnnxScope* outer = nullptr;
+    const OnnxGraph* graph = nullptr;
+    int opset = 0;
+    const OnnxNode* call = nullptr;      ///< of the function whose body this is in
+    const OnnxNode* defaults = nullptr;  ///< of that function's attributes
+    int depth = 0;
+    std::unordered_map<std::string, OnnxKnown> values;
+};
+
+class OnnxImporter {
+  public:
+    /// All three must outlive it.
+    OnnxImporter(const OnnxModel& model, const ImportOptions& options, Budget& budget);
+
+    Result<ImportedModel> run();
+
+  private:
+    using Known = OnnxKnown;
+    using Scope = OnnxScope;
+    using Knowns = std::vector<Known>;
+
+    // onnx_import.cpp
+    Status declare_inputs(Scope& scope);
+    template <class T>
+    const T* given_for(const OnnxPort& port, const std::vector<T>& given) const;
+    std::string input_names() const;
+    std::string missing_shapes() const;
+    Result<Known> find(Scope& scope, const std::string& name);
+    Result<Known> initializer(const std::string& name, const HostTensor& data);
+    const HostTensor* contents(ValueId id) const;
+    const HostTensor* contents(const Tensor& tensor) const { return contents(tensor.value()); }
+    Status import_nodes(Scope& scope);
+    Status import_node(const OnnxNode& node, Scope& scope);
+    Result<Knowns> apply_rule(const OnnxNode& node, const Knowns& inputs, int opset);
+    static Status define(const OnnxNode& node, const Knowns& outputs, Scope& scope);
+    Known known_extents(Extents extents);
+    std::optional<Extents> extents_of(const OnnxNode& node, const Knowns& inputs) const;
+    std::vector<Tensor> run_rule(const OnnxNode& node, const Knowns& known, int opset);
+    void freeze_statistics(const Knowns& inputs);
+    std::vector<Tensor> constant(const OnnxNode& node, OnnxCall& call);
+    std::vector<Tensor> constant_of_shape(const OnnxNode& node, OnnxCall& call);
+    Status fold(NodeId id);
+    std::optional<Tensor> number_of_rows(const OnnxNode& node, const Knowns& inputs);
+    Status name_outputs(Scope& scope);
+
+    // onnx_control.cpp
+    static bool is_control(const OnnxNode& node);
+    Result<Knowns> import_control(const OnnxNode& node, const Knowns& inputs, Scope& scope);
+    Result<Knowns> import_body(const OnnxGraph& body, const Knowns& arguments, Scope& scope);
+    Result<Knowns> import_function(const OnnxFunction& function, const OnnxNode& node,
+                                   const Knowns& inputs, const Scope& scope);
+    Result<Knowns> import_if(const OnnxNode& node, const Knowns& inputs, Scope& scope);
+    Result<Known> choose(const Tensor& condition, const Known& yes, const Known& no);
+    Result<Knowns> import_loop(const OnnxNode& node, const Knowns& inputs, Scope& scope);
+    Result<Knowns> import_scan(const OnnxNode& node, const Knowns& inputs, Scope& scope);
+    Result<Knowns> import_batched_scan(const OnnxNode& node, const Knowns& inputs,
+                                       const OnnxGraph& body, Scope& scope);
+    Result<Knowns> run_scan(const OnnxNode& node, const Knowns& inputs, const OnnxGraph& body,
+                            Scope& scope);
+    Result<std::optional<int64_t>> known_number(const Known& value, std::string_view what) const;
+    Result<Known> joined(const std::vector<Known>& turns, int64_t axis, const OnnxPort& port);
+
+    const OnnxModel& model_;
+    const ImportOptions& options_;
+    MissingOperators missing_;
+    Trace trace_;
+    std::unordered_map<ValueId, std::shared_ptr<const HostTensor>> known_contents_;
+    std::unordered_map<const HostTensor*, Tensor> initializers_;
+    std::unordered_map<const OnnxNode*, Tensor> constants_;
+    std::unordered_set<std::string> param_names_;
+    /// needed_nodes() of the graphs that were entered: bodies are, again and again.
+    std::unordered_map<const OnnxGraph*, std::vector<const OnnxNode*>> needed_;
+    Budget& budget_;
+};
+
+}  // namespace hearth

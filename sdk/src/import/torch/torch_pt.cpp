@@ -1,0 +1,401 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// .pt and .pth, as torch.save writes them.  Since PyTorch 1.6 a file is a zip archive: NAME/data.pkl
+// holds a pickle in which tensors refer to storages, NAME/data/KEY the bytes of each.  Before, it was
+// a row of pickles - a magic number, a version, the byte order, the object, the storages' keys -
+// followed by the storages, each with its length.  After torch/serialization.py and torch/_utils.py
+// of PyTorch 2.1.
+
+#include "core/out_of_memory.hpp"
+#include "import/torch/pickle.hpp"
+#include "import/torch/zip.hpp"
+
+#include <hearth/core/extents.hpp>
+#include <hearth/weights.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <unordered_map>
+
+namespace hearth {
+
+namespace {
+
+using Kind = PickleValue::Kind;
+using Id = uint32_t;
+
+/// Contents of storages by key.
+using Storages = std::unordered_map<std::string, std::span<const std::byte>>;
+
+struct TorchType {
+    std::string_view storage;  ///< class of typed storages
+    std::string_view dtype;
+    DType type;
+};
+
+constexpr std::array<TorchType, 13> kTorchTypes = {{
+    {"FloatStorage", "float32", DType::kF32},
+    {"HalfStorage", "float16", DType::kF16},
+    {"BFloat16Storage", "bfloat16", DType::kBF16},
+    {"DoubleStorage", "float64", DType::kF64},
+    {"CharStorage", "int8", DType::kI8},
+    {"ByteStorage", "uint8", DType::kU8},
+    {"ShortStorage", "int16", DType::kI16},
+    {"", "uint16", DType::kU16},
+    {"IntStorage", "int32", DType::kI32},
+    {"", "uint32", DType::kU32},
+    {"LongStorage", "int64", DType::kI64},
+    {"", "uint64", DType::kU64},
+    {"BoolStorage", "bool", DType::kBool},
+}};
+
+/// "name" of "module name", where module is torch or one of its own.
+std::optional<std::string_view> torch_name(std::string_view global) {
+    const size_t space = global.find(' ');
+    const std::string_view module = global.substr(0, space);
+    if (module != "torch" && !module.starts_with("torch.")) return {};
+    return global.substr(space + 1);
+}
+
+constexpr size_t kLongestName = 4096;
+
+/// Collects the tensors of an object.
+class TensorReader {
+  public:
+    TensorReader(const Pickle& pickle, const Storages& storages, Budget& budget)
+        : pickle_(pickle), storages_(storages), budget_(budget) {}
+
+    Result<NamedTensors> run() {
+        HEARTH_TRY(visit(pickle_.root, "", 0));
+        return std::move(tensors_);
+    }
+
+  private:
+    // Shared values may be nested in one another: neither depth nor size of what they stand for is
+    // bounded by the file's size.
+    static constexpr int kDeepest = 64;
+
+    Status visit(Id id, const std::string& name, int depth) {
+        if (depth > kDeepest) return out_of_range("nested deeper than " + std::to_string(kDeepest));
+        if (Status s = budget_.spend(Budget::Of::kVisits); !s.ok())
+            return s.in("its shared values unfold too far");
+        const PickleValue& v = pickle_[id];
+        switch (v.kind) {
+            case Kind::kDict:
+                return visit_pairs(v.items, name, depth);
+            case Kind::kList:
+            case Kind::kTuple:
+                for (size_t i = 0; i < v.items.size(); ++i)
+                    HEARTH_TRY(visit_part(v.items[i], name, std::to_string(i), depth));
+                return {};
+            case Kind::kCall:
+                return visit_call(v, name, depth);
+            case Kind::kGlobal:
+                if (torch_name(v.text)) return {};  // a dtype, say
+                return unsupported("the class " + quoted(v.text) +
+                                   "; save tensors, such as a state_dict");
+            default:
+                return {};
+        }
+    }
+
+    Status visit_part(Id id, const std::string& outer, std::string_view inner, int depth) {
+        const std::string prefix = outer.empty() ? "" : outer + ".";
+        // Before it is copied: one long text may be the key of many parts.
+        if (prefix.size() + inner.size() > kLongestName) return out_of_range("a name is too long");
+        return visit(id, prefix + std::string(inner), depth + 1);
+    }
+
+    Status visit_pairs(std::span<const Id> items, const std::string& name, int depth) {
+        for (size_t i = 0; i + 1 < items.size(); i += 2) {
+            const PickleValue& key = pickle_[items[i]];
+            HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
+            // No name could be given to what is under another key.
+            if (key.kind == Kind::kText)
+                HEARTH_TRY(visit_part(items[i + 1], name, key.text, depth));
+            else if (key.kind == Kind::kInteger)
+                HEARTH_TRY(visit_part(items[i + 1], name, std::to_string(key.integer), depth));
+        }
+        return {};
+    }
+
+    Status visit_call(const PickleValue& call, const std::string& name, int depth) {
+        const std::string_view callable = pickle_[call.items[0]].text;
+        const std::span<const Id> arguments = pickle_[call.items[1]].items;
+        const std::span<const Id> contents = std::span(call.items).subspan(2);
+        if (callable == "collections OrderedDict" || callable == "collections defaultdict") {
+            if (callable == "collections OrderedDict" && arguments.size() == 1)
+                HEARTH_TRY(visit_pair_list(pickle_[arguments[0]], name, depth));
+            if (contents.size() % 2 != 0) return corrupt_data("a key has no value");
+            return visit_pairs(contents, name, depth);
+        }
+        if (callable == "torch._utils _rebuild_parameter" && !arguments.empty())
+            return visit(arguments[0], name, depth + 1);
+        if (callable == "torch._utils _rebuild_tensor_v2" && arguments.size() >= 4)
+            return add(name, arguments, {});
+        if (callable == "torch._utils _rebuild_tensor_v3" && arguments.size() >= 7)
+            return add(name, arguments, arguments[6]);
+        if (callable == "torch Size" || callable == "torch device") return {};
+        if (callable.starts_with("torch._utils _rebuild_"))
+            return unsupported(quoted(name) + " is a tensor of a kind that " +
+                               quoted(callable.substr(callable.find(' ') + 1)) + " makes");
+        return unsupported("the class " + quoted(callable) +
+                           "; save tensors, such as a state_dict");
+    }
+
+    /// An OrderedDict as Python 2 pickled it: [[key, value], ...].
+    Status visit_pair_list(const PickleValue& list, const std::string& name, int depth) {
+        for (Id id : list.items) {
+            HEARTH_TRY(budget_.spend(Budget::Of::kVisits));
+            const PickleValue& pair = pickle_[id];
+            if (pair.items.size() != 2) return corrupt_data("a key has no value");
+            HEARTH_TRY(visit_pairs(pair.items, name, depth));
+        }
+        return {};
+    }
+
+    struct Storage {
+        std::span<const std::byte> bytes;
+        std::optional<DType> dtype;  ///< nothing: bytes
+    };
+
+    /// ('storage', class, key, place, elements)
+    Result<Storage> storage_of(Id id) const {
+        const PickleValue& reference = pickle_[id];
+        if (reference.kind != Kind::kPersistent) return corrupt_data("has no storage");
+        const PickleValue& tuple = pickle_[reference.items[0]];
+        if (tuple.kind != Kind::kTuple || tuple.items.size() < 5 ||
+            pickle_[tuple.items[0]].text != "storage")
+            return corrupt_data("refers to what is no storage");
+        if (tuple.items.size() > 5 && pickle_[tuple.items[5]].kind != Kind::kNone)
+            return unsupported("its storage is a part of another");
+        const PickleValue &kind = pickle_[tuple.items[1]], &key = pickle_[tuple.items[2]];
+        if (key.text.size() > kLongestName) return out_of_range("its storage's name is too long");
+        const auto at = storages_.find(std::string(key.text));
+        if (at == storages_.end())
+            return corrupt_data("its storage " + quoted(key.text) + " is not in the file");
+        Storage storage{at->second, {}};
+        const std::optional<std::string_view> name =
+            kind.kind == Kind::kGlobal ? torch_name(kind.text) : std::nullopt;
+        if (name == "UntypedStorage") return storage;
+        for (const TorchType& t : kTorchTypes)
+            if (name && !t.storage.empty() && t.storage == *name) storage.dtype = t.type;
+        if (!storage.dtype) return unsupported("elements of " + quoted(kind.text));
+        return storage;
+    }
+
+    Result<std::vector<int64_t>> integers(Id id) const {
+        std::vector<int64_t> list;
+        const PickleValue* tuple = &pickle_[id];
+        if (tuple->kind == Kind::kCall && pickle_[tuple->items[0]].text == "torch Size" &&
+            pickle_[tuple->items[1]].items.size() == 1)
+            tuple = &pickle_[pickle_[tuple->items[1]].items[0]];
+        if (tuple->kind != Kind::kTuple && tuple->kind != Kind::kList)
+            return corrupt_data("its extents are no tuple");
+        if (tuple->items.size() > static_cast<size_t>(kMaxRank))
+            return unsupported("rank " + std::to_string(tuple->items.size()) + " is more than " +
+                               std::to_string(kMaxRank));
+        for (Id item : tuple->items) {
+            if (pickle_[item].kind != Kind::kInteger)
+                return corrupt_data("an extent is no integer");
+            list.push_back(pickle_[item].integer);
+        }
+        return list;
+    }
+
+    Status add(const std::string& name, std::span<const Id> arguments, std::optional<Id> dtype) {
+        // It is kept under its name, which other tensors' may contain.
+        HEARTH_TRY(budget_.spend(Budget::Of::kCopiedBytes, 2 * sizeof(HostTensor) + name.size()));
+        Result<HostTensor> tensor = read(arguments, dtype);
+        if (!tensor.ok()) return tensor.status().in("tensor " + quoted(name));
+        if (!tensors_.emplace(name, std::move(*tensor)).second)
+            return corrupt_data("two tensors are called " + quoted(name));
+        return {};
+    }
+
+    /// The type that is named beside the storage, or else the storage's.
+    Result<DType> element_type(const Storage& storage, std::optional<Id> named) const {
+        if (!named && storage.dtype) return *storage.dtype;
+        if (!named) return corrupt_data("its storage has no element type");
+        const PickleValue& name = pickle_[*named];
+        for (const TorchType& t : kTorchTypes)
+            if (name.kind == Kind::kGlobal && torch_name(name.text) == t.dtype) return t.type;
+        return unsupported("elements of " + quoted(name.text));
+    }
+
+    /// (storage, offset, extents, strides, ...)
+    Result<HostTensor> read(std::span<const Id> arguments, std::optional<Id> dtype_id) {
+        HEARTH_ASSIGN(const Storage storage, storage_of(arguments[0]));
+        HEARTH_ASSIGN(const DType dtype, element_type(storage, dtype_id));
+        const PickleValue& offset = pickle_[arguments[1]];
+        if (offset.kind != Kind::kInteger || offset.integer < 0)
+            return corrupt_data("its offset is no position");
+        HEARTH_ASSIGN(const std::vector<int64_t> extents, integers(arguments[2]));
+        HEARTH_ASSIGN(const std::vector<int64_t> strides, integers(arguments[3]));
+        HEARTH_ASSIGN(const Shape shape, checked_shape(extents));
+        if (strides.size() != extents.size())
+            return corrupt_data("has " + std::to_string(strides.size()) + " strides for " +
+                                to_string(shape));
+        return copy(storage.bytes, dtype, shape, offset.integer, strides);
+    }
+
+    Result<HostTensor> copy(std::span<const std::byte> from, DType dtype, const Shape& shape,
+                            int64_t offset, std::span<const int64_t> strides) {
+        const size_t size = size_bytes(dtype);
+        const auto count = static_cast<uint64_t>(shape.element_count(1));
+        const uint64_t held = from.size() / size;
+        HEARTH_TRY(check_reach(held, shape, offset, strides));
+        if (Status s = budget_.spend(Budget::Of::kCopiedBytes, count * size); !s.ok())
+            return s.in(to_string(shape) + " and the tensors before it");
+        HostTensor tensor(dtype, shape);
+        if (is_contiguous(shape, strides)) {
+            const auto run = from.subspan(count == 0 ? 0 : static_cast<size_t>(offset) * size);
+            std::copy_n(run.begin(), count * size, tensor.bytes().begin());
+        } else {
+            copy_strided(from, tensor, offset, strides);
+        }
+        if (dtype == DType::kBool)
+            for (int64_t i = 0; i < tensor.element_count(); ++i)
+                tensor.set_int(i, tensor.get_int(i));
+        return tensor;
+    }
+
+    static bool is_contiguous(const Shape& shape, std::span<const int64_t> strides) {
+        int64_t expected = 1;
+        for (size_t axis = strides.size(); axis-- > 0;) {
+            const int64_t extent = shape[static_cast<int>(axis)].count;
+            if (extent != 1 && strides[axis] != expected) return false;
+            expected *= extent;
+        }
+        return true;
+    }
+
+    static void copy_strided(std::span<const std::byte> from, HostTensor& tensor, int64_t at,
+                             std::span<const int64_t> strides) {
+        const size_t size = size_bytes(tensor.dtype());
+        std::vector<int64_t> coords(strides.size(), 0);
+        std::byte* to = tensor.bytes().data();
+        for (int64_t i = 0; i < tensor.element_count(); ++i, to += size) {
+            std::copy_n(from.data() + static_cast<size_t>(at) * size, size, to);
+            for (size_t axis = strides.size(); axis-- > 0;) {
+                at += strides[axis];
+                if (++coords[axis] < tensor.shape()[static_cast<int>(axis)].count) break;
+                at -= strides[axis] * coords[axis];
+                coords[axis] = 0;
+            }
+        }
+    }
+
+    /// All elements lie inside `held` of the storage.
+    static Status check_reach(uint64_t held, const Shape& shape, int64_t offset,
+                              std::span<const int64_t> strides) {
+        if (shape.element_count(1) == 0) return {};
+        int64_t last = offset;
+        for (size_t i = 0; i < strides.size(); ++i) {
+            int64_t span = 0;
+            if (strides[i] < 0 || strides[i] > kMaxExtent ||
+                __builtin_mul_overflow(strides[i], shape[static_cast<int>(i)].count - 1, &span) ||
+                __builtin_add_overflow(last, span, &last))
+                return corrupt_data("has a stride of " + std::to_string(strides[i]));
+        }
+        if (static_cast<uint64_t>(last) < held) return {};
+        return corrupt_data("reaches element " + std::to_string(last) + " of a storage of " +
+                            std::to_string(held));
+    }
+
+    const Pickle& pickle_;
+    const Storages& storages_;
+    NamedTensors tensors_;
+    Budget& budget_;
+};
+
+Result<NamedTensors> read_archive(std::span<const std::byte> bytes) {
+    Result<ZipEntries> entries = read_zip(bytes);
+    if (!entries.ok()) return entries.status().in("zip archive");
+    constexpr std::string_view kPickle = "data.pkl";
+    const auto at = std::find_if(entries->begin(), entries->end(), [&](const auto& e) {
+        return e.first.ends_with(kPickle) && (e.first.size() == kPickle.size() ||
+                                              e.first[e.first.size() - kPickle.size() - 1] == '/');
+    });
+    if (at == entries->end()) return corrupt_data("the archive has no data.pkl");
+    const std::string folder = at->first.substr(0, at->first.size() - kPickle.size());
+    if (const auto order = entries->find(folder + "byteorder"); order != entries->end())
+        if (ByteReader(order->second).text(order->second.size()) != "little")
+            return unsupported("it is not little-endian");
+    Storages storages;
+    const std::string data = folder + "data/";
+    for (const auto& [name, contents] : *entries)
+        if (name.starts_with(data)) storages[name.substr(data.size())] = contents;
+    Budget budget(bytes.size());
+    ByteReader reader(at->second);
+    HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader, budget));
+    return TensorReader(pickle, storages, budget).run();
+}
+
+/// Bytes of an element of each storage that a pickle refers to.
+std::unordered_map<std::string, uint64_t> element_sizes(const Pickle& pickle) {
+    std::unordered_map<std::string, uint64_t> sizes;
+    for (const PickleValue& v : pickle.values) {
+        if (v.kind != Kind::kPersistent) continue;
+        const PickleValue& tuple = pickle[v.items[0]];
+        if (tuple.kind != Kind::kTuple || tuple.items.size() < 5) continue;
+        const auto name = torch_name(pickle[tuple.items[1]].text);
+        if (pickle[tuple.items[2]].text.size() > kLongestName) continue;
+        uint64_t& size = sizes[std::string(pickle[tuple.items[2]].text)];
+        size = 1;
+        for (const TorchType& t : kTorchTypes)
+            if (name && !t.storage.empty() && t.storage == *name) size = size_bytes(t.type);
+    }
+    return sizes;
+}
+
+// 0x1950a86a20f9469cfc6c
+constexpr std::string_view kMagic{"\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 10};
+
+Result<NamedTensors> read_legacy(std::span<const std::byte> bytes) {
+    ByteReader reader(bytes);
+    Budget budget(bytes.size());
+    HEARTH_ASSIGN(const Pickle magic, read_pickle(reader, budget));
+    if (magic[magic.root].kind != Kind::kBig || magic[magic.root].text != kMagic)
+        return corrupt_data("does not begin with PyTorch's magic number");
+    HEARTH_ASSIGN(const Pickle version, read_pickle(reader, budget));
+    if (version[version.root].integer != 1001)
+        return unsupported("version " + std::to_string(version[version.root].integer));
+    HEARTH_ASSIGN(const Pickle system, read_pickle(reader, budget));
+    const PickleValue& facts = system[system.root];
+    for (size_t i = 0; facts.kind == Kind::kDict && i + 1 < facts.items.size(); i += 2)
+        if (system[facts.items[i]].text == "little_endian" &&
+            system[facts.items[i + 1]].integer == 0)
+            return unsupported("it is not little-endian");
+    HEARTH_ASSIGN(const Pickle pickle, read_pickle(reader, budget));
+    HEARTH_ASSIGN(const Pickle keys, read_pickle(reader, budget));
+    const std::unordered_map<std::string, uint64_t> sizes = element_sizes(pickle);
+    Storages storages;
+    for (Id id : keys[keys.root].items) {
+        if (keys[id].text.size() > kLongestName)
+            return corrupt_data("a storage's name is too long");
+        const std::string key(keys[id].text);
+        const auto size = sizes.find(key);
+        if (size == sizes.end()) return corrupt_data("nothing uses the storage " + quoted(key));
+        const auto count = reader.number<uint64_t>();
+        if (count > bytes.size()) return corrupt_data("the storage " + quoted(key) + " is cut off");
+        storages[key] = reader.take(count * size->second);
+    }
+    if (reader.failed()) return corrupt_data("its storages are cut off");
+    return TensorReader(pickle, storages, budget).run();
+}
+
+}  // namespace
+
+Result<NamedTensors> read_torch(std::span<const std::byte> bytes) {
+    return or_out_of_memory([&]() -> Result<NamedTensors> {
+        Result<NamedTensors> tensors =
+            looks_like_zip(bytes) ? read_archive(bytes) : read_legacy(bytes);
+        if (!tensors.ok()) return tensors.status().in("torch file");
+        return tensors;
+    });
+}
+
+}  // namespace hearth

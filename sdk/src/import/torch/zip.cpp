@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// After PKWARE's APPNOTE.TXT, version 6.3.10: 4.3.7 local header, 4.3.12 central directory, 4.3.14
+// and 4.3.15 end of the 64-bit directory, 4.3.16 end of the directory, 4.5.3 64-bit extra field.
+
+#include "import/torch/zip.hpp"
+
+#include "core/bytes.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace hearth {
+
+namespace {
+
+constexpr uint32_t kLocalHeader = 0x04034b50, kDirectoryEntry = 0x02014b50,
+                   kDirectoryEnd = 0x06054b50, kDirectoryEnd64 = 0x06064b50,
+                   kLocator64 = 0x07064b50;
+constexpr uint64_t kDirectoryEndBytes = 22, kLocator64Bytes = 20, kLongestComment = 0xffff;
+constexpr uint16_t kWide16 = 0xffff;
+constexpr uint32_t kWide32 = 0xffffffff;  // the real number is in the 64-bit record
+
+/// CRC-32 of ISO 3309, reflected.
+uint32_t crc32(std::span<const std::byte> bytes) {
+    static const std::array<uint32_t, 256> table = [] {
+        std::array<uint32_t, 256> t{};
+        for (uint32_t i = 0; i < 256; ++i) {
+            t[i] = i;
+            for (int bit = 0; bit < 8; ++bit)
+                t[i] = (t[i] >> 1) ^ ((t[i] & 1) != 0 ? 0xedb88320u : 0);
+        }
+        return t;
+    }();
+    uint32_t crc = ~0u;
+    for (std::byte b : bytes) crc = (crc >> 8) ^ table[(crc ^ static_cast<uint32_t>(b)) & 255];
+    return ~crc;
+}
+
+struct Directory {
+    uint64_t offset = 0;
+    uint64_t count = 0;
+};
+
+Result<Directory> find_directory64(std::span<const std::byte> bytes, uint64_t end_record) {
+    ByteReader locator(bytes);
+    locator.seek(end_record - kLocator64Bytes);  // fails where there is no room for it
+    if (locator.number<uint32_t>() != kLocator64) return corrupt_data("has no 64-bit directory");
+    locator.take(4);  // the part that holds it
+    ByteReader end(bytes);
+    end.seek(locator.number<uint64_t>());
+    if (end.number<uint32_t>() != kDirectoryEnd64)
+        return corrupt_data("its 64-bit directory is not where it should be");
+    end.take(8 + 2 + 2 + 4 + 4 + 8);  // its size, versions, parts, entries in this part
+    Directory directory;
+    directory.count = end.number<uint64_t>();
+    end.take(8);
+    directory.offset = end.number<uint64_t>();
+    if (end.failed()) return corrupt_data("its 64-bit directory is cut off");
+    return directory;
+}
+
+Result<Directory> find_directory(std::span<const std::byte> bytes) {
+    if (bytes.size() < kDirectoryEndBytes) return corrupt_data("is too short");
+    // The end record is last, but for a comment.
+    const uint64_t last = bytes.size() - kDirectoryEndBytes;
+    const uint64_t first = last - std::min(last, kLongestComment);
+    for (uint64_t at = last + 1; at-- > first;) {
+        ByteReader reader(bytes);
+        reader.seek(at);
+        if (reader.number<uint32_t>() != kDirectoryEnd) continue;
+        const auto part = reader.number<uint16_t>();
+        reader.take(2 + 2);
+        const auto count = reader.number<uint16_t>();
+        reader.take(4);
+        const auto offset = reader.number<uint32_t>();
+        if (reader.number<uint16_t>() != reader.left()) continue;  // not this comment's length
+        if (count == kWide16 || offset == kWide32) return find_directory64(bytes, at);
+        if (part != 0) return unsupported("is one part of several");
+        return Directory{offset, count};
+    }
+    return corrupt_data("has no directory at its end (truncated?)");
+}
+
+struct Entry {
+    uint64_t stored = 0, size = 0, offset = 0;
+    uint32_t crc = 0;
+    uint16_t flags = 0, method = 0;
+    std::string_view name;
+};
+
+/// Replaces the numbers that do not fit 32 bits.
+Status read_extra(std::string_view extra, Entry& entry) {
+    ByteReader reader(std::as_bytes(std::span(extra)));
+    while (reader.left() >= 4) {
+        const auto id = reader.number<uint16_t>();
+        ByteReader field(reader.take(reader.number<uint16_t>()));
+        if (id != 1) continue;
+        for (uint64_t* wide : {&entry.size, &entry.stored, &entry.offset})
+            if (*wide == kWide32) *wide = field.number<uint64_t>();
+        if (field.failed()) return corrupt_data("its 64-bit sizes are cut off");
+    }
+    return reader.failed() ? corrupt_data("its extra fields are cut off") : Status();
+}
+
+Result<Entry> read_directory_entry(ByteReader& reader) {
+    Entry entry;
+    if (reader.number<uint32_t>() != kDirectoryEntry)
+        return corrupt_data("its directory is damaged at byte " +
+                            std::to_string(reader.position()));
+    reader.take(2 + 2);  // versions
+    entry.flags = reader.number<uint16_t>();
+    entry.method = reader.number<uint16_t>();
+    reader.take(2 + 2);  // time and date
+    entry.crc = reader.number<uint32_t>();
+    entry.stored = reader.number<uint32_t>();
+    entry.size = reader.number<uint32_t>();
+    const auto name_size = reader.number<uint16_t>(), extra_size = reader.number<uint16_t>(),
+               comment_size = reader.number<uint16_t>();
+    reader.take(2 + 2 + 4);  // part, attributes
+    entry.offset = reader.number<uint32_t>();
+    entry.name = reader.text(name_size);
+    const std::string_view extra = reader.text(extra_size);
+    reader.take(comment_size);
+    if (reader.failed()) return corrupt_data("its directory is cut off");
+    HEARTH_TRY(read_extra(extra, entry));
+    return entry;
+}
+
+Result<std::span<const std::byte>> contents(std::span<const std::byte> bytes, const Entry& entry) {
+    constexpr uint16_t kEncrypted = 1;
+    if ((entry.flags & kEncrypted) != 0) return unsupported("is encrypted");
+    if (entry.method != 0 || entry.stored != entry.size)
+        return unsupported("is compressed (method " + std::to_string(entry.method) +
+                           "); only stored entries can be read");
+    ByteReader reader(bytes);
+    reader.seek(entry.offset);
+    if (reader.number<uint32_t>() != kLocalHeader)
+        return corrupt_data("is not where the directory says");
+    reader.take(2 + 2 + 2 + 2 + 2 + 4 + 4 + 4);  // what the directory has too
+    const auto name_size = reader.number<uint16_t>(), extra_size = reader.number<uint16_t>();
+    if (reader.text(name_size) != entry.name)
+        return corrupt_data("has another name than in the directory");
+    reader.take(extra_size);
+    const std::span<const std::byte> data = reader.take(entry.size);
+    if (reader.failed()) return corrupt_data("is cut off");
+    if (crc32(data) != entry.crc) return corrupt_data("its checksum differs");
+    return data;
+}
+
+}  // namespace
+
+bool looks_like_zip(std::span<const std::byte> bytes) {
+    return ByteReader(bytes).number<uint32_t>() == kLocalHeader;
+}
+
+Result<ZipEntries> read_zip(std::span<const std::byte> bytes) {
+    HEARTH_ASSIGN(const Directory directory, find_directory(bytes));
+    ByteReader reader(bytes);
+    reader.seek(directory.offset);
+    ZipEntries entries;
+    uint64_t checked = 0;
+    for (uint64_t i = 0; i < directory.count; ++i) {
+        HEARTH_ASSIGN(const Entry entry, read_directory_entry(reader));
+        // Entries that share bytes would make checking them take the square of the file's size.
+        if (entry.size > bytes.size() - checked)
+            return corrupt_data("its entries take more bytes than there are");
+        checked += entry.size;
+        Result<std::span<const std::byte>> data = contents(bytes, entry);
+        if (!data.ok()) return data.status().in("entry " + quoted(entry.name));
+        if (!entries.emplace(entry.name, *data).second)
+            return corrupt_data("entry " + quoted(entry.name) + " is there twice");
+    }
+    return entries;
+}
+
+}  // namespace hearth

@@ -1,0 +1,343 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "model/agents/parts.hpp"
+
+#include "compiler/ir/graph.hpp"
+
+#include <hearth/agents/simulation.hpp>
+#include <hearth/nn.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <numbers>
+#include <utility>
+
+namespace hearth::agents {
+
+namespace {
+
+constexpr double kLargest = static_cast<double>(std::numeric_limits<float>::max());
+
+bool is_under(std::string_view name, std::string_view path) {
+    return name.starts_with(path) && (name.size() == path.size() || name[path.size()] == '.');
+}
+
+Init init_of(const Value& v) {
+    return v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
+}
+
+}  // namespace
+
+Tensor number(const Tensor& condition) {
+    return cast(condition, DType::kF32);
+}
+
+// Comparisons with NaN are false.
+Tensor is_finite(const Tensor& x) {
+    return less_equal(abs(x), kLargest);
+}
+
+Tensor rows_are_finite(const Tensor& x) {
+    return less_equal(max(abs(x), {-1}), kLargest);
+}
+
+Tensor weighted_mean(const Tensor& x, const Tensor& weight) {
+    return sum(x * weight) / maximum(sum(weight), 1.0);
+}
+
+Tensor dense(Trace& trace, const std::string& name, const Tensor& x, int64_t width, double gain,
+             uint64_t seed, nn::WeightInit init) {
+    if (!x.ok()) return x;
+    const Shape shape{width, x.dim(-1)};
+    const double own = init == nn::WeightInit::kOrthogonal ? gain : 1;
+    const Tensor weight =
+        trace.param(name + ".weight", shape, nn::weight_init(init, shape, seed, own));
+    return linear(x, weight,
+                  trace.param(name + ".bias", {width}, nn::bias_init(init, shape, seed)));
+}
+
+Tensor setting(Trace& trace, std::string_view name, const Setting& s) {
+    return s.is_live() ? trace.input(name, {}) : trace.constant(s.value());
+}
+
+Rate rate_of(Trace& trace, std::string_view name, const Setting& s) {
+    if (s.is_live()) return trace.input(name, {});
+    return s.value();
+}
+
+RunningStatistics RunningStatistics::declare(Trace& trace, const std::string& name, int64_t width) {
+    return {trace.state(name + ".mean", {width}),
+            trace.state(name + ".variance", {width}, Init::constant(1)),
+            trace.state(name + ".count", {}, Init::constant(1e-4))};
+}
+
+void RunningStatistics::merge(const Tensor& samples, const Tensor& weight) const {
+    if (!mean.ok() || !samples.ok()) return;
+    constexpr double kMostSamples = 1e6;
+    Trace& trace = *mean.trace();
+    const Tensor w = unsqueeze(weight, {-1});
+    const Tensor total = sum(weight), divisor = maximum(total, 1.0);
+    const Tensor batch_mean = sum(samples * w, {0}) / divisor;
+    const Tensor batch_square = sum(square(samples - batch_mean) * w, {0});
+    const Tensor all = count + total, apart = batch_mean - mean;
+    const Tensor is_any = greater(total, 0);
+    const Tensor next_mean = mean + apart * (total / all);
+    const Tensor next_variance =
+        (variance * count + batch_square + square(apart) * (count * total / all)) / all;
+    trace.assign(mean, where(is_any, next_mean, mean));
+    trace.assign(variance, where(is_any, next_variance, variance));
+    trace.assign(count, minimum(all, kMostSamples));
+}
+
+void read_copies(Trace& trace, std::string_view scope, std::span<const std::string> prefixes) {
+    for (Value& v : trace.graph().values) {
+        if (v.kind != ValueKind::kParam && v.kind != ValueKind::kState) continue;
+        const bool is_meant = std::ranges::any_of(
+            prefixes, [&](const std::string& path) { return is_under(v.name, path); });
+        if (!is_meant) continue;
+        // Remembered, since the publishing entry declares the original of the same kind.
+        v.name =
+            std::string(scope) + (v.kind == ValueKind::kParam ? ".param." : ".state.") + v.name;
+        v.kind = ValueKind::kState;
+    }
+}
+
+Tensor redeclared_param(Trace& trace, const Tensor& param) {
+    const Value& v = param.trace()->graph().value(param.value());
+    return trace.param(v.name, v.shape, init_of(v), v.dtype);
+}
+
+std::vector<CopiedTensor> declare_copies(Trace& trace, const Trace& reader,
+                                         std::string_view scope) {
+    const std::string params = std::string(scope) + ".param.";
+    const std::string states = std::string(scope) + ".state.";
+    std::vector<CopiedTensor> copies;
+    for (const Value& v : reader.graph().values) {
+        if (v.kind != ValueKind::kState) continue;
+        const bool is_param = v.name.starts_with(params);
+        if (!is_param && !v.name.starts_with(states)) continue;
+        const std::string_view name = std::string_view(v.name).substr(params.size());
+        const Init init = init_of(v);
+        const Tensor from = is_param ? trace.param(name, v.shape, init, v.dtype)
+                                     : trace.state(name, v.shape, init, v.dtype);
+        copies.push_back({from, trace.state(v.name, v.shape, init, v.dtype)});
+    }
+    return copies;
+}
+
+// --- Status ---
+
+// Three states rather than one: an element of each is made of the same elements of the others alone, so
+// that they are updated where they are, by the last kernel.
+StatusTensors StatusTensors::declare(Trace& trace, std::string_view role) {
+    const std::string name(role);
+    constexpr auto kDiagnostics = static_cast<int64_t>(kDiagnosticCount);
+    constexpr auto kCounters = static_cast<int64_t>(kCounterCount);
+    return {trace.state("agents.status." + name, {kDiagnostics}),
+            trace.state("agents.counters." + name, {kCounters}, {}, DType::kU32),
+            trace.state("agents.carries." + name, {kCounters}, {}, DType::kU32)};
+}
+
+Tensor StatusWriter::value(Diagnostic d) const {
+    const auto at = static_cast<int64_t>(d);
+    return reshape(slice(before_.diagnostics, 0, at, at + 1), {});
+}
+
+StatusTensors StatusWriter::finish() {
+    Trace& trace = *trace_;
+    if (!trace.status().ok()) return {};
+    // By choices rather than by joining single numbers: these are one kernel, those a level for every few.
+    const Tensor diagnostic = iota(trace, before_.diagnostics.shape());
+    const Tensor counter = iota(trace, before_.low.shape());
+    StatusTensors next = before_;
+    for (size_t i = 0; i < kDiagnosticCount; ++i)
+        if (values_[i].ok())
+            next.diagnostics =
+                where(equal(diagnostic, static_cast<double>(i)), values_[i], next.diagnostics);
+    next.diagnostics = where(is_finite(next.diagnostics), next.diagnostics, before_.diagnostics);
+    Tensor more = trace.constant(0, DType::kU32);
+    for (size_t i = 0; i < kCounterCount; ++i)
+        if (amounts_[i].ok())
+            more =
+                where(equal(counter, static_cast<double>(i)), cast(amounts_[i], DType::kU32), more);
+    next.low = before_.low + more;
+    next.high = before_.high + cast(less(next.low, before_.low), DType::kU32);
+    trace.assign(before_.diagnostics, next.diagnostics);
+    trace.assign(before_.low, next.low);
+    trace.assign(before_.high, next.high);
+    return next;
+}
+
+void gather_status(Trace& trace, const StatusTensors& stored,
+                   std::initializer_list<std::string_view> others) {
+    if (!trace.status().ok()) return;
+    StatusTensors sum = stored.low.ok() ? stored : StatusTensors::declare(trace, "store");
+    for (const std::string_view role : others) {
+        const StatusTensors s = StatusTensors::declare(trace, role);
+        // Each diagnostic is one role's, and zero in all others.
+        const Tensor low = sum.low + s.low;
+        sum = {sum.diagnostics + s.diagnostics, low,
+               sum.high + s.high + cast(less(low, s.low), DType::kU32)};
+    }
+    const Tensor words =
+        trace.state("agents.status", {static_cast<int64_t>(kStatusWords)}, {}, DType::kU32);
+    trace.assign(words, concat({bitcast(sum.diagnostics, DType::kU32), sum.low, sum.high}, 0));
+}
+
+/// How far what is published would be from the first contents, by their size: [].
+Tensor drift_of(const std::vector<CopiedTensor>& copies) {
+    Trace& trace = *copies[0].from.trace();
+    Tensor apart = trace.constant(0), size = trace.constant(0);
+    for (const CopiedTensor& c : copies) {
+        const Value& v = trace.graph().value(c.from.value());
+        if (v.kind != ValueKind::kParam) continue;
+        const Tensor first = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
+        apart = apart + sum(square(c.from - first));
+        size = size + sum(square(first));
+    }
+    return sqrt(apart / maximum(size, 1e-12));
+}
+
+void trace_publish(Trace& trace, const Trace& act, double drift_limit) {
+    const std::vector<CopiedTensor> copies = declare_copies(trace, act, kPublished);
+    std::vector<Tensor> published;
+    for (const CopiedTensor& c : copies) published.push_back(c.from);
+    StatusWriter status(trace, "publish");
+    if (!published.empty()) {
+        UpdateGuard guard(trace);
+        const Tensor is_sound = all_finite(published);
+        Tensor may_publish = is_sound;
+        if (drift_limit > 0) {
+            const Tensor is_near = less_equal(drift_of(copies), drift_limit);
+            may_publish = logical_and(is_sound, is_near);
+            status.add(Counter::kPublicationsFar, logical_and(is_sound, logical_not(is_near)));
+        }
+        for (const CopiedTensor& c : copies) trace.assign(c.to, c.from);
+        (void)run_counter(trace, "published.version");
+        guard.apply_if(may_publish);
+        status.add(Counter::kPublications, may_publish);
+        status.add(Counter::kPublicationsRefused, logical_not(is_sound));
+    }
+    (void)status.finish();
+}
+
+std::vector<Trace*> entries_of(const Traces& traces) {
+    std::vector<Trace*> out;
+    for (const auto& trace : traces) out.push_back(trace.get());
+    return out;
+}
+
+std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest& manifest) {
+    std::vector<Trace*> out;
+    for (const auto& trace : traces) {
+        const std::string& name = trace->graph().name;
+        const bool is_stored_apart = manifest.kind == LearnerKind::kClone;
+        if (name == "act" && traces.size() > 1) continue;
+        if (name == "store" && !is_stored_apart) continue;
+        out.push_back(trace.get());
+    }
+    return out;
+}
+
+std::vector<Trace*> simulated_entries_of(const Traces& traces) {
+    std::vector<Trace*> out;
+    for (const auto& trace : traces)
+        if (trace->graph().name != "adapt") out.push_back(trace.get());
+    return out;
+}
+
+namespace {
+
+AgentManifest manifest_with(const AgentSchema& schema, LearnerKind kind, int64_t agents,
+                            int64_t ring,
+                            std::initializer_list<std::pair<const char*, Setting>> settings) {
+    AgentManifest m;
+    m.schema = schema;
+    m.kind = kind;
+    m.agents = static_cast<uint32_t>(agents);
+    m.ring = static_cast<uint32_t>(ring);
+    for (const auto& [name, setting] : settings)
+        if (setting.is_live()) m.settings.push_back({name, setting.value()});
+    return m;
+}
+
+}  // namespace
+
+AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo) {
+    AgentManifest m = manifest_with(schema, LearnerKind::kPpo, ppo.agents, 0,
+                                    {{"learning_rate", ppo.learning_rate},
+                                     {"clip", ppo.clip},
+                                     {"entropy", ppo.entropy},
+                                     {"leash", ppo.leash},
+                                     {"cloning", ppo.cloning}});
+    m.horizon = static_cast<uint32_t>(ppo.horizon);
+    m.items = static_cast<uint32_t>(ppo.epochs * ppo.minibatches);
+    return m;
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn) {
+    return manifest_with(schema, LearnerKind::kDqn, dqn.replay.agents, dqn.replay.capacity,
+                         {{"learning_rate", dqn.learning_rate}, {"correction", dqn.correction}});
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac) {
+    return manifest_with(schema, LearnerKind::kSac, sac.replay.agents, sac.replay.capacity,
+                         {{"learning_rate", sac.learning_rate}});
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Clone& clone) {
+    return manifest_with(schema, LearnerKind::kClone, clone.agents, clone.capacity,
+                         {{"learning_rate", clone.learning_rate}});
+}
+
+AgentManifest manifest_of(const AgentSchema& schema, const Praise& praise) {
+    return manifest_with(schema, LearnerKind::kPraise, praise.agents, praise.capacity,
+                         {{"learning_rate", praise.learning_rate}});
+}
+
+// --- Networks ---
+
+Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&), uint64_t seed,
+                    nn::WeightInit init) {
+    Network network;
+    network.heads = init;
+    network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+                       const Tensor&) {
+        Tensor x = features;
+        for (size_t i = 0; i < widths.size(); ++i)
+            x = activation(
+                dense(trace, nn::join(prefix, i), x, widths[i], std::numbers::sqrt2, seed, init));
+        return NetworkResult{x, {}};
+    };
+    return network;
+}
+
+Network gru_network(int64_t width, uint64_t seed) {
+    Network network;
+    network.memory_width = width;
+    network.call = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+                       const Tensor& memory) {
+        const Tensor x =
+            tanh(dense(trace, nn::join(prefix, "in"), features, width, std::numbers::sqrt2, seed));
+        const Tensor next =
+            nn::gru_cell(trace, nn::join(prefix, "gru"), x, memory, width, {.seed = seed});
+        return NetworkResult{next, next};
+    };
+    // What does not depend on memory is one product for all steps.
+    network.sequence = [=](Trace& trace, std::string_view prefix, const Tensor& features,
+                           const Tensor& memory, const Tensor& resets) {
+        if (!features.ok()) return features;
+        const Dim windows = features.dim(0), length = features.dim(1);
+        const Dim rows(windows.count * length.count, windows.per_row);
+        const Tensor x =
+            tanh(dense(trace, nn::join(prefix, "in"), reshape(features, {rows, features.dim(2)}),
+                       width, std::numbers::sqrt2, seed));
+        return nn::gru(trace, nn::join(prefix, "gru"), reshape(x, {windows, length, Dim(width)}),
+                       width, {.seed = seed, .h = unsqueeze(memory, {0}), .resets = resets})
+            .output;
+    };
+    return network;
+}
+
+}  // namespace hearth::agents

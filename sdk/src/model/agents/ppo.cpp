@@ -1,0 +1,927 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Proximal policy optimization (Schulman et al., 2017).  A window is [horizon, agents] samples, time
+// first; each has a weight, zero where there was no agent or the sample was refused.
+
+#include "model/agents/replay.hpp"
+
+#include <hearth/agents/simulation.hpp>
+#include <hearth/grad.hpp>
+#include <hearth/nn.hpp>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace hearth::agents {
+
+namespace {
+
+void zero(const Tensor& state) {
+    Trace& trace = *state.trace();
+    trace.assign(state, trace.constant(HostTensor(state.dtype(), state.shape())));
+}
+
+class PpoBuilder {
+  public:
+    PpoBuilder(const AgentSchema& schema, const Network& network, const Ppo& ppo, uint64_t seed)
+        : schema_(schema), network_(network), ppo_(ppo), seed_(seed) {
+        encoded_ = encoded_width(schema);
+    }
+
+    Status check() const;
+    void act(Trace& trace) const;
+    void store(Trace& trace) const;
+    void frame(Trace& trace) const;
+    void prepare(Trace& trace) const;
+    /// The same for windows that `rollout` has played.
+    void prepare_played(Trace& trace) const;
+    void learn(Trace& trace) const;
+    void gradient(Trace& trace) const;
+    /// gradient: the finished trace of that entry, which has the params.
+    void step(Trace& trace, const Trace& gradient) const;
+    void demonstrate(Trace& trace) const;
+    Status check_rollout(const Simulation& simulation, const RolloutOptions& options) const;
+    void rollout(Trace& trace, const Simulation& simulation, const RolloutOptions& options) const;
+    bool has_demonstrations() const { return ppo_.demonstrations > 0; }
+
+  private:
+    /// What a window holds of each sample.
+    struct Columns {
+        Tensor observation, mask, decision, log_probability, memory;
+        Tensor reward, end, valid, next_observation;  ///< of the ring alone
+        Tensor advantage, returns;                    ///< of the batch alone
+    };
+    Columns declare(Trace& trace, const std::string& scope) const;
+
+    /// What was decided, and the memory that it was decided with.
+    struct Said {
+        Tensor decision, log_probability, memory;
+    };
+    Said decide(Trace& trace, const Tensor& observation, const Tensor& mask, const Tensor& explore,
+                const Tensor& id, const Tensor& is_first) const;
+    /// Steps of all worlds, each [steps * worlds, ...], time first, and the states that keep them for a window.
+    struct Played {
+        Columns columns;  ///< reward: as the simulation gave it; valid: not yet known
+        Tensor discounted, episode_return, episode_length;
+    };
+    Played play(Trace& trace, const Simulation& simulation, const RolloutOptions& options,
+                int64_t steps) const;
+    Played declare_played(Trace& trace) const;
+    /// What is learned from of a window that `rollout` has played: which samples are sound, and what their rewards are
+    /// scaled to.  Counts both.
+    Columns reviewed(Trace& trace, StatusWriter& status) const;
+    void prepare(Trace& trace, StatusWriter& status, const Columns& ring) const;
+    /// Writes transitions into the window.
+    StatusTensors keep(Trace& trace, Transition t, const Tensor& log_probability,
+                       const Tensor& memory) const;
+
+    struct Policy {
+        ActionDistribution distribution;
+        Tensor memory;
+    };
+    /// prefix: "actor", or where a copy of it is.
+    Policy policy(Trace& trace, const std::string& prefix, const Tensor& observation,
+                  const Tensor& mask, const Tensor& memory, const Normalizer& normalizer) const;
+    ActionDistribution distribution(Trace& trace, const std::string& prefix, const Tensor& features,
+                                    const Tensor& mask) const;
+    /// observation, memory -> values [rows] and the next memory.
+    NetworkResult critic(Trace& trace, const Tensor& observation, const Tensor& memory,
+                         const Normalizer& normalizer) const;
+    Tensor value_head(Trace& trace, const Tensor& features) const;
+    EncodeOptions encode_options(const Normalizer& normalizer) const;
+    /// The statistics by which those agents acted whose samples are learned from.
+    Normalizer published_normalizer(Trace& trace) const;
+
+    struct Terms {
+        Tensor loss, policy_loss, value_loss, entropy, kl, clip_fraction, leash;
+    };
+    /// In the order in which `gradient` gives them.
+    static std::vector<Tensor*> parts_of(Terms& terms);
+    Terms loss_of(Trace& trace) const;
+    /// A step down these gradients, or those of the loss, behind all rails.
+    void take_step(Trace& trace, StatusWriter& status, const Terms& terms,
+                   std::vector<Tensor> params, std::vector<Tensor> gradients) const;
+
+    /// How far a window is learned from: the order of its sequences, all epochs, where the next minibatch
+    /// begins there, and whether the KL rail has stopped it.
+    Tensor order(Trace& trace) const {
+        return trace.transient("learn.order", {ppo_.epochs * sequences()}, {}, DType::kI32);
+    }
+    /// Of each minibatch: its samples, and the mean and deviation of their advantages.
+    Tensor minibatches(Trace& trace) const {
+        return trace.transient("learn.minibatches", {ppo_.epochs * ppo_.minibatches, 3});
+    }
+    /// The samples of these sequences, time first.  sequence: i32 [..., n] -> [length, ..., n], or as it
+    /// is where a sequence is one sample.
+    Tensor samples_of(Trace& trace, const Tensor& sequence) const;
+    Tensor first_sample_of(Trace& trace, const Tensor& sequence) const;
+    static Tensor cursor(Trace& trace) {
+        return trace.transient("learn.cursor", {}, {}, DType::kI32);
+    }
+    static Tensor has_stopped(Trace& trace) { return trace.transient("learn.has_stopped", {}); }
+
+    int64_t memory_width() const { return 2 * network_.memory_width; }
+    int64_t samples() const { return ppo_.horizon * ppo_.agents; }
+    int64_t sequences() const { return samples() / ppo_.sequence; }
+    bool has_mask() const { return schema_.mask_width() > 0; }
+    bool has_leash() const { return ppo_.leash.is_live() || ppo_.leash.value() != 0; }
+
+    const AgentSchema& schema_;
+    const Network& network_;
+    const Ppo& ppo_;
+    uint64_t seed_;
+    int64_t encoded_ = 0;
+};
+
+Status PpoBuilder::check() const {
+    HEARTH_TRY(schema_.status());
+    const auto positive = [](const char* name, int64_t value) -> Status {
+        if (value >= 1) return {};
+        return invalid_argument(std::string("PPO: ") + name + " is " + std::to_string(value) +
+                                ", expected 1 or more");
+    };
+    HEARTH_TRY(positive("agents", ppo_.agents));
+    HEARTH_TRY(positive("horizon", ppo_.horizon));
+    HEARTH_TRY(positive("minibatches", ppo_.minibatches));
+    HEARTH_TRY(positive("epochs", ppo_.epochs));
+    HEARTH_TRY(positive("sequence", ppo_.sequence));
+    if (ppo_.horizon % ppo_.sequence != 0)
+        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
+                                " do not divide the horizon of " + std::to_string(ppo_.horizon));
+    if (sequences() % ppo_.minibatches != 0)
+        return invalid_argument("PPO: " + std::to_string(ppo_.minibatches) +
+                                " minibatches do not divide the window's " +
+                                std::to_string(sequences()) + " sequences");
+    if (ppo_.sequence > 1 && network_.memory_width == 0)
+        return invalid_argument("PPO: sequences of " + std::to_string(ppo_.sequence) +
+                                " for a network without memory; expected 1");
+    if (ppo_.demonstrations < 0 || ppo_.demonstrations > (int64_t{1} << 24))
+        return invalid_argument("PPO: a ring of " + std::to_string(ppo_.demonstrations) +
+                                " demonstrations, expected 0 to 2^24");
+    if (has_demonstrations() && network_.memory_width > 0)
+        return unsupported("PPO: demonstrations for a network with memory; expected one without");
+    if (!(ppo_.least_log_deviation < ppo_.most_log_deviation))
+        return invalid_argument("PPO: the bounds of the log-deviation are empty");
+    return {};
+}
+
+PpoBuilder::Columns PpoBuilder::declare(Trace& trace, const std::string& scope) const {
+    const bool is_ring = scope == "rollout";
+    const auto rows = [&](const char* name, int64_t width) {
+        return trace.transient(scope + "." + name, {samples(), width});
+    };
+    const auto column = [&](const char* name) {
+        return trace.transient(scope + "." + name, {samples()});
+    };
+    Columns c;
+    c.observation = rows("observation", schema_.observation_width());
+    if (has_mask()) c.mask = rows("mask", schema_.mask_width());
+    c.decision = rows("decision", schema_.action_width());
+    if (memory_width() > 0) c.memory = rows("memory", memory_width());
+    c.log_probability = column("log_probability");
+    c.end = column("end");
+    c.valid = column("valid");
+    if (is_ring) {
+        c.reward = column("reward");
+        c.next_observation = rows("next_observation", schema_.observation_width());
+    } else {
+        c.advantage = column("advantage");
+        c.returns = column("returns");
+    }
+    return c;
+}
+
+EncodeOptions PpoBuilder::encode_options(const Normalizer& normalizer) const {
+    EncodeOptions options;
+    options.normalizer = normalizer;
+    options.limit = ppo_.rails.observation_limit;
+    return options;
+}
+
+Normalizer PpoBuilder::published_normalizer(Trace& trace) const {
+    return agents::published_normalizer(trace, schema_, ppo_.normalize_observations);
+}
+
+ActionDistribution PpoBuilder::distribution(Trace& trace, const std::string& prefix,
+                                            const Tensor& features, const Tensor& mask) const {
+    const Tensor head = dense(trace, prefix + ".head", features,
+                              ActionDistribution::head_width(schema_), 0.01, seed_);
+    Tensor log_deviation;
+    if (const int64_t count = ActionDistribution::number_count(schema_); count > 0)
+        log_deviation = clamp(trace.param(prefix + ".log_deviation", {count},
+                                          Init::constant(ppo_.first_log_deviation)),
+                              ppo_.least_log_deviation, ppo_.most_log_deviation);
+    return ActionDistribution(schema_, head, mask, log_deviation);
+}
+
+PpoBuilder::Policy PpoBuilder::policy(Trace& trace, const std::string& prefix,
+                                      const Tensor& observation, const Tensor& mask,
+                                      const Tensor& memory, const Normalizer& normalizer) const {
+    const Tensor features = encode(trace, prefix, schema_, observation, encode_options(normalizer));
+    const NetworkResult net = network_.call(trace, prefix, features, memory);
+    return {distribution(trace, prefix, net.features, mask), net.memory};
+}
+
+Tensor PpoBuilder::value_head(Trace& trace, const Tensor& features) const {
+    return squeeze(dense(trace, "critic.head", features, 1, 1, seed_), {-1});
+}
+
+NetworkResult PpoBuilder::critic(Trace& trace, const Tensor& observation, const Tensor& memory,
+                                 const Normalizer& normalizer) const {
+    const Tensor features =
+        encode(trace, "critic", schema_, observation, encode_options(normalizer));
+    const NetworkResult net = network_.call(trace, "critic", features, memory);
+    return {value_head(trace, net.features), net.memory};
+}
+
+PpoBuilder::Said PpoBuilder::decide(Trace& trace, const Tensor& observation, const Tensor& mask,
+                                    const Tensor& explore, const Tensor& id,
+                                    const Tensor& is_first) const {
+    const Normalizer normalizer = published_normalizer(trace);
+    Said said;
+    Tensor actor_memory, memory;
+    const int64_t half = network_.memory_width;
+    if (half > 0) {
+        memory = trace.transient("memory", {ppo_.agents, memory_width()});
+        said.memory = where(unsqueeze(is_first, {-1}), 0.0, gather(memory, id));
+        actor_memory = slice(said.memory, -1, 0, half);
+    }
+    const Policy p = policy(trace, "actor", observation, mask, actor_memory, normalizer);
+    if (half > 0) {
+        // The critic remembers by itself, so it sees what the actor sees, without a head.
+        const Tensor seen =
+            encode(trace, "critic", schema_, observation, encode_options(normalizer));
+        const Tensor critic_memory =
+            network_.call(trace, "critic", seen, slice(said.memory, -1, half, 2 * half)).memory;
+        assign_rows(memory, id, concat({p.memory, critic_memory}, -1));
+    }
+    const ActionSample sample =
+        p.distribution.sample(run_counter(trace, "act.steps"), random_key("act", seed_));
+    const Tensor likeliest = p.distribution.mode();
+    const Tensor explores = greater(explore, 0.5);
+    said.decision = where(explores, sample.action, likeliest);
+    said.log_probability =
+        where(explores, sample.log_probability, p.distribution.log_probability(likeliest));
+    return said;
+}
+
+void PpoBuilder::act(Trace& trace) const {
+    const Tensor observation = trace.input("observation", {kRows, schema_.observation_width()});
+    const Tensor mask = has_mask() ? trace.input("mask", {kRows, schema_.mask_width()}) : Tensor();
+    const Tensor explore = trace.input("explore", {});
+    Tensor id, is_first;
+    if (memory_width() > 0) {
+        id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+        is_first = greater(trace.input("is_first", {kRows}), 0.5);
+    }
+    const Said said = decide(trace, observation, mask, explore, id, is_first);
+    output_decision(trace, schema_, said.decision, said.log_probability);
+    if (said.memory.ok()) trace.output("memory", said.memory);
+    const std::string read[] = {"actor", "critic"};
+    read_copies(trace, kPublished, read);
+}
+
+void PpoBuilder::store(Trace& trace) const {
+    const Transition t =
+        Transition::declare(trace, schema_, ppo_.agents, {.outcome = true, .next_mask = false});
+    const Tensor log_probability = trace.input("log_probability", {kRows});
+    const Tensor memory =
+        memory_width() > 0 ? trace.input("memory", {kRows, memory_width()}) : Tensor();
+    (void)keep(trace, t, log_probability, memory);
+}
+
+void PpoBuilder::frame(Trace& trace) const {
+    const Frame f = Frame::declare(trace, schema_, ppo_.agents);
+    const StatusTensors stored =
+        keep(trace, f.transition, f.last(trace, "log_probability", 0),
+             memory_width() > 0 ? f.last(trace, "memory", memory_width()) : Tensor());
+    if (has_demonstrations())
+        gather_status(trace, stored, {"prepare", "learn", "publish", "demonstrate"});
+    else
+        gather_status(trace, stored);
+    const Said said = decide(trace, f.observation, f.mask, f.explore, f.id, f.is_first);
+    f.remember(trace, schema_, said.decision);
+    f.remember(trace, "log_probability", said.log_probability);
+    f.remember(trace, "memory", said.memory);
+    const std::string read[] = {"actor", "critic"};
+    read_copies(trace, kPublished, read);
+}
+
+StatusTensors PpoBuilder::keep(Trace& trace, Transition t, const Tensor& log_probability,
+                               const Tensor& memory) const {
+    StatusWriter status(trace, "store");
+    t.is_sound = logical_and(t.is_sound, rows_are_finite(unsqueeze(log_probability, {-1})));
+    if (memory.ok()) t.is_sound = logical_and(t.is_sound, rows_are_finite(memory));
+    const Tensor& is_sound = t.is_sound;
+    const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
+    const Tensor has_room = less(step, static_cast<double>(ppo_.horizon));
+    const Tensor is_stored = logical_and(is_sound, has_room);
+
+    // Rewards: scaled by what discounted returns vary, then limited.
+    Tensor scaled = where(is_sound, t.reward, 0.0) * ppo_.reward_scale;
+    if (ppo_.normalize_rewards) {
+        const Tensor discounted = trace.transient("rewards.discounted", {ppo_.agents});
+        const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
+        // Limited, so that a reward of 1e30 does not make all others vanish for good.
+        const Tensor limited = clamp(scaled, -1e4, 1e4);
+        const Tensor now = gather(discounted, t.id) * ppo_.gamma + limited;
+        statistics.merge(unsqueeze(now, {-1}), number(is_stored));
+        assign_rows(discounted, t.id, where(greater(t.end, 0.5), 0.0, now));
+        scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
+    }
+    const Tensor reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
+
+    const Columns ring = declare(trace, "rollout");
+    const Tensor place = where(is_stored, step * static_cast<double>(ppo_.agents) + t.id,
+                               trace.constant(static_cast<double>(samples()), DType::kI32));
+    assign_rows(ring.observation, place, t.observation);
+    if (has_mask()) assign_rows(ring.mask, place, t.mask);
+    assign_rows(ring.decision, place, t.decision);
+    if (memory.ok()) assign_rows(ring.memory, place, memory);
+    assign_rows(ring.log_probability, place, log_probability);
+    assign_rows(ring.reward, place, reward);
+    assign_rows(ring.end, place, t.end);
+    assign_rows(ring.next_observation, place, t.next_observation);
+    assign_rows(ring.valid, place, number(is_stored));
+    // A frame in which all agents only begin takes no place.
+    trace.assign(step, step + (t.exists.ok() ? cast(any(t.exists), DType::kI32)
+                                             : trace.constant(1, DType::kI32)));
+
+    status.add(Counter::kSamples, sum(number(is_stored)));
+    status.add(Counter::kSamplesRefused, t.refused());
+    status.add(Counter::kSamplesDropped, sum(number(logical_and(is_sound, logical_not(has_room)))));
+    count_limited_observations(status, schema_, t.observation, published_normalizer(trace),
+                               ppo_.rails.observation_limit);
+    t.track_episodes(status, ppo_.agents);
+    return status.finish();
+}
+
+void PpoBuilder::prepare(Trace& trace) const {
+    StatusWriter status(trace, "prepare");
+    const Columns ring = declare(trace, "rollout");
+    prepare(trace, status, ring);
+    zero(ring.valid);
+    (void)status.finish();
+}
+
+void PpoBuilder::prepare_played(Trace& trace) const {
+    StatusWriter status(trace, "prepare");
+    const Columns sound = reviewed(trace, status);
+    if (!trace.status().ok()) return;
+    prepare(trace, status, sound);
+    gather_status(trace, status.finish(), {"learn", "publish"});
+}
+
+void PpoBuilder::prepare(Trace& trace, StatusWriter& status, const Columns& ring) const {
+    const Columns batch = declare(trace, "batch");
+    const Normalizer normalizer = published_normalizer(trace);
+    const Shape window{ppo_.horizon, ppo_.agents};
+
+    Tensor value, next_value;
+    if (memory_width() > 0) {
+        const int64_t half = network_.memory_width;
+        const NetworkResult now =
+            critic(trace, ring.observation, slice(ring.memory, -1, half, 2 * half), normalizer);
+        value = now.features;
+        next_value = critic(trace, ring.next_observation, now.memory, normalizer).features;
+    } else {
+        // Both at once: the weights are read once.
+        const NetworkResult both =
+            critic(trace, concat({ring.observation, ring.next_observation}, 0), {}, normalizer);
+        value = slice(both.features, 0, 0, samples());
+        next_value = slice(both.features, 0, samples(), 2 * samples());
+    }
+    const Tensor is_over = logical_and(greater(ring.end, 0.5), less(ring.end, 1.5));
+    // Slots without a sample may hold anything.
+    const Tensor is_valid = greater(ring.valid, 0.5);
+    const Tensor delta =
+        where(is_valid, ring.reward + where(is_over, 0.0, next_value) * ppo_.gamma - value, 0.0);
+    // An advantage goes on into the next decision of the same agent's episode.
+    const Tensor goes_on = number(logical_and(is_valid, less(ring.end, 0.5)));
+    const Tensor next_valid =
+        pad(slice(reshape(ring.valid, window), 0, 1, ppo_.horizon), {0, 0}, {1, 0});
+    const Tensor decay = reshape(goes_on, window) * next_valid * (ppo_.gamma * ppo_.lambda);
+    const Tensor advantage =
+        reshape(linear_scan(reshape(delta, window), decay, 0, true), {samples()});
+    const Tensor returns = advantage + value;
+
+    trace.assign(batch.observation, ring.observation);
+    if (has_mask()) trace.assign(batch.mask, ring.mask);
+    trace.assign(batch.decision, ring.decision);
+    if (memory_width() > 0) trace.assign(batch.memory, ring.memory);
+    trace.assign(batch.log_probability, ring.log_probability);
+    trace.assign(batch.end, ring.end);
+    trace.assign(batch.valid, ring.valid);
+    trace.assign(batch.advantage, advantage);
+    trace.assign(batch.returns, where(is_valid, returns, 0.0));
+
+    // The order in which sequences are learned from, all epochs.  Where a minibatch is the whole window there is
+    // nothing to draw, and nothing that differs from one to the next.
+    const bool is_whole = ppo_.minibatches == 1;
+    const int64_t items = ppo_.epochs * ppo_.minibatches;
+    Tensor of_items;
+    if (is_whole) {
+        const Tensor count = trace.constant(static_cast<double>(sequences()), DType::kI32);
+        trace.assign(order(trace), mod(iota(trace, {ppo_.epochs * sequences()}), count));
+    } else {
+        const Tensor counter = run_counter(trace, "prepare.steps");
+        std::vector<Tensor> orders;
+        for (int64_t e = 0; e < ppo_.epochs; ++e)
+            orders.push_back(
+                cast(random_permutation(counter, random_key("order." + std::to_string(e), seed_),
+                                        sequences()),
+                     DType::kI32));
+        const Tensor all_orders = orders.size() == 1 ? orders[0] : concat(orders, 0);
+        trace.assign(order(trace), all_orders);
+        of_items = samples_of(trace, reshape(all_orders, {items, sequences() / ppo_.minibatches}));
+    }
+
+    // What a minibatch needs to know of all its samples, so that learn can treat each alone.
+    const std::vector<int64_t> axes =
+        !is_whole && ppo_.sequence > 1 ? std::vector<int64_t>{0, 2} : std::vector<int64_t>{1};
+    const auto total = [&](const Tensor& x) { return sum(x, axes, true); };
+    const auto of_each = [&](const Tensor& x) {
+        return is_whole ? reshape(x, {1, samples()}) : gather(x, of_items);
+    };
+    const Tensor item_weight = of_each(ring.valid);
+    const Tensor item_advantage = where(greater(item_weight, 0.5), of_each(advantage), 0.0);
+    const Tensor size = total(item_weight);
+    const Tensor average = total(item_advantage) / maximum(size, 1.0);
+    const Tensor apart = where(greater(item_weight, 0.5), item_advantage - average, 0.0);
+    // n - 1, as PyTorch's std().
+    const Tensor deviation = sqrt(total(square(apart)) / maximum(size - 1.0, 1.0));
+    const auto column = [&](const Tensor& x) {
+        const Tensor own = reshape(x, {is_whole ? 1 : items, 1});
+        return is_whole ? own + trace.constant(HostTensor(DType::kF32, {items, 1})) : own;
+    };
+    trace.assign(minibatches(trace),
+                 concat({column(maximum(size, 1.0)), column(average), column(deviation)}, 1));
+
+    if (ppo_.normalize_observations && encoded_ > 0) {
+        // What was seen now counts from the next publication on: until then all see alike.
+        const Tensor newest = slice(ring.observation, -1, 0, schema_.frame_width());
+        RunningStatistics::declare(trace, "observations", encoded_)
+            .merge(encode_frame(schema_, newest), ring.valid);
+    }
+    zero(trace.transient("rollout.step", {}, {}, DType::kI32));
+    zero(cursor(trace));
+    zero(has_stopped(trace));
+
+    const auto variance = [&](const Tensor& x) {
+        return weighted_mean(square(x - weighted_mean(x, ring.valid)), ring.valid);
+    };
+    status.set(Diagnostic::kExplainedVariance,
+               1.0 - variance(where(is_valid, advantage, 0.0)) /
+                         (variance(where(is_valid, returns, 0.0)) + 1e-8));
+}
+
+// Sequence q is that of agent q % agents, from decision q / agents * length on.
+Tensor PpoBuilder::first_sample_of(Trace& trace, const Tensor& sequence) const {
+    const auto agents = static_cast<double>(ppo_.agents);
+    const Tensor all = trace.constant(agents, DType::kI32);
+    return div(sequence, all) * (agents * static_cast<double>(ppo_.sequence)) + mod(sequence, all);
+}
+
+Tensor PpoBuilder::samples_of(Trace& trace, const Tensor& sequence) const {
+    const int64_t length = ppo_.sequence;
+    if (length == 1 || !sequence.ok()) return sequence;
+    const auto agents = static_cast<double>(ppo_.agents);
+    Shape steps{length};
+    for (int i = 0; i < sequence.rank(); ++i) steps.push_back(Dim(1));
+    return unsqueeze(first_sample_of(trace, sequence), {0}) +
+           reshape(iota(trace, {length}), steps) * agents;
+}
+
+PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
+    const Columns batch = declare(trace, "batch");
+    const Normalizer normalizer = published_normalizer(trace);
+    const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
+
+    // The samples of each sequence follow each other, so that a sequence is a window of rows.
+    const auto sequences_at = [&](const Tensor& place) {
+        return gather(order(trace), cursor(trace) * static_cast<double>(count) + place);
+    };
+    const auto agents = static_cast<double>(ppo_.agents);
+    Tensor rows, step;
+    if (length == 1) {
+        rows = sequences_at(iota(trace, {count}));
+    } else {
+        const Tensor place = iota(trace, {count * length});
+        const Tensor of_one = trace.constant(static_cast<double>(length), DType::kI32);
+        step = mod(place, of_one);
+        rows = first_sample_of(trace, sequences_at(div(place, of_one))) + step * agents;
+    }
+    const auto picked = [&](const Tensor& column) {
+        return column.ok() ? gather(column, rows) : Tensor();
+    };
+    const Tensor observation = picked(batch.observation), mask = picked(batch.mask);
+    const Tensor weight = picked(batch.valid), advantage = picked(batch.advantage);
+    const Tensor returns = picked(batch.returns);
+
+    const auto features_of = [&](const std::string& prefix, int64_t memory_begin) {
+        const Tensor seen = encode(trace, prefix, schema_, observation, encode_options(normalizer));
+        if (network_.memory_width == 0) return network_.call(trace, prefix, seen, {}).features;
+        const auto part = [&](const Tensor& memory) {
+            return slice(memory, -1, memory_begin, memory_begin + network_.memory_width);
+        };
+        if (length == 1)
+            return network_.call(trace, prefix, seen, part(picked(batch.memory))).features;
+        Tensor memory =
+            part(gather(batch.memory, first_sample_of(trace, sequences_at(iota(trace, {count})))));
+        // What ended before a step, or was not there, is forgotten.
+        const Tensor before = maximum(rows - agents, 0.0);
+        const Tensor is_broken = logical_or(greater(gather(batch.end, before), 0.5),
+                                            less(gather(batch.valid, before), 0.5));
+        const Tensor resets = reshape(logical_and(greater(step, 0.0), is_broken), {count, length});
+        const Tensor by_step = reshape(seen, {count, length, seen.dim(-1).count});
+        Tensor features;
+        if (network_.sequence) {
+            features = network_.sequence(trace, prefix, by_step, memory, resets);
+        } else {
+            std::vector<Tensor> steps;
+            const auto at = [](const Tensor& x, int64_t t) {
+                return squeeze(slice(x, 1, t, t + 1), {1});
+            };
+            for (int64_t t = 0; t < length; ++t) {
+                if (t > 0) memory = where(unsqueeze(at(resets, t), {-1}), 0.0, memory);
+                const NetworkResult net = network_.call(trace, prefix, at(by_step, t), memory);
+                memory = net.memory;
+                steps.push_back(net.features);
+            }
+            features = stack(steps, 1);
+        }
+        if (!features.ok()) return features;
+        return reshape(features, {count * length, features.dim(-1)});
+    };
+
+    Terms terms;
+    const ActionDistribution p = distribution(trace, "actor", features_of("actor", 0), mask);
+    const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
+
+    // The same three numbers for each sample: a row program reads them as it reads samples.
+    const Tensor item = gather(minibatches(trace), rows * 0.0 + cursor(trace));
+    const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
+    const Tensor share = weight / item_column(0);
+    const auto mean_of = [&](const Tensor& x) { return sum(x * share); };
+    const Tensor scaled = ppo_.normalize_advantages
+                              ? (advantage - item_column(1)) / (item_column(2) + 1e-8)
+                              : advantage;
+    const Tensor log_ratio =
+        where(greater(weight, 0.5),
+              p.log_probability(picked(batch.decision)) - picked(batch.log_probability), 0.0);
+    const Tensor ratio = exp(log_ratio);
+    const Tensor clip = setting(trace, "clip", ppo_.clip);
+    const Tensor limited = minimum(maximum(ratio, 1.0 - clip), 1.0 + clip);
+    terms.policy_loss = mean_of(maximum(neg(scaled * ratio), neg(scaled * limited)));
+    terms.entropy = mean_of(p.entropy());
+    Tensor error = square(value - returns);
+    if (ppo_.value_clip > 0) {
+        const Tensor old = returns - advantage;
+        const Tensor near = old + clamp(value - old, -ppo_.value_clip, ppo_.value_clip);
+        error = maximum(error, square(near - returns));
+    }
+    terms.value_loss = mean_of(where(greater(weight, 0.5), error, 0.0)) * 0.5;
+    // Schulman, "Approximating KL Divergence", 2020: the estimator k3.
+    terms.kl = mean_of(ratio - 1.0 - log_ratio);
+    terms.clip_fraction = mean_of(number(greater(abs(ratio - 1.0), clip)));
+    terms.loss = terms.policy_loss - terms.entropy * setting(trace, "entropy", ppo_.entropy) +
+                 terms.value_loss * ppo_.value_weight;
+    if (has_leash()) {
+        trace.mirror("shipped.actor", "actor");
+        const ActionDistribution shipped =
+            distribution(trace, "shipped.actor", features_of("shipped.actor", 0), mask);
+        terms.leash = mean_of(p.kl(shipped));
+        terms.loss = terms.loss + terms.leash * setting(trace, "leash", ppo_.leash);
+    }
+    if (has_demonstrations()) {
+        // As many as the minibatch has samples: rows of one extent are one kernel.
+        const ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
+        const Tensor place = ring.draw(run_counter(trace, "learn.draws"),
+                                       random_key("demonstration", seed_), length * count);
+        const auto shown = [&](const char* name, int64_t width) {
+            return gather(ring.column(name, width), place);
+        };
+        const Policy imitated =
+            policy(trace, "actor", shown("observation", schema_.observation_width()),
+                   has_mask() ? shown("mask", schema_.mask_width()) : Tensor(), {}, normalizer);
+        const Tensor likelihood =
+            mean(imitated.distribution.log_probability(shown("decision", schema_.action_width())));
+        const Tensor is_any = number(greater(ring.size(), 0));
+        terms.loss = terms.loss - likelihood * is_any * setting(trace, "cloning", ppo_.cloning);
+    }
+    return terms;
+}
+
+void PpoBuilder::demonstrate(Trace& trace) const {
+    StatusWriter status(trace, "demonstrate");
+    const Demonstration shown = Demonstration::declare(trace, schema_);
+    ReplayRing ring(trace, ppo_.demonstrations, "demonstration");
+    (void)shown.store(status, schema_, ring);
+    (void)status.finish();
+}
+
+Status PpoBuilder::check_rollout(const Simulation& simulation,
+                                 const RolloutOptions& options) const {
+    HEARTH_TRY(check());
+    if (!simulation.begin || !simulation.observe || !simulation.step)
+        return invalid_argument("rollout: a simulation has begin, observe and step");
+    if (simulation.agents < 1 || ppo_.agents % simulation.agents != 0)
+        return invalid_argument("rollout: " + std::to_string(ppo_.agents) +
+                                " agents do not fill worlds of " +
+                                std::to_string(simulation.agents));
+    if (simulation.state_width < 1 || simulation.step_limit < 0)
+        return invalid_argument("rollout: a state of " + std::to_string(simulation.state_width) +
+                                " floats and a limit of " + std::to_string(simulation.step_limit) +
+                                " steps, expected 1 or more, and 0 or more");
+    if (options.steps < 0 || (options.steps > 0 && ppo_.horizon % options.steps != 0))
+        return invalid_argument("rollout: recordings of " + std::to_string(options.steps) +
+                                " steps do not divide the horizon of " +
+                                std::to_string(ppo_.horizon));
+    if (has_mask()) return unsupported("rollout: masked choices");
+    if (memory_width() > 0) return unsupported("rollout: a network with memory");
+    return {};
+}
+
+PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
+                                    const RolloutOptions& options, int64_t steps) const {
+    const int64_t in_each = simulation.agents, worlds = ppo_.agents / in_each;
+    const Tensor runs = run_counter(trace, "rollout.runs");
+    const Tensor id = iota(trace, {worlds});
+    const Tensor agent_id = in_each == 1 ? id : iota(trace, {ppo_.agents});
+    const auto stored = [&](const char* name, int64_t count) {
+        return trace.transient(name, {count});
+    };
+    /// What is true of a world, for its agents.
+    const auto of_agents = [&](const Tensor& of_worlds) {
+        if (in_each == 1) return of_worlds;
+        return reshape(expand(unsqueeze(of_worlds, {-1}), {worlds, in_each}), {ppo_.agents});
+    };
+    const Tensor worlds_state = trace.transient("worlds.state", {worlds, simulation.state_width});
+    const Tensor worlds_begun = stored("worlds.begun", worlds);
+    const Tensor worlds_age = stored("worlds.age", worlds);
+    const Tensor worlds_return = stored("worlds.return", ppo_.agents);
+    const Tensor worlds_discounted = stored("rewards.discounted", ppo_.agents);
+    /// Draws are those of the step, however a window is cut into recordings.
+    const auto counter_of = [&](int64_t t) {
+        return runs * static_cast<double>(steps) + static_cast<double>(t);
+    };
+    const auto begin = [&](const std::string& stream, const Tensor& counter) {
+        return simulation.begin(counter, random_key("worlds." + stream, options.seed), worlds);
+    };
+
+    const Tensor is_begun = greater(gather(worlds_begun, id), 0.5);
+    Tensor state =
+        where(unsqueeze(is_begun, {-1}), gather(worlds_state, id), begin("first", counter_of(0)));
+    Tensor age = gather(worlds_age, id), sum = gather(worlds_return, agent_id);
+    Tensor discounted = gather(worlds_discounted, agent_id);
+    const Normalizer normalizer = published_normalizer(trace);
+    std::vector<Tensor> observations, decisions, log_probabilities, rewards, ends, next, varies,
+        sums, ages;
+    for (int64_t t = 0; t < steps; ++t) {
+        const Tensor counter = counter_of(t);
+        const Tensor seen = simulation.observe(state);
+        const Policy p = policy(trace, "actor", seen, {}, {}, normalizer);
+        const ActionSample said = p.distribution.sample(counter, random_key("act", options.seed));
+        const SimulationStep s = simulation.step(state, game_action(schema_, said.action), counter,
+                                                 random_key("worlds.step", options.seed));
+        if (!s.state.ok() || !s.reward.ok() || !s.is_over.ok()) {
+            trace.fail(invalid_argument("rollout: the simulation's step gave nothing"));
+            return {};
+        }
+        age = age + 1.0;
+        sum = sum + s.reward;
+        Tensor end = number(s.is_over);
+        if (simulation.step_limit > 0) {
+            const Tensor is_late = greater(age, static_cast<double>(simulation.step_limit) - 0.5);
+            end = where(s.is_over, 1.0, number(is_late) * 2.0);
+        }
+        const Tensor has_ended = greater(end, 0.5);
+        const Tensor end_of_agents = of_agents(end);
+        const Tensor agents_ended = in_each == 1 ? has_ended : greater(end_of_agents, 0.5);
+        if (ppo_.normalize_rewards)
+            discounted = discounted * ppo_.gamma + clamp(s.reward * ppo_.reward_scale, -1e4, 1e4);
+        observations.push_back(seen);
+        decisions.push_back(said.action);
+        log_probabilities.push_back(said.log_probability);
+        rewards.push_back(s.reward);
+        ends.push_back(end_of_agents);
+        next.push_back(simulation.observe(s.state));
+        varies.push_back(discounted);
+        sums.push_back(where(agents_ended, sum, 0.0));
+        ages.push_back(of_agents(where(has_ended, age, 0.0)));
+        state = where(unsqueeze(has_ended, {-1}), begin("next", counter), s.state);
+        age = where(has_ended, 0.0, age);
+        sum = where(agents_ended, 0.0, sum);
+        discounted = where(agents_ended, 0.0, discounted);
+    }
+    trace.assign(worlds_state, state);
+    trace.assign(worlds_begun, age * 0.0 + 1.0);
+    trace.assign(worlds_age, age);
+    trace.assign(worlds_return, sum);
+    Played played;
+    Columns& c = played.columns;
+    c.observation = concat(observations, 0);
+    c.decision = concat(decisions, 0);
+    c.log_probability = concat(log_probabilities, 0);
+    c.reward = concat(rewards, 0);
+    c.end = concat(ends, 0);
+    c.next_observation = concat(next, 0);
+    if (ppo_.normalize_rewards) {
+        trace.assign(worlds_discounted, discounted);
+        played.discounted = concat(varies, 0);
+    }
+    played.episode_return = concat(sums, 0);
+    played.episode_length = concat(ages, 0);
+    return played;
+}
+
+PpoBuilder::Played PpoBuilder::declare_played(Trace& trace) const {
+    Played p;
+    p.columns = declare(trace, "rollout");
+    if (ppo_.normalize_rewards) p.discounted = trace.transient("rollout.discounted", {samples()});
+    p.episode_return = trace.transient("rollout.episode_return", {samples()});
+    p.episode_length = trace.transient("rollout.episode_length", {samples()});
+    return p;
+}
+
+// What needs all samples of a window, as counts and scales do, is left to `prepare`: here it would cost a barrier for
+// each reduction in every recording, and a window would depend on how many those are.
+void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
+                         const RolloutOptions& options) const {
+    const int64_t steps = options.steps == 0 ? ppo_.horizon : options.steps;
+    const int64_t count = steps * ppo_.agents;
+    const Played now = play(trace, simulation, options, steps);
+    if (!trace.status().ok()) return;
+    const Played window = declare_played(trace);
+    const Tensor step = trace.transient("rollout.step", {}, {}, DType::kI32);
+    const Tensor place = iota(trace, {count}) + step * static_cast<double>(ppo_.agents);
+    const auto keep = [&](const Tensor& column, const Tensor& value) {
+        if (steps == ppo_.horizon)
+            trace.assign(column, value);
+        else
+            assign_rows(column, place, value);
+    };
+    keep(window.columns.observation, now.columns.observation);
+    keep(window.columns.decision, now.columns.decision);
+    keep(window.columns.log_probability, now.columns.log_probability);
+    keep(window.columns.reward, now.columns.reward);
+    keep(window.columns.end, now.columns.end);
+    keep(window.columns.next_observation, now.columns.next_observation);
+    if (ppo_.normalize_rewards) keep(window.discounted, now.discounted);
+    keep(window.episode_return, now.episode_return);
+    keep(window.episode_length, now.episode_length);
+    // A window that is recorded again before prepare has seen it begins anew.
+    trace.assign(step, mod(step + static_cast<double>(steps),
+                           trace.constant(static_cast<double>(ppo_.horizon), DType::kI32)));
+    const std::string read[] = {"actor", "critic"};
+    read_copies(trace, kPublished, read);
+}
+
+PpoBuilder::Columns PpoBuilder::reviewed(Trace& trace, StatusWriter& status) const {
+    const Played played = declare_played(trace);
+    Columns c = played.columns;
+    Tensor is_sound =
+        logical_and(rows_are_finite(c.observation), rows_are_finite(c.next_observation));
+    is_sound = logical_and(is_sound, rows_are_finite(c.decision));
+    is_sound =
+        logical_and(is_sound, logical_and(is_finite(c.reward), is_finite(c.log_probability)));
+    Tensor scaled = where(is_sound, c.reward, 0.0) * ppo_.reward_scale;
+    if (ppo_.normalize_rewards) {
+        // By what was known before this window.
+        const auto statistics = RunningStatistics::declare(trace, "rewards", 1);
+        statistics.merge(unsqueeze(played.discounted, {-1}), number(is_sound));
+        scaled = scaled * rsqrt(reshape(statistics.variance, {}) + 1e-8);
+    }
+    c.reward = limited_rewards(status, scaled, is_sound, ppo_.rails.reward_limit);
+    c.valid = number(is_sound);
+
+    status.add(Counter::kSamples, sum(c.valid));
+    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    count_limited_observations(status, schema_, c.observation, published_normalizer(trace),
+                               ppo_.rails.observation_limit);
+    const Tensor is_over = greater(c.end, 0.5);
+    average_episodes(status, is_over, sum(number(is_over)), played.episode_return,
+                     played.episode_length);
+    return c;
+}
+
+void PpoBuilder::learn(Trace& trace) const {
+    StatusWriter status(trace, "learn");
+    const Terms terms = loss_of(trace);
+    if (!trace.status().ok()) return;
+    take_step(trace, status, terms, nn::params_under(trace, {"actor", "critic"}), {});
+}
+
+std::vector<Tensor*> PpoBuilder::parts_of(Terms& terms) {
+    return {&terms.loss,    &terms.policy_loss, &terms.value_loss,
+            &terms.entropy, &terms.kl,          &terms.clip_fraction};
+}
+
+void PpoBuilder::gradient(Trace& trace) const {
+    Terms terms = loss_of(trace);
+    if (!trace.status().ok()) return;
+    std::vector<Tensor> sums;
+    for (const Tensor& g : grad(terms.loss, nn::params_under(trace, {"actor", "critic"})))
+        sums.push_back(reshape(g, {g.shape().element_count(1)}));
+    for (const Tensor* part : parts_of(terms)) sums.push_back(reshape(*part, {1}));
+    if (has_leash()) sums.push_back(reshape(terms.leash, {1}));
+    trace.output("sums", concat(sums, 0));
+}
+
+void PpoBuilder::step(Trace& trace, const Trace& gradient) const {
+    StatusWriter status(trace, "learn");
+    std::vector<Tensor> params;
+    int64_t count = 0;
+    for (const Tensor& of : nn::params_under(gradient, {"actor", "critic"})) {
+        params.push_back(redeclared_param(trace, of));
+        count += of.shape().element_count(1);
+    }
+    Terms terms;
+    std::vector<Tensor*> parts = parts_of(terms);
+    if (has_leash()) parts.push_back(&terms.leash);
+    const Tensor sums = trace.input("sums", {count + static_cast<int64_t>(parts.size())});
+    int64_t at = 0;
+    const auto next = [&](const Shape& shape) {
+        const int64_t begin = at;
+        at += shape.element_count(1);
+        return reshape(slice(sums, 0, begin, at), shape);
+    };
+    std::vector<Tensor> gradients;
+    for (const Tensor& param : params) gradients.push_back(next(param.shape()));
+    for (Tensor* part : parts) *part = next({});
+    take_step(trace, status, terms, std::move(params), std::move(gradients));
+}
+
+void PpoBuilder::take_step(Trace& trace, StatusWriter& status, const Terms& terms,
+                           std::vector<Tensor> params, std::vector<Tensor> gradients) const {
+    if (!trace.status().ok()) return;
+    // What was learned from these samples goes as far as they can tell, and no farther.
+    Tensor may_learn;
+    if (ppo_.rails.kl_stop > 0) {
+        const Tensor stopped = has_stopped(trace);
+        const Tensor is_far =
+            logical_or(greater(terms.kl, ppo_.rails.kl_stop), greater(stopped, 0.5));
+        may_learn = logical_not(is_far);
+        status.add(Counter::kSkippedKl, is_far);
+        trace.assign(stopped, number(is_far));
+    }
+    trace.assign(cursor(trace), cursor(trace) + 1.0);
+    guarded_step(status,
+                 {.groups = {{.loss = terms.loss,
+                              .params = std::move(params),
+                              .optimizer = "adam",
+                              .learning_rate = rate_of(trace, "learning_rate", ppo_.learning_rate),
+                              .epsilon = ppo_.adam_epsilon,
+                              .gradients = std::move(gradients)}},
+                  .rails = ppo_.rails,
+                  .may_learn = may_learn});
+
+    status.set(Diagnostic::kLoss, terms.loss);
+    status.set(Diagnostic::kPolicyLoss, terms.policy_loss);
+    status.set(Diagnostic::kValueLoss, terms.value_loss);
+    status.set(Diagnostic::kEntropy, terms.entropy);
+    status.set(Diagnostic::kKl, terms.kl);
+    status.set(Diagnostic::kClipFraction, terms.clip_fraction);
+    if (terms.leash.ok()) status.set(Diagnostic::kLeash, terms.leash);
+    (void)status.finish();
+}
+
+}  // namespace
+
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+                    uint64_t seed) {
+    const PpoBuilder b(schema, network, ppo, seed);
+    std::vector<EntryBody> entries = {{"act", [&](Trace& t) { b.act(t); }},
+                                      {"store", [&](Trace& t) { b.store(t); }},
+                                      {"frame", [&](Trace& t) { b.frame(t); }},
+                                      {"prepare", [&](Trace& t) { b.prepare(t); }},
+                                      {"learn", [&](Trace& t) { b.learn(t); }}};
+    if (ppo.demonstrations > 0)
+        entries.push_back({"demonstrate", [&](Trace& t) { b.demonstrate(t); }});
+    return trace_entries(b.check(), seed, ppo.rails, std::move(entries));
+}
+
+Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
+                    const Simulation& simulation, const RolloutOptions& options, uint64_t seed) {
+    const PpoBuilder b(schema, network, ppo, seed);
+    std::vector<EntryBody> entries = {
+        {"act", [&](Trace& t) { b.act(t); }},
+        {"rollout", [&](Trace& t) { b.rollout(t, simulation, options); }},
+        {"prepare", [&](Trace& t) { b.prepare_played(t); }}};
+    const Trace* gradient = nullptr;
+    if (options.data_parallel) {
+        entries.push_back({"gradient", [&](Trace& t) {
+                               b.gradient(t);
+                               gradient = &t;
+                           }});
+        entries.push_back({"step", [&](Trace& t) { b.step(t, *gradient); }});
+    } else {
+        entries.push_back({"learn", [&](Trace& t) { b.learn(t); }});
+    }
+    return trace_entries(b.check_rollout(simulation, options), seed, ppo.rails, std::move(entries));
+}
+
+}  // namespace hearth::agents

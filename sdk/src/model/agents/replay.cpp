@@ -1,0 +1,448 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "model/agents/replay.hpp"
+
+#include "compiler/ir/graph.hpp"
+
+#include <hearth/grad.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace hearth::agents {
+
+// --- Rings ---
+
+ReplayRing::ReplayRing(Trace& trace, int64_t capacity, std::string scope)
+    : trace_(&trace),
+      scope_(std::move(scope)),
+      capacity_(capacity),
+      cursor_(trace.transient(scope_ + ".cursor", {}, {}, DType::kI32)),
+      size_(trace.transient(scope_ + ".size", {}, {}, DType::kI32)),
+      serial_(trace.transient(scope_ + ".serial", {}, {}, DType::kU32)) {}
+
+Tensor ReplayRing::column(const std::string& name, int64_t width, DType dtype,
+                          const Init& init) const {
+    const Shape shape = width == 0 ? Shape{capacity_} : Shape{capacity_, width};
+    return trace_->transient(scope_ + "." + name, shape, init, dtype);
+}
+
+Tensor ReplayRing::push(const Tensor& is_sound) {
+    if (!is_sound.ok()) return is_sound;
+    const Tensor one = cast(is_sound, DType::kI32);
+    const Tensor before = cumsum(one, 0, true), count = sum(one);
+    const Tensor capacity = trace_->constant(static_cast<double>(capacity_), DType::kI32);
+    serials_ = serial_ + cast(before, DType::kU32);
+    trace_->assign(cursor_, mod(cursor_ + count, capacity));
+    trace_->assign(size_, minimum(size_ + count, capacity));
+    trace_->assign(serial_, serial_ + cast(count, DType::kU32));
+    return where(is_sound, mod(cursor_ + before, capacity), capacity);
+}
+
+// Ages, in u32: they stay right when the count of all samples passes 2^32.
+Tensor ReplayRing::place_of(const Tensor& serials) const {
+    const Tensor capacity = trace_->constant(static_cast<double>(capacity_), DType::kI32);
+    const Tensor age = serial_ - serials;
+    const Tensor is_there = logical_and(less_equal(age, cast(size_, DType::kU32)), greater(age, 0));
+    const Tensor back = cast(where(is_there, age, trace_->constant(0, DType::kU32)), DType::kI32);
+    return where(is_there, mod(cursor_ - back + capacity, capacity), capacity);
+}
+
+Tensor ReplayRing::draw(const Tensor& counter, uint64_t key, int64_t count) const {
+    const Tensor u = random_uniform(counter, key, {count});
+    const Tensor last =
+        maximum(size_ - trace_->constant(1, DType::kI32), trace_->constant(0, DType::kI32));
+    return minimum(cast(floor(u * cast(size_, DType::kF32)), DType::kI32), last);
+}
+
+AgentChains::AgentChains(Trace& trace, int64_t agents, int64_t length)
+    : length_(length),
+      serials_(
+          trace.transient("replay.chain", {agents, std::max<int64_t>(length, 1)}, {}, DType::kU32)),
+      lengths_(trace.transient("replay.chain_length", {agents}, {}, DType::kI32)) {}
+
+AgentChains::Link AgentChains::link(const Tensor& id, int64_t back) const {
+    const Tensor all = squeeze(slice(serials_, 1, back, back + 1), {1});
+    return {gather(all, id), greater(gather(lengths_, id), static_cast<double>(back))};
+}
+
+void AgentChains::append(const Tensor& id, const Tensor& serials, const Tensor& goes_on) const {
+    if (!id.ok() || !serials.ok()) return;
+    const Tensor now = unsqueeze(serials, {-1});
+    const Tensor next =
+        length_ > 1 ? concat({now, slice(gather(serials_, id), 1, 0, length_ - 1)}, 1) : now;
+    assign_rows(serials_, id, next);
+    const Tensor longer = clamp(gather(lengths_, id) + 1.0, 0, static_cast<double>(length_));
+    assign_rows(lengths_, id, where(goes_on, longer, 0.0));
+}
+
+// --- What is stored ---
+
+Tensor is_possible(const AgentSchema& schema, const Tensor& decision) {
+    Tensor sound = rows_are_finite(decision);
+    int64_t at = 0;
+    for (const Action& a : schema.actions()) {
+        if (a.is_choice) {
+            const Tensor index = squeeze(slice(decision, -1, at, at + 1), {-1});
+            sound = logical_and(sound, logical_and(greater_equal(index, 0),
+                                                   less(index, static_cast<double>(a.count))));
+        }
+        at += a.is_choice ? 1 : a.count;
+    }
+    return sound;
+}
+
+Transition Transition::declare(Trace& trace, const AgentSchema& schema, int64_t agents,
+                               Parts parts) {
+    const auto rows = [&](const char* name, int64_t width) {
+        return trace.input(name, {kRows, width});
+    };
+    const bool has_mask = schema.mask_width() > 0;
+    Transition t;
+    t.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+    t.observation = rows("observation", schema.observation_width());
+    if (has_mask) t.mask = rows("mask", schema.mask_width());
+    t.decision = rows("decision", schema.action_width());
+    if (parts.outcome) {
+        t.reward = trace.input("reward", {kRows});
+        t.end = trace.input("end", {kRows});
+        t.next_observation = rows("next_observation", schema.observation_width());
+        if (has_mask && parts.next_mask) t.next_mask = rows("next_mask", schema.mask_width());
+    }
+    t.check(schema, agents);
+    return t;
+}
+
+void Transition::check(const AgentSchema& schema, int64_t agents) {
+    is_sound = logical_and(rows_are_finite(observation), is_possible(schema, decision));
+    if (next_observation.ok()) is_sound = logical_and(is_sound, rows_are_finite(next_observation));
+    if (reward.ok() && end.ok())
+        is_sound =
+            logical_and(is_sound, rows_are_finite(stack(std::vector<Tensor>{reward, end}, 1)));
+    is_real = logical_and(greater_equal(id, 0), less(id, static_cast<double>(agents)));
+    if (exists.ok()) is_real = logical_and(is_real, exists);
+    is_sound = logical_and(is_sound, is_real);
+}
+
+Demonstration Demonstration::declare(Trace& trace, const AgentSchema& schema) {
+    Demonstration d;
+    d.observation = trace.input("observation", {kRows, schema.observation_width()});
+    if (schema.mask_width() > 0) d.mask = trace.input("mask", {kRows, schema.mask_width()});
+    d.action = trace.input("action", {kRows, schema.action_width()});
+    d.is_sound = logical_and(rows_are_finite(d.observation), is_possible(schema, d.action));
+    return d;
+}
+
+Tensor Demonstration::store(StatusWriter& status, const AgentSchema& schema,
+                            ReplayRing& ring) const {
+    const Tensor place = ring.push(is_sound);
+    assign_rows(ring.column("observation", schema.observation_width()), place, observation);
+    assign_rows(ring.column("decision", schema.action_width()), place,
+                policy_action(schema, action));
+    if (mask.ok()) assign_rows(ring.column("mask", schema.mask_width()), place, mask);
+    status.add(Counter::kSamples, sum(number(is_sound)));
+    status.add(Counter::kSamplesRefused, sum(number(logical_not(is_sound))));
+    return place;
+}
+
+Tensor Transition::refused() const {
+    const Tensor is_bad = logical_not(is_sound);
+    return sum(number(exists.ok() ? logical_and(exists, is_bad) : is_bad));
+}
+
+void Transition::track_episodes(StatusWriter& status, int64_t agents) const {
+    if (!id.ok() || !end.ok()) return;
+    Trace& trace = *id.trace();
+    const Tensor returns = trace.transient("episodes.return", {agents});
+    const Tensor lengths = trace.transient("episodes.length", {agents});
+    const Tensor sum_now = where(is_real, gather(returns, id) + where(is_sound, reward, 0.0), 0.0);
+    const Tensor length_now = where(is_real, gather(lengths, id) + 1.0, 0.0);
+    const Tensor is_over = logical_and(greater(end, 0.5), is_real);
+    const Tensor finished = sum(number(is_over));
+    assign_rows(returns, id, where(is_over, 0.0, sum_now));
+    assign_rows(lengths, id, where(is_over, 0.0, length_now));
+    average_episodes(status, is_over, finished, sum_now, length_now);
+}
+
+void average_episodes(StatusWriter& status, const Tensor& is_over, const Tensor& finished,
+                      const Tensor& returns, const Tensor& lengths) {
+    if (!finished.ok()) return;
+    Trace& trace = *finished.trace();
+    // A plain mean at first, then one that forgets over some twenty episodes.
+    const Tensor seen = trace.state("episodes.seen", {});
+    const Tensor all = seen + finished;
+    trace.assign(seen, minimum(all, 20.0));
+    const Tensor weight = finished / maximum(all, 1.0);
+    const auto average = [&](Diagnostic d, const Tensor& values) {
+        const Tensor mean_now = sum(where(is_over, values, 0.0)) / maximum(finished, 1.0);
+        const Tensor before = status.value(d);
+        status.set(d, before + (mean_now - before) * weight);
+    };
+    average(Diagnostic::kReturn, returns);
+    average(Diagnostic::kEpisodeLength, lengths);
+    status.add(Counter::kEpisodes, finished);
+}
+
+Frame Frame::declare(Trace& trace, const AgentSchema& schema, int64_t agents, const char* said) {
+    const bool has_mask = schema.mask_width() > 0;
+    const int64_t width = schema.observation_width();
+    const bool has_reward = std::string_view(said) == "reward";
+    Frame f;
+    f.agents = agents;
+    f.id = cast(trace.input("id", {kRows}, DType::kU32), DType::kI32);
+    f.observation = trace.input("observation", {kRows, width});
+    if (has_mask) f.mask = trace.input("mask", {kRows, schema.mask_width()});
+    f.explore = trace.input("explore", {});
+    Transition& t = f.transition;
+    t.id = f.id;
+    t.reward = trace.input(said, {kRows});
+    t.end = trace.input("end", {kRows});
+    const Tensor begins = trace.input("begins", {kRows});
+    f.is_first = logical_or(greater(begins, 0.5), greater(t.end, 0.5));
+    t.exists = logical_and(less(begins, 0.5), greater(f.last(trace, "exists", 0), 0.5));
+    t.observation = f.last(trace, "observation", width);
+    if (has_mask) t.mask = f.last(trace, "mask", schema.mask_width());
+    t.decision = f.last(trace, "decision", schema.action_width());
+    if (has_reward) {
+        const Tensor final_observation = trace.input("final_observation", {kRows, width});
+        const Tensor is_cut = unsqueeze(greater(t.end, 1.5), {-1});
+        // Behind an end there is nothing, and what a new episode shows is not looked at.
+        t.next_observation = where(is_cut, final_observation, f.observation);
+        t.next_mask = f.mask;
+    }
+    t.check(schema, agents);
+    return f;
+}
+
+Tensor Frame::last(Trace& trace, const char* name, int64_t width) const {
+    const Shape shape = width == 0 ? Shape{agents} : Shape{agents, width};
+    return gather(trace.transient("last." + std::string(name), shape), id);
+}
+
+void Frame::remember(Trace& trace, const char* name, const Tensor& rows) const {
+    if (!rows.ok()) return;
+    Shape shape{agents};
+    if (rows.rank() == 2) shape.push_back(rows.dim(1));
+    assign_rows(trace.transient("last." + std::string(name), shape), id, rows);
+}
+
+void Frame::remember(Trace& trace, const AgentSchema& schema, const Tensor& decision) const {
+    remember(trace, "observation", observation);
+    if (mask.ok()) remember(trace, "mask", mask);
+    remember(trace, "decision", decision);
+    remember(trace, "action", game_action(schema, decision));
+    remember(trace, "exists", number(greater_equal(id, 0)));
+}
+
+int64_t encoded_width(const AgentSchema& schema) {
+    int64_t width = 0;
+    for (const Field& f : schema.observations()) width += f.encoded_width();
+    return width;
+}
+
+Tensor limited_rewards(StatusWriter& status, const Tensor& reward, const Tensor& is_sound,
+                       double limit) {
+    status.add(Counter::kRewardsClamped,
+               sum(number(logical_and(is_sound, greater(abs(reward), limit)))));
+    return clamp(where(is_sound, reward, 0.0), -limit, limit);
+}
+
+void count_limited_observations(StatusWriter& status, const AgentSchema& schema,
+                                const Tensor& observation, const Normalizer& normalizer,
+                                double limit) {
+    if (encoded_width(schema) == 0) return;
+    const Tensor newest = slice(observation, -1, 0, schema.frame_width());
+    const Tensor seen = normalized_frame(schema, newest, normalizer);
+    status.add(Counter::kObservationsClamped, sum(number(greater(abs(seen), limit))));
+}
+
+Normalizer published_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
+    const int64_t width = encoded_width(schema);
+    if (!is_used || width == 0) return {};
+    const std::string name = std::string(kPublished) + ".state.observations";
+    return {trace.state(name + ".mean", {width}),
+            trace.state(name + ".variance", {width}, Init::constant(1))};
+}
+
+void output_decision(Trace& trace, const AgentSchema& schema, const Tensor& decision,
+                     const Tensor& log_probability) {
+    trace.output("action", game_action(schema, decision));
+    trace.output("decision", identity(decision));
+    if (log_probability.ok()) trace.output("log_probability", log_probability);
+    trace.output("version", identity(trace.state("published.version", {}, {}, DType::kU32)));
+}
+
+Normalizer own_normalizer(Trace& trace, const AgentSchema& schema, bool is_used) {
+    if (!is_used || encoded_width(schema) == 0) return {};
+    const auto statistics =
+        RunningStatistics::declare(trace, "observations", encoded_width(schema));
+    return {statistics.mean, statistics.variance};
+}
+
+// --- Steps ---
+
+namespace {
+
+Tensor next_value(const Tensor& param) {
+    for (const GraphUpdate& u : param.trace()->graph().updates)
+        if (u.target == param.value()) return {param.trace(), u.value};
+    return param;
+}
+
+/// The largest rms of a step by the rms of its param, which counts as 0.05 at least: [].  Not of single
+/// numbers, which have no typical size.
+Tensor largest_update_ratio(const std::vector<LearnGroup>& groups) {
+    constexpr double kLeastWeight = 0.05;
+    Tensor largest;
+    for (const LearnGroup& g : groups)
+        for (const Tensor& param : g.params) {
+            if (param.rank() == 0) continue;
+            const Tensor change = mean(square(next_value(param) - param));
+            const Tensor size = maximum(mean(square(param)), kLeastWeight * kLeastWeight);
+            const Tensor ratio = change / size;
+            largest = largest.ok() ? maximum(largest, ratio) : ratio;
+        }
+    return sqrt(largest);
+}
+
+}  // namespace
+
+void guarded_step(StatusWriter& status, const LearnStep& step) {
+    const auto both = [](const Tensor& a, const Tensor& b) {
+        return a.ok() ? logical_and(a, b) : b;
+    };
+    if (step.groups.empty() || !step.groups[0].loss.ok()) return;
+    UpdateGuard guard(*step.groups[0].loss.trace());
+    Tensor is_sound, largest_norm;
+    for (const LearnGroup& g : step.groups) {
+        const std::vector<Tensor> gradients =
+            g.gradients.empty() ? grad(g.loss, g.params) : g.gradients;
+        // Finite only if all gradients are: no reductions of their own.
+        const Tensor norm = global_norm(gradients);
+        is_sound = both(is_sound, logical_and(is_finite(g.loss), is_finite(norm)));
+        largest_norm = largest_norm.ok() ? maximum(largest_norm, norm) : norm;
+        adam(g.params, clip_by_global_norm(gradients, step.rails.gradient_norm),
+             AdamOptions{
+                 .learning_rate = g.learning_rate, .epsilon = g.epsilon, .name = g.optimizer});
+    }
+    // Each rail asks only where those before it let the step pass, so that one trip counts once.
+    Tensor may_step = both(step.may_learn, is_sound);
+    const Tensor fails = logical_not(is_sound);
+    status.add(Counter::kSkippedNotFinite,
+               step.may_learn.ok() ? logical_and(step.may_learn, fails) : fails);
+    if (step.rails.update_ratio > 0) {
+        const Tensor ratio = largest_update_ratio(step.groups);
+        const Tensor is_small = less_equal(ratio, step.rails.update_ratio);
+        status.set(Diagnostic::kUpdateRatio, ratio);
+        status.add(Counter::kSkippedRatio, logical_and(may_step, logical_not(is_small)));
+        may_step = logical_and(may_step, is_small);
+    }
+    if (step.also) step.also();
+    guard.apply_if(may_step);
+    status.add(Counter::kLearnSteps, may_step);
+    status.set(Diagnostic::kGradientNorm, largest_norm);
+}
+
+// --- adapt ---
+
+namespace {
+
+/// For what this `learn` entry trains.
+void trace_adapt(Trace& trace, const Trace& learn, uint64_t seed) {
+    const Graph& graph = learn.graph();
+    const Tensor strength = clamp(trace.input("strength", {}), 0, 1);
+    const Tensor counter = run_counter(trace, "adapt.steps");
+    const auto is_trained = [&](ValueId id) {
+        return std::ranges::any_of(graph.updates,
+                                   [&](const GraphUpdate& u) { return u.target == id; });
+    };
+    const auto init_of = [](const Value& v) {
+        return v.data ? Init{Init::Kind::kData, 0, 0, 0, v.data} : Init::zeros();
+    };
+    const auto blend = [&](const Tensor& now, const Tensor& fresh) {
+        return now + (fresh - now) * strength;
+    };
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        const Value& v = graph.values[id];
+        if (v.kind != ValueKind::kParam || !is_trained(id)) continue;
+        const Tensor param = trace.param(v.name, v.shape, init_of(v), v.dtype);
+        // Weights are drawn anew, as large as they were at first; vectors return to their beginning.
+        Tensor fresh = trace.constant(v.data ? *v.data : HostTensor(v.dtype, v.shape));
+        if (v.shape.rank() >= 2 && v.data) {
+            double squares = 0;
+            for (int64_t i = 0; i < v.data->element_count(); ++i)
+                squares += v.data->get(i) * v.data->get(i);
+            const double size = std::sqrt(
+                squares / static_cast<double>(std::max<int64_t>(v.data->element_count(), 1)));
+            fresh = random_normal(counter, random_key("adapt." + v.name, seed), v.shape, 0, size,
+                                  v.dtype);
+        }
+        const Tensor next = blend(param, fresh);
+        trace.assign(param, next);
+        if (const ValueId target = graph.find("target." + v.name); target != kNone) {
+            const Value& t = graph.values[target];
+            trace.assign(trace.state(t.name, t.shape, init_of(t), t.dtype), next);
+        }
+    }
+    // The optimizer's memory: moments beside params, and what corrects their bias.
+    for (ValueId id = 0; id < graph.values.size(); ++id) {
+        const Value& v = graph.values[id];
+        if (v.kind != ValueKind::kState || !is_trained(id)) continue;
+        const bool is_correction =
+            v.name.ends_with(".correction1") || v.name.ends_with(".correction2");
+        const bool is_moment = (v.name.ends_with(".m") || v.name.ends_with(".v")) &&
+                               graph.find(v.name.substr(0, v.name.size() - 2)) != kNone;
+        if (!is_correction && !is_moment) continue;
+        trace.assign(trace.state(v.name, v.shape, init_of(v), v.dtype),
+                     trace.constant(HostTensor(v.dtype, v.shape)));
+    }
+}
+
+}  // namespace
+
+Traces trace_entries(const Status& check, uint64_t seed, const Rails& rails,
+                     std::vector<EntryBody> entries) {
+    Traces traces;
+    const auto add = [&](const char* name) -> Trace& {
+        traces.push_back(std::make_unique<Trace>(name));
+        return *traces.back();
+    };
+    if (!check.ok()) {
+        add(entries[0].name).fail(check);
+        return traces;
+    }
+    const Trace* learn = nullptr;
+    for (const EntryBody& e : entries) {
+        e.trace(add(e.name));
+        if (std::string_view(e.name) == "learn" || std::string_view(e.name) == "step")
+            learn = traces.back().get();
+    }
+    trace_publish(add("publish"), *traces[0], rails.drift_limit);
+    trace_adapt(add("adapt"), *learn, seed);
+    return traces;
+}
+
+// --- Checks ---
+
+Status check_positive(const char* learner, const char* name, int64_t value) {
+    if (value >= 1) return {};
+    return invalid_argument(std::string(learner) + ": " + name + " is " + std::to_string(value) +
+                            ", expected 1 or more");
+}
+
+Status check_replay(const char* learner, const Replay& replay) {
+    HEARTH_TRY(check_positive(learner, "agents", replay.agents));
+    HEARTH_TRY(check_positive(learner, "capacity", replay.capacity));
+    HEARTH_TRY(check_positive(learner, "batch", replay.batch));
+    HEARTH_TRY(check_positive(learner, "warmup", replay.warmup));
+    if (replay.capacity > (int64_t{1} << 24) || replay.warmup > replay.capacity)
+        return invalid_argument(std::string(learner) + ": a ring of " +
+                                std::to_string(replay.capacity) + " samples and a warm-up of " +
+                                std::to_string(replay.warmup) +
+                                "; expected warmup <= capacity <= 2^24");
+    return {};
+}
+
+}  // namespace hearth::agents

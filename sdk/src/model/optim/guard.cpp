@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Updates under a condition: each becomes a choice between its new and its old value.
+
+#include "compiler/ir/rewrite.hpp"
+#include "model/optim/update.hpp"
+
+#include <hearth/op/op_def.hpp>
+#include <hearth/ops.hpp>
+#include <hearth/optim.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace hearth {
+
+namespace {
+
+/// For each node, whether `value` depends on it.
+std::vector<bool> needed_for(const Graph& graph, ValueId value) {
+    std::vector<bool> is_needed(graph.nodes.size());
+    std::vector<ValueId> stack{value};
+    while (!stack.empty()) {
+        const Value& v = graph.value(stack.back());
+        stack.pop_back();
+        if (v.kind != ValueKind::kNode || is_needed[v.node]) continue;
+        is_needed[v.node] = true;
+        const std::vector<ValueId>& inputs = graph.nodes[v.node].inputs;
+        stack.insert(stack.end(), inputs.begin(), inputs.end());
+    }
+    return is_needed;
+}
+
+/// The largest of numbers [1] -> [].  Reductions of one element each are kernels of their own:
+/// comparisons alone would be computed again, from all numbers, by every kernel that reads them.
+Tensor largest_of(std::vector<Tensor> numbers) {
+    constexpr size_t kAtOnce = 16;
+    do {
+        std::vector<Tensor> fewer;
+        for (size_t i = 0; i < numbers.size(); i += kAtOnce) {
+            Tensor largest = numbers[i];
+            for (size_t k = i + 1; k < std::min(i + kAtOnce, numbers.size()); ++k)
+                largest = maximum(largest, numbers[k]);
+            fewer.push_back(max(largest, {0}, true));
+        }
+        numbers = std::move(fewer);
+    } while (numbers.size() > 1);
+    return reshape(numbers[0], {});
+}
+
+/// The guarded value of an update.  Rows that are written in place are left out one by one instead:
+/// a choice between all of the old and the new contents would be a copy of them.
+Tensor guarded(Trace& trace, const GraphUpdate& update, const Tensor& condition) {
+    Graph& graph = trace.graph();
+    const Tensor before(&trace, update.target), after(&trace, update.value);
+    const Node* node = graph.producer(update.value);
+    if (node == nullptr || !node->op->writes_in_place || node->inputs[0] != update.target)
+        return where(condition, after, before);
+    const Tensor places(&trace, node->inputs[1]), rows(&trace, node->inputs[2]);
+    const OpDef& op = *node->op;
+    const Attrs attrs = node->attrs;
+    return apply_one(op, {before, where(condition, places, -1.0), rows}, attrs);
+}
+
+}  // namespace
+
+Tensor largest_magnitude(const Tensor& x) {
+    return cast(reshape(max(abs(x)), {1}), DType::kF32);
+}
+
+Tensor is_finite_magnitude(std::vector<Tensor> magnitudes) {
+    // False for NaN, which the largest of all is if any of them is.
+    return less_equal(largest_of(std::move(magnitudes)),
+                      static_cast<double>(std::numeric_limits<float>::max()));
+}
+
+Tensor all_finite(std::span<const Tensor> tensors) {
+    std::vector<Tensor> magnitudes;
+    Trace* trace = nullptr;
+    for (const Tensor& t : tensors) {
+        if (trace == nullptr) trace = t.trace();
+        if (!t.ok()) return {t.trace(), kNone};
+        if (t.shape().element_count(1) > 0) magnitudes.push_back(largest_magnitude(t));
+    }
+    if (!magnitudes.empty()) return is_finite_magnitude(std::move(magnitudes));
+    if (trace != nullptr)
+        trace->fail(invalid_argument("all_finite: there are no elements to look at"));
+    return {trace, kNone};
+}
+
+Tensor all_finite(std::initializer_list<Tensor> tensors) {
+    return all_finite(std::span(tensors.begin(), tensors.size()));
+}
+
+UpdateGuard::UpdateGuard(Trace& trace)
+    : trace_(&trace), first_update_(trace.graph().updates.size()) {}
+
+// What is computed of an updated value reads the guarded one, where it can: the step of a param,
+// say, reads its guarded moments, and all of them are one kernel.
+void UpdateGuard::apply_if(const Tensor& condition) {
+    if (!trace_->status().ok()) return;
+    Graph& graph = trace_->graph();
+    if (is_done_)
+        return trace_->fail(invalid_argument("update guard: its condition is given twice"));
+    if (!condition.ok() || condition.trace() != trace_ || condition.dtype() != DType::kBool ||
+        condition.rank() != 0)
+        return trace_->fail(invalid_argument(
+            "update guard: expected a condition bool[] of trace '" + graph.name + "', found " +
+            (condition.ok()
+                 ? std::string(name_of(condition.dtype())) + to_string(condition.shape()) +
+                       " of trace '" + condition.trace()->graph().name + "'"
+                 : "nothing")));
+    is_done_ = true;
+    const std::vector<bool> is_before = needed_for(graph, condition.value());
+    for (size_t i = first_update_; i < graph.updates.size(); ++i) {
+        const GraphUpdate update = graph.updates[i];
+        const Tensor kept = guarded(*trace_, update, condition);
+        if (!kept.ok()) return;
+        graph.updates[i].value = kept.value();
+        if (graph.value(update.value).kind != ValueKind::kNode) continue;
+        for (NodeId n = 0; n < is_before.size(); ++n)
+            if (!is_before[n])
+                std::replace(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(),
+                             update.value, kept.value());
+    }
+    restore_order(graph);
+}
+
+}  // namespace hearth
