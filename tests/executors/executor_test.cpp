@@ -4,7 +4,7 @@
 // What is promised of every executor, held by Hearth's own.
 
 #include "native/device_executor.hpp"
-#include "ops/own_kernel_ops.hpp"
+#include "ops/custom_kernel_ops.hpp"
 #include "promises.hpp"
 
 #include <gtest/gtest.h>

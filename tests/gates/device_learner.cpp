@@ -17,7 +17,7 @@ Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device&
                                                              const agents::Traces& traces,
                                                              uint64_t rows_capacity,
                                                              const NamedTensors& first_contents,
-                                                             RowPrograms row_programs) {
+                                                             FusedNetworks fused_networks) {
     for (const auto& trace : traces)
         for (Value& v : trace->graph().values) {
             const bool persists = v.kind == ValueKind::kParam || v.kind == ValueKind::kState;
@@ -32,7 +32,7 @@ Result<std::unique_ptr<DeviceLearner>> DeviceLearner::create(standalone::Device&
     CompileOptions options;
     HEARTH_ASSIGN(options.caps, device.caps());
     options.rows_capacity = rows_capacity;
-    options.row_programs = row_programs;
+    options.fused_networks = fused_networks;
     if (const char* model = std::getenv("HEARTH_TEST_BINDING");
         model != nullptr && std::string_view(model) == "descriptor")
         options.binding_model = BindingModel::kDescriptor;

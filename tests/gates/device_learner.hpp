@@ -28,7 +28,7 @@ class DeviceLearner {
     static Result<std::unique_ptr<DeviceLearner>> create(
         standalone::Device& device, const agents::Traces& traces, uint64_t rows_capacity,
         const NamedTensors& first_contents = {},
-        RowPrograms row_programs = RowPrograms::kWherePays);
+        FusedNetworks fused_networks = FusedNetworks::kWherePays);
 
     /// Records an entry, waits, and returns its outputs.
     Result<NamedTensors> run(const char* entry, const NamedTensors& inputs = {}, int64_t rows = 1);

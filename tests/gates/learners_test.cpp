@@ -22,8 +22,9 @@ class LearnersTest : public test::VulkanTest {
   protected:
     std::unique_ptr<DeviceLearner> make_learner(
         const Traces& traces, uint64_t rows, const NamedTensors& first_contents = {},
-        RowPrograms row_programs = RowPrograms::kWherePays) {
-        auto learner = DeviceLearner::create(device(), traces, rows, first_contents, row_programs);
+        FusedNetworks fused_networks = FusedNetworks::kWherePays) {
+        auto learner =
+            DeviceLearner::create(device(), traces, rows, first_contents, fused_networks);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
         return learner.ok() ? std::move(learner).value() : nullptr;
     }
@@ -44,7 +45,7 @@ AgentSchema small_schema() {
 }
 
 // On GPUs the whole network becomes one kernel; a software driver runs that only when told to.
-class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<RowPrograms> {
+class PpoOnADevice : public LearnersTest, public ::testing::WithParamInterface<FusedNetworks> {
   protected:
     void expect_windows_follow_the_reference(const Network& network, const Ppo& ppo);
 };
@@ -182,10 +183,11 @@ TEST_P(PpoOnADevice, AWindowWithMemoryFollowsTheReference) {
     expect_windows_follow_the_reference(gru_network(6), ppo);
 }
 
-INSTANTIATE_TEST_SUITE_P(RowPrograms, PpoOnADevice,
-                         ::testing::Values(RowPrograms::kWherePays, RowPrograms::kAlways),
+INSTANTIATE_TEST_SUITE_P(FusedNetworks, PpoOnADevice,
+                         ::testing::Values(FusedNetworks::kWherePays, FusedNetworks::kAlways),
                          [](const auto& instance) {
-                             return instance.param == RowPrograms::kAlways ? "Always" : "WherePays";
+                             return instance.param == FusedNetworks::kAlways ? "Always"
+                                                                             : "WherePays";
                          });
 
 /// Trains until the mean of the last 100 episodes is what the task asks, or `steps` are taken.

@@ -52,8 +52,8 @@ class RolloutOnADevice : public test::VulkanTest,
         return all;
     }
     std::unique_ptr<DeviceLearner> make_learner(
-        const Traces& traces, RowPrograms row_programs = RowPrograms::kWherePays) {
-        auto learner = DeviceLearner::create(device(), traces, kWorlds, {}, row_programs);
+        const Traces& traces, FusedNetworks fused_networks = FusedNetworks::kWherePays) {
+        auto learner = DeviceLearner::create(device(), traces, kWorlds, {}, fused_networks);
         EXPECT_TRUE(learner.ok()) << learner.status().message();
         return learner.ok() ? std::move(learner).value() : nullptr;
     }
@@ -168,7 +168,7 @@ TEST_P(RolloutPrograms, LearnAsTheReferenceDoes) {
     ppo.horizon = 2;
     const Traces all = traces(ppo, 0);
     InterpretedLearner reference(all);
-    const auto learner = make_learner(all, RowPrograms::kAlways);
+    const auto learner = make_learner(all, FusedNetworks::kAlways);
     ASSERT_NE(learner, nullptr);
     for (const char* entry :
          {"rollout", "prepare", "learn", "learn", "learn", "learn", "publish", "rollout"}) {

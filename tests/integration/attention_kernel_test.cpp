@@ -61,7 +61,8 @@ TEST_P(AttentionKernel, WithTilesForAGpuEqualsTheReference) {
     }
     const Graph graph = trace.finish().value();
 
-    CompileOptions options{.caps = device().caps().value(), .row_programs = RowPrograms::kNever};
+    CompileOptions options{.caps = device().caps().value(),
+                           .fused_networks = FusedNetworks::kNever};
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
         options.binding_model = BindingModel::kDescriptor;
     options.caps.is_software = false;

@@ -45,7 +45,7 @@ class ManyProducts : public VulkanTest {
         options.caps = device().caps().value();
         if (as_on_gpu) options.caps.is_software = false;
         options.rows_capacity = static_cast<uint64_t>(capacity);
-        options.fuse = false;  // or a row program would compute it
+        options.fuse = false;  // or a fused network would compute it
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         const auto compiled = compile_graphs({graph}, options);

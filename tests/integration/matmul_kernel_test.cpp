@@ -182,7 +182,7 @@ class MatmulKernel : public VulkanTest, public testing::WithParamInterface<Produ
 
     CompileOptions options() {
         CompileOptions options{.caps = device().caps().value(),
-                               .row_programs = RowPrograms::kNever};
+                               .fused_networks = FusedNetworks::kNever};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         return options;

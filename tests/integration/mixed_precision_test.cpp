@@ -160,9 +160,9 @@ TEST_F(MixedPrecision, IsWithinTheErrorOfF16AndTheSameEverywhere) {
 
 TEST_F(MixedPrecision, TakesNoMoreDispatchesThanF32) {
     const Graph graph = training_graph().value();
-    for (const bool row_programs : {true, false}) {
+    for (const bool fused_networks : {true, false}) {
         CompileOptions settings = options();
-        settings.row_programs = row_programs ? RowPrograms::kAlways : RowPrograms::kNever;
+        settings.fused_networks = fused_networks ? FusedNetworks::kAlways : FusedNetworks::kNever;
         const auto narrow = compile_graphs({graph}, settings);
         settings.precision = Precision::kF32;
         const auto wide = compile_graphs({graph}, settings);

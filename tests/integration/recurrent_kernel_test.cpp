@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // The kernels that go through time, as a GPU gets them: threads that share each unit's products, with
-// the weights in registers, alone and as stages of a row program.
+// the weights in registers, alone and as stages of a fused network.
 
 #include "compiler/driver/compile.hpp"
 #include "compiler/interpreter/interpreter.hpp"
@@ -44,7 +44,7 @@ const WindowCase kCases[] = {
 
 class WindowKernel : public VulkanTest, public testing::WithParamInterface<WindowCase> {
   protected:
-    void expect_as_the_reference(RowPrograms row_programs, std::string_view kernel_name,
+    void expect_as_the_reference(FusedNetworks fused_networks, std::string_view kernel_name,
                                  size_t kernel_count) {
         const WindowCase& c = GetParam();
         const Dim rows(c.windows * c.length);
@@ -71,7 +71,7 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
         const Graph graph = trace.finish().value();
 
         CompileOptions compile_options{.caps = device().caps().value(),
-                                       .row_programs = row_programs};
+                                       .fused_networks = fused_networks};
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             compile_options.binding_model = BindingModel::kDescriptor;
         compile_options.caps.is_software = false;
@@ -81,8 +81,8 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
         size_t found_kernels = 0;
         for (const Kernel& kernel : compiled->program.kernels)
             found_kernels += kernel.name.starts_with(kernel_name) ? 1 : 0;
-        // Of steps some may be a row program as well.
-        if (c.has_kernels || row_programs == RowPrograms::kNever) {
+        // Of steps some may be a fused network as well.
+        if (c.has_kernels || fused_networks == FusedNetworks::kNever) {
             EXPECT_EQ(found_kernels, kernel_count);
         }
         NamedTensors inputs, weights;
@@ -114,15 +114,15 @@ class WindowKernel : public VulkanTest, public testing::WithParamInterface<Windo
 };
 
 TEST_P(WindowKernel, GoesThroughTimeAsTheStepsDo) {
-    expect_as_the_reference(RowPrograms::kNever, "gru_", GetParam().has_kernels ? 2 : 0);
+    expect_as_the_reference(FusedNetworks::kNever, "gru_", GetParam().has_kernels ? 2 : 0);
 }
 
-TEST_P(WindowKernel, IsAStageOfARowProgramWhereThatFits) {
+TEST_P(WindowKernel, IsAStageOfAFusedNetworkWhereThatFits) {
     if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        GTEST_SKIP() << "row programs need device addresses";
-    // A product to three gates of more than 85 units is wider than row programs have.
+        GTEST_SKIP() << "fused networks need device addresses";
+    // A product to three gates of more than 85 units is wider than fused networks have.
     constexpr int64_t kWidest = 85;
-    expect_as_the_reference(RowPrograms::kAlways, "row_program",
+    expect_as_the_reference(FusedNetworks::kAlways, "fused_network",
                             GetParam().hidden <= kWidest ? 1 : 0);
 }
 

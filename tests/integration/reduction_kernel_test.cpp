@@ -32,7 +32,7 @@ class ReductionKernel : public VulkanTest {
         const Graph graph = trace.finish().value();
         CompileOptions options{.caps = device().caps().value(),
                                .rows_capacity = kRowCount + 1,
-                               .row_programs = RowPrograms::kAlways};
+                               .fused_networks = FusedNetworks::kAlways};
         options.caps.is_software = false;
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;

@@ -24,7 +24,7 @@ class TuningTest : public VulkanTest {
         EXPECT_TRUE(caps.ok());
         options.caps = *caps;
         options.driver = "as installed";
-        options.row_programs = RowPrograms::kNever;  // products stay products
+        options.fused_networks = FusedNetworks::kNever;  // products stay products
         if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
             options.binding_model = BindingModel::kDescriptor;
         return options;

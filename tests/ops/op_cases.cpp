@@ -4,7 +4,7 @@
 #include "ops/op_cases.hpp"
 
 #include "compiler/ops/op_table.hpp"
-#include "ops/own_kernel_ops.hpp"
+#include "ops/custom_kernel_ops.hpp"
 
 #include <hearth/core/philox.hpp>
 #include <hearth/grad.hpp>
@@ -36,7 +36,7 @@ std::vector<const OpDef*> all_ops() {
     std::vector<const OpDef*> ops;
     for (std::span<const OpDef> family : op_families())
         for (const OpDef& op : family) ops.push_back(&op);
-    ops.insert(ops.end(), own_kernel_ops().begin(), own_kernel_ops().end());
+    ops.insert(ops.end(), custom_kernel_ops().begin(), custom_kernel_ops().end());
     return ops;
 }
 

@@ -29,7 +29,7 @@ struct OpCase {
 /// "reduce_sum sample 3: f32[rows, 5] {axes=(0)}"
 std::string describe(const OpCase& c);
 
-/// All records, in the order of the table, and those of own_kernel_ops.hpp.
+/// All records, in the order of the table, and those of custom_kernel_ops.hpp.
 std::vector<const OpDef*> all_ops();
 /// The samples of one record.
 std::vector<OpCase> cases_of(const OpDef& op);

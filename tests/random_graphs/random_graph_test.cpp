@@ -101,7 +101,7 @@ class RandomGraphs : public SharedDeviceTest, public testing::WithParamInterface
         options.caps = *device_->caps();
         options.rows_capacity = 11;
         options.keep_source = options.caps.cpu != Cpu::kNone;  // a native device builds it
-        options.row_programs = RowPrograms::kAlways;
+        options.fused_networks = FusedNetworks::kAlways;
         options.precision = precision;
         std::vector<Variant> variants;
         std::vector<Graph> graphs;

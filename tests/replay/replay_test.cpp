@@ -10,7 +10,7 @@
 #include "digits.hpp"
 #include "ops/op_cases.hpp"
 #include "support/cases.hpp"
-#include "support/row_program_nets.hpp"
+#include "support/fused_network_nets.hpp"
 
 #include <hearth/agents/learners.hpp>
 #include <hearth/core/hash.hpp>
@@ -319,19 +319,19 @@ TEST(ReplayOfProgram, Learners) {
 }
 
 /// Small networks as one kernel: with plain arithmetic, with windows, and on both kinds of matrix cores.
-TEST(ReplayOfProgram, RowPrograms) {
+TEST(ReplayOfProgram, FusedNetworks) {
     Target software = targets()[2], h200 = targets()[3], khr = h200;
     khr.name = "h200 khr address";
     khr.caps.nv_matrix_cores = false;
-    for (const row_programs::Net& net : row_programs::kNets) {
-        const std::string name = std::string("row_program ") + net.name;
+    for (const fused_networks::Net& net : fused_networks::kNets) {
+        const std::string name = std::string("fused_network ") + net.name;
         const std::vector<Target> devices = {net.has_matrices ? khr : software, h200};
         const size_t chosen = Hash().text(name).value() % devices.size();
         for (size_t d = 0; d < devices.size(); ++d) {
             if (d != chosen && !takes_all()) continue;
             Trace act("act"), learn("learn");
-            row_programs::trace(net, false, act);
-            row_programs::trace(net, true, learn);
+            fused_networks::trace(net, false, act);
+            fused_networks::trace(net, true, learn);
             CompileOptions options = options_for(devices[d], net.capacity);
             options.caps.shared_memory_bytes = net.shared_bytes;
             if (net.has_matrices) options.precision = Precision::kF16;

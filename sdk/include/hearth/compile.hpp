@@ -46,7 +46,7 @@ struct QuantizeOptions {
 };
 
 /// Whether what treats each row alone, with its products, becomes one kernel.
-enum class RowPrograms : uint8_t {
+enum class FusedNetworks : uint8_t {
     kWherePays,  ///< on GPUs; a software driver is faster with a kernel for each product
     kAlways,
     kNever,
@@ -80,13 +80,13 @@ struct CompileOptions {
     uint64_t rows_capacity = 1;
     /// The most scratch memory that the Program may take; 0: no limit.  Where it would take more,
     /// values that are kept for long are computed again: those first that free the most bytes for
-    /// the least arithmetic (compiler/passes/recompute.cpp).  Results are the same up to rounding:
+    /// the least arithmetic (compiler/passes/rematerialize.cpp).  Results are the same up to rounding:
     /// a device's kernels are divided differently then.
     uint64_t arena_budget_bytes = 0;
     /// Off: one kernel for each operator.  For finding out what fusion does.
     bool fuse = true;
-    /// Row programs need fusion and device addresses, too.
-    RowPrograms row_programs = RowPrograms::kWherePays;
+    /// Fused networks need fusion and device addresses, too.
+    FusedNetworks fused_networks = FusedNetworks::kWherePays;
     /// Lets entries share scratch memory.  Then none may run between two slices of another.
     bool share_arena = false;
     /// Keep each kernel's GLSL in the Program, for people to read.

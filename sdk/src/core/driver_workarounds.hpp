@@ -17,7 +17,7 @@ struct DriverWorkaround {
     bool (*is_needed)(const DeviceCaps& caps);
 };
 
-/// Loops of products, of attention and of row programs say [[dont_unroll]].
+/// Loops of products, of attention and of fused networks say [[dont_unroll]].
 inline constexpr DriverWorkaround kRolledLoops = {
     "rolled loops", "lavapipe of Mesa 22.3",
     "it unrolls loops of up to 32 turns, and then compiles for a second what runs no faster",

@@ -24,7 +24,7 @@ class LearningItem : public ::testing::TestWithParam<Item> {};
 TEST_P(LearningItem, HasAtMostSoManyDispatchesAndBarriers) {
     CompileOptions options;
     options.rows_capacity = 16;
-    options.row_programs = RowPrograms::kAlways;
+    options.fused_networks = FusedNetworks::kAlways;
     options.caps.subgroup_arithmetic = true;
     options.caps.shared_memory_bytes = 49152;
     options.caps.max_workgroup_invocations = options.caps.max_workgroup_size_x = 1024;

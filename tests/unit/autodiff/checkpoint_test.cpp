@@ -43,10 +43,10 @@ Graph learner(const std::function<nn::Layer()>& make_block) {
 }
 
 CompiledProgram compiled(Graph graph, uint64_t budget_bytes = 0) {
-    // Row programs would keep so small a net in no memory at all.
+    // Fused networks would keep so small a net in no memory at all.
     const CompileOptions options{.rows_capacity = kBatch,
                                  .arena_budget_bytes = budget_bytes,
-                                 .row_programs = RowPrograms::kNever};
+                                 .fused_networks = FusedNetworks::kNever};
     auto result = compile_graphs({std::move(graph)}, options);
     EXPECT_TRUE(result.ok()) << result.status().message();
     return std::move(result).value();
@@ -155,9 +155,10 @@ TEST(Budget, OfEnoughChangesNothing) {
 }
 
 TEST(Budget, ThatCannotBeKeptIsAnErrorWithTheLeastThatCan) {
-    const auto result = compile_graphs(
-        {learner([] { return nn::Layer(block); })},
-        {.rows_capacity = kBatch, .arena_budget_bytes = 1000, .row_programs = RowPrograms::kNever});
+    const auto result = compile_graphs({learner([] { return nn::Layer(block); })},
+                                       {.rows_capacity = kBatch,
+                                        .arena_budget_bytes = 1000,
+                                        .fused_networks = FusedNetworks::kNever});
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.status().code(), StatusCode::kOutOfRange);
     EXPECT_NE(result.status().message().find("; the budget is 1000"), std::string::npos);

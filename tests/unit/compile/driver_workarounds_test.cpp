@@ -37,8 +37,8 @@ bool any_has(Trace& trace, const CompileOptions& options, std::string_view text)
 }
 
 bool has_rolled_loops(Trace& trace, bool is_software,
-                      RowPrograms row_programs = RowPrograms::kNever) {
-    CompileOptions options{.rows_capacity = 64, .row_programs = row_programs};
+                      FusedNetworks fused_networks = FusedNetworks::kNever) {
+    CompileOptions options{.rows_capacity = 64, .fused_networks = fused_networks};
     options.caps.is_software = is_software;
     EXPECT_EQ(kRolledLoops.is_needed(options.caps), is_software);
     return any_has(trace, options, "[[dont_unroll]]");
@@ -60,12 +60,12 @@ TEST(DriverWorkarounds, AttentionHasRolledLoopsOnSoftwareDrivers) {
     EXPECT_FALSE(has_rolled_loops(trace, false));
 }
 
-TEST(DriverWorkarounds, RowProgramsHaveRolledLoopsOnSoftwareDrivers) {
+TEST(DriverWorkarounds, FusedNetworksHaveRolledLoopsOnSoftwareDrivers) {
     Trace trace("main");
     trace.output("y",
                  nn::mlp(trace, "net", trace.input("x", {kRows, 8}), {16, 4}, relu, {.seed = 1}));
-    EXPECT_TRUE(has_rolled_loops(trace, true, RowPrograms::kAlways));
-    EXPECT_FALSE(has_rolled_loops(trace, false, RowPrograms::kAlways));
+    EXPECT_TRUE(has_rolled_loops(trace, true, FusedNetworks::kAlways));
+    EXPECT_FALSE(has_rolled_loops(trace, false, FusedNetworks::kAlways));
 }
 
 TEST(DriverWorkarounds, RoundingToF16IsGuardedWhereThereAreMatrixCores) {

@@ -180,7 +180,7 @@ TEST(TrainingLevels, AreListedWhereTheyAreMore) {
     };
     const CompiledProgram compiled = compile_step({"Large", large}, 49152);
     ASSERT_EQ(compiled.notes.size(), 1u);
-    EXPECT_NE(compiled.notes[0].find("4 dependent dispatches, not 3: row program, then"),
+    EXPECT_NE(compiled.notes[0].find("4 dependent dispatches, not 3: fused network, then"),
               std::string::npos)
         << compiled.notes[0];
 }

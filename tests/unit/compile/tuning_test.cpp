@@ -222,7 +222,7 @@ DeviceCaps caps_with_matrices() {
 TEST(MatmulTiles, EachTileIsReadBackFromItsText) {
     const DeviceCaps caps = caps_with_matrices();
     MatmulProblem problem{.m = 16, .n = 512, .k = 512};
-    problem.can_use_matrices = problem.can_load_fours = true;
+    problem.can_use_matrices = problem.can_load_vec4 = true;
     problem.a_form = "f16";
     problem.b_form = std::string(kCastForm);
     const std::vector<MatmulTile> tiles = matmul_candidates(problem, caps);

@@ -46,14 +46,14 @@ std::optional<LoweredVariant> lower_variant(const Variant& variant, const Device
                                                           : static_cast<uint64_t>(variant.rows) + 5;
     auto graph = run_passes(variant.graph, {.rows_capacity = capacity,
                                             .caps = caps,
-                                            .row_programs = settings.row_programs,
+                                            .fused_networks = settings.fused_networks,
                                             .precision = settings.precision});
     EXPECT_TRUE(graph.ok()) << variant.text << ": " << graph.status().message();
     if (!graph.ok()) return {};
     LowerOptions options;
     options.caps = caps;
     options.rows_capacity = capacity;
-    options.row_programs = settings.row_programs;
+    options.fused_networks = settings.fused_networks;
     options.compile_kernels = false;
     auto lowered = lower({&*graph, 1}, options);
     EXPECT_TRUE(lowered.ok()) << variant.text << ": " << lowered.status().message();

@@ -32,7 +32,7 @@ struct LoweredVariant {
     std::vector<HostTensor> values;
 };
 struct LowerSettings {
-    bool row_programs = false;
+    bool fused_networks = false;
     uint64_t rows_capacity = 0;  ///< 0: a few more than the variant has
     Precision precision = Precision::kF32;
 };

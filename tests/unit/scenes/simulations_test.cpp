@@ -143,7 +143,7 @@ TEST(ClassicSimulations, AWindowHasAtMostSoManyDispatchesAndBarriers) {
     ppo.agents = ppo.horizon = 8;
     CompileOptions options;
     options.rows_capacity = 8;
-    options.row_programs = RowPrograms::kAlways;
+    options.fused_networks = FusedNetworks::kAlways;
     options.caps.subgroup_arithmetic = true;
     options.caps.shared_memory_bytes = 49152;
     options.caps.max_workgroup_invocations = options.caps.max_workgroup_size_x = 1024;
@@ -158,14 +158,14 @@ TEST(ClassicSimulations, AWindowHasAtMostSoManyDispatchesAndBarriers) {
         graphs.push_back(std::move(graph).value());
         const auto compiled = compile_graphs(std::move(graphs), options);
         ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-        int dispatches = 0, barriers = 0, row_programs = 0;
+        int dispatches = 0, barriers = 0, fused_networks = 0;
         for (const Step& step : compiled->program.steps) {
             ++(step.kind == StepKind::kBarrier ? barriers : dispatches);
             if (step.kind == StepKind::kDispatch)
-                row_programs +=
-                    compiled->program.kernels[step.kernel].name.starts_with("row_program");
+                fused_networks +=
+                    compiled->program.kernels[step.kernel].name.starts_with("fused_network");
         }
-        EXPECT_EQ(row_programs, 1);
+        EXPECT_EQ(fused_networks, 1);
         EXPECT_LE(dispatches, 8);
         EXPECT_LE(barriers, 2);
     }

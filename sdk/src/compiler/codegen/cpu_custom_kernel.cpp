@@ -45,9 +45,9 @@ class CpuCustomKernel {
         return nullptr;
     }
 
-    GroupKernel run() {
+    KernelDraft run() {
         (this->*writer_of(node_.op->name))();
-        GroupKernel kernel;
+        KernelDraft kernel;
         kernel.name = node_.op->name;
         body_->statements = writer_.take();
         set_body(kernel, body_);
@@ -358,7 +358,7 @@ bool has_cpu_kernel(const OpDef& op) {
     return CpuCustomKernel::writer_of(op.name) != nullptr;
 }
 
-GroupKernel cpu_custom_kernel(const Graph& graph, const Group& group,
+KernelDraft cpu_custom_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options) {
     return CpuCustomKernel(graph, group, inlined, options).run();
 }

@@ -14,9 +14,9 @@
 
 #include "compiler/codegen/group_expressions.hpp"
 #include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/index_analysis.hpp"
 #include "compiler/codegen/known_ranges.hpp"
 #include "compiler/codegen/matmul_functions.hpp"
-#include "compiler/codegen/steps.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -58,13 +58,13 @@ class CpuMatmul {
         has_blocks_ = k_.at(capacity) > kInner;
     }
 
-    GroupKernel run() {
+    KernelDraft run() {
         place_workgroup();
         if (sum_type_ == ScalarType::kF32)
             multiply();
         else
             multiply_integers();
-        GroupKernel kernel;
+        KernelDraft kernel;
         kernel.name = "matmul";
         body_->statements = writer_.take();
         body_->threads = 1;
@@ -140,7 +140,7 @@ class CpuMatmul {
             return false;
         const DType dtype = graph_.values[node.bits].dtype;
         return device_dtype(dtype, options_.caps.narrow_storage()) == DType::kF32 &&
-               Steps(arena_, n, n, tile_.columns()).step(Scalar{&arena_, node.a}) == 1;
+               IndexAnalysis(arena_, n, n, tile_.columns()).step(Scalar{&arena_, node.a}) == 1;
     }
 
     void multiply() {
@@ -320,7 +320,7 @@ class CpuMatmul {
 
 }  // namespace
 
-GroupKernel cpu_matmul_kernel(const Graph& graph, const Group& group,
+KernelDraft cpu_matmul_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options) {
     return CpuMatmul(graph, group, inlined, options).run();
 }

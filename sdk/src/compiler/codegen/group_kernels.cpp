@@ -90,12 +90,12 @@ uint64_t flops_of(const Graph& graph, const Group& group, const Shape& shape, ui
     return flops;
 }
 
-void set_body(GroupKernel& kernel, std::shared_ptr<Body> body) {
+void set_body(KernelDraft& kernel, std::shared_ptr<Body> body) {
     kernel.local_size = {body->threads, 1, 1};
     set_functions(kernel, std::move(body));
 }
 
-void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body) {
+void set_functions(KernelDraft& kernel, std::shared_ptr<Body> body) {
     const BodyRequirements needs = body_requirements(*body);
     kernel.buffers.values = operand_values(*body);
     kernel.buffers.uses_rows = needs.rows;
@@ -115,18 +115,18 @@ std::string number_name(ValueId v) {
 using PartOf = KernelPart(const Graph&, const Group&, const std::vector<bool>&, const LowerOptions&,
                           Body&, Expr);
 
-GroupKernel whole_kernel(const char* name, PartOf part_of, const Graph& graph, const Group& group,
+KernelDraft whole_kernel(const char* name, PartOf part_of, const Graph& graph, const Group& group,
                          const std::vector<bool>& inlined, const LowerOptions& options) {
     const auto body = std::make_shared<Body>();
     ScalarArena arena;
     KernelWriter writer(*body, arena, {});
     const Expr workgroup = writer.let("group", body->workgroup());
     KernelPart part = part_of(graph, group, inlined, options, *body, workgroup);
-    for (const uint32_t function : part.numbers) writer.call(function);
+    for (const uint32_t function : part.replicated_scalars) writer.call(function);
     body->statements = writer.take();
     for (Statement& s : part.statements) body->statements.push_back(std::move(s));
     body->threads = part.threads;
-    GroupKernel kernel;
+    KernelDraft kernel;
     kernel.name = name;
     set_body(kernel, body);
     kernel.is_elementwise = std::move(part.is_elementwise);
@@ -137,24 +137,25 @@ GroupKernel whole_kernel(const char* name, PartOf part_of, const Graph& graph, c
 
 }  // namespace
 
-Expr number_variable(const Graph& graph, ValueId v, Body& body) {
+Expr replicated_scalar_variable(const Graph& graph, ValueId v, Body& body) {
     return body.global(number_name(v), LocalKind::kPrivate, scalar_type(graph.values[v].dtype));
 }
 
-void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
-                    KernelWriter& writer, Body& body) {
-    for (const std::shared_ptr<const Group>& number : group.numbers)
+void define_replicated_scalars(const Graph& graph, const Group& group,
+                               GroupExpressions& expressions, KernelWriter& writer, Body& body) {
+    for (const std::shared_ptr<const Group>& number : group.replicated_scalars)
         for (ValueId v : number->stores) {
             const Scalar variable =
                 expressions.arena().variable(scalar_type(graph.values[v].dtype));
-            writer.bind(variable, number_variable(graph, v, body));
+            writer.bind(variable, replicated_scalar_variable(graph, v, body));
             expressions.define(v, variable);
         }
 }
 
-void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const Body& body, std::vector<bool>& is_elementwise) {
-    for (const std::shared_ptr<const Group>& number : group.numbers)
+void note_replicated_scalar_loads(const Graph& graph, const Group& group,
+                                  const std::vector<bool>& inlined, const Body& body,
+                                  std::vector<bool>& is_elementwise) {
+    for (const std::shared_ptr<const Group>& number : group.replicated_scalars)
         for (ValueId v : loads_of(graph, *number, inlined))
             for (size_t b = 0; b < body.buffers.size(); ++b)
                 if (body.buffers[b].value == v) is_elementwise[b] = false;
@@ -196,10 +197,10 @@ Expr fold_step(Fold fold, Expr a, Expr b) {
 namespace {
 
 /// Describes one kernel of kind `rows`.
-class RowsKernel {
+class ReductionKernel {
   public:
-    RowsKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-               const LowerOptions& options, Body& body)
+    ReductionKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                    const LowerOptions& options, Body& body)
         : graph_(graph),
           group_(group),
           options_(options),
@@ -209,7 +210,7 @@ class RowsKernel {
           arena_(expressions_.arena()),
           inlined_(inlined),
           writer_(body, arena_, operand_) {
-        RowsLayout layout = rows_layout(group, options);
+        ReductionLayout layout = reduction_layout(group, options);
         outer_ = std::move(layout.outer);
         row_ = std::move(layout.row);
         lanes_ = layout.lanes;
@@ -229,13 +230,13 @@ class RowsKernel {
         store_results();
         if (is_looped_) writer_.end();
         part.threads = columns_ * lanes_;
-        part.numbers =
-            number_functions(graph_, group_.numbers, inlined_, options_, part.threads, body_);
+        part.replicated_scalars = replicated_scalar_functions(
+            graph_, group_.replicated_scalars, inlined_, options_, part.threads, body_);
         // A row's own numbers are stored by one lane, after the last tree: every lane has long
         // used what it loaded of them.
         part.is_elementwise = elementwise_buffers(arena_, operand_values(body_),
                                                   full_element_.value_or(outer_index_));
-        note_number_loads(graph_, group_, inlined_, body_, part.is_elementwise);
+        note_replicated_scalar_loads(graph_, group_, inlined_, body_, part.is_elementwise);
         part.statements = writer_.take();
         part.can_be_part = !is_looped_;
         part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
@@ -243,7 +244,7 @@ class RowsKernel {
     }
 
     /// A function in which the workgroup's threads work out the group's one result.
-    uint32_t number_function(uint32_t threads) {
+    uint32_t replicated_scalar_function(uint32_t threads) {
         constexpr int64_t kFewTerms = 8;
         BodyFunction function;
         function.name = "work_out_" + number_name(group_.stores[0]);
@@ -257,7 +258,7 @@ class RowsKernel {
         lane_ = writer_.let("lane", body_.invocation());
         fold_rows();
         for (ValueId v : group_.stores)
-            writer_.assign(number_variable(graph_, v, body_),
+            writer_.assign(replicated_scalar_variable(graph_, v, body_),
                            writer_.emit(expressions_.read(v, {outer_index_, {}})));
         function.statements = writer_.take();
         body_.functions.push_back(std::move(function));
@@ -266,7 +267,7 @@ class RowsKernel {
 
   private:
     void fold_rows() {
-        define_numbers(graph_, group_, expressions_, writer_, body_);
+        define_replicated_scalars(graph_, group_, expressions_, writer_, body_);
         for (NodeId n : group_.nodes)
             if (graph_.nodes[n].op->op_class == OpClass::kReduce) reduce(graph_.nodes[n]);
     }
@@ -505,10 +506,10 @@ class RowsKernel {
 
 }  // namespace
 
-RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
+ReductionLayout reduction_layout(const Group& group, const LowerOptions& options) {
     constexpr int64_t kShortRow = 32, kShortAcross = 512, kManyRows = 1024, kFewRows = 64;
     constexpr int64_t kLeastAcross = 8, kMostAcross = 65536, kMostAlone = 16384;
-    RowsLayout layout;
+    ReductionLayout layout;
     for (int i = 0; i < group.space.rank(); ++i) {
         const bool is_reduced =
             std::find(group.axes.begin(), group.axes.end(), i) != group.axes.end();
@@ -543,10 +544,9 @@ RowsLayout rows_layout(const Group& group, const LowerOptions& options) {
     return layout;
 }
 
-std::vector<uint32_t> number_functions(const Graph& graph,
-                                       std::span<const std::shared_ptr<const Group>> numbers,
-                                       const std::vector<bool>& inlined,
-                                       const LowerOptions& options, uint32_t threads, Body& body) {
+std::vector<uint32_t> replicated_scalar_functions(
+    const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
+    const std::vector<bool>& inlined, const LowerOptions& options, uint32_t threads, Body& body) {
     std::vector<uint32_t> calls;
     const auto add = [&](uint32_t function) {
         if (std::find(calls.begin(), calls.end(), function) == calls.end())
@@ -554,27 +554,28 @@ std::vector<uint32_t> number_functions(const Graph& graph,
     };
     for (const std::shared_ptr<const Group>& number : numbers) {
         // A number that this one needs may be needed elsewhere too.
-        for (const uint32_t inner :
-             number_functions(graph, number->numbers, inlined, options, threads, body))
+        for (const uint32_t inner : replicated_scalar_functions(graph, number->replicated_scalars,
+                                                                inlined, options, threads, body))
             add(inner);
-        add(RowsKernel(graph, *number, inlined, options, body).number_function(threads));
+        add(ReductionKernel(graph, *number, inlined, options, body)
+                .replicated_scalar_function(threads));
     }
     return calls;
 }
 
-KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                     const LowerOptions& options, Body& body, Expr workgroup) {
-    return RowsKernel(graph, group, inlined, options, body).run(workgroup);
+KernelPart reduction_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                          const LowerOptions& options, Body& body, Expr workgroup) {
+    return ReductionKernel(graph, group, inlined, options, body).run(workgroup);
 }
 
-GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                        const LowerOptions& options) {
-    return whole_kernel("rows", rows_part, graph, group, inlined, options);
+KernelDraft reduction_kernel(const Graph& graph, const Group& group,
+                             const std::vector<bool>& inlined, const LowerOptions& options) {
+    return whole_kernel("reduction", reduction_part, graph, group, inlined, options);
 }
 
-GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options) {
-    return whole_kernel("map", map_part, graph, group, inlined, options);
+KernelDraft elementwise_kernel(const Graph& graph, const Group& group,
+                               const std::vector<bool>& inlined, const LowerOptions& options) {
+    return whole_kernel("elementwise", elementwise_part, graph, group, inlined, options);
 }
 
 }  // namespace hearth

@@ -4,13 +4,14 @@
 // Kernels of the four kinds of groups: the first two as bodies (compiler/kernel/body.hpp), the others as hand-written
 // texts with functions of a body.
 //
-//   map      one thread for each element, or for some that follow each other in memory (several in
-//            turn when there are more than the grid holds)
-//   rows     each row belongs to one thread (short rows) or one workgroup (long ones).  For each
-//            reduction: a loop over the row, then a tree through shared memory; then one more loop
-//            writes what has the row's full length.  Trees are fixed: results are deterministic.
-//   matmul   shaders/matmul/matmul_tiled.comp with the group's reads and writes as functions
-//   own      the text of an operator's own kernel, with reads and writes as functions of a body
+//   elementwise  one thread for each element, or for some that follow each other in memory (several
+//                in turn when there are more than the grid holds)
+//   reduction    each row belongs to one thread (short rows) or one workgroup (long ones).  For each
+//                reduction: a loop over the row, then a tree through shared memory; then one more
+//                loop writes what has the row's full length.  Trees are fixed: results are
+//                deterministic.
+//   matmul       a text of shaders/matmul with the group's prologue and epilogue as functions
+//   custom       the text of an operator's custom kernel, with reads and writes as functions of a body
 //
 // Depth-first recomputation inside a loop costs arithmetic instead of memory; see compiler/fusion/fuse.hpp.
 
@@ -36,14 +37,14 @@
 namespace hearth {
 
 /// A kernel before compilation, with its one call.
-struct GroupKernel {
+struct KernelDraft {
     std::string name;
     std::shared_ptr<const Body> described;  ///< what it does; null: `spirv` says it
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;
     std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
     bool has_matrices = false;  ///< the text multiplies matrices (shaders/common/coopmat.glsl)
-    std::vector<uint32_t> part_of;  ///< per buffer, in a kernel of parts; see CallOperand
+    std::vector<uint32_t> part_of;  ///< per buffer, in a batched kernel; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;
     std::vector<uint32_t>
@@ -51,7 +52,7 @@ struct GroupKernel {
     std::vector<uint32_t> word_loads;  ///< likewise as uvec4, 16 bytes, from "bKw"
     std::vector<uint32_t> pair_loads;  ///< likewise as uvec2, 8 bytes, from "bKp"
     std::vector<bool> is_elementwise;  ///< per buffer; see CallOperand
-    std::vector<ValueId> stores;       ///< of a row program: the buffers that it writes
+    std::vector<ValueId> stores;       ///< of a fused network: the buffers that it writes
     /// Of a text whose matrices belong to the workgroup: what it multiplies at once.
     std::optional<MatrixShape> workgroup_matrix;
     std::array<uint32_t, 3> local_size{1, 1, 1};
@@ -65,7 +66,8 @@ struct GroupKernel {
 /// A kernel's statements behind `group`, the workgroup's number, which may be all of a kernel or a
 /// part of a larger one.
 struct KernelPart {
-    std::vector<uint32_t> numbers;  ///< functions that work out Group::numbers, to be called first
+    std::vector<uint32_t>
+        replicated_scalars;  ///< functions that work out Group::replicated_scalars, to be called first
     std::vector<Statement> statements;
     bool can_be_part = false;          ///< of a larger kernel
     std::vector<bool> is_elementwise;  ///< per operand of the body; see CallOperand
@@ -74,77 +76,78 @@ struct KernelPart {
     uint64_t flops = 0;
 };
 /// Adds to `body` what the group's statements need.  group: the local that holds the number.
-KernelPart map_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                    const LowerOptions& options, Body& body, Expr workgroup);
-KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                     const LowerOptions& options, Body& body, Expr workgroup);
+KernelPart elementwise_part(const Graph& graph, const Group& group,
+                            const std::vector<bool>& inlined, const LowerOptions& options,
+                            Body& body, Expr workgroup);
+KernelPart reduction_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                          const LowerOptions& options, Body& body, Expr workgroup);
 
-/// A kernel of one group of kind `map` or `rows`.
-GroupKernel map_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options);
-GroupKernel rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                        const LowerOptions& options);
+/// An elementwise kernel; a reduction.
+KernelDraft elementwise_kernel(const Graph& graph, const Group& group,
+                               const std::vector<bool>& inlined, const LowerOptions& options);
+KernelDraft reduction_kernel(const Graph& graph, const Group& group,
+                             const std::vector<bool>& inlined, const LowerOptions& options);
 /// The body's operands: values of the graph.
 std::vector<uint32_t> operand_values(const Body& body);
 
 /// Sets what follows from the body.
-void set_body(GroupKernel& kernel, std::shared_ptr<Body> body);
+void set_body(KernelDraft& kernel, std::shared_ptr<Body> body);
 /// Likewise, of a body that is functions alone, which a text calls.
-void set_functions(GroupKernel& kernel, std::shared_ptr<Body> body);
+void set_functions(KernelDraft& kernel, std::shared_ptr<Body> body);
 
-/// How a kernel of kind `rows` deals out its work: short rows get a thread each, so that a workgroup
+/// How a reduction deals out its work: short rows get a thread each, so that a workgroup
 /// has many; long ones a workgroup.  Rows that lie across the memory get some threads each, side by
 /// side, so that neighbouring threads read neighbouring elements.
-struct RowsLayout {
+struct ReductionLayout {
     Shape outer, row;      ///< extents that stay, and those that are reduced
     uint32_t lanes = 1;    ///< threads of each result
     uint32_t columns = 1;  ///< results of a workgroup, at a time
     bool is_looped = false;
 };
-RowsLayout rows_layout(const Group& group, const LowerOptions& options);
+ReductionLayout reduction_layout(const Group& group, const LowerOptions& options);
 
-/// Functions of the body that work out numbers (Group::numbers), in the order in which all threads
+/// Functions of the body that work out replicated scalars (Group::replicated_scalars), in the order in which all threads
 /// have to call them.
-std::vector<uint32_t> number_functions(const Graph& graph,
-                                       std::span<const std::shared_ptr<const Group>> numbers,
-                                       const std::vector<bool>& inlined,
-                                       const LowerOptions& options, uint32_t threads, Body& body);
+std::vector<uint32_t> replicated_scalar_functions(
+    const Graph& graph, std::span<const std::shared_ptr<const Group>> numbers,
+    const std::vector<bool>& inlined, const LowerOptions& options, uint32_t threads, Body& body);
 
 /// The variable of the body that such a function sets.
-Expr number_variable(const Graph& graph, ValueId v, Body& body);
+Expr replicated_scalar_variable(const Graph& graph, ValueId v, Body& body);
 
-/// Reads of numbers that the group's kernel works out itself are of variables of their own.
-void define_numbers(const Graph& graph, const Group& group, GroupExpressions& expressions,
-                    KernelWriter& writer, Body& body);
-/// Every workgroup reads all of what numbers are made of: none of it element by element.
-void note_number_loads(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const Body& body, std::vector<bool>& is_elementwise);
+/// Reads of replicated scalars that the group's kernel works out itself are of variables of their own.
+void define_replicated_scalars(const Graph& graph, const Group& group,
+                               GroupExpressions& expressions, KernelWriter& writer, Body& body);
+/// Every workgroup reads all of what they are made of: none of it element by element.
+void note_replicated_scalar_loads(const Graph& graph, const Group& group,
+                                  const std::vector<bool>& inlined, const Body& body,
+                                  std::vector<bool>& is_elementwise);
 
 /// Threads of a workgroup of every kernel that can be a part of a larger one.
 inline constexpr uint32_t kPartThreads = 256;
 
-/// Independent groups as one kernel: each has some of the workgroups.  Null if one of them can be
+/// Batched kernel (horizontal fusion): independent groups as one kernel, of which each has some of the workgroups.  Null if one of them can be
 /// no part: its workgroups must be a fixed number, and have kPartThreads threads.
-std::optional<GroupKernel> parts_kernel(const Graph& graph, std::span<const Group* const> groups,
-                                        const std::vector<bool>& inlined,
-                                        const LowerOptions& options);
-GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Group* const> groups,
+                                          const std::vector<bool>& inlined,
+                                          const LowerOptions& options);
+KernelDraft matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
 
 /// The same for CPUs, as a body: cpu_matmul_kernel.cpp.
-GroupKernel cpu_matmul_kernel(const Graph& graph, const Group& group,
+KernelDraft cpu_matmul_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);
 
 /// Of an operator with a custom kernel, as a body for CPUs: cpu_custom_kernel.cpp.  Only if it has one.
-GroupKernel cpu_custom_kernel(const Graph& graph, const Group& group,
+KernelDraft cpu_custom_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);
 bool has_cpu_kernel(const OpDef& op);
 
-/// Whether that kernel can have a RowPrologue.
+/// Whether that kernel can have a MatmulPrologue.
 bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
 
-GroupKernel own_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                       const LowerOptions& options);
+KernelDraft custom_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                          const LowerOptions& options);
 
 /// The group's node of that class, of which it has one.
 const Node& node_of(const Graph& graph, const Group& group, OpClass op_class);

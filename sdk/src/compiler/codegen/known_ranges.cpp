@@ -6,7 +6,7 @@
 
 #include "compiler/codegen/known_ranges.hpp"
 
-#include "compiler/codegen/steps.hpp"
+#include "compiler/codegen/index_analysis.hpp"
 #include "compiler/ir/scalar_operands.hpp"
 
 #include <algorithm>

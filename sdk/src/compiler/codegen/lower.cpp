@@ -3,12 +3,12 @@
 
 #include "compiler/codegen/lower.hpp"
 
+#include "compiler/codegen/fused_network/fused_network.hpp"
 #include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/codegen/group_kernels.hpp"
 #include "compiler/codegen/khr_matrices.hpp"
-#include "compiler/codegen/numbers.hpp"
 #include "compiler/codegen/operands.hpp"
-#include "compiler/codegen/row_program.hpp"
+#include "compiler/codegen/replicated_scalars.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
@@ -47,7 +47,7 @@ bool may_be_external(const Graph& graph, ValueId v) {
                        [&](const GraphOutput& o) { return o.value == v; });
 }
 
-OperandLayout layout_of(const Graph& graph, const GroupKernel& kernel, const DeviceCaps& caps) {
+OperandLayout layout_of(const Graph& graph, const KernelDraft& kernel, const DeviceCaps& caps) {
     OperandLayout layout;
     const std::vector<uint32_t>& values = kernel.buffers.values;
     for (size_t i = 0; i < values.size(); ++i) layout.order.push_back(i);
@@ -71,22 +71,22 @@ std::string buffer_type(std::string_view name, std::string_view element, int ali
 struct VectorView {
     std::string_view suffix, block, element;
     int bytes;
-    std::vector<uint32_t> GroupKernel::*values;
+    std::vector<uint32_t> KernelDraft::*values;
 
-    bool has(const GroupKernel& kernel, uint32_t value) const {
+    bool has(const KernelDraft& kernel, uint32_t value) const {
         const std::vector<uint32_t>& list = kernel.*values;
         return std::find(list.begin(), list.end(), value) != list.end();
     }
 };
 
 const VectorView kVectorViews[] = {
-    {"v", "F32x4", "vec4", 16, &GroupKernel::vector_loads},
-    {"w", "U32x4", "uvec4", 16, &GroupKernel::word_loads},
-    {"p", "U32x2", "uvec2", 8, &GroupKernel::pair_loads},
+    {"v", "F32x4", "vec4", 16, &KernelDraft::vector_loads},
+    {"w", "U32x4", "uvec4", 16, &KernelDraft::word_loads},
+    {"p", "U32x2", "uvec2", 8, &KernelDraft::pair_loads},
 };
 
 /// The types of all buffers that the kernel names.
-std::string buffer_types(const Graph& graph, const GroupKernel& kernel, const OperandLayout& layout,
+std::string buffer_types(const Graph& graph, const KernelDraft& kernel, const OperandLayout& layout,
                          NarrowStorage storage) {
     std::vector<HeldType> types;
     for (uint32_t v : kernel.buffers.values)
@@ -103,7 +103,7 @@ std::string buffer_types(const Graph& graph, const GroupKernel& kernel, const Op
 }
 
 /// Declares the operands so that `b0.at[i]` is an element, in addresses.
-std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
+std::string address_declarations(const Graph& graph, const KernelDraft& kernel,
                                  const OperandLayout& layout, NarrowStorage storage) {
     std::string text = buffer_types(graph, kernel, layout, storage);
     for (const VectorView& view : kVectorViews)
@@ -149,7 +149,7 @@ std::string address_declarations(const Graph& graph, const GroupKernel& kernel,
 }
 
 /// The same, in descriptors.
-std::string descriptor_declarations(const Graph& graph, const GroupKernel& kernel,
+std::string descriptor_declarations(const Graph& graph, const KernelDraft& kernel,
                                     NarrowStorage storage) {
     std::string text;
     const std::vector<uint32_t>& values = kernel.buffers.values;
@@ -171,7 +171,7 @@ std::string descriptor_declarations(const Graph& graph, const GroupKernel& kerne
 }
 
 /// Whether the kernel is a hand-written text, with functions of a body ahead of it.
-bool is_text(const GroupKernel& kernel) {
+bool is_text(const KernelDraft& kernel) {
     return !kernel.text.empty();
 }
 
@@ -180,7 +180,7 @@ struct TextNeeds {
     bool unrolled = false, rounding = true, random = true, functions = true, halves = false;
 };
 
-TextNeeds needs_of(const GroupKernel& kernel) {
+TextNeeds needs_of(const KernelDraft& kernel) {
     const BodyRequirements needs = body_requirements(*kernel.described);
     // A text calls what it likes of shaders/common, and requires its extensions itself.
     if (is_text(kernel)) return {.unrolled = needs.unrolled};
@@ -188,13 +188,13 @@ TextNeeds needs_of(const GroupKernel& kernel) {
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
-MatrixCores matrix_cores_of(const GroupKernel& kernel, const DeviceCaps& caps) {
+MatrixCores matrix_cores_of(const KernelDraft& kernel, const DeviceCaps& caps) {
     return kernel.prefers_nv_matrices && caps.nv_matrix_cores ? MatrixCores::kNv
                                                               : caps.matrix_cores;
 }
 
 /// What a text with matrices must say first.
-std::string matrix_head(const GroupKernel& kernel, const DeviceCaps& caps) {
+std::string matrix_head(const KernelDraft& kernel, const DeviceCaps& caps) {
     std::string text =
         "#extension GL_NV_cooperative_matrix : require\n"
         "#extension GL_KHR_memory_scope_semantics : require\n"
@@ -213,7 +213,7 @@ std::string matrix_head(const GroupKernel& kernel, const DeviceCaps& caps) {
     return text;
 }
 
-std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
+std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
                           const OperandLayout& layout, BindingModel model, const DeviceCaps& caps) {
     const NarrowStorage storage = caps.narrow_storage();
     const bool by_address = model == BindingModel::kDeviceAddress;
@@ -253,11 +253,11 @@ std::string kernel_source(const Graph& graph, const GroupKernel& kernel,
 }
 
 /// The group's numbers, and those within them.
-std::vector<const Group*> with_numbers_within(const Group& group) {
+std::vector<const Group*> with_replicated_scalars_within(const Group& group) {
     std::vector<const Group*> all;
-    for (const std::shared_ptr<const Group>& number : group.numbers) {
+    for (const std::shared_ptr<const Group>& number : group.replicated_scalars) {
         all.push_back(number.get());
-        const std::vector<const Group*> inner = with_numbers_within(*number);
+        const std::vector<const Group*> inner = with_replicated_scalars_within(*number);
         all.insert(all.end(), inner.begin(), inner.end());
     }
     return all;
@@ -270,10 +270,10 @@ Group union_of(const Groups& groups) {
     for (const Group* group : groups) {
         whole.nodes.insert(whole.nodes.end(), group->nodes.begin(), group->nodes.end());
         whole.stores.insert(whole.stores.end(), group->stores.begin(), group->stores.end());
-        for (const std::shared_ptr<const Group>& number : group->numbers)
-            if (std::find(whole.numbers.begin(), whole.numbers.end(), number) ==
-                whole.numbers.end())
-                whole.numbers.push_back(number);
+        for (const std::shared_ptr<const Group>& number : group->replicated_scalars)
+            if (std::find(whole.replicated_scalars.begin(), whole.replicated_scalars.end(),
+                          number) == whole.replicated_scalars.end())
+                whole.replicated_scalars.push_back(number);
     }
     std::sort(whole.nodes.begin(), whole.nodes.end());
     return whole;
@@ -284,7 +284,7 @@ std::vector<uint32_t> computed_values(const Graph& graph, const Group& group,
                                       const std::vector<bool>& inlined) {
     std::vector<bool> wanted(graph.nodes.size());
     std::vector<NodeId> stack(group.nodes);
-    const std::vector<const Group*> numbers = with_numbers_within(group);
+    const std::vector<const Group*> numbers = with_replicated_scalars_within(group);
     const auto is_number = [&](ValueId v) {
         return std::any_of(numbers.begin(), numbers.end(), [&](const Group* number) {
             return std::binary_search(number->nodes.begin(), number->nodes.end(),
@@ -342,7 +342,7 @@ class Lowerer {
             const Node* maker = replaced_by(graph, v);
             entry.alias_of.push_back(maker != nullptr ? maker->inputs[0] : v);
         }
-        // A row program keeps all of a small net's values at hand: there is nothing to spare.
+        // A fused network keeps all of a small net's values at hand: there is nothing to spare.
         const bool spares = options_.spare_memory || spares_memory(graph);
         if (spares || !add_with_region(graph, entry)) {
             const bool by_address = options_.binding_model == BindingModel::kDeviceAddress;
@@ -361,7 +361,7 @@ class Lowerer {
                     return folds_rows(graph, product, options_);
                 };
             FusionPlan plan = fuse(graph, fusion);
-            if (options_.row_programs && !spares) fold_numbers(graph, plan, options_);
+            if (options_.fused_networks && !spares) replicate_scalars(graph, plan, options_);
             std::vector<PlannedCall> calls;
             for (const Group& group : plan.groups) calls.push_back({{&group}, std::nullopt, 0, ""});
             HEARTH_TRY(add_calls(graph, plan, std::move(calls), !spares, entry));
@@ -395,13 +395,13 @@ class Lowerer {
 
   private:
     /// Lowers the graph with its rows' region as one kernel.  False, and nothing is added, if it
-    /// has none or that is no row program.
+    /// has none or that is no fused network.
     bool add_with_region(const Graph& graph, LoweredEntry& entry) {
-        if (!options_.row_programs) return false;
+        if (!options_.fused_networks) return false;
         const RowRegion region = find_row_region(graph);
         if (region.empty()) return false;
         FusionPlan plan = fuse(graph, {.any_operands = true, .region = region});
-        fold_numbers(graph, plan, options_);
+        replicate_scalars(graph, plan, options_);
         std::vector<const Group*> members;
         for (const Group& group : plan.groups)
             if (group.in_region) members.push_back(&group);
@@ -413,19 +413,19 @@ class Lowerer {
         else
             out_.notes.push_back("entry '" + graph.name + "': the rows' region of " +
                                  std::to_string(region.nodes.size()) +
-                                 " nodes is no row program: " + status.message());
+                                 " nodes is no fused network: " + status.message());
         return status.ok();
     }
 
     Status add_region(const Graph& graph, const RowRegion& region, const FusionPlan& plan,
                       std::span<const Group* const> members, LoweredEntry& entry) {
         for (const Group* group : members) HEARTH_TRY(check_lowerable(graph, *group));
-        HEARTH_ASSIGN(GroupKernel kernel,
-                      row_program(graph, region, members, plan.inlined, options_));
+        HEARTH_ASSIGN(KernelDraft kernel,
+                      fused_network(graph, region, members, plan.inlined, options_));
         Group whole = union_of(members);
         whole.stores = kernel.stores;
         std::vector<PlannedCall> calls;
-        calls.push_back({{&whole}, std::move(kernel), 0, "row program"});
+        calls.push_back({{&whole}, std::move(kernel), 0, "fused network"});
         for (const Group& group : plan.groups)
             if (!group.in_region) calls.push_back({{&group}, std::nullopt, 0, ""});
         return add_calls(graph, plan, std::move(calls), true, entry);
@@ -434,7 +434,7 @@ class Lowerer {
     /// One kernel: a group, several as its parts, or the region's groups with their kernel.
     struct PlannedCall {
         std::vector<const Group*> groups;
-        std::optional<GroupKernel> kernel;
+        std::optional<KernelDraft> kernel;
         uint32_t depth = 0;  ///< longest chain of calls that it waits for
         std::string label;
     };
@@ -491,22 +491,22 @@ class Lowerer {
         return is_followed;
     }
 
-    /// Tells which calls wait for each other where a training step with a row program needs more
-    /// than the row program, sums, and updates.
+    /// Tells which calls wait for each other where a training step with a fused network needs more
+    /// than the fused network, sums, and updates.
     void note_levels(const Graph& graph, const FusionPlan& plan,
                      const std::vector<PlannedCall>& calls) {
         constexpr uint32_t kLevels = 3;
         const auto last = std::max_element(
             calls.begin(), calls.end(),
             [](const PlannedCall& a, const PlannedCall& b) { return a.depth < b.depth; });
-        const bool has_row_program =
+        const bool has_fused_network =
             std::any_of(calls.begin(), calls.end(), [](const auto& call) { return call.kernel; });
-        if (!has_row_program || graph.updates.empty() || last->depth < kLevels) return;
+        if (!has_fused_network || graph.updates.empty() || last->depth < kLevels) return;
         std::string chain;
         for (const PlannedCall* call = &*last; call != nullptr;) {
             const Group& group = *call->groups[0];
             std::string label = call->kernel ? call->label : label_of(graph, group);
-            if (group.kind == GroupKind::kRowwise && !call->kernel)
+            if (group.kind == GroupKind::kReduction && !call->kernel)
                 label += " of " + to_string(group.space);
             chain = label + (chain.empty() ? "" : ", then ") + chain;
             const std::vector<ValueId> loads = loads_of(graph, group, plan.inlined);
@@ -563,7 +563,7 @@ class Lowerer {
             for (const size_t c : list) whole.groups.push_back(calls[c].groups[0]);
             if (list.size() == 1) return merged.push_back(std::move(whole));
             if (list.size() <= kMostParts)
-                whole.kernel = parts_kernel(graph, whole.groups, plan.inlined, options_);
+                whole.kernel = batched_kernel(graph, whole.groups, plan.inlined, options_);
             if (whole.kernel && reaches_operands(graph, *whole.kernel)) {
                 whole.label = std::to_string(list.size()) + " parts, the last " +
                               label_of(graph, *whole.groups.back());
@@ -580,16 +580,16 @@ class Lowerer {
                      const std::vector<bool>& inlined) const {
         const Group* one[] = {&group};
         return check_lowerable(graph, group).ok() &&
-               parts_kernel(graph, one, inlined, options_).has_value();
+               batched_kernel(graph, one, inlined, options_).has_value();
     }
 
-    uint32_t pushed_operands(const Graph& graph, const GroupKernel& kernel) const {
+    uint32_t pushed_operands(const Graph& graph, const KernelDraft& kernel) const {
         const OperandLayout layout = layout_of(graph, kernel, options_.caps);
         return layout.count() - layout.located_count + (layout.located_count > 0 ? 2 : 0);
     }
 
     /// Whether one kernel can reach all its operands.  Descriptors cannot be located in the arena.
-    bool reaches_operands(const Graph& graph, const GroupKernel& kernel) const {
+    bool reaches_operands(const Graph& graph, const KernelDraft& kernel) const {
         if (is_cpu(options_.caps)) return true;
         const bool is_located = layout_of(graph, kernel, options_.caps).located_count > 0;
         return pushed_operands(graph, kernel) <= kMaxPushedOperands &&
@@ -604,7 +604,7 @@ class Lowerer {
     }
 
     Status add_call(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
-                    GroupKernel kernel, std::string label, LoweredEntry& entry) {
+                    KernelDraft kernel, std::string label, LoweredEntry& entry) {
         // What folded away in the kernel is an operand still: the step's debug table speaks of it.
         for (ValueId v : loads_of(graph, group, inlined)) (void)kernel.buffers.name_of(v);
         kernel.is_elementwise.resize(kernel.buffers.values.size(), false);
@@ -645,21 +645,21 @@ class Lowerer {
         return {};
     }
 
-    GroupKernel group_kernel(const Graph& graph, const Group& group,
+    KernelDraft group_kernel(const Graph& graph, const Group& group,
                              const std::vector<bool>& inlined) const {
         switch (group.kind) {
-            case GroupKind::kMap:
-                return map_kernel(graph, group, inlined, options_);
-            case GroupKind::kRowwise:
-                return rows_kernel(graph, group, inlined, options_);
+            case GroupKind::kElementwise:
+                return elementwise_kernel(graph, group, inlined, options_);
+            case GroupKind::kReduction:
+                return reduction_kernel(graph, group, inlined, options_);
             case GroupKind::kMatmul:
                 if (is_cpu(options_.caps))
                     return cpu_matmul_kernel(graph, group, inlined, options_);
                 return matmul_kernel(graph, group, inlined, options_);
-            case GroupKind::kOwn:
+            case GroupKind::kCustom:
                 if (is_cpu(options_.caps))
                     return cpu_custom_kernel(graph, group, inlined, options_);
-                return own_kernel(graph, group, inlined, options_);
+                return custom_kernel(graph, group, inlined, options_);
         }
         return {};
     }
@@ -685,7 +685,7 @@ class Lowerer {
         return maker != nullptr && maker->op->writes_in_place ? maker : nullptr;
     }
 
-    static CallOperand operand(const Graph& graph, const Group& group, const GroupKernel& kernel,
+    static CallOperand operand(const Graph& graph, const Group& group, const KernelDraft& kernel,
                                size_t index) {
         const uint32_t value = kernel.buffers.values[index];
         const bool is_stored =
@@ -696,7 +696,7 @@ class Lowerer {
     }
 
     /// Of a kernel without code: calls with equal bodies share one.
-    uint32_t body_index(const GroupKernel& kernel, const OperandLayout& layout) {
+    uint32_t body_index(const KernelDraft& kernel, const OperandLayout& layout) {
         const uint64_t hash = structural_hash(*kernel.described);
         const std::string key = std::to_string(hash) + " " + std::to_string(layout.count());
         if (const auto known = by_source_.find(key); known != by_source_.end())
@@ -712,7 +712,7 @@ class Lowerer {
         return index;
     }
 
-    Result<uint32_t> kernel_index(const Graph& graph, const GroupKernel& text,
+    Result<uint32_t> kernel_index(const Graph& graph, const KernelDraft& text,
                                   const OperandLayout& layout, const std::string& label) {
         const NarrowStorage storage = options_.caps.narrow_storage();
         const bool is_finished = !text.spirv.empty();

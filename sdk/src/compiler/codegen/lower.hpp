@@ -21,8 +21,8 @@ struct LowerOptions {
     BindingModel binding_model = BindingModel::kDeviceAddress;
     uint64_t rows_capacity = 1;
     bool fuse = true;
-    bool row_programs = true;   ///< where a region of rows is one
-    bool spare_memory = false;  ///< see FusionOptions
+    bool fused_networks = true;  ///< where a region of rows is one
+    bool spare_memory = false;   ///< see FusionOptions
     bool compile_kernels =
         true;                 ///< else they have no code, and bodies alone are of use; as on CPUs
     bool keep_source = true;  ///< keep the GLSL in the Program, for people to read

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/matmul_functions.hpp"
 
-#include "compiler/codegen/steps.hpp"
+#include "compiler/codegen/index_analysis.hpp"
 
 #include <hearth/core/assert.hpp>
 
@@ -108,7 +108,7 @@ void MatmulFunctions::add_results(bool is_early) {
 void MatmulFunctions::add_fetch_early(KernelWriter& results, Expr element,
                                       std::span<const Scalar> values,
                                       const std::array<Scalar, 3>& place) {
-    const Steps steps(arena_, place[2], place[2], 4);
+    const IndexAnalysis analysis(arena_, place[2], place[2], 4);
     FunctionWriter f = begin("fetch_early");
     const char* const names[] = {"batch", "m", "n"};
     for (size_t i = 0; i < place.size(); ++i) f.bind_parameter(names[i], place[i]);
@@ -117,11 +117,11 @@ void MatmulFunctions::add_fetch_early(KernelWriter& results, Expr element,
         const ScalarNode node = load.node();
         const Scalar index{&arena_, node.a};
         if (load.type() != ScalarType::kF32 || !reads_only(arena_, index, place)) continue;
-        const std::optional<int> step = steps.step(index);
+        const std::optional<int> step = analysis.step(index);
         Expr four;
         if (step == 0)
             four = body_.fill(Chunk::kFour, f.writer.emit(load));
-        else if (step == 1 && steps.is_aligned(index) && lies_in_fours(node.bits))
+        else if (step == 1 && analysis.is_aligned(index) && lies_in_vec4(node.bits))
             four = load_four(f.writer, node.bits, index);
         else
             continue;
@@ -133,7 +133,7 @@ void MatmulFunctions::add_fetch_early(KernelWriter& results, Expr element,
     (void)f.finish();
 }
 
-bool MatmulFunctions::lies_in_fours(ValueId value) const {
+bool MatmulFunctions::lies_in_vec4(ValueId value) const {
     const DType held = device_dtype(graph_.values[value].dtype, storage_);
     return held == DType::kF32 || held == DType::kF16;
 }

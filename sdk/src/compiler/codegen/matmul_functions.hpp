@@ -67,7 +67,7 @@ class MatmulFunctions {
     /// The place of the operand's element that the product calls (batch, i, j).
     ScalarPlace operand_place(size_t input, Scalar batch, Scalar i, Scalar j);
     /// Whether the value's elements lie in memory as floats that are loaded four at a time.
-    bool lies_in_fours(ValueId value) const;
+    bool lies_in_vec4(ValueId value) const;
     /// Four of them, from `index` on, a multiple of four.
     Expr load_four(KernelWriter& writer, ValueId value, Scalar index);
     /// The names of those in functions: of a, m and k; of b, k and n.

@@ -3,10 +3,10 @@
 
 #include "compiler/codegen/group_expressions.hpp"
 #include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/index_analysis.hpp"
 #include "compiler/codegen/matmul_functions.hpp"
 #include "compiler/codegen/matmul_tiles.hpp"
-#include "compiler/codegen/steps.hpp"
-#include "compiler/fusion/row_prologue.hpp"
+#include "compiler/fusion/matmul_prologue.hpp"
 #include "compiler/print/glsl_elements.hpp"
 #include "compiler/print/glsl_expressions.hpp"
 #include "compiler/shaders/define.hpp"
@@ -55,15 +55,16 @@ class MatmulKernel {
         const bool folds_rows = std::ranges::any_of(
             group.nodes, [&](NodeId n) { return graph.nodes[n].op->op_class == OpClass::kReduce; });
         if (folds_rows)
-            prologue_ = find_row_prologue(graph, static_cast<NodeId>(&node_ - graph.nodes.data()));
+            prologue_ =
+                find_matmul_prologue(graph, static_cast<NodeId>(&node_ - graph.nodes.data()));
     }
 
-    GroupKernel run() {
+    KernelDraft run() {
         kernel_.name = "matmul";
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
         const MatmulProblem problem = describe(rows);
         const MatmulTile tile = choose_tile(problem);
-        is_row_ = tile.family == MatmulFamily::kRow;
+        is_row_ = tile.family == MatmulFamily::kGemv;
         // Where an invocation stores four elements at most.
         is_early_ =
             tile.family == MatmulFamily::kMatrix && tile.split > 1 &&
@@ -141,8 +142,8 @@ class MatmulKernel {
                 return "matmul/matmul_matrix.comp";
             case MatmulFamily::kWorkgroup:
                 return "matmul/matmul_workgroup.comp";
-            case MatmulFamily::kRow:
-                return "matmul/matmul_row.comp";
+            case MatmulFamily::kGemv:
+                return "matmul/matmul_gemv.comp";
             case MatmulFamily::kTiled:
                 break;
         }
@@ -164,7 +165,7 @@ class MatmulKernel {
         }
         p.fits_grid = static_cast<uint64_t>(std::max(p.m, p.batch)) <= kMostGroupsDeep;
         p.is_integer = !is_floating(dtype_of(0));
-        p.can_load_fours =
+        p.can_load_vec4 =
             !p.is_integer && loads_by_fours(0) && loads_by_fours(1) && p.n > 16 && p.m > 16;
         // A product with fewer rows or columns than a matrix would mostly multiply zeros.
         p.can_use_matrices = p.fits_grid && options_.caps.matrix_cores != MatrixCores::kNone &&
@@ -308,7 +309,7 @@ class MatmulKernel {
         return views_[input]->dtype == (views_[input]->is_cast ? DType::kF32 : DType::kF16);
     }
 
-    /// In what chunks matmul_row.comp reads the operand; kEight: they are gathered.
+    /// In what chunks matmul_gemv.comp reads the operand; kEight: they are gathered.
     Chunk chunk_of(size_t input, bool along_k) const {
         if (!views_[input] || views_[input]->is_cast) return Chunk::kEight;
         Chunk chunk = Chunk::kEight;
@@ -331,7 +332,7 @@ class MatmulKernel {
     /// Which types the text's chunks are of.
     std::string chunk_types(const MatmulProblem& problem, MatmulFamily family) const {
         std::string text;
-        if (family == MatmulFamily::kRow) {
+        if (family == MatmulFamily::kGemv) {
             const bool along_k = problem.b_k_is_contiguous;
             const Chunk chunk = chunk_of(1, along_k);
             text += define("ALONG_K", along_k ? "1" : "0") +
@@ -361,7 +362,7 @@ class MatmulKernel {
             case MatmulFamily::kWorkgroup:
                 if (loads_by_eights(input)) return add_chunk_load(input, Chunk::kEight, true);
                 return add_gather(input, Chunk::kEight, is_swapped(input) != (input == 0));
-            case MatmulFamily::kRow:
+            case MatmulFamily::kGemv:
                 return add_row_loads(input);
         }
         (void)functions_.add_load(input);
@@ -430,13 +431,13 @@ class MatmulKernel {
     RowParams row_params(Scalar operand, const RowVariables& v) {
         RowParams params;
         const Scalar variables[] = {v.batch, v.m, v.k};
-        const Steps steps(arena_, v.k, v.k, 4);
+        const IndexAnalysis analysis(arena_, v.k, v.k, 4);
         for (Scalar load : loads_in(arena_, {&operand, 1})) {
             const ScalarNode node = load.node();
             const Scalar index{&arena_, node.a};
             if (load.type() != ScalarType::kF32 || !reads_only(arena_, index, variables) ||
-                steps.step(index) != 1 || !steps.is_aligned(index) ||
-                !functions_.lies_in_fours(node.bits))
+                analysis.step(index) != 1 || !analysis.is_aligned(index) ||
+                !functions_.lies_in_vec4(node.bits))
                 continue;
             const std::string name = "param" + std::to_string(params.loads.size());
             FunctionWriter f = functions_.begin("fetch_" + name);
@@ -734,7 +735,7 @@ class MatmulKernel {
     const Group& group_;
     const LowerOptions& options_;
     const Node& node_;
-    GroupKernel kernel_;
+    KernelDraft kernel_;
     const std::shared_ptr<Body> body_ = std::make_shared<Body>();
     MatmulFunctions functions_;
     GroupExpressions& expressions_;
@@ -742,10 +743,10 @@ class MatmulKernel {
     const Shape& batch_;
     const Dim m_, n_, k_;
     std::optional<MemoryView> views_[2];
-    std::optional<RowPrologue> prologue_;
+    std::optional<MatmulPrologue> prologue_;
     RowParts row_;           ///< where there is a prologue
     bool is_early_ = false;  ///< what follows the product is read before it
-    bool is_row_ = false;    ///< the text is matmul_row.comp
+    bool is_row_ = false;    ///< the text is matmul_gemv.comp
 };
 
 }  // namespace
@@ -758,7 +759,7 @@ bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& opt
     return MatmulKernel(graph, alone, inlined, options).can_fold_rows();
 }
 
-GroupKernel matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+KernelDraft matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options) {
     return MatmulKernel(graph, group, inlined, options).run();
 }

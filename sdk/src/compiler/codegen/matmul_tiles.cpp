@@ -29,7 +29,7 @@ constexpr MatmulTile workgroup(int bm, int bn, int bk, int tn, int threads) {
     return {MatmulFamily::kWorkgroup, bm, bn, bk, bm, tn, 1, threads, false};
 }
 constexpr MatmulTile row(int bm, int bn, int threads) {
-    return {MatmulFamily::kRow, bm, bn, 8, bm, bn, 1, threads, false};
+    return {MatmulFamily::kGemv, bm, bn, 8, bm, bn, 1, threads, false};
 }
 
 // In each table the first is for products that fill a GPU, the last for a handful of rows.  NVIDIA's
@@ -121,7 +121,7 @@ std::span<const MatmulTile> row_table(const MatmulProblem& problem) {
 std::span<const MatmulTile> table_for(const MatmulProblem& problem, const DeviceCaps& caps) {
     if (is_software(caps)) return kCpu;  // which may have matrices, but no cores for them
     if (problem.can_use_matrices) return kMatrix;
-    return problem.can_load_fours ? std::span<const MatmulTile>(kVector) : kTiled;
+    return problem.can_load_vec4 ? std::span<const MatmulTile>(kVector) : kTiled;
 }
 
 int64_t groups_of(const MatmulTile& t, const MatmulProblem& p) {
@@ -194,7 +194,7 @@ std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const 
     constexpr int64_t kShortSlice = 64, kShortProduct = 128;
     if (is_software(caps) || !has_few_tiles(problem)) return std::nullopt;
     if (!problem.can_use_matrices) {
-        if (!problem.can_load_fours || problem.k < kShortProduct) return std::nullopt;
+        if (!problem.can_load_vec4 || problem.k < kShortProduct) return std::nullopt;
         for (const MatmulTile& t : kSplitVector)
             if (t.bm == split_edge(problem) && fits(t, problem, caps)) return t;
         return std::nullopt;
@@ -215,7 +215,7 @@ std::string MatmulProblem::key() const {
     std::snprintf(text, sizeof text, "matmul %lldx%lldx%lld b%lld a %s/%c b %s/%c%s%s",
                   static_cast<long long>(m), static_cast<long long>(n), static_cast<long long>(k),
                   static_cast<long long>(batch), a_form.c_str(), a_k_is_contiguous ? 'k' : 'm',
-                  b_form.c_str(), b_k_is_contiguous ? 'k' : 'n', can_load_fours ? " fours" : "",
+                  b_form.c_str(), b_k_is_contiguous ? 'k' : 'n', can_load_vec4 ? " fours" : "",
                   can_use_matrices ? " matrices" : "");
     return text;
 }
@@ -235,14 +235,14 @@ std::optional<MatmulProblem> parse_matmul_problem(const std::string& key) {
     p.b_form = b_form;
     p.a_k_is_contiguous = a_axis == 'k';
     p.b_k_is_contiguous = b_axis == 'k';
-    p.can_load_fours = key.find(" fours") != std::string::npos;
+    p.can_load_vec4 = key.find(" fours") != std::string::npos;
     p.can_use_matrices = key.find(" matrices") != std::string::npos;
     if (m < 1 || n < 1 || k < 1 || batch < 1 || p.key() != key) return std::nullopt;
     return p;
 }
 
 int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
-    if (t.family == MatmulFamily::kRow || t.family == MatmulFamily::kWorkgroup) return t.threads;
+    if (t.family == MatmulFamily::kGemv || t.family == MatmulFamily::kWorkgroup) return t.threads;
     const int parts = (t.bm / t.tm) * (t.bn / t.tn);
     return parts * t.split *
            (t.family == MatmulFamily::kMatrix ? static_cast<int>(caps.subgroup_size) : 1);
@@ -250,7 +250,7 @@ int threads_of(const MatmulTile& t, const DeviceCaps& caps) {
 
 uint32_t shared_bytes_of(const MatmulTile& t, const MatmulProblem& problem,
                          const DeviceCaps& caps) {
-    if (t.family == MatmulFamily::kRow) {
+    if (t.family == MatmulFamily::kGemv) {
         // A chunk along n is at most eight columns.
         const int lanes_k = t.threads / (problem.b_k_is_contiguous ? 1 : t.bn / 8);
         return static_cast<uint32_t>(lanes_k * t.bm * t.bn * 4);
@@ -327,8 +327,8 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
             if (t != candidates[0] && fits(t, problem, caps)) candidates.push_back(t);
     };
     add(table_for(problem, caps));
-    if (problem.can_load_fours && !is_software(caps)) add(kMoreVector);
-    if (problem.can_load_fours && has_few_tiles(problem)) {
+    if (problem.can_load_vec4 && !is_software(caps)) add(kMoreVector);
+    if (problem.can_load_vec4 && has_few_tiles(problem)) {
         add(kSplitVector);
         add(kMoreSplitVector);
     }

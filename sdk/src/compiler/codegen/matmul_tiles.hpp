@@ -21,7 +21,7 @@ enum class MatmulFamily : uint8_t {
     kVector,     ///< f32 operands that lie in memory as they are read, four elements at a time
     kMatrix,     ///< f16 operands on matrix cores, each subgroup with matrices of its own
     kWorkgroup,  ///< the same, with matrices of the whole workgroup
-    kRow,        ///< a few rows: reads b once, as f32, f16 or packed integers
+    kGemv,       ///< GEMV, a few rows: reads b once, as f32, f16 or packed integers
 };
 
 constexpr bool is_on_matrices(MatmulFamily family) {
@@ -32,10 +32,10 @@ constexpr bool is_on_matrices(MatmulFamily family) {
 struct MatmulTile {
     MatmulFamily family = MatmulFamily::kTiled;
     int bm = 0, bn = 0, bk = 0;  ///< of a workgroup
-    int tm = 0, tn = 0;          ///< of a thread; kMatrix: of a subgroup; kRow: as bm and bn;
+    int tm = 0, tn = 0;          ///< of a thread; kMatrix: of a subgroup; kGemv: as bm and bn;
                                  ///< kWorkgroup: of the matrices of sums
     int stages = 1;              ///< kVector: slices in shared memory; kMatrix: of b for each of a
-    int threads = 0;             ///< kRow and kWorkgroup only
+    int threads = 0;             ///< kGemv and kWorkgroup only
     bool stores_in_loop = false;
     /// kMatrix, kVector: subgroups or threads that share a part, each with its stretch of k.
     int split = 1;
@@ -50,9 +50,9 @@ inline constexpr std::string_view kCastForm = "f32>f16";
 struct MatmulProblem {
     int64_t m = 0, n = 0, k = 0, batch = 1;
     bool a_k_is_contiguous = true, b_k_is_contiguous = false;
-    bool is_integer = false;      ///< of integers: only kTiled
-    bool fits_grid = true;        ///< no more tiles than any grid may have, along y and z
-    bool can_load_fours = false;  ///< what kVector wants
+    bool is_integer = false;     ///< of integers: only kTiled
+    bool fits_grid = true;       ///< no more tiles than any grid may have, along y and z
+    bool can_load_vec4 = false;  ///< what kVector wants
     bool can_use_matrices = false;
     /// "f32", "f16" or kCastForm, as the operand lies in memory.  Empty: it is computed while it is
     /// read, or in parts, and there is no measuring it alone.

@@ -29,11 +29,11 @@ bool may_have_any_operands(const CompileOptions& options) {
     return options.fuse && options.binding_model == BindingModel::kDeviceAddress;
 }
 
-bool wants_row_programs(const CompileOptions& options) {
-    // On a CPU calls are cheap, and a row program has no body.
+bool wants_fused_networks(const CompileOptions& options) {
+    // On a CPU calls are cheap, and a fused network has no body.
     if (!may_have_any_operands(options) || options.caps.cpu != Cpu::kNone) return false;
-    if (options.row_programs != RowPrograms::kWherePays)
-        return options.row_programs == RowPrograms::kAlways;
+    if (options.fused_networks != FusedNetworks::kWherePays)
+        return options.fused_networks == FusedNetworks::kAlways;
     return !is_software(options.caps);
 }
 
@@ -63,7 +63,7 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                                  .binding_model = options.binding_model,
                                  .rows_capacity = options.rows_capacity,
                                  .fuse = options.fuse,
-                                 .row_programs = wants_row_programs(options),
+                                 .fused_networks = wants_fused_networks(options),
                                  .spare_memory = spare_memory,
                                  .keep_source = options.keep_source,
                                  .variants = variants_of(options, notes)}));
@@ -104,7 +104,7 @@ Result<Planned> plan_within_budget(std::vector<Graph>& graphs, const CompileOpti
             // Entries share the budget as they share the arena.
             const double part = options.share_arena ? 1 : shares[i];
             const auto target = saturate_cast<uint64_t>(aim * part * static_cast<double>(budget));
-            HEARTH_ASSIGN(graphs[i], recompute(originals[i], target, pass_options));
+            HEARTH_ASSIGN(graphs[i], rematerialize(originals[i], target, pass_options));
         }
         HEARTH_ASSIGN(planned, lower_and_plan(graphs, options, /*spare_memory=*/true));
         least = std::min(least, planned.program.arena_bytes);
@@ -138,7 +138,7 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
         Result<Graph> passed = run_passes(graph,
                                           {.rows_capacity = options.rows_capacity,
                                            .caps = options.caps,
-                                           .row_programs = wants_row_programs(options),
+                                           .fused_networks = wants_fused_networks(options),
                                            .any_operands = may_have_any_operands(options),
                                            .precision = options.precision},
                                           observe);

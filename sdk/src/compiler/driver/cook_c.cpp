@@ -48,7 +48,7 @@ Result<CookedC> cook_c_of(std::vector<Graph> graphs, const CookCOptions& options
     CompileOptions compile_options;
     compile_options.caps = cpu_caps(options.cpu);
     compile_options.rows_capacity = options.rows_capacity;
-    compile_options.row_programs = RowPrograms::kNever;
+    compile_options.fused_networks = FusedNetworks::kNever;
     compile_options.share_arena = options.share_arena;
     compile_options.keep_source = false;
     compile_options.quantize = options.quantize;

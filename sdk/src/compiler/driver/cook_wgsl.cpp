@@ -121,7 +121,7 @@ Result<std::string> cook_wgsl_of(std::vector<Graph> graphs, uint64_t rows_capaci
         options.caps.fp16_storage = options.caps.int8_storage = false;  // memory is words
         options.share_arena = true;
         options.rows_capacity = rows_capacity;
-        options.row_programs = RowPrograms::kNever;
+        options.fused_networks = FusedNetworks::kNever;
         options.keep_source = false;
         HEARTH_ASSIGN(const CompiledProgram compiled, plan_graphs(std::move(graphs), options));
         return plan_text(compiled);

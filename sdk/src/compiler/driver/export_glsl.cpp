@@ -16,7 +16,7 @@ Result<GlslFunction> export_glsl_of(Graph graph, const Program& program,
     // One row: nothing is divided among workgroups.
     Result<Graph> passed = run_passes(std::move(graph), {.rows_capacity = 1,
                                                          .caps = options.caps,
-                                                         .row_programs = false,
+                                                         .fused_networks = false,
                                                          .precision = options.precision});
     if (!passed.ok()) return passed.status();
     return glsl_function(*passed, program, name.empty() ? passed->name : std::string(name));

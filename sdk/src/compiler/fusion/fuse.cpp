@@ -3,7 +3,7 @@
 
 #include "compiler/fusion/fuse.hpp"
 
-#include "compiler/fusion/row_prologue.hpp"
+#include "compiler/fusion/matmul_prologue.hpp"
 #include "compiler/ops/gru_walk.hpp"
 
 #include <hearth/core/assert.hpp>
@@ -339,7 +339,7 @@ class Fuser {
 
     /// Puts what makes the product's left operand into its group, where the product can fold rows.
     void take_in_prologue(NodeId product) {
-        const std::optional<RowPrologue> prologue = find_row_prologue(graph_, product);
+        const std::optional<MatmulPrologue> prologue = find_matmul_prologue(graph_, product);
         if (!prologue) return;
         const Value& raw = graph_.values[prologue->raw];
         if (raw.kind == ValueKind::kNode && plan_.inlined[raw.node]) return;
@@ -361,9 +361,9 @@ class Fuser {
         group.nodes = {n};
         group.in_region = options_.region.has(n);
         if (node.op->op_class == OpClass::kMatmul) group.kind = GroupKind::kMatmul;
-        if (node.op->op_class == OpClass::kKernel) group.kind = GroupKind::kOwn;
+        if (node.op->op_class == OpClass::kKernel) group.kind = GroupKind::kCustom;
         if (node.op->op_class == OpClass::kReduce) {
-            group.kind = GroupKind::kRowwise;
+            group.kind = GroupKind::kReduction;
             group.space = graph_.values[node.inputs[0]].shape;
             group.axes = node.attrs.integers("axes");
         }
@@ -462,20 +462,20 @@ class Fuser {
         switch (node.op->op_class) {
             case OpClass::kElementwise:
             case OpClass::kIndexed:
-                if (group.kind != GroupKind::kRowwise && count != group.space.element_count())
+                if (group.kind != GroupKind::kReduction && count != group.space.element_count())
                     return broadcast_to_rows(node, group);
-                if (group.kind != GroupKind::kRowwise) return true;
+                if (group.kind != GroupKind::kReduction) return true;
                 // Within a row everything is computed again in each phase: only cheap arithmetic.
                 return (node.op->op_class == OpClass::kElementwise && shape == group.space) ||
                        count == outer_count(group);
             case OpClass::kMatmul:
             case OpClass::kKernel:
                 // A kernel on buffers may be finished code, into which nothing can be fused.
-                if (node.op->reads_buffers || group.kind != GroupKind::kMap ||
+                if (node.op->reads_buffers || group.kind != GroupKind::kElementwise ||
                     count != group.space.element_count())
                     return false;
                 group.kind =
-                    node.op->op_class == OpClass::kMatmul ? GroupKind::kMatmul : GroupKind::kOwn;
+                    node.op->op_class == OpClass::kMatmul ? GroupKind::kMatmul : GroupKind::kCustom;
                 group.space = shape;
                 return true;
             case OpClass::kReduce:
@@ -489,12 +489,12 @@ class Fuser {
     bool reshape_to_rows(const Node& reduction, Group& group) const {
         const Shape& space = graph_.values[reduction.inputs[0]].shape;
         const std::vector<int64_t>& axes = reduction.attrs.integers("axes");
-        if (group.kind == GroupKind::kRowwise) return group.space == space && group.axes == axes;
-        if (group.kind != GroupKind::kMap) return false;
+        if (group.kind == GroupKind::kReduction) return group.space == space && group.axes == axes;
+        if (group.kind != GroupKind::kElementwise) return false;
         const bool is_epilogue =
             group.space.element_count() == output_shape(graph_, reduction).element_count();
         if (!is_epilogue) return broadcast_to_rows(reduction, group);
-        group.kind = GroupKind::kRowwise;
+        group.kind = GroupKind::kReduction;
         group.space = space;
         group.axes = axes;
         return true;
@@ -502,14 +502,14 @@ class Fuser {
 
     /// Turns a map over rows into rows, of which `node` is a number each that the map broadcasts.
     bool broadcast_to_rows(const Node& node, Group& group) const {
-        if (group.kind != GroupKind::kMap) return false;
+        if (group.kind != GroupKind::kElementwise) return false;
         const Node* reduction = reduction_behind(graph_.values[node.outputs[0]].node, group.space);
         if (reduction == nullptr || !members_have_shape(group, group.space)) return false;
         if (is_single_number(output_shape(graph_, *reduction))) return false;
         const std::vector<int64_t>& axes = reduction->attrs.integers("axes");
         const Dim row = row_length(group.space, axes);
         if (row.per_row || row.count > kMaxFusedRow) return false;
-        group.kind = GroupKind::kRowwise;
+        group.kind = GroupKind::kReduction;
         group.axes = axes;
         return true;
     }
@@ -619,7 +619,7 @@ class Fuser {
     /// A sum over all agents has few results, so few workgroups: a kernel of its own writes what
     /// it sums faster than the summing kernel would on the side.
     bool stores_along_few_rows(const Node& node, const Group& group) const {
-        return group.kind == GroupKind::kRowwise && node.op->op_class != OpClass::kReduce &&
+        return group.kind == GroupKind::kReduction && node.op->op_class != OpClass::kReduce &&
                output_shape(graph_, node) == group.space &&
                row_length(group.space, group.axes).per_row &&
                std::find(group.stores.begin(), group.stores.end(), node.outputs[0]) !=

@@ -4,10 +4,10 @@
 // Divides a graph into groups, each of which becomes one kernel.
 //
 // A group has one iteration space and one of four shapes:
-//   map     one thread for each element
-//   rows    one workgroup (or thread) for each row: reductions over the row, then the row again
-//   matmul  a matrix product, with what follows it element by element
-//   own     an operator with a kernel of its own, with what follows it element by element
+//   elementwise  one thread for each element
+//   reduction    one workgroup (or thread) for each row: reductions over the row, then the row again
+//   matmul       a matrix product, with its prologue and epilogue
+//   custom       an operator with a custom kernel, with its epilogue
 // Nodes join the group of a node that reads them at the very element they were computed for.  Views
 // (slice, transpose, ...) and single-number arithmetic belong to no group: each reader computes
 // them again, which is cheaper than a trip through memory and a barrier.
@@ -25,22 +25,22 @@
 
 namespace hearth {
 
-enum class GroupKind : uint8_t { kMap, kRowwise, kMatmul, kOwn };
+enum class GroupKind : uint8_t { kElementwise, kReduction, kMatmul, kCustom };
 
 struct Group {
-    GroupKind kind = GroupKind::kMap;
-    /// map, matmul, own: the shape of the elements.  rows: the shape before the reduction.
+    GroupKind kind = GroupKind::kElementwise;
+    /// Elementwise, matmul, custom: the shape of the elements.  Reduction: the shape before it.
     Shape space;
-    std::vector<int64_t> axes;    ///< rows: the reduced axes of `space`
+    std::vector<int64_t> axes;    ///< reduction: the reduced axes of `space`
     std::vector<NodeId> nodes;    ///< in the graph's order
     std::vector<ValueId> stores;  ///< values read by others, in the graph's order
     bool in_region = false;       ///< of FusionOptions::region
-    /// Groups of which each store is a single number, which every workgroup of this one's kernel
-    /// works out itself instead of waiting for a kernel that does; in data-flow order
-    /// (compiler/codegen/numbers.hpp).
-    std::vector<std::shared_ptr<const Group>> numbers;
+    /// Replicated scalars: groups of which each store is a single number, which every workgroup of
+    /// this one's kernel works out itself instead of waiting for a kernel that does; in data-flow order
+    /// (compiler/codegen/replicated_scalars.hpp).
+    std::vector<std::shared_ptr<const Group>> replicated_scalars;
 
-    /// The group among `numbers` that stores `v`, or null.
+    /// The group among `replicated_scalars` that stores `v`, or null.
     const Group* number(ValueId v) const;
 };
 

@@ -5,7 +5,7 @@
 // depend on rows, element-wise arithmetic, reductions within a row, losses, and all of that
 // backwards.  It ends in sums over the rows: weight gradients, bias gradients, the loss.  Such a
 // region can run as one kernel that carries a tile of rows from its first node to its last
-// (compiler/codegen/row_program.hpp).
+// (compiler/codegen/fused_network/fused_network.hpp).
 
 #pragma once
 
@@ -46,7 +46,7 @@ RowRegion find_row_region(const Graph& graph);
 /// Whether all products of the region can run on the device's matrix cores: f16 operands, f32 sums.
 bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const DeviceCaps& caps);
 
-/// Rows and widths of tiles in a row program on matrix cores are multiples of this.
+/// Rows and widths of tiles in a fused network on matrix cores are multiples of this.
 inline int64_t matrix_edge(const DeviceCaps& caps) {
     return std::max({caps.matrix.m, caps.matrix.n, caps.matrix.k});
 }
@@ -55,17 +55,17 @@ inline int64_t matrix_edge(const DeviceCaps& caps) {
 // those for addresses and for what a product loads, and all.
 inline constexpr int kRegisterSubgroups = 8, kOtherRowRegisters = 40, kMostRowRegisters = 240;
 
-/// Whether a row program could keep rows in registers, and they are so many that it should.
+/// Whether a fused network could keep rows in registers, and they are so many that it should.
 bool may_keep_in_registers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
                            const DeviceCaps& caps);
 
-/// Whether a row program that keeps rows in shared memory would have enough of them in a workgroup
+/// Whether a fused network that keeps rows in shared memory would have enough of them in a workgroup
 /// to be worth while.
 /// Errors: kUnsupported telling what would fit.
 Status check_shared_rows(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,
                          const DeviceCaps& caps);
 
-/// Whether the layers of a region are narrow enough for a row program, which reads all weights in
+/// Whether the layers of a region are narrow enough for a fused network, which reads all weights in
 /// every workgroup, and whether its rows may stay in registers or enough of them fit shared memory.
 /// Errors: kUnsupported naming the layer, or what would fit.
 Status check_row_layers(const Graph& graph, const RowRegion& region, uint64_t rows_capacity,

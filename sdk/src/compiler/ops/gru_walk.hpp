@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // A GRU's way through the steps of a window, as GLSL: of a kernel of its own (gru.ops.cpp), or of one
-// stage of a row program (compiler/codegen/row_stage_walk.cpp, as a body).  See shaders/recurrent.
+// stage of a fused network (compiler/codegen/fused_network/stage_walk.cpp, as a body).  See shaders/recurrent.
 
 #pragma once
 

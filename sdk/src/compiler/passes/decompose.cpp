@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "compiler/ir/own_kernel.hpp"
+#include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/passes/pass.hpp"
@@ -23,7 +23,7 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
     // Of custom kernels with a decomposition CPUs have those alone that write in place.
     if (is_cpu(options.caps)) return !node.op->writes_in_place;
-    return !own_kernel_of(graph, node, options.caps, options.rows_capacity);
+    return !custom_kernel_of(graph, node, options.caps, options.rows_capacity);
 }
 
 /// assign(state, scatter_nd(state, indices, rows)) as rows written in place, where it is that.

@@ -18,8 +18,8 @@ namespace hearth {
 struct PassOptions {
     uint64_t rows_capacity = 1;
     DeviceCaps caps = {};
-    bool row_programs = true;  ///< whether code generation will try them
-    bool any_operands = true;  ///< whether a kernel may have more than push constants hold
+    bool fused_networks = true;  ///< whether code generation will try them
+    bool any_operands = true;    ///< whether a kernel may have more than push constants hold
     Precision precision = Precision::kF32;
 };
 
@@ -66,8 +66,9 @@ Result<Graph> share_common(const Graph& graph, const PassOptions& options = {});
 /// The graph with values computed again for their late readers instead of kept, until the estimated
 /// scratch memory is at most `budget_bytes` or nothing more is to be gained.  Not among passes():
 /// it comes last, and only where there is a budget.  See recompute.cpp.
-Result<Graph> recompute(const Graph& graph, uint64_t budget_bytes, const PassOptions& options = {});
-/// What `recompute` takes the scratch memory of a graph to be.
+Result<Graph> rematerialize(const Graph& graph, uint64_t budget_bytes,
+                            const PassOptions& options = {});
+/// What `rematerialize` takes the scratch memory of a graph to be.
 uint64_t estimated_scratch_bytes(const Graph& graph, const PassOptions& options = {});
 
 }  // namespace hearth

@@ -7,7 +7,7 @@
 // Whatever scales all gradients by one number (clipping by the global norm, a loss scale) waits for
 // a fold of all of them: sums of each gradient, then a sum of those, two dispatches between making
 // gradients and using them.  Here each gradient is folded in blocks, which the kernel that makes it
-// can do behind its last step (compiler/codegen/numbers.cpp), and all blocks of all gradients in one fold,
+// can do behind its last step (compiler/codegen/replicated_scalars.cpp), and all blocks of all gradients in one fold,
 // short enough for every workgroup that needs the number to do it itself.
 
 #include "compiler/ir/rewrite.hpp"
@@ -153,7 +153,7 @@ Tensor in_blocks(const Tensor& x, Fold fold) {
 
 Result<Graph> split_norms(const Graph& graph, const PassOptions& options) {
     if (!options.any_operands || is_cpu(options.caps)) return graph;
-    const NormFinder norms(graph, options.row_programs);
+    const NormFinder norms(graph, options.fused_networks);
     std::map<ValueId, Tensor> now;
     return rewrite(
         graph,

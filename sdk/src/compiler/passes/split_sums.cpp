@@ -106,7 +106,7 @@ int64_t matrix_granule_for(int64_t rows, const DeviceCaps& caps) {
 
 /// The tensors of a region that products read rounded to f16.  Whatever else reads such a tensor
 /// once a product has, on the way back above all, reads the rounded one too: of the two, that is the
-/// one a row program on matrix cores then keeps (mixed precision keeps activations in f16).
+/// one a fused network on matrix cores then keeps (mixed precision keeps activations in f16).
 class RoundedRows {
   public:
     RoundedRows(const Graph& graph, const RowRegion& region) : graph_(graph), region_(region) {}
@@ -160,7 +160,7 @@ class RoundedRows {
 
 Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
-    if (!options.row_programs) return graph;
+    if (!options.fused_networks) return graph;
     const RowRegion region = find_row_region(graph);
     if (region.empty() ||
         !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
@@ -200,9 +200,9 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
     const auto rows = static_cast<int64_t>(options.rows_capacity);
-    // What will run within a row program is not worth cutting.
+    // What will run within a fused network is not worth cutting.
     RowRegion region;
-    if (options.row_programs) region = find_row_region(graph);
+    if (options.fused_networks) region = find_row_region(graph);
     if (!region.empty() &&
         !check_row_layers(graph, region, options.rows_capacity, options.caps).ok())
         region = {};

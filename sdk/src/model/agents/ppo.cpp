@@ -561,7 +561,7 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const ActionDistribution p = distribution(trace, "actor", features_of("actor", 0), mask);
     const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
 
-    // The same three numbers for each sample: a row program reads them as it reads samples.
+    // The same three numbers for each sample: a fused network reads them as it reads samples.
     const Tensor item = gather(minibatches(trace), rows * 0.0 + cursor(trace));
     const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
     const Tensor share = weight / item_column(0);

@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Element-wise kernels.  On a GPU a thread takes some elements that follow each other in memory, so
+// that each operand is read and written 16 bytes at a time: also operands that are broadcast, or
+// whose axes are in another order, where neighbours still read neighbours (index_analysis.hpp).
+
+#include "compiler/codegen/group_expressions.hpp"
+#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/index_analysis.hpp"
+#include "compiler/codegen/known_ranges.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace hearth {
+
+namespace {
+
+class ElementwiseKernel {
+  public:
+    ElementwiseKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                      const LowerOptions& options, Body& body)
+        : graph_(graph),
+          group_(group),
+          inlined_(inlined),
+          options_(options),
+          body_(body),
+          operand_(operands_of(graph, options, body)),
+          expressions_(graph, group, inlined),
+          arena_(expressions_.arena()),
+          writer_(body, arena_, operand_) {}
+
+    KernelPart run(Expr workgroup) {
+        KernelPart part;
+        element_ = arena_.variable(ScalarType::kI32);
+        first_ = arena_.variable(ScalarType::kI32);
+        define_replicated_scalars(graph_, group_, expressions_, writer_, body_);
+        for (ValueId v : group_.stores) contents_.push_back(expressions_.read(v, {element_, {}}));
+        if (is_cpu(options_.caps)) return loop_over_stretch(workgroup);
+        choose_width();
+        const Dim count = group_.space.element_count();
+        const uint64_t most = uint64_t{kPartThreads} * width_ * options_.caps.max_workgroup_count_x;
+        const uint32_t each = items_each(count, options_.rows_capacity, most);
+        const Expr total = count_of(count, body_);
+        const Expr thread = workgroup * kPartThreads + body_.invocation();
+        const Expr start = width_ == 1 ? thread : thread * width_;
+        part.replicated_scalars = replicated_scalar_functions(
+            graph_, group_.replicated_scalars, inlined_, options_, kPartThreads, body_);
+        const bool loads_first = width_ == 1 && each == 1 && !group_.replicated_scalars.empty();
+        Expr i;
+        if (loads_first) {
+            i = load_ahead_of(part.replicated_scalars, start, total);
+            part.numbers.clear();
+        } else if (each == 1) {
+            i = writer_.let("i", start);
+            writer_.if_(i >= total);
+            writer_.leave();
+            writer_.end();
+        } else {
+            i = writer_.for_(
+                "i", start, [&](Expr at) { return at < total; },
+                body_.workgroups() * (kPartThreads * width_));
+        }
+        if (width_ == 1)
+            store_one(i);
+        else
+            store_vector(i, total, each > 1);
+        if (each > 1 || loads_first) writer_.end();
+        part.statements = writer_.take();
+        part.can_be_part = each == 1;
+        part.is_elementwise = elementwise_buffers(arena_, operand_values(body_), element_);
+        // One thread reads all before it stores anything.
+        if (count == Dim(1)) part.is_elementwise.assign(body_.buffers.size(), true);
+        note_replicated_scalar_loads(graph_, group_, inlined_, body_, part.is_elementwise);
+        part.threads = kPartThreads;
+        part.grid = {work_of(count), kPartThreads * width_ * each};
+        part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
+        return part;
+    }
+
+  private:
+    /// For CPUs: a workgroup is one invocation with a loop, which compilers make vectors of.
+    KernelPart loop_over_stretch(Expr workgroup) {
+        constexpr int64_t kStretch = 1024;  // elements: enough to be worth a call
+        const Dim count = group_.space.element_count();
+        const int64_t line = line_length();
+        const int64_t each = line == 0 ? kStretch : std::max<int64_t>(kStretch / line, 1);
+        const Expr all = line == 0 ? count_of(count, body_)
+                                   : count_of(Dim(count.count / line, count.per_row), body_);
+        const Expr first = writer_.let("first", workgroup * each);
+        const Expr end = writer_.let("end", body_.operation(ScalarOp::kMin, first + each, all));
+        const Expr i =
+            writer_.for_(line == 0 ? "i" : "line", first, [&](Expr at) { return at < end; });
+        if (line == 0)
+            store_one(i);
+        else
+            store_line(i, line);
+        writer_.end();
+        KernelPart part;
+        part.statements = writer_.take();
+        part.is_elementwise = elementwise_buffers(arena_, operand_values(body_), element_);
+        part.threads = 1;
+        part.grid = {work_of(count), static_cast<uint32_t>(line == 0 ? each : each * line)};
+        part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
+        return part;
+    }
+
+    /// So many elements that lie side by side share all coordinates but what is left of the last one by division; 0
+    /// where nothing is divided, or elements share nothing.
+    int64_t line_length() {
+        constexpr int64_t kLeast = 4, kMost = 1 << 14;
+        // Of a quotient of the element: by how much it is divided.
+        std::unordered_map<uint32_t, int64_t> divided{{element_.id, 1}};
+        std::vector<int64_t> lengths;
+        for (const Scalar part : parts_of(arena_, contents_)) {  // operands first
+            const ScalarNode& node = part.node();
+            if (node.op != ScalarOp::kDiv && node.op != ScalarOp::kMod) continue;
+            const auto a = divided.find(node.a);
+            const Scalar by{&arena_, node.b};
+            if (a == divided.end()) continue;
+            if (!by.is_const()) return 0;
+            const int64_t length = a->second * static_cast<int64_t>(by.const_value());
+            lengths.push_back(length);
+            divided[part.id] = node.op == ScalarOp::kDiv ? length : a->second;
+        }
+        if (lengths.empty()) return 0;
+        const int64_t least = *std::min_element(lengths.begin(), lengths.end());
+        const auto fits = [&](int64_t length) { return length % least == 0; };
+        if (least < kLeast || least > kMost || !std::all_of(lengths.begin(), lengths.end(), fits) ||
+            !fits(group_.space.element_count().count))
+            return 0;
+        return least;
+    }
+
+    /// The elements of a line; those apart at whose places comparisons, as with borders, have other results.
+    void store_line(Expr line, int64_t length) {
+        const Scalar line_index = arena_.variable(ScalarType::kI32);
+        writer_.bind(line_index, line);
+        const auto most_lines =
+            group_.space.element_count().at(static_cast<int64_t>(options_.rows_capacity)) / length;
+        const auto known_in = [&](Scalar place, IndexRange range) {
+            KnownRanges known(arena_);
+            known.set(line_index, {0, std::max<int64_t>(most_lines - 1, 0)});
+            known.set(place, range);
+            known.replace(element_, line_index * arena_.index(length) + place);
+            return known;
+        };
+        const Scalar place = arena_.variable(ScalarType::kI32);
+        KnownRanges everywhere = known_in(place, {0, length - 1});
+        IndexRange middle{0, length - 1};
+        for (Scalar content : contents_) {
+            const IndexRange part = everywhere.undisturbed(content, place, length);
+            middle = {std::max(middle.first, part.first), std::min(middle.last, part.last)};
+        }
+        for (const IndexRange part :
+             {IndexRange{0, middle.first - 1}, middle, IndexRange{middle.last + 1, length - 1}}) {
+            if (part.first > part.last) continue;
+            const Scalar at = arena_.variable(ScalarType::kI32);
+            KnownRanges known = known_in(at, part);
+            const Expr j = writer_.for_("j", body_.index(part.first), [&](Expr counter) {
+                return counter < body_.index(part.last + 1);
+            });
+            writer_.bind(at, j);
+            writer_.bind(element_, writer_.let("i", line * length + j));
+            std::vector<Expr> contents;
+            for (Scalar content : contents_)
+                contents.push_back(writer_.emit(known.simplified(content)));
+            for (size_t s = 0; s < contents.size(); ++s)
+                writer_.store(operand_(group_.stores[s]), writer_.emit(element_), contents[s]);
+            writer_.end();
+        }
+    }
+
+    uint32_t held_bytes(ValueId v) const {
+        return size_bytes(device_dtype(graph_.values[v].dtype, options_.caps.narrow_storage()));
+    }
+
+    /// Four elements, or eight if all are of two bytes; one where there would be too few threads.
+    void choose_width() {
+        // Some for each core of a large GPU; of a CPU, a few workgroups.
+        const uint64_t enough_threads = is_software(options_.caps) ? 1024 : 32768;
+        uint32_t widest = 0;
+        for (ValueId v : group_.stores) widest = std::max(widest, held_bytes(v));
+        for (Scalar load : loads_in(arena_, contents_))
+            if (load.node().a == element_.id)
+                widest = std::max(widest, held_bytes(load.node().bits));
+        if (widest != 2 && widest != 4) return;
+        const uint32_t width = widest == 2 ? 8 : 4;
+        const uint64_t count = work_of(group_.space.element_count()).at(options_.rows_capacity);
+        if (count >= width * enough_threads) width_ = width;
+    }
+
+    /// Loads what it can of element i before all threads work out numbers, which wait for memory too;
+    /// opens the scope in which the element is stored.
+    Expr load_ahead_of(std::span<const uint32_t> numbers, Expr start, Expr total) {
+        const Expr mine = writer_.let("mine", start);
+        const Expr i = writer_.let("i", body_.operation(ScalarOp::kMin, mine, total - 1));
+        writer_.bind(element_, i);
+        for (Scalar load : loads_in(arena_, contents_))
+            if (load.node().a == element_.id || Scalar{&arena_, load.node().a}.is_const())
+                (void)writer_.emit(load);
+        for (const uint32_t function : numbers) writer_.call(function);
+        writer_.if_(mine < total);
+        return i;
+    }
+
+    /// All of one element.
+    void store_one(Expr at) {
+        writer_.bind(element_, at);
+        store_all(writer_, operand_, expressions_, group_.stores, {element_, {}}, element_);
+    }
+
+    /// Stores elements i to i + width - 1; the last ones of all one by one.
+    void store_vector(Expr i, Expr total, bool is_looped) {
+        const Dim count = group_.space.element_count();
+        if (count.count % width_ != 0) {
+            writer_.if_(i + width_ > total);
+            store_one(writer_.for_("e", i, [&](Expr e) { return e < total; }));
+            writer_.end();
+            is_looped ? writer_.next_turn() : writer_.leave();
+            writer_.end();
+        }
+        writer_.bind(first_, i);
+        const std::vector<Known> known = load_ahead();
+        std::vector<Expr> results;
+        for (size_t s = 0; s < contents_.size(); ++s)
+            results.push_back(
+                writer_.declare_array("result" + std::to_string(s), contents_[s].type(), width_));
+        const Expr lane = writer_.unrolled_for_("lane", width_);
+        writer_.bind(element_, writer_.let("e", i + lane));
+        for (const Known& k : known)
+            writer_.define(k.load, k.is_vector ? body_.element(k.as, lane) : k.as);
+        for (size_t s = 0; s < contents_.size(); ++s) {
+            const Expr content = writer_.emit(contents_[s]);
+            writer_.assign(body_.element(results[s], lane), content);
+        }
+        writer_.end();
+        for (size_t s = 0; s < contents_.size(); ++s) store_result(group_.stores[s], i, results[s]);
+    }
+
+    /// A load that is done for all elements at once: what it is for each of them, or a vector of
+    /// which each has one.
+    struct Known {
+        Scalar load;
+        Expr as;
+        bool is_vector = false;
+    };
+
+    std::vector<Known> load_ahead() {
+        const IndexAnalysis analysis(arena_, element_, first_, width_);
+        std::vector<Known> known;
+        for (Scalar load : loads_in(arena_, contents_)) {
+            const ScalarNode node = load.node();
+            const Scalar index{&arena_, node.a};
+            if (!analysis.is_of_element(index)) continue;
+            const std::optional<int> step = analysis.step(index);
+            if (step == 0)
+                known.push_back({load, writer_.emit(analysis.at_first(load))});
+            else if (step == 1 && analysis.is_aligned(index) && is_vector(node.bits))
+                known.push_back({load, vector_load(node.bits, analysis.at_first(index)), true});
+        }
+        return known;
+    }
+
+    /// Whether so many elements of the buffer are 8 or 16 bytes of memory.
+    bool is_vector(ValueId v) const {
+        const uint32_t bytes = width_ * held_bytes(v);
+        return held_bytes(v) > 1 && (bytes == 8 || bytes == 16);
+    }
+
+    Expr vector_load(ValueId v, Scalar index) {
+        const std::string name = "words" + std::to_string(vectors_++);
+        const uint32_t buffer = operand_(v);
+        return writer_.load_vector(name, buffer, writer_.emit(index), width_);
+    }
+
+    void store_result(ValueId v, Expr i, Expr values) {
+        if (is_vector(v)) return writer_.store_vector(operand_(v), i, values);
+        for (uint32_t lane = 0; lane < width_; ++lane)
+            writer_.store(operand_(v), i + lane, body_.element(values, body_.index(lane)));
+    }
+
+    const Graph& graph_;
+    const Group& group_;
+    const std::vector<bool>& inlined_;
+    const LowerOptions& options_;
+    Body& body_;
+    KernelWriter::Operand operand_;
+    GroupExpressions expressions_;
+    ScalarArena& arena_;
+    KernelWriter writer_;
+    Scalar element_, first_;
+    std::vector<Scalar> contents_;
+    uint32_t width_ = 1;
+    int vectors_ = 0;
+};
+
+}  // namespace
+
+KernelPart elementwise_part(const Graph& graph, const Group& group,
+                            const std::vector<bool>& inlined, const LowerOptions& options,
+                            Body& body, Expr workgroup) {
+    return ElementwiseKernel(graph, group, inlined, options, body).run(workgroup);
+}
+
+}  // namespace hearth

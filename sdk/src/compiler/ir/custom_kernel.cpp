@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include "compiler/ir/custom_kernel.hpp"
+
+namespace hearth {
+
+std::optional<KernelText> custom_kernel_of(const Graph& graph, const Node& node,
+                                           const DeviceCaps& caps, uint64_t rows_capacity,
+                                           std::string_view variant) {
+    std::vector<TensorType> inputs, outputs;
+    for (ValueId v : node.inputs) inputs.push_back({graph.value(v).dtype, graph.value(v).shape});
+    for (ValueId v : node.outputs) outputs.push_back({graph.value(v).dtype, graph.value(v).shape});
+    return node.op->kernel({node.attrs, inputs, outputs, caps, rows_capacity, variant});
+}
+
+}  // namespace hearth

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#pragma once
+
+#include "compiler/ir/graph.hpp"
+
+#include <hearth/op/op_def.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace hearth {
+
+/// What the kernel rule of a node's operator (class kKernel) says; nothing if it declines.
+/// variant  KernelRuleCall::variant.
+std::optional<KernelText> custom_kernel_of(const Graph& graph, const Node& node,
+                                           const DeviceCaps& caps, uint64_t rows_capacity,
+                                           std::string_view variant = {});
+
+}  // namespace hearth

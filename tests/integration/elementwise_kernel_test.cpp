@@ -1,0 +1,251 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Element-wise kernels that take some elements at once compute what the reference does: operands
+// that follow each other in memory, are broadcast or lie in another order, of any type, and counts
+// that no vector divides.
+
+#include "compiler/driver/compile.hpp"
+#include "compiler/interpreter/interpreter.hpp"
+#include "support/vulkan_fixture.hpp"
+
+#include <hearth/core/philox.hpp>
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+#include <standalone/program_runner.hpp>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <string>
+
+namespace hearth::test {
+namespace {
+
+constexpr int64_t kRowCount = 1031, kCapacity = 1100;
+
+/// Builds a graph; its inputs are random.
+struct MapCase {
+    const char* name;
+    int width;  ///< elements that a thread takes at once
+    void (*build)(Trace& trace);
+};
+
+Tensor input(Trace& trace, const char* name, const Shape& shape, DType dtype = DType::kF32) {
+    return trace.input(name, shape, dtype);
+}
+
+const MapCase kCases[] = {
+    {"SameShape", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 8}), y = input(t, "y", {kRows, 8});
+         t.output("sum", tanh(x) + y * 2.0);
+         t.output("difference", x - y);
+     }},
+    {"OddCount", 4,
+     [](Trace& t) {
+         t.output("y", square(input(t, "x", {kRows, 5})) + 1.0);
+     }},
+    {"OddFixedCount", 4, [](Trace& t) { t.output("y", exp(input(t, "x", {4099}))); }},
+    {"BiasAlongTheLastAxis", 4,
+     [](Trace& t) {
+         t.output("y", relu(input(t, "x", {kRows, 12}) + input(t, "bias", {12})));
+     }},
+    {"BiasOfAnOddWidth", 4,
+     [](Trace& t) {
+         t.output("y", relu(input(t, "x", {kRows, 7}) + input(t, "bias", {7})));
+     }},
+    {"OneNumberForEachRow", 4,
+     [](Trace& t) {
+         t.output("y", input(t, "x", {kRows, 16}) * input(t, "scale", {kRows, 1}));
+     }},
+    {"ChannelsOfImages", 4,
+     [](Trace& t) {
+         t.output("y", input(t, "x", {2, 6, 24, 20}) * input(t, "scale", {6, 1, 1}) +
+                           input(t, "bias", {6, 1, 1}));
+     }},
+    {"HeadsInAnotherOrder", 4,
+     [](Trace& t) {
+         const Tensor x = reshape(input(t, "x", {3, 16, 96}), {3, 16, 8, 12});
+         t.output("y", transpose(x, {0, 2, 1, 3}) * input(t, "scale", {8, 16, 12}));
+     }},
+    {"Flipped", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {64, 68});
+         t.output("y", transpose(reshape(x, {68, 64}), {1, 0}) + flip(x, {0, 1}));
+     }},
+    {"PartsSideBySide", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 6}), y = input(t, "y", {kRows, 3});
+         t.output("y", concat({x, y}, 1) + input(t, "z", {kRows, 9}));
+     }},
+    {"SlicesOffTheGrid", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 21});
+         t.output("y", slice(x, 1, 1, 9) * slice(x, 1, 12, 20));
+     }},
+    {"Halves", 8,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 8}, DType::kF16);
+         t.output("y", x * 3.0 + input(t, "bias", {8}, DType::kF16));
+     }},
+    {"HalvesOfAnOddCount", 8,
+     [](Trace& t) {
+         t.output("y", input(t, "x", {kRows, 9}, DType::kF16) * 0.25);
+     }},
+    {"HalvesAndFloats", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 10}, DType::kF16);
+         t.output("y", cast(x, DType::kF32) + input(t, "z", {kRows, 10}));
+         t.output("half", x * 0.5);
+     }},
+    {"BrainFloats", 8,
+     [](Trace& t) {
+         t.output("y", input(t, "x", {kRows, 11}, DType::kBF16) * 1.5);
+     }},
+    {"Integers", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 6}, DType::kI32);
+         const Tensor y = input(t, "y", {kRows, 6}, DType::kI16);
+         t.output("y", x + cast(y, DType::kI32));
+         t.output("short", y + y);
+         t.output("unsigned", cast(y, DType::kU16));
+     }},
+    {"Bools", 4,
+     [](Trace& t) {
+         const Tensor x = input(t, "x", {kRows, 6}), b = input(t, "b", {kRows, 6}, DType::kBool);
+         t.output("y", where(b, x, -x));
+         t.output("is_more", logical_and(greater(x, 0.25), b));
+     }},
+};
+
+HostTensor random_input(const Shape& shape, DType dtype, uint64_t key) {
+    HostTensor t(dtype, shape);
+    for (int64_t i = 0; i < t.element_count(); ++i) {
+        const double u = uniform_from_bits(philox_bits(key, 0, static_cast<uint32_t>(i)));
+        t.set(i, dtype == DType::kBool
+                     ? std::floor(2 * u)
+                     : (is_floating(dtype) ? 2 * u - 1 : std::floor(200 * u) - 90));
+    }
+    if (is_floating(dtype)) {
+        t.set(3, INFINITY);
+        t.set(t.element_count() - 1, NAN);
+    }
+    return t;
+}
+
+class ElementwiseKernel : public VulkanTest, public testing::WithParamInterface<MapCase> {};
+
+TEST_P(ElementwiseKernel, EqualsTheReference) {
+    Trace trace("run");
+    GetParam().build(trace);
+    Graph graph = trace.finish().value();
+    NamedTensors inputs;
+    for (ValueId v : graph.inputs) {
+        const Value& value = graph.value(v);
+        inputs.emplace(value.name,
+                       random_input(value.shape.at(kRowCount), value.dtype, inputs.size() + 1));
+    }
+    NamedTensors weights;
+    const auto expected = interpret(graph, inputs, weights, kRowCount);
+    ASSERT_TRUE(expected.ok()) << expected.status().message();
+
+    CompileOptions options{.caps = device().caps().value(),
+                           .rows_capacity = kCapacity,
+                           .fused_networks = FusedNetworks::kNever};
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    // Of a device with few threads, so that small tensors will do.
+    options.caps.subgroup_size = 8;
+    options.caps.is_software = true;
+    const auto compiled = compile_graphs({graph}, options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const bool has_halves = options.caps.narrow_storage().bits16;
+    const std::string loop = "lane < " + std::to_string(has_halves ? GetParam().width : 4) + ";";
+    EXPECT_TRUE(std::ranges::any_of(compiled->program.kernels, [&](const Kernel& kernel) {
+        return kernel.source.find(loop) != std::string::npos;
+    }));
+    const auto runner =
+        standalone::ProgramRunner::create(device(), save_program(compiled->program));
+    ASSERT_TRUE(runner.ok()) << runner.status().message();
+    const auto found = (*runner)->run("run", kRowCount, inputs);
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (const auto& [name, value] : *expected)
+        for (int64_t i = 0; i < value.element_count(); ++i) {
+            const double wanted = value.get(i), is = found->at(name).get(i);
+            if (std::isnan(wanted))
+                ASSERT_TRUE(std::isnan(is)) << name << " " << i;
+            else if (std::isinf(wanted))
+                ASSERT_EQ(is, wanted) << name << " " << i;
+            else  // one rounding apart at most
+                ASSERT_NEAR(is, wanted,
+                            (value.dtype() == DType::kBF16  ? 0x1p-7
+                             : value.dtype() == DType::kF16 ? 0x1p-10
+                                                            : 1e-6) *
+                                (1 + std::abs(wanted)))
+                    << name << " " << i;
+        }
+}
+
+INSTANTIATE_TEST_SUITE_P(Maps, ElementwiseKernel, testing::ValuesIn(kCases),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+class FloatsOnADevice : public VulkanTest {};
+
+/// Division on a GPU may be a unit off; a remainder of it would then be the divisor instead of zero.
+TEST_F(FloatsOnADevice, HaveExactRemainders) {
+    std::vector<float> a, b;
+    const auto add = [&](float x, float y) {
+        a.insert(a.end(), {x, -x, x, -x});
+        b.insert(b.end(), {y, y, -y, -y});
+    };
+    for (int i = 1; i <= 60; ++i)
+        for (int j = 1; j <= 60; ++j) {
+            const auto part = static_cast<float>(j) * 0x1p-7f;
+            add(static_cast<float>(i) * part, part);  // 0
+            add(static_cast<float>(i) + part, static_cast<float>(j) / 3);
+            add(static_cast<float>(i) * 1e10f,
+                static_cast<float>(j));  // a quotient that no float holds
+        }
+    add(5, INFINITY);
+    add(INFINITY, 5);
+    add(5, 0);
+    add(0, 5);
+    add(NAN, 5);
+    add(FLT_MAX, 3);
+    const auto count = static_cast<int64_t>(a.size());
+    Trace trace("run");
+    const Tensor x = trace.input("x", {count}), y = trace.input("y", {count});
+    trace.output("fmod", fmod(x, y));
+    trace.output("mod", mod(x, y));
+    const auto of = [&](const std::vector<float>& v) {
+        return HostTensor::of({count}, std::vector<double>(v.begin(), v.end()));
+    };
+    CompileOptions options{.caps = device().caps().value()};
+    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+        options.binding_model = BindingModel::kDescriptor;
+    const auto compiled = compile_graphs({trace.finish().value()}, options);
+    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+    const auto runner =
+        standalone::ProgramRunner::create(device(), save_program(compiled->program));
+    ASSERT_TRUE(runner.ok()) << runner.status().message();
+    const auto results = (*runner)->run("run", 1, {{"x", of(a)}, {"y", of(b)}});
+    ASSERT_TRUE(results.ok()) << results.status().message();
+    const HostTensor &truncated = results->at("fmod"), &floored = results->at("mod");
+    for (int64_t i = 0; i < count; ++i) {
+        const float p = a[static_cast<size_t>(i)], q = b[static_cast<size_t>(i)];
+        const float rest = std::fmod(p, q);
+        const float with_sign_of_q = rest != 0 && (rest < 0) != (q < 0) ? rest + q : rest;
+        if (std::isnan(rest)) {
+            ASSERT_TRUE(std::isnan(truncated.get(i)) && std::isnan(floored.get(i)))
+                << p << " mod " << q;
+            continue;
+        }
+        ASSERT_EQ(truncated.get(i), static_cast<double>(rest)) << p << " mod " << q;
+        ASSERT_EQ(floored.get(i), static_cast<double>(with_sign_of_q)) << p << " mod " << q;
+    }
+}
+
+}  // namespace
+}  // namespace hearth::test
