@@ -46,7 +46,7 @@ class PartsWriter {
     /// Writes functions, and the statements that choose among them.
     void write() {
         const Expr workgroup = writer_.let("group", body_.workgroup());
-        share_numbers();
+        share_replicated_scalars();
         std::vector<std::vector<size_t>> classes;  // of parts that are alike
         std::map<std::vector<uint64_t>, size_t> known;
         for (size_t p = 0; p < parts_.size(); ++p) {
@@ -67,13 +67,13 @@ class PartsWriter {
   private:
     struct Part {
         Expr group;
-        std::vector<uint32_t> numbers;
+        std::vector<uint32_t> replicated_scalars;
         std::vector<Statement> statements;
         uint64_t groups = 0;
     };
 
     /// Calls what most workgroups work out first ahead of the choice; the rest in the parts.
-    void share_numbers() {
+    void share_replicated_scalars() {
         std::vector<uint32_t> order;
         std::map<uint32_t, uint64_t> callers;
         uint64_t all = 0;

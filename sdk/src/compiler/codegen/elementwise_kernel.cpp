@@ -51,7 +51,7 @@ class ElementwiseKernel {
         Expr i;
         if (loads_first) {
             i = load_ahead_of(part.replicated_scalars, start, total);
-            part.numbers.clear();
+            part.replicated_scalars.clear();
         } else if (each == 1) {
             i = writer_.let("i", start);
             writer_.if_(i >= total);

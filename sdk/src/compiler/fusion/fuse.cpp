@@ -694,7 +694,7 @@ bool is_block_fold(const Node& node) {
 }
 
 const Group* Group::number(ValueId v) const {
-    for (const std::shared_ptr<const Group>& g : numbers)
+    for (const std::shared_ptr<const Group>& g : replicated_scalars)
         if (std::find(g->stores.begin(), g->stores.end(), v) != g->stores.end()) return g.get();
     return nullptr;
 }

@@ -33,8 +33,9 @@ NetworkFrame::NetworkFrame(const Graph& graph_in, const RowRegion& region_in, Ne
     for (const NetworkStage& stage : plan.stages) {
         if (stage.group == nullptr) continue;
         for (const std::shared_ptr<const Group>& number : stage.group->replicated_scalars)
-            if (std::find(numbers.begin(), numbers.end(), number) == numbers.end())
-                numbers.push_back(number);
+            if (std::find(replicated_scalars.begin(), replicated_scalars.end(), number) ==
+                replicated_scalars.end())
+                replicated_scalars.push_back(number);
         for (const ValueId v : stage.group->stores) is_made[v] = true;
     }
     body->threads = static_cast<uint32_t>(plan.threads);
