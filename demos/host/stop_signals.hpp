@@ -7,8 +7,8 @@
 
 namespace hearth::demo {
 
-/// While one of these lives, SIGINT, SIGTERM and SIGHUP are noted; the same signal a second time ends
-/// the program at once.  A signal that is ignored (nohup, a shell's background) stays so.  Writing to
+/// While one of these lives, SIGINT, SIGTERM and SIGHUP are noted; one that comes more than half a second after the
+/// first ends the program at once.  A signal that is ignored (nohup, a shell's background) stays so.  Writing to
 /// a pipe that nobody reads is an error and no longer the end.
 ///
 /// Threads: at most one at a time, made before other threads.

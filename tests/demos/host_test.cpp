@@ -3,15 +3,20 @@
 
 #include "host/host.hpp"
 
+#include "host/stop_signals.hpp"
+
 #include <gtest/gtest.h>
 #include <stb_image.h>
 
 #include <array>
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <thread>
 
 namespace hearth::demo {
 namespace {
@@ -162,6 +167,26 @@ TEST_F(DemoHost, APictureOfItsOwnSizeCanBeWrittenBesideTheFrames) {
     const std::array<uint8_t, 3> green = {0, 200, 100};
     EXPECT_EQ(picture.at(100, 50), green);
     EXPECT_NE(picture.at(30, 50), green);
+}
+
+// As timeout(1) sends it: to the process, and to its group.
+TEST(StopSignals, TwoAtOnceAreOneWish) {
+    const StopSignals signals;
+    std::raise(SIGTERM);
+    std::raise(SIGTERM);
+    EXPECT_EQ(StopSignals::received(), SIGTERM);
+    std::raise(SIGINT);
+    EXPECT_EQ(StopSignals::received(), SIGTERM) << "the first one counts";
+}
+
+TEST(StopSignals, ALaterOneEndsTheProgram) {
+    const auto insist = [] {
+        const StopSignals signals;
+        std::raise(SIGTERM);
+        std::this_thread::sleep_for(std::chrono::milliseconds(600));
+        std::raise(SIGTERM);
+    };
+    EXPECT_EXIT(insist(), ::testing::KilledBySignal(SIGTERM), "");
 }
 
 }  // namespace
