@@ -423,7 +423,6 @@ Status Game::finish() {
     if (submitted_frames_ > 0)
         r.record_us = 1e6 * record_seconds_ / static_cast<double>(submitted_frames_);
     Status status = submitted_frames_ > 0 ? finish_on_device() : Status();
-    r.learning_steps = play_->learning_steps();
     const demo::Guest& guest = play_->mind().guest();
     r.cpu_allocations = guest.frame_path_cpu_allocations();
     r.device_allocations = guest.frame_path_device_allocations();
@@ -451,6 +450,7 @@ Status Game::finish_on_device() {
         save_brain(std::move(brain));
     }
     HEARTH_ASSIGN(result_.weights_hash, play_->mind().weights_hash(last_serial_));
+    result_.learning_steps = play_->learning_steps();  // all have arrived, and the picture tells
     if (options_.screenshots.empty()) return {};
     return host_->write_picture({1080, 540}, options_.screenshots + "/" + kCurvePicture,
                                 [&] { draw_learning_curve(result_, host_->ui()); });

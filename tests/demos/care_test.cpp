@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <stb_image.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -288,6 +289,35 @@ TEST_F(DemoCare, ASignalSavesWhatWasLearnedAndEndsTheLog) {
         fs::remove_all(root_ / "run");
         fs::create_directories(root_ / "run");
     }
+}
+
+/// What the picture of the learning curve says under its heading: driver, seed, steps.
+std::vector<uint8_t> curve_subtitle(const std::string& pictures) {
+    constexpr int kTop = 40, kBottom = 64;  // rows
+    int width = 0, height = 0, channels = 0;
+    stbi_uc* const pixels =
+        stbi_load((pictures + "/learning_curve.png").c_str(), &width, &height, &channels, 1);
+    std::vector<uint8_t> rows;
+    if (pixels != nullptr && height > kBottom)
+        rows.assign(pixels + kTop * width, pixels + kBottom * width);
+    stbi_image_free(pixels);
+    return rows;
+}
+
+// It always said "0 steps".
+TEST_F(DemoCare, ThePictureOfTheCurveTellsHowOftenItLearned) {
+    const auto subtitle = [&](const char* learn) {
+        const std::string pictures = path(std::string("run/learn_") + learn);
+        fs::create_directories(pictures);
+        Process process("ghost_lap", race({"--learn", learn, "--screenshots", pictures}, "420"),
+                        here());
+        EXPECT_EQ(process.wait(300s), 1) << process.text();  // too short a race to win
+        return curve_subtitle(pictures);
+    };
+    const std::vector<uint8_t> nothing = subtitle("off");
+    ASSERT_FALSE(nothing.empty());
+    EXPECT_EQ(nothing, subtitle("off"));
+    EXPECT_NE(nothing, subtitle("on"));
 }
 
 TEST_F(DemoCare, ASignalWhileItStartsEndsItWithoutTouchingTheBrain) {
