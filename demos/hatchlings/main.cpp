@@ -102,6 +102,8 @@ Status read_weights(const std::string& name, NamedTensors& out) {
     return {};
 }
 
+constexpr size_t kMostNamed = 64;
+
 class Game final : public demo::Game {
   public:
     static Result<std::unique_ptr<demo::Game>> create(const GameOptions& options);
@@ -158,6 +160,9 @@ class Game final : public demo::Game {
     Outcome result_;
     demo::Cost mind_ms_, frame_ms_, period_ms_;
     std::chrono::steady_clock::time_point last_frame_ = std::chrono::steady_clock::now();
+    /// Frames at which learning was found to have taken longer than its budget, with the GPU time of all thinking.
+    std::vector<std::string> over_budget_;
+    uint64_t learn_frames_over_ = 0;
     uint64_t last_serial_ = 0;
 };
 
@@ -280,6 +285,10 @@ void Game::take_times() {
         (time.span == kMind ? mind_ms_ : frame_ms_).add(time.milliseconds);
         if (time.span == kMind) mind_us_ = 1e3 * time.milliseconds;
     }
+    const uint64_t over = play_->status().learn_frames_over;
+    if (over > learn_frames_over_ && over_budget_.size() < kMostNamed)
+        over_budget_.push_back(fmt::format("{} ({:.0f} us)", last_serial_, mind_us_));
+    learn_frames_over_ = over;
 }
 
 std::string Game::costs() const {
@@ -301,6 +310,8 @@ std::string Game::costs() const {
                             100 * static_cast<double>(status.learn_frames_over) /
                                 static_cast<double>(mind_ms_.count()),
                             status.learn_frames_over, status.learn_frames);
+    if (!over_budget_.empty())
+        text += fmt::format("{:<34}{}\n", "  noticed in frames", fmt::join(over_budget_, ", "));
     const demo::Guest& guest = play_->mind().guest();
     text += fmt::format("{:<34}{:>9} CPU, {} GPU\n", "allocations while recording",
                         guest.frame_path_cpu_allocations(), guest.frame_path_device_allocations());
