@@ -5,8 +5,9 @@
 
 #pragma once
 
+#include <hearth/core/assert.hpp>
+
 #include <cstddef>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -92,19 +93,24 @@ inline Status internal_error(std::string message) {
     return {StatusCode::kInternal, std::move(message)};
 }
 
+/// Tells the assert handler what a failure that was taken for a value says.
+[[noreturn]] inline void no_value(const Status& failure) {
+    assert_failed(("value() of a failure: " + failure.message()).c_str(), __FILE__, __LINE__);
+}
+
 /// A value, or the Status that tells why there is none.
 template <class T>
 class [[nodiscard]] Result {
   public:
     Result(T value) : value_(std::move(value)) {}
     Result(Status status) : status_(std::move(status)) {
-        if (status_.ok()) std::abort();  // a success must carry a value
+        HEARTH_ASSERT(!status_.ok() && "a success must carry a value");
     }
 
     bool ok() const { return value_.has_value(); }
     const Status& status() const { return status_; }
 
-    /// The value.  Calling these on a failure is a programming error and aborts.
+    /// The value.  Calling these on a failure is a programming error: the assert handler is told.
     T& value() & { return check(), *value_; }
     const T& value() const& { return check(), *value_; }
     T&& value() && { return check(), std::move(*value_); }
@@ -115,7 +121,7 @@ class [[nodiscard]] Result {
 
   private:
     void check() const {
-        if (!value_) std::abort();
+        if (!value_) no_value(status_);
     }
     Status status_;
     std::optional<T> value_;

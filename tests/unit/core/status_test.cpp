@@ -28,5 +28,20 @@ TEST(Status, MessagesHaveNoControlCharactersButLineBreaks) {
     EXPECT_EQ(invalid_argument("\x1b[31m\x7f").message(), "?[31m?");
 }
 
+void exit_with_seven(const char*, const char*, int) {
+    std::_Exit(7);
+}
+
+TEST(ResultDeathTest, AFailureThatIsTakenForAValueIsToldToTheAssertHandler) {
+    const Result<int> failure = not_found("there is no file 'x'");
+    EXPECT_DEATH((void)failure.value(),
+                 "broken invariant: value\\(\\) of a failure: there is no file 'x'");
+    const auto with_handler = [&] {
+        set_assert_handler(exit_with_seven);
+        (void)*failure;
+    };
+    EXPECT_EXIT(with_handler(), testing::ExitedWithCode(7), "");
+}
+
 }  // namespace
 }  // namespace hearth

@@ -5,16 +5,36 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+
 namespace hearth {
 
 /// Receives a failed assert; must not return.  The default writes to stderr and aborts.
 using AssertHandler = void (*)(const char* expression, const char* file, int line);
 
-[[noreturn]] void assert_failed(const char* expression, const char* file, int line);
+namespace detail {
 
-/// Replaces the handler for the whole process and returns the old one.  Set it before other threads
-/// use Hearth.
-AssertHandler set_assert_handler(AssertHandler handler);
+inline void report_and_abort(const char* expression, const char* file, int line) {
+    std::fprintf(stderr, "%s:%d: broken invariant: %s\n", file, line, expression);
+    std::abort();
+}
+
+inline std::atomic<AssertHandler> assert_handler{report_and_abort};
+
+}  // namespace detail
+
+[[noreturn]] inline void assert_failed(const char* expression, const char* file, int line) {
+    detail::assert_handler.load()(expression, file, line);
+    std::abort();
+}
+
+/// Replaces the handler for the whole process (of a shared library of its own: for that) and returns
+/// the old one.  Set it before other threads use Hearth.
+inline AssertHandler set_assert_handler(AssertHandler handler) {
+    return detail::assert_handler.exchange(handler != nullptr ? handler : detail::report_and_abort);
+}
 
 }  // namespace hearth
 
