@@ -6,6 +6,7 @@
 // library's functions in double), or by hand where they are short.
 
 #include "compiler/interpreter/interpreter.hpp"
+#include "compiler/ops/op_table.hpp"
 #include "ops/op_cases.hpp"
 
 #include <hearth/core/philox.hpp>
@@ -267,6 +268,15 @@ TEST(Golden, ReductionsOverChosenAxes) {
     expect([](auto t) { return cast(argmax(t[0], 0), DType::kI32); }, {x}, i32({3}, {1, 1, 1}));
     expect([](auto t) { return cast(argmin(t[0], 1, true), DType::kI32); }, {x},
            i32({2, 1}, {0, 0}));
+}
+
+TEST(Golden, BlocksLieOnTheLastAxis) {
+    const HostTensor x = f32({2, 3}, {1, 2, 3, 6, 5, 4});
+    const auto in_blocks_of_two = [](std::string_view name) {
+        return [name](auto t) { return apply_one(op(name), {t[0]}, {{"block", int64_t{2}}}); };
+    };
+    expect(in_blocks_of_two("block_sum"), {x}, f32({2, 2}, {3, 3, 11, 4}));
+    expect(in_blocks_of_two("block_max"), {x}, f32({2, 2}, {2, 3, 6, 4}));
 }
 
 TEST(Golden, ArgumentsOfExtremaAreTheFirstOfEquals) {

@@ -155,9 +155,8 @@ constinit const OpDef kOps[] = {
         .infer = infer_blocks,
         .at = at_float([](auto& c) {
             const auto block = c.index(c.attrs().integer("block"));
-            const auto first = c.coords()[0] * block;
-            const auto last = c.in_dim(0, 0) - 1;
-            return c.largest(block, [&](auto j) { return c.in_linear(0, min(first + j, last)); });
+            const auto first = c.coords()[c.coords().rank() - 1] * block;
+            return c.largest(block, [&](auto j) { return element_of_block(c, first + j); });
         }),
         .samples = block_samples,
     },
