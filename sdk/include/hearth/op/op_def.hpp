@@ -221,7 +221,9 @@ struct OpDef {
     FixedList<InputSpec, 8> inputs;
     FixedList<AttrSpec, 12> attrs;
     OpClass op_class = OpClass::kElementwise;
+    bool is_cast = false;     ///< kElementwise: the input in the type `to`
     bool is_view = false;     ///< kIndexed: cheaper to compute again in each reader than to store
+    bool is_reshape = false;  ///< a view of all elements in their order
     bool reads_once = false;  ///< kIndexed, kKernel: reads each input element at most once
     /// kKernel: reads inputs as buffers, so each must be stored; nothing is fused with it.
     bool reads_buffers = false;

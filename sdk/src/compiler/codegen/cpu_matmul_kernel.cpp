@@ -126,7 +126,7 @@ class CpuMatmul {
     ValueId behind_reshapes(ValueId value) const {
         while (expressions_.is_computed_here(value)) {
             const Node& maker = *graph_.producer(value);
-            if (maker.op->name != "reshape") break;
+            if (!maker.op->is_reshape) break;
             value = maker.inputs[0];
         }
         return value;

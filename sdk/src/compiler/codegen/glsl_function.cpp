@@ -248,7 +248,7 @@ class RowFunctionWriter {
             return refuse(node, "makes " + to_string(v.shape) +
                                     ": more than one element of axis 0 for each row");
         if (node.attrs.has("key")) return refuse(node, "draws random numbers");
-        if (op.name == "reshape") return reshaped(node, v.shape, place);
+        if (op.is_reshape) return reshaped(node, v.shape, place);
         if (op.op_class == OpClass::kMatmul) return product(node, v.shape, place);
         if (op.op_class == OpClass::kReduce) return reduction(node, v, place);
         if (!op.at || op.op_class == OpClass::kKernel)

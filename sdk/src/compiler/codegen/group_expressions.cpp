@@ -102,7 +102,7 @@ Scalar GroupExpressions::compute(ValueId value, const ScalarPlace& place) {
     std::vector<Shape> shapes;
     for (ValueId in : node.inputs) shapes.push_back(graph_.values[in].shape);
     NodeReader reader(*this, node);
-    if (node.op->name == "reshape" && place.coords && keeps_lead(shapes[0], v.shape))
+    if (node.op->is_reshape && place.coords && keeps_lead(shapes[0], v.shape))
         return read(node.inputs[0], behind_lead(arena_, *place.coords, v.shape, shapes[0]));
     GpuAt context(node.attrs, shapes, v.shape, v.dtype, place, reader);
     return node.op->at.on_scalars(context);

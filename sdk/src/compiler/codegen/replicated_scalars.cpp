@@ -80,7 +80,7 @@ class NumberFolder {
             host = maker[v];
             return true;
         }
-        const bool is_reshape = node.op->name == "reshape";
+        const bool is_reshape = node.op->is_reshape;
         if (node.op->op_class != OpClass::kElementwise && !is_reshape) return false;
         return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId in) {
             const bool is_leaf = graph_.value(in).kind != ValueKind::kNode;

@@ -26,7 +26,7 @@ bool is_single_number(const Shape& shape) {
 }
 
 bool is_reshape(const Node& node) {
-    return node.op->name == "reshape";
+    return node.op->is_reshape;
 }
 
 bool is_view(const Node& node) {
@@ -48,7 +48,7 @@ bool is_read_from_leaves(const Graph& graph, ValueId v) {
 /// them converted: widens what lies in memory in any case, such as f16 weights, or rounds it to f16,
 /// or rounds what a finished kernel stores.
 bool converts_leaf(const Graph& graph, const Node& node) {
-    if (node.op->name != "cast") return false;
+    if (!node.op->is_cast) return false;
     const Value& from = graph.values[node.inputs[0]];
     const DType to = graph.values[node.outputs[0]].dtype;
     if (is_floating(from.dtype) && is_floating(to)) {

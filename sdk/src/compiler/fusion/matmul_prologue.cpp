@@ -12,7 +12,7 @@ namespace hearth {
 namespace {
 
 bool is_reshape_or_cast(const Node& node) {
-    return node.op->name == "reshape" || node.op->name == "cast";
+    return node.op->is_reshape || node.op->is_cast;
 }
 
 class PrologueFinder {

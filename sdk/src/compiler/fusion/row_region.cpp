@@ -185,7 +185,7 @@ class RegionFinder {
             case OpClass::kIndexed:
                 // Behind a reshape only the place in memory is the same; the leading extent too
                 // where both have it.
-                if (node.op->name == "reshape")
+                if (node.op->is_reshape)
                     return has_rows(node.inputs[0]) || (has_walks_ && !is_alone(node.inputs[0]));
                 return node.op->at && RowWatch(graph_, node, dependence_).stays_in_row();
             default:

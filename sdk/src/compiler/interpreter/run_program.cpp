@@ -163,7 +163,7 @@ class EntryRun {
     // all.
     ValueId root_of(ValueId v) const {
         while (const Node* node = graph_.producer(v)) {
-            if (node->op->name != "reshape") break;
+            if (!node->op->is_reshape) break;
             v = node->inputs[0];
         }
         return v;

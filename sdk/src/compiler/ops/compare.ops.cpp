@@ -218,6 +218,7 @@ constinit const OpDef kOps[] = {
                    "nearest number, of NaN zero; integers wrap",
         .inputs = {{"x", TypeClass::kAny}},
         .attrs = {{"to", AttrType::kDType}},
+        .is_cast = true,
         .infer = [](InferCall& call) -> Status {
             return call.one(call.attrs.dtype("to"), call.shape(0));
         },

@@ -188,6 +188,7 @@ constinit const OpDef kOps[] = {
         .attrs = {{"shape", AttrType::kShape}},
         .op_class = OpClass::kIndexed,
         .is_view = true,
+        .is_reshape = true,
         .infer = infer_reshape,
         .at = at_any([](auto& c) { return c.in_linear(0, c.linear()); }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {

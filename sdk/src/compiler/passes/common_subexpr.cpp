@@ -18,9 +18,9 @@ namespace {
 /// The reshape of a reshape as one, or none where that comes back to what was there: between windows
 /// and their rows (compiler/fusion/row_region.hpp), which would otherwise not be seen to be rows any more.
 std::optional<Tensor> reshaped_once(const Node& node, const Tensor& x) {
-    if (node.op->name != "reshape") return {};
+    if (!node.op->is_reshape) return {};
     const Node* before = x.trace()->graph().producer(x.value());
-    if (before == nullptr || before->op->name != "reshape") return {};
+    if (before == nullptr || !before->op->is_reshape) return {};
     return reshape(Tensor(x.trace(), before->inputs[0]), node.attrs.shape("shape"));
 }
 

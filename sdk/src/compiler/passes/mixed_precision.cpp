@@ -35,7 +35,7 @@ class Narrower {
             return trace_.constant(value.data->cast(DType::kF16));
         if (const Node* producer = trace_.graph().producer(x.value())) {
             const Tensor source(&trace_, producer->inputs.empty() ? kNone : producer->inputs[0]);
-            if (producer->op->name == "cast" && source.dtype() == DType::kF16) return source;
+            if (producer->op->is_cast && source.dtype() == DType::kF16) return source;
             if (producer->op->is_view && producer->inputs.size() == 1 &&
                 source.dtype() == DType::kF32) {
                 // Copies: the trace may move what `producer` points to.

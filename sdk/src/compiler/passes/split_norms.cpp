@@ -69,7 +69,7 @@ class NormFinder {
 
   private:
     bool is_number(ValueId v) const { return graph_.value(v).shape.element_count() == Dim(1); }
-    bool is_plain_view(const Node& node) const { return node.op->name == "reshape"; }
+    bool is_plain_view(const Node& node) const { return node.op->is_reshape; }
 
     bool is_full_fold(const Node& node, Fold fold) const {
         if (node.op->op_class != OpClass::kReduce || node.op->fold != fold) return false;

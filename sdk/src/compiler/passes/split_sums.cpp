@@ -146,7 +146,7 @@ class RoundedRows {
   private:
     bool is_rounding(const Node& node) const {
         const auto n = static_cast<NodeId>(&node - graph_.nodes.data());
-        return region_.has(n) && node.op->name == "cast" && node.attrs.dtype("to") == DType::kF16 &&
+        return region_.has(n) && node.op->is_cast && node.attrs.dtype("to") == DType::kF16 &&
                graph_.value(node.inputs[0]).dtype == DType::kF32;
     }
 

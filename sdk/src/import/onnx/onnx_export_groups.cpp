@@ -134,7 +134,7 @@ class Finder {
         if (shape(v) != per_channel_shape(x)) return kNone;
         if (graph_.values[v].kind == ValueKind::kConstant) return v;
         const Node* view = graph_.producer(v);
-        if (view == nullptr || view->op->name != "reshape" || shape(view->inputs[0]) != channels)
+        if (view == nullptr || !view->op->is_reshape || shape(view->inputs[0]) != channels)
             return kNone;
         only(v, "reshape");
         return view->inputs[0];

@@ -334,7 +334,7 @@ class RowPlanner {
             if (node.op->op_class != OpClass::kMatmul) return false;
             const Node* maker = graph_.producer(node.inputs[1]);
             return node.inputs[1] == v ||
-                   (maker != nullptr && maker->op->name == "cast" && maker->inputs[0] == v);
+                   (maker != nullptr && maker->op->is_cast && maker->inputs[0] == v);
         });
     }
 

@@ -81,7 +81,7 @@ ValueId RowWeightCopies::rounded_from(ValueId v) const {
     const Value& value = frame_.graph.value(v);
     if (value.kind != ValueKind::kNode || !frame_.inlined[value.node]) return kNone;
     const Node& node = frame_.graph.nodes[value.node];
-    return node.op->name == "cast" && frame_.is_plain(node.inputs[0]) ? node.inputs[0] : kNone;
+    return node.op->is_cast && frame_.is_plain(node.inputs[0]) ? node.inputs[0] : kNone;
 }
 
 void RowWeightCopies::load(KernelWriter& to, size_t index, Expr from) {
