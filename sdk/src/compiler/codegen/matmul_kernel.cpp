@@ -218,13 +218,13 @@ class MatmulKernel {
     /// The stretch of the inner extent that one workgroup sums.
     std::string inner_range() {
         const std::string k = glsl_count(k_);
-        if (!node_.attrs.has("parts")) return "#define K_FIRST 0\n#define K_END " + k + "\n";
+        if (!node_.attrs.has("parts")) return define("K_FIRST", "0") + define("K_END", k);
         const std::string parts = std::to_string(node_.attrs.integer("parts"));
         const std::string granule = std::to_string(node_.attrs.integer("granule"));
         const std::string chunk = "(((" + k + " + " + parts + " - 1) / " + parts + " + " + granule +
                                   " - 1) / " + granule + " * " + granule + ")";
-        return "#define K_FIRST (batch * " + chunk + ")\n#define K_END min(" + k +
-               ", (batch + 1) * " + chunk + ")\n";
+        return define("K_FIRST", "(batch * " + chunk + ")") +
+               define("K_END", "min(" + k + ", (batch + 1) * " + chunk + ")");
     }
 
     /// Whether the operand's last two axes lie the other way round in memory.

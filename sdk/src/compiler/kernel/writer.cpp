@@ -13,6 +13,16 @@
 
 namespace hearth {
 
+namespace {
+
+std::vector<uint32_t> ids_of(std::span<const Expr> expressions) {
+    std::vector<uint32_t> ids;
+    for (const Expr e : expressions) ids.push_back(e.id);
+    return ids;
+}
+
+}  // namespace
+
 void KernelWriter::bind(Scalar variable, Expr as) {
     variable_depths_.bind(variable.node(), scopes_.size() - 1);
     scopes_.back().known[variable.id] = as;
@@ -23,11 +33,7 @@ void KernelWriter::define(Scalar value, Expr as) {
 }
 
 Statement KernelWriter::set(StatementKind kind, Expr local, Expr value) const {
-    Statement s;
-    s.kind = kind;
-    s.local = static_cast<uint32_t>(local.node().bits);
-    s.a = value.id;
-    return s;
+    return {.kind = kind, .local = static_cast<uint32_t>(local.node().bits), .a = value.id};
 }
 
 Expr KernelWriter::let(std::string name, Expr value) {
@@ -66,37 +72,20 @@ Expr KernelWriter::declare_chunks(std::string name, Chunk chunk, uint32_t length
 
 Expr KernelWriter::declare_buffer(std::string name, DType dtype, DType held) {
     const Expr buffer = body_.new_buffer(std::move(name), BufferKind::kVariable, dtype, held);
-    Statement s;
-    s.kind = StatementKind::kDeclareBuffer;
-    s.a = buffer.id;
-    add(std::move(s));
+    add({.kind = StatementKind::kDeclareBuffer, .a = buffer.id});
     return buffer;
 }
 
 void KernelWriter::assign(Expr place, Expr value) {
-    Statement s;
-    s.kind = StatementKind::kAssign;
-    s.a = place.id;
-    s.b = value.id;
-    add(std::move(s));
+    add({.kind = StatementKind::kAssign, .a = place.id, .b = value.id});
 }
 
 void KernelWriter::accumulate(Expr place, Expr value, ScalarOp op) {
-    Statement s;
-    s.kind = StatementKind::kAccumulate;
-    s.op = op;
-    s.a = place.id;
-    s.b = value.id;
-    add(std::move(s));
+    add({.kind = StatementKind::kAccumulate, .op = op, .a = place.id, .b = value.id});
 }
 
 void KernelWriter::store(uint32_t buffer, Expr element, Expr value) {
-    Statement s;
-    s.kind = StatementKind::kStore;
-    s.buffer = buffer;
-    s.a = element.id;
-    s.b = value.id;
-    add(std::move(s));
+    add({.kind = StatementKind::kStore, .buffer = buffer, .a = element.id, .b = value.id});
 }
 
 Expr KernelWriter::load_vector(std::string name, uint32_t buffer, Expr at, uint32_t length) {
@@ -154,26 +143,19 @@ void KernelWriter::multiply_add(Expr sum, Expr a, Expr b) {
 }
 
 void KernelWriter::store_elements(uint32_t buffer, Expr at, std::span<const Expr> elements) {
-    Statement s;
-    s.kind = StatementKind::kStoreElements;
-    s.buffer = buffer;
-    s.a = at.id;
-    for (const Expr element : elements) s.arguments.push_back(element.id);
-    add(std::move(s));
+    add({.kind = StatementKind::kStoreElements,
+         .buffer = buffer,
+         .a = at.id,
+         .arguments = ids_of(elements)});
 }
 
 void KernelWriter::store_chunk(uint32_t buffer, Expr index, Expr chunk) {
-    Statement s;
-    s.kind = StatementKind::kStoreChunk;
-    s.buffer = buffer;
-    s.a = index.id;
-    s.b = chunk.id;
-    add(std::move(s));
+    add({.kind = StatementKind::kStoreChunk, .buffer = buffer, .a = index.id, .b = chunk.id});
 }
 
 void KernelWriter::spread(Expr array, std::span<const Expr> chunks) {
     Statement s = set(StatementKind::kSpread, array, {});
-    for (const Expr chunk : chunks) s.arguments.push_back(chunk.id);
+    s.arguments = ids_of(chunks);
     add(std::move(s));
 }
 
@@ -186,35 +168,25 @@ void KernelWriter::store_fragment(Expr fragment, const MatrixPlace& to) {
 }
 
 void KernelWriter::transfer(StatementKind kind, Expr fragment, const MatrixPlace& place) {
-    Statement s;
-    s.kind = kind;
-    s.a = fragment.id;
-    s.b = place.first.id;
-    s.c = place.stride.id;
-    s.arguments = {place.memory.id};
-    s.by_columns = place.by_columns;
-    s.may_be_unset = place.may_be_unset;
-    add(std::move(s));
+    add({.kind = kind,
+         .by_columns = place.by_columns,
+         .may_be_unset = place.may_be_unset,
+         .a = fragment.id,
+         .b = place.first.id,
+         .c = place.stride.id,
+         .arguments = {place.memory.id}});
 }
 
 void KernelWriter::barrier() {
-    Statement s;
-    s.kind = StatementKind::kBarrier;
-    add(std::move(s));
+    add({.kind = StatementKind::kBarrier});
 }
 
 void KernelWriter::subgroup_barrier() {
-    Statement s;
-    s.kind = StatementKind::kSubgroupBarrier;
-    add(std::move(s));
+    add({.kind = StatementKind::kSubgroupBarrier});
 }
 
 void KernelWriter::call(uint32_t function, std::span<const Expr> arguments) {
-    Statement s;
-    s.kind = StatementKind::kCall;
-    s.function = function;
-    for (const Expr argument : arguments) s.arguments.push_back(argument.id);
-    add(std::move(s));
+    add({.kind = StatementKind::kCall, .function = function, .arguments = ids_of(arguments)});
 }
 
 Expr KernelWriter::let_call(std::string name, uint32_t function, std::span<const Expr> arguments) {
@@ -223,28 +195,21 @@ Expr KernelWriter::let_call(std::string name, uint32_t function, std::span<const
     const Expr local = body_.local(static_cast<uint32_t>(body_.locals.size() - 1));
     Statement s = set(StatementKind::kLetCall, local, {});
     s.function = function;
-    for (const Expr argument : arguments) s.arguments.push_back(argument.id);
+    s.arguments = ids_of(arguments);
     add(std::move(s));
     return local;
 }
 
 void KernelWriter::leave(Expr result) {
-    Statement s;
-    s.kind = StatementKind::kReturn;
-    s.a = result.id;
-    add(std::move(s));
+    add({.kind = StatementKind::kReturn, .a = result.id});
 }
 
 void KernelWriter::next_turn() {
-    Statement s;
-    s.kind = StatementKind::kContinue;
-    add(std::move(s));
+    add({.kind = StatementKind::kContinue});
 }
 
 void KernelWriter::leave_loop() {
-    Statement s;
-    s.kind = StatementKind::kBreak;
-    add(std::move(s));
+    add({.kind = StatementKind::kBreak});
 }
 
 Expr KernelWriter::for_(std::string name, Expr first, const Condition& condition, Expr amount,

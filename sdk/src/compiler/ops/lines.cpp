@@ -3,6 +3,8 @@
 
 #include "compiler/ops/lines.hpp"
 
+#include "compiler/shaders/define.hpp"
+
 namespace hearth {
 
 std::string line_macros(const Shape& shape, int axis) {
@@ -13,10 +15,9 @@ std::string line_macros(const Shape& shape, int axis) {
         lines += factor;
         if (i > axis) stride += factor;
     }
-    return "#define LINES (" + lines + ")\n#define STRIDE (" + stride +
-           ")\n#define EXTENT in0_dim" + std::to_string(axis) +
-           "\nint line_base(int line) { return line / STRIDE * EXTENT * STRIDE + line % STRIDE; "
-           "}\n";
+    return define("LINES", "(" + lines + ")") + define("STRIDE", "(" + stride + ")") +
+           define("EXTENT", "in0_dim" + std::to_string(axis)) +
+           "int line_base(int line) { return line / STRIDE * EXTENT * STRIDE + line % STRIDE; }\n";
 }
 
 std::string_view kernel_type(DType dtype) {
@@ -34,7 +35,7 @@ std::string wrap_macro(DType dtype) {
     const bool is_narrow = is_integer(dtype) && size_bytes(dtype) < 4;
     const std::string bits = std::to_string(8 * size_bytes(dtype));
     // Of a signed number this extends the sign.
-    return "#define WRAP(x) " + (is_narrow ? "bitfieldExtract(x, 0, " + bits + ")" : "(x)") + "\n";
+    return define("WRAP(x)", is_narrow ? "bitfieldExtract(x, 0, " + bits + ")" : "(x)");
 }
 
 }  // namespace hearth

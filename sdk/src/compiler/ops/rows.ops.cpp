@@ -6,6 +6,7 @@
 
 #include "compiler/ir/graph.hpp"
 #include "compiler/ops/rules.hpp"
+#include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
 
 #include <algorithm>
@@ -86,8 +87,7 @@ std::optional<KernelText> write_rows_kernel(const KernelRuleCall& call) {
     const bool are_distinct = call.attrs.flag("distinct");
     KernelText text;
     text.name = "write_rows";
-    text.glsl = "#define COUNT " + std::to_string(layout.count) + "\n#define WIDTH " +
-                std::to_string(layout.width) + "\n";
+    text.glsl = define("COUNT", layout.count) + define("WIDTH", layout.width);
     text.glsl +=
         shader_text(are_distinct ? "rows/write_distinct_rows.comp" : "rows/write_rows.comp");
     text.local_size = {are_distinct ? kThreads : kThreadsOfRow, 1, 1};

@@ -7,6 +7,7 @@
 #include "compiler/ops/lines.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
+#include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
 
 namespace hearth {
@@ -73,13 +74,13 @@ std::optional<KernelText> scan_kernel(const KernelRuleCall& call, const char* co
     const auto rows = static_cast<int64_t>(call.rows_capacity);
     const Dim lines = line_count(x, axis);
     const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
-    const std::string type(kernel_type(call.inputs[0].dtype));
     KernelText text;
     text.name = "scan";
-    text.glsl = "#define T " + type + "\n#define COMBINE(a, b) ((a) " + combine + " (b))\n" +
-                "#define NEUTRAL T(" + neutral + ")\n#define REVERSE " +
-                (call.attrs.flag("reverse") ? "true" : "false") + "\n#define EXCLUSIVE " +
-                (call.attrs.flag("exclusive") ? "true" : "false") + "\n" +
+    text.glsl = define("T", kernel_type(call.inputs[0].dtype)) +
+                define("COMBINE(a, b)", "((a) " + std::string(combine) + " (b))") +
+                define("NEUTRAL", "T(" + std::string(neutral) + ")") +
+                define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
+                define("EXCLUSIVE", call.attrs.flag("exclusive") ? "true" : "false") +
                 wrap_macro(call.inputs[0].dtype) + line_macros(x, axis);
     text.glsl += shader_text(is_short ? "scan/scan_short.comp" : "scan/scan_long.comp");
     text.local_size = {is_short ? 64u : 256u, 1, 1};
@@ -154,9 +155,8 @@ std::optional<KernelText> recurrence_kernel(const KernelRuleCall& call) {
     const bool is_short = x[axis].at(rows) <= kShort || lines.at(rows) >= kMany;
     KernelText text;
     text.name = "linear_scan";
-    text.glsl = std::string("#define REVERSE ") + (call.attrs.flag("reverse") ? "true" : "false") +
-                "\n#define PREVIOUS " + (call.attrs.flag("previous") ? "1" : "0") + "\n" +
-                line_macros(x, axis);
+    text.glsl = define("REVERSE", call.attrs.flag("reverse") ? "true" : "false") +
+                define("PREVIOUS", int64_t{call.attrs.flag("previous")}) + line_macros(x, axis);
     text.glsl += shader_text(is_short ? "scan/recurrence_short.comp" : "scan/recurrence_long.comp");
     text.local_size = {is_short ? 64u : 256u, 1, 1};
     text.grid[0] = {lines, is_short ? 64u : 1u};

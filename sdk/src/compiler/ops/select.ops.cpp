@@ -7,6 +7,7 @@
 #include "compiler/ops/elements.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
+#include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
 
 #include <algorithm>
@@ -140,11 +141,11 @@ std::optional<KernelText> nms_kernel(const KernelRuleCall& call) {
     const Shape& scores = call.shape(1);
     KernelText text;
     text.name = "nms";
-    text.glsl = "#define COUNT " + std::to_string(call.attrs.integer("count")) +
-                "\n#define WORDS " + std::to_string((call.shape(0)[1].count + 8191) / 8192) +
-                "\n#define OVERLAP " + literal(call.attrs.real("overlap")) + "\n#define SCORE " +
-                literal(call.attrs.real("score")) + "\n#define HAS_SCORE " + flag("has_score") +
-                "\n#define CENTERED " + flag("centered") + "\n";
+    text.glsl = define("COUNT", call.attrs.integer("count")) +
+                define("WORDS", (call.shape(0)[1].count + 8191) / 8192) +
+                define("OVERLAP", literal(call.attrs.real("overlap"))) +
+                define("SCORE", literal(call.attrs.real("score"))) +
+                define("HAS_SCORE", flag("has_score")) + define("CENTERED", flag("centered"));
     text.glsl += shader_text("select/nms.comp");
     text.local_size = {256, 1, 1};
     Dim lines = scores[0];

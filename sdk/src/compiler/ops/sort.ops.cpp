@@ -8,6 +8,7 @@
 #include "compiler/ops/lines.hpp"
 #include "compiler/ops/onnx_rules.hpp"
 #include "compiler/ops/rules.hpp"
+#include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
 
 #include <algorithm>
@@ -95,13 +96,11 @@ void reference_merge_runs(ReferenceCall& call) {
 // --- In kernels ---
 
 std::string sort_macros(const KernelRuleCall& call) {
-    std::string text = "#define DESCENDING ";
-    text += call.attrs.flag("descending") ? "true\n" : "false\n";
-    text += "#define T " + std::string(kernel_type(call.inputs[0].dtype)) + "\n#define RUN " +
-            std::to_string(call.attrs.integer("run")) + "\n" +
-            line_macros(call.shape(0), axis_of(call.attrs));
-    text += shader_text("sort/order.glsl");
-    return text;
+    return define("DESCENDING", call.attrs.flag("descending") ? "true" : "false") +
+           define("T", kernel_type(call.inputs[0].dtype)) +
+           define("RUN", call.attrs.integer("run")) +
+           line_macros(call.shape(0), axis_of(call.attrs)) +
+           std::string(shader_text("sort/order.glsl"));
 }
 
 std::optional<KernelText> sort_runs_kernel(const KernelRuleCall& call) {
@@ -116,7 +115,7 @@ std::optional<KernelText> sort_runs_kernel(const KernelRuleCall& call) {
     work.count *= runs;
     KernelText text;
     text.name = "sort_runs";
-    text.glsl = sort_macros(call) + "#define THREADS " + std::to_string(threads) + "\n";
+    text.glsl = sort_macros(call) + define("THREADS", threads);
     text.glsl += shader_text("sort/sort_runs.comp");
     text.local_size = {static_cast<uint32_t>(threads), 1, 1};
     text.grid[0] = {work, 1};

@@ -56,12 +56,7 @@ std::string print_native_table(std::span<const NativeFunctionRef> functions, Cpu
         "   C11 that needs memcpy and memset, and functions of <math.h>.  Compile with -fwrapv "
         "-fno-strict-aliasing,\n"
         "   and with -ffp-contract=off for the same bits from every compiler. */\n\n" +
-        std::string(c_prelude());
-    const bool has_lanes =
-        std::any_of(sorted.begin(), sorted.end(), [](const NativeFunctionRef& f) {
-            return f.text.find("hearth_f32x") != std::string_view::npos;
-        });
-    if (has_lanes) text += "\n" + std::string(c_lanes(cpu));
+        std::string(c_prelude()) + "\n" + std::string(c_lanes(cpu));
     text +=
         "\n#ifndef HEARTH_H_ /* as in hearth.h */\n"
         "typedef void hearth_native_function(void* const* operands, int32_t rows, int32_t first,\n"
