@@ -7,6 +7,7 @@
 
 #include "brain.hpp"
 #include "compiler/driver/compile.hpp"
+#include "core/device_model.hpp"
 #include "digits.hpp"
 #include "program/package.hpp"
 #include "program/spirv.hpp"
@@ -25,22 +26,109 @@
 namespace hearth::test {
 namespace {
 
-/// Read off public reports of drivers, 2024 and 2026.
+/// Read off public reports of drivers, 2024 and 2026.  Units are those of one card of the kind, where drivers tell them.
 const DeviceDescription kDevices[] = {
-    {"GeForce 10", 48, 32, 32, 32, {0, 0, 0}, false, 4096, 256},
-    {"GeForce 20 to 50", 48, 32, 32, 32, {16, 16, 16}, true, 4096, 256},
-    {"Radeon RX 500, Windows", 32, 64, 64, 64, {0, 0, 0}, false, 2048},
-    {"Radeon RX 7000 and 9000, Windows", 32, 64, 32, 64, {16, 16, 16}, true, 2048},
-    {"Radeon RX 7000 and 9000, RADV", 64, 64, 32, 64, {16, 16, 16}, true, 4096, 256},
-    {"Steam Deck", 64, 64, 32, 64, {0, 0, 0}, true, 4096, 256},
-    {"Arc A", 48, 32, 8, 32, {8, 8, 16}, true, 1024, 256},
-    {"Arc A, older drivers", 32, 32, 8, 32, {8, 8, 16}, true, 1024, 256},
-    {"Arc B", 48, 32, 16, 32, {8, 16, 16}, true, 1024, 256},
-    {"Intel UHD, Iris Xe", 32, 32, 8, 32, {0, 0, 0}, true, 1024, 256},
-    {"Apple through MoltenVK", 32, 32, 32, 32, {0, 0, 0}, true, 1024},
-    {"lavapipe", 32, 8, 8, 8, {0, 0, 0}, true, 128, 256, VK_API_VERSION_1_3, true},
-    {"phones of Vulkan 1.1", 16, 16, 0, 0, {0, 0, 0}, false, 128, 128, VK_API_VERSION_1_1},
-    {"H200", 48, 32, 32, 32, {16, 16, 16}, true, 4096, 256},
+    {.name = "GeForce 10",
+     .shared_kib = 48,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 32,
+     .has_f16 = false,
+     .buffer_mib = 4096,
+     .push_constant_bytes = 256,
+     .compute_units = 10},
+    {.name = "GeForce 20 to 50",
+     .shared_kib = 48,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 32,
+     .matrix = {16, 16, 16},
+     .buffer_mib = 4096,
+     .push_constant_bytes = 256,
+     .compute_units = 46},
+    {.name = "Radeon RX 500, Windows",
+     .shared_kib = 32,
+     .subgroup_size = 64,
+     .min_subgroup_size = 64,
+     .max_subgroup_size = 64,
+     .has_f16 = false,
+     .buffer_mib = 2048,
+     .compute_units = 36},
+    {.name = "Radeon RX 7000 and 9000, Windows",
+     .shared_kib = 32,
+     .subgroup_size = 64,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 64,
+     .matrix = {16, 16, 16},
+     .buffer_mib = 2048,
+     .compute_units = 84},
+    {.name = "Radeon RX 7000 and 9000, RADV",
+     .shared_kib = 64,
+     .subgroup_size = 64,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 64,
+     .matrix = {16, 16, 16},
+     .buffer_mib = 4096,
+     .push_constant_bytes = 256,
+     .compute_units = 84},
+    {.name = "Steam Deck",
+     .shared_kib = 64,
+     .subgroup_size = 64,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 64,
+     .buffer_mib = 4096,
+     .push_constant_bytes = 256,
+     .is_integrated = true,
+     .compute_units = 8},
+    {.name = "Arc A",
+     .shared_kib = 48,
+     .min_subgroup_size = 8,
+     .max_subgroup_size = 32,
+     .matrix = {8, 8, 16},
+     .push_constant_bytes = 256},
+    {.name = "Arc A, older drivers",
+     .shared_kib = 32,
+     .min_subgroup_size = 8,
+     .max_subgroup_size = 32,
+     .matrix = {8, 8, 16},
+     .push_constant_bytes = 256},
+    {.name = "Arc B",
+     .shared_kib = 48,
+     .min_subgroup_size = 16,
+     .max_subgroup_size = 32,
+     .matrix = {8, 16, 16},
+     .push_constant_bytes = 256},
+    {.name = "Intel UHD, Iris Xe",
+     .shared_kib = 32,
+     .min_subgroup_size = 8,
+     .max_subgroup_size = 32,
+     .push_constant_bytes = 256,
+     .is_integrated = true},
+    {.name = "Apple through MoltenVK",
+     .shared_kib = 32,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 32,
+     .is_integrated = true},
+    {.name = "lavapipe",
+     .shared_kib = 32,
+     .subgroup_size = 8,
+     .min_subgroup_size = 8,
+     .max_subgroup_size = 8,
+     .buffer_mib = 128,
+     .push_constant_bytes = 256,
+     .is_software = true},
+    {.name = "phones of Vulkan 1.1",
+     .subgroup_size = 16,
+     .has_f16 = false,
+     .buffer_mib = 128,
+     .api_version = VK_API_VERSION_1_1,
+     .is_integrated = true},
+    {.name = "H200",
+     .shared_kib = 48,
+     .min_subgroup_size = 32,
+     .max_subgroup_size = 32,
+     .matrix = {16, 16, 16},
+     .buffer_mib = 4096,
+     .push_constant_bytes = 256,
+     .compute_units = 132},
 };
 
 bool was_run_on(const DeviceDescription& device) {
@@ -195,12 +283,16 @@ void trace_digits(Trace& read) {
 
 TEST(DeviceTable, LimitsOfTheDevicesAreDocumented) {
     std::string text =
-        "| device | Vulkan | shared KiB | subgroup (on request) | matrices | f16 | run on it |\n"
-        "|---|---|---|---|---|---|---|\n";
+        "| device | Vulkan | units | tiles as for | shared KiB | subgroup (on request) | matrices | "
+        "f16 | "
+        "run on it |\n"
+        "|---|---|---|---|---|---|---|---|---|\n";
     for (const DeviceDescription& d : kDevices) {
         text += "| " + std::string(d.name) + " | 1." +
                 std::to_string(VK_API_VERSION_MINOR(d.api_version)) + " | " +
-                std::to_string(d.shared_kib) + " | " + std::to_string(d.subgroup_size);
+                (d.compute_units != 0 ? std::to_string(d.compute_units) : "?") + " | " +
+                device_model(d.caps()).name + " | " + std::to_string(d.shared_kib) + " | " +
+                std::to_string(d.subgroup_size);
         if (d.min_subgroup_size != d.max_subgroup_size)
             text += " (" + std::to_string(d.min_subgroup_size) + " to " +
                     std::to_string(d.max_subgroup_size) + ")";

@@ -27,6 +27,8 @@ struct DeviceDescription {
     uint32_t push_constant_bytes = 128;
     uint32_t api_version = VK_API_VERSION_1_3;
     bool is_software = false;
+    bool is_integrated = false;
+    uint32_t compute_units = 0;  ///< by the extension of NVIDIA or AMD; 0: the driver does not tell
 
     uint32_t workgroup_size() const { return shared_kib > 16 ? 1024 : 256; }
 
@@ -62,6 +64,8 @@ struct DeviceDescription {
         caps.matrix = matrix;
         if (matrix.m != 0) caps.matrix_cores = MatrixCores::kKhr;
         caps.is_software = is_software;
+        caps.is_integrated = is_integrated;
+        caps.compute_units = compute_units;
         caps.spirv_version = gpu::newest_spirv(api_version);
         return caps;
     }
@@ -103,8 +107,9 @@ class DescribedHost {
         const DeviceDescription& d = *device_;
         VkPhysicalDeviceProperties p{};
         p.apiVersion = d.api_version;
-        p.deviceType =
-            d.is_software ? VK_PHYSICAL_DEVICE_TYPE_CPU : VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+        p.deviceType = d.is_software     ? VK_PHYSICAL_DEVICE_TYPE_CPU
+                       : d.is_integrated ? VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU
+                                         : VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
         std::snprintf(p.deviceName, sizeof p.deviceName, "%s", d.name);
         p.limits.maxComputeSharedMemorySize = d.shared_kib << 10;
         p.limits.maxComputeWorkGroupInvocations = d.workgroup_size();
@@ -133,6 +138,9 @@ class DescribedHost {
                 sizes.maxComputeWorkgroupSubgroups = d.workgroup_size() / d.min_subgroup_size;
                 sizes.requiredSubgroupSizeStages = VK_SHADER_STAGE_COMPUTE_BIT;
             }
+            if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD)
+                reinterpret_cast<VkPhysicalDeviceShaderCoreProperties2AMD*>(s)
+                    ->activeComputeUnitCount = d.compute_units;
         }
     }
     static void VKAPI_PTR features(VkPhysicalDevice, VkPhysicalDeviceFeatures2* out) {
@@ -148,8 +156,10 @@ class DescribedHost {
         out->queueFlags = VK_QUEUE_COMPUTE_BIT;
     }
     static VkResult VKAPI_PTR list_extensions(VkPhysicalDevice, const char*, uint32_t* count,
-                                              VkExtensionProperties*) {
-        *count = 0;
+                                              VkExtensionProperties* out) {
+        *count = device_->compute_units != 0 ? 1 : 0;
+        if (out != nullptr && *count != 0)
+            *out = {VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME, 1};
         return VK_SUCCESS;
     }
     static VkResult VKAPI_PTR matrices(VkPhysicalDevice, uint32_t* count,

@@ -348,6 +348,9 @@ typedef struct hearth_device_caps {
     /* Pipelines may ask for any power of two from the one to the other; 0 where
      * HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is not enabled: subgroups have `subgroup_size` then. */
     uint32_t min_subgroup_size, max_subgroup_size;
+    uint32_t is_integrated; /* a GPU that shares its memory with the CPU */
+    /* Multiprocessors, compute units or Xe cores, each of which runs workgroups; 0 if the driver does not tell. */
+    uint32_t compute_units;
 } hearth_device_caps;
 
 /* Caps of a physical device on which `enabled` will be (or was) enabled. */

@@ -113,6 +113,8 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     caps.workgroup_matrix_shared_bytes = c.workgroup_matrix_shared_bytes;
     caps.nv_matrix_cores = c.nv_matrix_cores != 0;
     caps.is_software = c.is_software != 0;
+    caps.is_integrated = c.is_integrated != 0;
+    caps.compute_units = c.compute_units;
     caps.spirv_version = c.spirv_version;
     return caps;
 }

@@ -192,6 +192,9 @@ struct DeviceCaps {
     bool nv_matrix_cores = false;  ///< kernels may use VK_NV_cooperative_matrix in any case
     Cpu cpu = Cpu::kNone;          ///< kernels are C for it (hearth/c.hpp), and no SPIR-V
     bool is_software = false;      ///< a Vulkan driver that runs on the CPU
+    bool is_integrated = false;    ///< a GPU that shares its memory with the CPU
+    /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: the driver does not tell.
+    uint32_t compute_units = 0;
     /// The newest SPIR-V that it takes, as modules say it: 0x00010300 for Vulkan 1.1, 0x00010500 for 1.2.
     uint32_t spirv_version = 0x00010500;
 

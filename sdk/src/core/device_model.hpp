@@ -20,15 +20,37 @@ struct CpuTile {
     uint32_t columns() const { return lanes * vectors; }
 };
 
+/// What numbers of workgroups, threads and tiles were measured on: an H200 has 132.
+inline constexpr int64_t kMeasuredUnits = 128;
+
 struct DeviceModel {
-    bool is_software = false;     ///< a driver that runs on the CPU, or no driver at all
-    bool is_cpu = false;          ///< runs C: workgroups are ranges of a loop, barriers cost loops
-    int64_t compute_units = 128;  ///< that run workgroups side by side
-    CpuTile tile;                 ///< is_cpu
+    const char* name = "128 units";
+    int64_t compute_units = kMeasuredUnits;  ///< that run workgroups side by side
+    bool is_software = false;                ///< a driver that runs on the CPU, or no driver at all
+    bool is_cpu = false;  ///< runs C: workgroups are ranges of a loop, barriers cost loops
+    CpuTile tile = {};    ///< is_cpu
 
     /// Workgroups that keep all units busy.
     int64_t enough_groups() const { return compute_units; }
+
+    /// So much for this GPU as `measured` is for one of kMeasuredUnits: workgroups, threads or tiles.  Software
+    /// keeps the number: what differs there has constants of its own.
+    int64_t in_proportion(int64_t measured) const {
+        if (is_software) return measured;
+        const int64_t scaled = measured * compute_units / kMeasuredUnits;
+        return scaled > 1 ? scaled : 1;
+    }
 };
+
+/// GPUs by their units: programs are the same for all that are between two of these.
+inline constexpr DeviceModel kGpuModels[] = {
+    {.name = "8 units", .compute_units = 8},    // integrated: Steam Deck, Iris Xe, laptops
+    {.name = "36 units", .compute_units = 36},  // of a games console, or a card of the middle
+    {.name = "80 units", .compute_units = 80},  // of a large desktop card
+    {.name = "128 units", .compute_units = kMeasuredUnits},  // of the largest, and data centres
+};
+inline constexpr DeviceModel kSoftwareModel = {
+    .name = "software", .compute_units = 4, .is_software = true};
 
 /// After the register tiles of BLIS (Van Zee and van de Geijn, 2015) for CPUs with as many registers.
 inline CpuTile cpu_tile(Cpu cpu) {
@@ -46,16 +68,23 @@ inline CpuTile cpu_tile(Cpu cpu) {
     }
 }
 
-/// The caps do not tell how many units a GPU has, so each counts as a large one (an H200 has 132).
+/// The model of a device.  Of a GPU that does not tell its units it is the smallest if it shares the CPU's memory, and
+/// else the largest: that is also what packages are cooked for.
 inline DeviceModel device_model(const DeviceCaps& caps) {
-    constexpr int64_t kCores = 4;
-    if (caps.cpu != Cpu::kNone)
-        return {.is_software = true,
-                .is_cpu = true,
-                .compute_units = kCores,
-                .tile = cpu_tile(caps.cpu)};
-    if (caps.is_software) return {.is_software = true, .compute_units = kCores};
-    return {};
+    DeviceModel model = kSoftwareModel;
+    if (caps.cpu != Cpu::kNone) {
+        model.name = "CPU";
+        model.is_cpu = true;
+        model.tile = cpu_tile(caps.cpu);
+        return model;
+    }
+    if (caps.is_software) return model;
+    const int64_t unknown = caps.is_integrated ? 0 : kMeasuredUnits;
+    const int64_t units = caps.compute_units != 0 ? int64_t{caps.compute_units} : unknown;
+    model = kGpuModels[0];
+    for (const DeviceModel& larger : kGpuModels)
+        if (larger.compute_units <= units) model = larger;
+    return model;
 }
 
 inline bool is_software(const DeviceCaps& caps) {

@@ -5,6 +5,7 @@
 
 #include "commands.hpp"
 #include "compiler/driver/compile.hpp"
+#include "core/device_model.hpp"
 #include "tables.hpp"
 
 #include <hearth/ops.hpp>
@@ -116,6 +117,8 @@ Json describe(standalone::Instance& instance, int index) {
                  {"queue_family", (*device)->queue_family()},
                  {"graphics", (*device)->has_graphics()},
                  {"timestamps", (*device)->timestamp_valid_bits() > 0},
+                 {"compute_units", caps->compute_units},
+                 {"tiles_of", device_model(*caps).name},
                  {"subgroup_size", caps->subgroup_size},
                  {"matrix_cores", matrix_text(*caps)},
                  {"workgroup_matrices", workgroup_matrix_text(*caps)},
@@ -146,6 +149,9 @@ void print_device(const Json& d) {
         number("subgroup_size"), number("max_workgroup_invocations"),
         number("shared_memory_bytes") / 1024, number("push_constant_bytes"),
         number("max_buffer_bytes") >> 20);
+    fmt::print("  compute units: {}, tiles as for {}\n",
+               number("compute_units") != 0 ? std::to_string(number("compute_units")) : "not known",
+               text("tiles_of"));
     fmt::print("  matrix cores: {}\n", text("matrix_cores"));
     fmt::print("  matrices of a workgroup: {}\n", text("workgroup_matrices"));
     fmt::print("  profile: {}\n", text("profile"));

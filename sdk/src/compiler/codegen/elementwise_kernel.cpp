@@ -9,6 +9,7 @@
 #include "compiler/codegen/group_kernels.hpp"
 #include "compiler/codegen/index_analysis.hpp"
 #include "compiler/codegen/known_ranges.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -179,7 +180,9 @@ class ElementwiseKernel {
     /// Four elements, or eight if all are of two bytes; one where there would be too few threads.
     void choose_width() {
         // Some for each core of a large GPU; of a CPU, a few workgroups.
-        const uint64_t enough_threads = is_software(options_.caps) ? 1024 : 32768;
+        const DeviceModel model = device_model(options_.caps);
+        const auto enough_threads =
+            model.is_software ? uint64_t{1024} : static_cast<uint64_t>(model.in_proportion(32768));
         uint32_t widest = 0;
         for (ValueId v : group_.stores) widest = std::max(widest, held_bytes(v));
         for (Scalar load : loads_in(arena_, contents_))

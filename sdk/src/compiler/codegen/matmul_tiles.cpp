@@ -176,31 +176,29 @@ std::optional<MatmulTile> choose_row_tile(const MatmulProblem& problem, const De
     return chosen;
 }
 
-/// Whether tiles of 32x32, one for each workgroup, leave a large GPU idle.
-bool has_few_tiles(const MatmulProblem& problem) {
-    constexpr int64_t kFewTiles = 256;
-    return groups_of(kSplitMatrix[0], problem) < kFewTiles;
+/// Whether tiles of 32x32, one for each workgroup, leave much of the device idle.
+bool has_few_tiles(const MatmulProblem& problem, const DeviceCaps& caps) {
+    return groups_of(kSplitMatrix[0], problem) < device_model(caps).in_proportion(256);
 }
 
 /// Tiles of 32 unless they are too few even so.
-int split_edge(const MatmulProblem& problem) {
-    constexpr int64_t kEnoughTiles = 64;
-    return groups_of(kSplitMatrix[0], problem) >= kEnoughTiles ? 32 : 16;
+int split_edge(const MatmulProblem& problem, const DeviceCaps& caps) {
+    return groups_of(kSplitMatrix[0], problem) >= device_model(caps).in_proportion(64) ? 32 : 16;
 }
 
 /// Of the least tiles that are still few, the one with the longest slices that are no longer than
 /// the sums.
 std::optional<MatmulTile> choose_split_tile(const MatmulProblem& problem, const DeviceCaps& caps) {
     constexpr int64_t kShortSlice = 64, kShortProduct = 128;
-    if (is_software(caps) || !has_few_tiles(problem)) return std::nullopt;
+    if (is_software(caps) || !has_few_tiles(problem, caps)) return std::nullopt;
     if (!problem.can_use_matrices) {
         if (!problem.can_load_vec4 || problem.k < kShortProduct) return std::nullopt;
         for (const MatmulTile& t : kSplitVector)
-            if (t.bm == split_edge(problem) && fits(t, problem, caps)) return t;
+            if (t.bm == split_edge(problem, caps) && fits(t, problem, caps)) return t;
         return std::nullopt;
     }
     for (const MatmulTile& t : kSplitMatrix)
-        if (t.bm == split_edge(problem) && (t.bk < 2 * problem.k || t.bk == kShortSlice) &&
+        if (t.bm == split_edge(problem, caps) && (t.bk < 2 * problem.k || t.bk == kShortSlice) &&
             fits(t, problem, caps))
             return t;
     return std::nullopt;
@@ -276,8 +274,7 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
     if (const std::optional<MatmulTile> row = choose_row_tile(problem, caps)) return *row;
     if (const std::optional<MatmulTile> split = choose_split_tile(problem, caps)) return *split;
     const std::span<const MatmulTile> tiles = table_for(problem, caps);
-    // The largest that is not mostly empty and still makes work for a whole GPU: about a workgroup
-    // for each multiprocessor of a large one.
+    // The largest that is not mostly empty and still makes work for the whole device.
     const int64_t enough_groups = device_model(caps).enough_groups();
     const int64_t small_rows = is_software(caps) ? 16 : 32;  // tiles of so many may be mostly empty
     for (const MatmulTile& t : tiles.first(tiles.size() - 1)) {
@@ -291,7 +288,7 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
 
 std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem,
                                               const DeviceCaps& caps) {
-    if (!problem.can_use_matrices || !problem.a_k_is_contiguous || !has_few_tiles(problem) ||
+    if (!problem.can_use_matrices || !problem.a_k_is_contiguous || !has_few_tiles(problem, caps) ||
         problem.k % 8 != 0)
         return std::nullopt;
     // However b lies; and one number for each invocation.
@@ -303,20 +300,21 @@ std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem,
         const uint32_t bytes =
             std::max(shared_bytes_of(t, problem, caps), shared_bytes_of(t, other, caps)) +
             4 * static_cast<uint32_t>(threads);
-        if (t.bm == split_edge(problem) && t.bk >= problem.k && fits(t, problem, caps) &&
+        if (t.bm == split_edge(problem, caps) && t.bk >= problem.k && fits(t, problem, caps) &&
             bytes <= caps.shared_memory_bytes && threads % t.bm == 0)
             shortest = t;
     }
     return shortest;
 }
 
-double matmul_cost(const MatmulTile& t, const MatmulProblem& p) {
-    // Whole waves of workgroups, about one for each multiprocessor of a large GPU; each takes its
-    // multiply-adds, and its loads, of which one costs as much as some multiply-adds.
-    constexpr double kSlots = 128, kLoad = 16;
+double matmul_cost(const MatmulTile& t, const MatmulProblem& p, const DeviceCaps& caps) {
+    // Whole waves of workgroups, about one for each unit of a GPU; each takes its multiply-adds, and
+    // its loads, of which one costs as much as some multiply-adds.
+    constexpr double kLoad = 16;
+    const auto slots = static_cast<double>(device_model(caps).in_proportion(kMeasuredUnits));
     const auto groups = static_cast<double>(groups_of(t, p));
     const double area = static_cast<double>(t.bm) * t.bn;
-    return std::ceil(groups / kSlots) * (area + kLoad * (t.bm + t.bn)) * static_cast<double>(p.k) /
+    return std::ceil(groups / slots) * (area + kLoad * (t.bm + t.bn)) * static_cast<double>(p.k) /
            t.split;
 }
 
@@ -328,14 +326,14 @@ std::vector<MatmulTile> matmul_candidates(const MatmulProblem& problem, const De
     };
     add(table_for(problem, caps));
     if (problem.can_load_vec4 && !is_software(caps)) add(kMoreVector);
-    if (problem.can_load_vec4 && has_few_tiles(problem)) {
+    if (problem.can_load_vec4 && has_few_tiles(problem, caps)) {
         add(kSplitVector);
         add(kMoreSplitVector);
     }
     if (problem.can_use_matrices) {
         if (is_software(caps)) add(kMatrix);
         add(kMoreMatrix);
-        if (has_few_tiles(problem)) {
+        if (has_few_tiles(problem, caps)) {
             add(kSplitMatrix);
             add(kMoreSplitMatrix);
         }

@@ -91,7 +91,7 @@ MatmulTile choose_matmul_tile(const MatmulProblem& problem, const DeviceCaps& ca
 std::optional<MatmulTile> choose_folding_tile(const MatmulProblem& problem, const DeviceCaps& caps);
 
 /// An estimate of time, comparable among the tiles of one problem.
-double matmul_cost(const MatmulTile& tile, const MatmulProblem& problem);
+double matmul_cost(const MatmulTile& tile, const MatmulProblem& problem, const DeviceCaps& caps);
 
 /// "matrix 128x128x32 of 64x64, 2 stages, 0 threads, 4 along k"; and the other way.
 std::string to_string(const MatmulTile& tile);

@@ -102,12 +102,12 @@ Candidates candidates_of(const std::string& kernel, const MatmulProblem& problem
     Candidates found{kernel, {}, {}, [problem] { return trial_graph(problem); }};
     const std::vector<MatmulTile> all = matmul_candidates(problem, caps);
     double least = INFINITY;
-    for (const MatmulTile& t : all) least = std::min(least, matmul_cost(t, problem));
+    for (const MatmulTile& t : all) least = std::min(least, matmul_cost(t, problem, caps));
     for (size_t i = 0; i < all.size(); ++i) {
-        const double cost = matmul_cost(all[i], problem);
+        const double cost = matmul_cost(all[i], problem, caps);
         if (i > 0 && cost > kWorthTrying * least) continue;
         found.variants.push_back(to_string(all[i]));
-        found.estimates.push_back(cost / matmul_cost(all[0], problem));
+        found.estimates.push_back(cost / matmul_cost(all[0], problem, caps));
     }
     return found;
 }

@@ -18,12 +18,25 @@ int64_t parts_of(int64_t count, int64_t part) {
 }
 
 // From a sweep over layers of three networks and tiles on an H200 (docs/design/0007).
-constexpr int64_t kBlock = 32;           // threads of a slice, where there are several
-constexpr int64_t kEnoughGroups = 96;    // nearly one for each multiprocessor
-constexpr int64_t kManyGroups = 2112;    // sixteen
-constexpr int64_t kLeastDepth = 12;      // products of a slice for each result
-constexpr int64_t kManyPixels = 100000;  // enough for large tiles
-constexpr int64_t kManyThreads = 90000;  // more slices than make so many wait for each other
+constexpr int64_t kBlock = 32;       // threads of a slice, where there are several
+constexpr int64_t kLeastDepth = 12;  // products of a slice for each result
+
+/// What is enough for the device.
+struct Enough {
+    int64_t groups;       ///< nearly one for each unit
+    int64_t many_groups;  ///< sixteen for each
+    int64_t pixels;       ///< for large tiles
+    int64_t threads;      ///< more slices than make so many wait for each other
+
+    explicit Enough(const DeviceCaps& caps) : Enough(device_model(caps)) {}
+
+  private:
+    explicit Enough(const DeviceModel& device)
+        : groups(device.in_proportion(96)),
+          many_groups(device.in_proportion(2112)),
+          pixels(device.in_proportion(100000)),
+          threads(device.in_proportion(90000)) {}
+};
 
 }  // namespace
 
@@ -82,27 +95,29 @@ bool fits_slices(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t
            !p.is_shallow();
 }
 
-/// Registers of a thread: as many sums as leave work for all multiprocessors.
-void choose_sums(const ConvProblem& p, ConvTile& t) {
+/// Registers of a thread: as many sums as leave work for all units.
+void choose_sums(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     if (p.is_shallow()) {
         constexpr int64_t kWideWindow = 100;  // elements
         t.px = 2;
         t.oc = p.depth() > kWideWindow ? 16 : p.out > 4 ? 8 : 4;
         return;
     }
+    const Enough enough(caps);
     constexpr std::pair<int64_t, int64_t> kSums[] = {{2, 16}, {4, 8}, {4, 4}, {2, 4}, {1, 4}};
     for (const auto& [px, oc] : kSums) {
         t.px = px;
         t.oc = oc;
         if (oc > 4 && 4 * p.out < 3 * oc) continue;  // mostly empty
         const int64_t groups = parts_of(p.pixels, px) * parts_of(p.out, oc) / kBlock;
-        if (groups >= (oc == 16 ? kManyGroups : kEnoughGroups)) return;
+        if (groups >= (oc == 16 ? enough.many_groups : enough.groups)) return;
     }
 }
 
 void choose_slices(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     const int64_t threads = parts_of(p.pixels, t.px) * parts_of(p.out, t.oc);
-    while (threads * 2 * t.slices <= kManyThreads && fits_slices(p, caps, t, 2 * t.slices))
+    const Enough enough(caps);
+    while (threads * 2 * t.slices <= enough.threads && fits_slices(p, caps, t, 2 * t.slices))
         t.slices *= 2;
 }
 
@@ -124,12 +139,12 @@ void choose_block(const ConvProblem& p, const DeviceCaps& caps, ConvTile& t) {
     const int64_t groups = parts_of(p.pixels, t.lanes * t.px) * parts_of(p.out, t.groups * t.oc);
     constexpr int64_t kMostRepeats = 8;
     if (t.shares_weights)
-        t.repeat = std::clamp<int64_t>(groups / (kManyGroups / 2), 1, kMostRepeats);
+        t.repeat = std::clamp<int64_t>(groups / (Enough(caps).many_groups / 2), 1, kMostRepeats);
 }
 
 ConvTile shipped_tiled(const ConvProblem& p, const DeviceCaps& caps) {
     ConvTile t;
-    choose_sums(p, t);
+    choose_sums(p, caps, t);
     choose_slices(p, caps, t);
     choose_block(p, caps, t);
     return t;
@@ -144,7 +159,8 @@ void add_tiled(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTil
         for (const int64_t slices : {1, 2, 4, 8, 16}) {
             ConvTile t{.slices = slices, .px = px, .oc = oc};
             const int64_t threads = parts_of(p.pixels, px) * parts_of(p.out, oc);
-            if (slices > 1 && (threads > 2 * kManyThreads || !fits_slices(p, caps, t, slices)))
+            if (slices > 1 &&
+                (threads > 2 * Enough(caps).threads || !fits_slices(p, caps, t, slices)))
                 continue;
             choose_block(p, caps, t);
             all.push_back(t);
@@ -158,7 +174,7 @@ int64_t strips_tiles(const ConvProblem& p, const ConvTile& t) {
     return p.images * parts_of(p.count[0], t.strips * t.px) * parts_of(p.count[1], t.lanes * 4);
 }
 
-/// Whether x and the weights fit, and there are enough tiles for a whole GPU.
+/// Whether x and the weights fit, and there are enough tiles for the whole device.
 bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& t) {
     constexpr int64_t kMostTaps = 25, kMostLoads = 32, kMostOfChannel = 64, kMostHeld = 120;
     const int64_t outs = t.groups * t.turns * t.oc;
@@ -168,7 +184,7 @@ bool suits_strips(const ConvProblem& p, const DeviceCaps& caps, const ConvTile& 
     const int64_t shared = 4 * ((t.holds_x ? 0 : patch) + p.depth() * outs);
     if (p.taps() > kMostTaps || t.threads() > most_threads(caps) ||
         shared > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
-        strips_tiles(p, t) * parts_of(p.out, outs) < 4 * kEnoughGroups ||
+        strips_tiles(p, t) * parts_of(p.out, outs) < 4 * Enough(caps).groups ||
         (t.turns > 1 && outs >= 2 * p.out))
         return false;
     return t.holds_x ? p.channels * of_channel <= kMostHeld
@@ -189,7 +205,8 @@ void add_strips(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
         t.holds_x = k[0] == 1;
         t.turns = parts_of(std::min(p.out, kMostOuts), t.groups * t.oc);
         if (!suits_strips(p, caps, t)) continue;
-        t.repeat = std::clamp<int64_t>(strips_tiles(p, t) / (kManyGroups / 2), 1, kMostRepeats);
+        t.repeat = std::clamp<int64_t>(strips_tiles(p, t) / (Enough(caps).many_groups / 2), 1,
+                                       kMostRepeats);
         all.push_back(t);
     }
 }
@@ -208,7 +225,7 @@ int64_t matrix_shared_bytes(const ConvProblem& p, const MatrixShape& m, const Co
            (kStep * (patch + p.taps() * t.oc) + t.strips * t.lanes * t.px * m.m * (m.n / 8 + 1));
 }
 
-/// Those that fit, where there are enough tiles for a whole GPU.
+/// Those that fit, where there are enough tiles for the whole device.
 void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
     constexpr int64_t kMostOut = 32, kMostRepeats = 8, kMostSums = 8;
     const int64_t most_loads = is_software(caps) ? 32 : 6;  // of 16 bytes, of a thread
@@ -230,9 +247,10 @@ void add_matrix(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
         const int64_t pieces = p.patch_extent(0, rows) * (p.patch_extent(1, columns) / 8 + 2) * 8;
         if (threads > most_threads(caps) || t.oc / m.m * t.px > kMostSums ||
             matrix_shared_bytes(p, m, t) > std::min<int64_t>(caps.shared_memory_bytes, 49152) ||
-            pieces > most_loads * threads * (p.size[1] % 8 == 0 ? 1 : 4) || tiles < kEnoughGroups)
+            pieces > most_loads * threads * (p.size[1] % 8 == 0 ? 1 : 4) ||
+            tiles < Enough(caps).groups)
             continue;
-        t.repeat = std::clamp<int64_t>(tiles / (kManyGroups / 4), 1, kMostRepeats);
+        t.repeat = std::clamp<int64_t>(tiles / (Enough(caps).many_groups / 4), 1, kMostRepeats);
         all.push_back(t);
     }
 }
@@ -266,8 +284,9 @@ void add_slices_of(const ConvProblem& p, const DeviceCaps& caps, ConvTile t,
 }
 
 void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
-    constexpr int64_t kManySubgroups = 1600;  // twelve for each multiprocessor
-    constexpr int64_t kGroupsAtOnce = 264;    // with the registers of long chunks
+    const DeviceModel device = device_model(caps);
+    const int64_t many_subgroups = device.in_proportion(1600);  // twelve for each unit
+    const int64_t groups_at_once = device.in_proportion(264);   // with the registers of long chunks
     constexpr int64_t kGoodStage = 48, kGoodSlices = 10;
     const MatrixShape& m = caps.matrix;
     const int64_t chunk = slices_chunk(p);
@@ -284,8 +303,8 @@ void add_slices(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTi
             if (chunks % t.slices == 0) add_slices_of(p, caps, t, found);
     const int64_t groups = parts_of(p.pixels, t.lanes) * parts_of(p.out, 16);
     const auto shipped = std::find_if(found.begin(), found.end(), [&](const ConvTile& f) {
-        return (f.slices == 1 || (f.slices <= kGoodSlices && groups * f.slices < kManySubgroups)) &&
-               f.stage <= (groups > kGroupsAtOnce && chunk > kGoodStage ? 16 : kGoodStage);
+        return (f.slices == 1 || (f.slices <= kGoodSlices && groups * f.slices < many_subgroups)) &&
+               f.stage <= (groups > groups_at_once && chunk > kGoodStage ? 16 : kGoodStage);
     });
     if (shipped == found.end()) return;
     std::rotate(found.begin(), shipped, shipped + 1);
@@ -311,8 +330,8 @@ void add_winograd(const ConvProblem& p, const DeviceCaps& caps, std::vector<Conv
 
 // --- conv_depthwise.comp ---
 
-void add_depthwise(const ConvProblem& p, std::vector<ConvTile>& all) {
-    // Rows and pixels of a thread: the most that leave work for a whole GPU first.
+void add_depthwise(const ConvProblem& p, const DeviceCaps& caps, std::vector<ConvTile>& all) {
+    // Rows and pixels of a thread: the most that leave work for the whole device first.
     constexpr std::pair<int64_t, int64_t> kSums[] = {{2, 4}, {1, 4}, {1, 2},
                                                      {2, 2}, {1, 1}, {4, 4}};
     constexpr int64_t kMostHeld = 100;  // elements of x
@@ -325,7 +344,7 @@ void add_depthwise(const ConvProblem& p, std::vector<ConvTile>& all) {
         all.push_back(t);
     }
     const auto shipped = std::find_if(all.begin(), all.end(), [&](const ConvTile& t) {
-        return threads(t) >= kManyThreads / 2 || t.strips * t.px == 1;
+        return threads(t) >= Enough(caps).threads / 2 || t.strips * t.px == 1;
     });
     std::rotate(all.begin(), shipped, shipped + 1);
 }
@@ -352,12 +371,13 @@ std::string to_string(const ConvTile& t) {
 std::vector<ConvTile> conv_candidates(const ConvProblem& p, const DeviceCaps& caps) {
     std::vector<ConvTile> all;
     if (p.is_depthwise()) {
-        if (!is_software(caps)) add_depthwise(p, all);
+        if (!is_software(caps)) add_depthwise(p, caps, all);
         return all;
     }
-    if (p.pixels >= kManyPixels) add_matrix(p, caps, all);
-    if (p.pixels < 10 * kManyPixels) add_slices(p, caps, all);
-    if (p.pixels < kManyPixels) add_matrix(p, caps, all);
+    const Enough enough(caps);
+    if (p.pixels >= enough.pixels) add_matrix(p, caps, all);
+    if (p.pixels < 10 * enough.pixels) add_slices(p, caps, all);
+    if (p.pixels < enough.pixels) add_matrix(p, caps, all);
     if (is_software(caps)) return all;
     add_strips(p, caps, all);
     add_tiled(p, caps, all);

@@ -19,8 +19,8 @@ namespace hearth {
 
 namespace {
 
-constexpr int64_t kManyThreads = 16384;  // enough for a large GPU to hide latency
-constexpr int64_t kManyGroups = 256;     // about two for each of its multiprocessors
+constexpr int64_t kManyThreads = 16384;  // that hide latency, in proportion to the device
+constexpr int64_t kManyGroups = 256;     // about two for each unit, in proportion
 constexpr int64_t kShortSum = 8192;      // as one workgroup's loop of 32: not worth a barrier
 constexpr int64_t kShortProduct = 128;   // inner extent
 constexpr int64_t kLeastTerms = 64;      // of one part of a product
@@ -33,13 +33,15 @@ Tensor sum_of_parts(const Tensor& parts, const Shape& shape, DType dtype) {
 }
 
 std::optional<std::vector<Tensor>> split_sum(const Node& node, const Tensor& x, const Shape& result,
-                                             int64_t rows) {
+                                             const PassOptions& options) {
+    const auto rows = static_cast<int64_t>(options.rows_capacity);
+    const int64_t many_threads = device_model(options.caps).in_proportion(kManyThreads);
     if (node.op->fold != Fold::kSum || !is_floating(x.dtype()) || x.rank() == kMaxRank)
         return std::nullopt;
     const int64_t results = std::max<int64_t>(1, result.element_count(rows));
     const int64_t terms = x.shape().element_count(rows) / results;
-    if (terms <= kShortSum || results >= kManyThreads) return std::nullopt;
-    const int64_t parts = std::min(kManyThreads / results, terms / 8);
+    if (terms <= kShortSum || results >= many_threads) return std::nullopt;
+    const int64_t parts = std::min(many_threads / results, terms / 8);
     if (parts < 2) return std::nullopt;
     const Tensor partial = apply_one(op("partial_sum"), {x},
                                      {{"axes", node.attrs.integers("axes")}, {"parts", parts}});
@@ -80,10 +82,11 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     const int64_t columns = m <= kFewRows ? 4 : kTile;
     const int64_t tiles = ((m + kTile - 1) / kTile) * ((n + columns - 1) / columns);
     const int64_t terms = inputs[0].shape()[node.attrs.flag("transpose_a") ? 0 : 1].at(rows);
-    if (terms <= kShortProduct || 4 * tiles > kManyGroups ||
+    const int64_t many_groups = device_model(options.caps).in_proportion(kManyGroups);
+    if (terms <= kShortProduct || 4 * tiles > many_groups ||
         is_split_inside(inputs, result, terms, options))
         return std::nullopt;
-    const int64_t parts = std::min(kManyGroups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
+    const int64_t parts = std::min(many_groups / std::max<int64_t>(1, tiles), terms / kLeastTerms);
     if (parts < 2) return std::nullopt;
     Attrs attrs = node.attrs;
     attrs.set("parts", parts);
@@ -92,7 +95,7 @@ std::optional<std::vector<Tensor>> split_product(const Node& node, std::span<con
     return std::vector<Tensor>{sum_of_parts(partial, result, product.dtype)};
 }
 
-constexpr int64_t kMostParts = 128;  // a workgroup for each multiprocessor of a large GPU
+constexpr int64_t kMostParts = 128;  // a workgroup for each unit, in proportion
 
 /// Rows that the parts of a sum over `rows` rows are multiples of: what a workgroup carries at a
 /// time (docs/design/0002-row-programs.md, 0008-row-programs.md).
@@ -169,7 +172,8 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
     const bool on_matrix_cores = fits_matrix_cores(graph, region, options.caps);
     int64_t granule = on_matrix_cores ? matrix_granule_for(rows, options.caps) : granule_for(rows);
     granule = std::max<int64_t>(granule / region.window, 1) * region.window;
-    const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, kMostParts);
+    const int64_t most_parts = device_model(options.caps).in_proportion(kMostParts);
+    const int64_t parts = std::clamp<int64_t>((rows + granule - 1) / granule, 1, most_parts);
     RoundedRows rounded(graph, region);
     return rewrite(graph,
                    [&](Trace&, const Node& node,
@@ -199,7 +203,6 @@ Result<Graph> split_rows(const Graph& graph, const PassOptions& options) {
 
 Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
     if (is_cpu(options.caps)) return graph;  // few cores: long sums are no bottleneck
-    const auto rows = static_cast<int64_t>(options.rows_capacity);
     // What will run within a fused network is not worth cutting.
     RowRegion region;
     if (options.fused_networks) region = find_row_region(graph);
@@ -213,7 +216,7 @@ Result<Graph> split_sums(const Graph& graph, const PassOptions& options) {
                        if (node.outputs.size() != 1 || region.has(n)) return std::nullopt;
                        const Value& result = graph.value(node.outputs[0]);
                        if (node.op->op_class == OpClass::kReduce)
-                           return split_sum(node, inputs[0], result.shape, rows);
+                           return split_sum(node, inputs[0], result.shape, options);
                        if (node.op->op_class == OpClass::kMatmul)
                            return split_product(node, inputs, result, options);
                        return std::nullopt;

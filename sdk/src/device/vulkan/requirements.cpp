@@ -403,6 +403,31 @@ DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice 
     return found;
 }
 
+namespace {
+
+/// How many units run workgroups side by side, or 0.  Vulkan has no word for it, vendors have: their extensions
+/// need not be enabled to be asked.
+uint32_t query_compute_units(const InstanceFunctions& vk, VkPhysicalDevice physical_device) {
+    ExtensionNames available;
+    if (!available.load(vk, physical_device)) return 0;
+    VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{};
+    nvidia.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
+    VkPhysicalDeviceShaderCoreProperties2AMD amd{};
+    amd.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_CORE_PROPERTIES_2_AMD;
+    VkPhysicalDeviceProperties2 properties{};
+    properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+    if (contains(available.names(), VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME))
+        properties.pNext = &nvidia;
+    else if (contains(available.names(), VK_AMD_SHADER_CORE_PROPERTIES_2_EXTENSION_NAME))
+        properties.pNext = &amd;
+    else
+        return 0;
+    vk.GetPhysicalDeviceProperties2(physical_device, &properties);
+    return nvidia.shaderSMCount + amd.activeComputeUnitCount;
+}
+
+}  // namespace
+
 uint32_t newest_spirv(uint32_t api_version) {
     return api_version >= VK_API_VERSION_1_3   ? 0x00010600
            : api_version >= VK_API_VERSION_1_2 ? 0x00010500
@@ -424,6 +449,8 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.max_subgroup_size = found.max_subgroup_size;
     caps.spirv_version = newest_spirv(api_version);
     caps.is_software = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    caps.is_integrated = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
+    caps.compute_units = query_compute_units(vk, physical_device);
     caps.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
     caps.max_workgroup_size_x = limits.maxComputeWorkGroupSize[0];
     caps.max_workgroup_count_x = limits.maxComputeWorkGroupCount[0];

@@ -7,6 +7,7 @@
 #include "compiler/codegen/fused_network/kernel.hpp"
 
 #include "compiler/codegen/fused_network/matrix_stages.hpp"
+#include "core/device_model.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -54,12 +55,13 @@ std::unique_ptr<Stage> make_stage(NetworkFrame& frame, RowWeightCopies& weights,
 
 namespace {
 
-/// Tiles of a workgroup at capacity, where nothing is summed over rows: enough workgroups for a large
-/// GPU first, then few, as each loads the weights.
+/// Tiles of a workgroup at capacity, where nothing is summed over rows: enough workgroups for the
+/// device first, then few, as each loads the weights.
 int tiles_each(const NetworkFrame& frame) {
     constexpr int64_t kMostEach = 8;
     // Rows in registers take all registers of a multiprocessor.
-    const int64_t enough_groups = frame.plan.in_registers ? 128 : 256;
+    const int64_t enough_groups =
+        device_model(frame.options.caps).in_proportion(frame.plan.in_registers ? 128 : 256);
     const int64_t rows = frame.region.rows.at(static_cast<int64_t>(frame.options.rows_capacity));
     const int64_t tiles = (rows + frame.plan.tile_rows - 1) / frame.plan.tile_rows;
     const int64_t most = frame.options.caps.max_workgroup_count_x;
