@@ -275,8 +275,6 @@ bool fits_matrix_cores(const Graph& graph, const RowRegion& region, const Device
         matrix_edge(caps) > kWidestEdge || caps.matrix.n % 8 != 0 || caps.matrix.m % 8 != 0 ||
         caps.matrix.k % 8 != 0 || caps.subgroup_size < 8)
         return false;
-    // Sums over rows on matrices that are narrower than deep (Arc A's, 8x8x16) go beyond their tile.
-    if (caps.matrix.n < caps.matrix.k) return false;
     return std::all_of(region.nodes.begin(), region.nodes.end(), [&](NodeId n) {
         const Node& node = graph.nodes[n];
         return node.op->op_class != OpClass::kMatmul ||

@@ -136,14 +136,15 @@ void MatrixProductStage::multiply(const FragmentTasks& task) {
     writer_.end();
 }
 
-/// What follows the product, in fragments; not if that needs to know which element is which.
+/// What follows the product, in fragments; not if that needs to know which element is which, or if a tile is
+/// padded, with zeros.
 bool MatrixProductStage::store_fragments(Expr own) {
     const std::span<const ValueId> values = stage_.group->stores;
     for (const ValueId v : values) {
         const RowTile* tile = frame_.plan.tile_for(v);
         const DType dtype = frame_.graph.value(v).dtype;
         if ((dtype != DType::kF16 && dtype != DType::kF32) ||
-            frame_.row_width(v) % matrix_n(frame_) != 0 ||
+            frame_.row_width(v) % frame_.plan.edge != 0 ||
             (tile != nullptr && tile->is_half() != (dtype == DType::kF16)))
             return false;
     }
@@ -211,12 +212,11 @@ void MatrixProductStage::store_elements(Expr own) {
 // ---------------------------------------------------------------------------- weight gradients
 
 FragmentDeal deal_matrix_gradient(const NetworkFrame& frame, const NetworkStage& stage) {
-    const auto padded = [&](int tile) {
-        return frame.plan.tiles[static_cast<size_t>(tile)].padded();
-    };
+    // Tiles may be padded by more than a fragment: to the matrix's longest edge.
+    const auto width = [&](int tile) { return frame.plan.tiles[static_cast<size_t>(tile)].width; };
     FragmentDeal deal;
-    deal.columns = padded(stage.right) / matrix_n(frame);
-    deal.tasks = padded(stage.left) / matrix_m(frame) * deal.columns;
+    deal.columns = ceil_div(width(stage.right), matrix_n(frame));
+    deal.tasks = ceil_div(width(stage.left), matrix_m(frame)) * deal.columns;
     return deal;
 }
 
