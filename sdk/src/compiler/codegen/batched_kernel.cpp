@@ -10,6 +10,8 @@
 
 #include "compiler/codegen/group_kernels.hpp"
 
+#include <hearth/core/assert.hpp>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -203,6 +205,18 @@ class PartsWriter {
 
 }  // namespace
 
+bool can_be_batched(const Group& group, const LowerOptions& options) {
+    const uint64_t most_groups = options.caps.max_workgroup_count_x;
+    if (group.kind == GroupKind::kElementwise) {
+        const Dim count = group.space.element_count();
+        return !count.per_row && items_each(count, 1, kPartThreads * most_groups) == 1;
+    }
+    if (group.kind != GroupKind::kReduction) return false;
+    const ReductionLayout layout = reduction_layout(group, options);
+    return !layout.outer.element_count().per_row && !layout.is_looped &&
+           layout.lanes * layout.columns == kPartThreads;
+}
+
 std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Group* const> groups,
                                           const std::vector<bool>& inlined,
                                           const LowerOptions& options) {
@@ -213,15 +227,12 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
     uint64_t count = 0;
     for (size_t g = 0; g < groups.size(); ++g) {
         const Group& group = *groups[g];
-        if (group.kind != GroupKind::kElementwise && group.kind != GroupKind::kReduction)
-            return std::nullopt;
         const Expr workgroup = body->new_local("group", LocalKind::kParameter, ScalarType::kI32);
         const KernelPart part =
             group.kind == GroupKind::kElementwise
                 ? elementwise_part(graph, group, inlined, options, *body, workgroup)
                 : reduction_part(graph, group, inlined, options, *body, workgroup);
-        if (!part.can_be_part || part.grid.work.per_row != 0 || part.threads != kPartThreads)
-            return std::nullopt;
+        HEARTH_ASSERT(part.grid.work.per_row == 0 && part.threads == kPartThreads);
         writer.add(workgroup, part);
         count += part.grid.groups(1);
         std::vector<ValueId> touched = loads_of(graph, group, inlined);

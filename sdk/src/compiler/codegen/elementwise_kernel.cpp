@@ -69,7 +69,6 @@ class ElementwiseKernel {
             store_vector(i, total, each > 1);
         if (each > 1 || loads_first) writer_.end();
         part.statements = writer_.take();
-        part.can_be_part = each == 1;
         part.is_elementwise = elementwise_buffers(arena_, operand_values(body_), element_);
         // One thread reads all before it stores anything.
         if (count == Dim(1)) part.is_elementwise.assign(body_.buffers.size(), true);

@@ -238,7 +238,6 @@ class ReductionKernel {
                                                   full_element_.value_or(outer_index_));
         note_replicated_scalar_loads(graph_, group_, inlined_, body_, part.is_elementwise);
         part.statements = writer_.take();
-        part.can_be_part = !is_looped_;
         part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
         return part;
     }

@@ -60,7 +60,7 @@ struct KernelDraft {
     uint64_t flops = 0;
     /// Its matrices are sums and factors at once, which only VK_NV_cooperative_matrix has.
     bool prefers_nv_matrices = false;
-    std::string tunable;  ///< Compiled::tunable; empty: there is one variant
+    std::string tunable;                ///< Compiled::tunable; empty: there is one variant
 };
 
 /// A kernel's statements behind `group`, the workgroup's number, which may be all of a kernel or a
@@ -69,7 +69,6 @@ struct KernelPart {
     std::vector<uint32_t>
         replicated_scalars;  ///< functions that work out Group::replicated_scalars, to be called first
     std::vector<Statement> statements;
-    bool can_be_part = false;          ///< of a larger kernel
     std::vector<bool> is_elementwise;  ///< per operand of the body; see CallOperand
     uint32_t threads = 1;
     GridAxis grid;
@@ -126,8 +125,13 @@ void note_replicated_scalar_loads(const Graph& graph, const Group& group,
 /// Threads of a workgroup of every kernel that can be a part of a larger one.
 inline constexpr uint32_t kPartThreads = 256;
 
-/// Batched kernel (horizontal fusion): independent groups as one kernel, of which each has some of the workgroups.  Null if one of them can be
-/// no part: its workgroups must be a fixed number, and have kPartThreads threads.
+/// Whether the group's kernel can be a part of a batched one: it has a fixed number of workgroups, of kPartThreads
+/// threads.
+bool can_be_batched(const Group& group, const LowerOptions& options);
+
+/// Batched kernel (horizontal fusion): independent groups as one kernel, of which each has some of the workgroups.
+/// groups  those that can_be_batched().
+/// Null if all together have more workgroups than the device may be given at once.
 std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Group* const> groups,
                                           const std::vector<bool>& inlined,
                                           const LowerOptions& options);

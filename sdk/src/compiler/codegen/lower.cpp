@@ -9,6 +9,7 @@
 #include "compiler/codegen/khr_matrices.hpp"
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/replicated_scalars.hpp"
+#include "compiler/fusion/levels.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
@@ -20,7 +21,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -357,9 +357,9 @@ class Lowerer {
             if (is_cpu(options_.caps))
                 fusion.max_operands = kMostCpuOperands;
             else
-                fusion.folds_rows = [&](const Node& product) {
-                    return folds_rows(graph, product, options_);
-                };
+                for (const Node& node : graph.nodes)
+                    fusion.folds_rows.push_back(node.op->op_class == OpClass::kMatmul &&
+                                                folds_rows(graph, node, options_));
             FusionPlan plan = fuse(graph, fusion);
             if (options_.fused_networks && !spares) replicate_scalars(graph, plan, options_);
             std::vector<PlannedCall> calls;
@@ -443,20 +443,24 @@ class Lowerer {
     /// one where they can be.  in_parts: parts are alive at the same time, which takes memory.
     Status add_calls(const Graph& graph, const FusionPlan& plan, std::vector<PlannedCall> calls,
                      bool in_parts, LoweredEntry& entry) {
-        const std::vector<bool> is_followed = set_depths(graph, plan, calls);
+        std::vector<const Group*> groups;
+        std::vector<bool> has_kernel;
+        for (const PlannedCall& call : calls) {
+            groups.push_back(call.groups[0]);
+            has_kernel.push_back(call.kernel.has_value());
+        }
+        const GroupLevels levels = find_levels(graph, groups, plan.inlined, has_kernel);
+        for (size_t c = 0; c < calls.size(); ++c) calls[c].depth = levels.depth[c];
         note_levels(graph, plan, calls);
-        std::vector<PlannedCall> merged;
         // Launching a kernel costs a CPU next to nothing.
         if (in_parts && options_.fuse && !is_cpu(options_.caps) &&
             options_.binding_model == BindingModel::kDeviceAddress)
-            merge_calls(graph, plan, is_followed, calls, merged);
-        else
-            merged = std::move(calls);
+            calls = merged(graph, plan, levels, std::move(calls));
         if (in_parts)
             std::stable_sort(
-                merged.begin(), merged.end(),
+                calls.begin(), calls.end(),
                 [](const PlannedCall& a, const PlannedCall& b) { return a.depth < b.depth; });
-        for (PlannedCall& call : merged) {
+        for (PlannedCall& call : calls) {
             if (!call.kernel) {
                 HEARTH_TRY(add_group(graph, *call.groups[0], plan.inlined, entry));
                 continue;
@@ -465,30 +469,6 @@ class Lowerer {
                                 std::move(call.label), entry));
         }
         return {};
-    }
-
-    /// Sets each call's depth; returns whether another call waits for it.
-    static std::vector<bool> set_depths(const Graph& graph, const FusionPlan& plan,
-                                        std::vector<PlannedCall>& calls) {
-        std::vector<size_t> maker(graph.values.size(), calls.size());
-        for (size_t c = 0; c < calls.size(); ++c)
-            for (ValueId v : calls[c].groups[0]->stores) maker[v] = c;
-        std::vector<bool> is_followed(calls.size(), false);
-        // Calls form no circle, so this ends; there are few, and most come in a good order.
-        for (bool changed = true; changed;) {
-            changed = false;
-            for (size_t c = 0; c < calls.size(); ++c)
-                for (ValueId v : loads_of(graph, *calls[c].groups[0], plan.inlined)) {
-                    if (maker[v] == calls.size() || maker[v] == c) continue;
-                    is_followed[maker[v]] = true;
-                    const uint32_t least = calls[maker[v]].depth + 1;
-                    if (calls[c].depth >= least) continue;
-                    calls[c].depth = least;
-                    changed = true;
-                }
-        }
-        postpone(graph, plan, maker, calls);
-        return is_followed;
     }
 
     /// Tells which calls wait for each other where a training step with a fused network needs more
@@ -524,63 +504,42 @@ class Lowerer {
                              std::to_string(kLevels) + ": " + chain);
     }
 
-    /// Lets calls that wait for nothing run just ahead of those that wait for them, where there are
-    /// more to be parts of one with.
-    static void postpone(const Graph& graph, const FusionPlan& plan,
-                         const std::vector<size_t>& maker, std::vector<PlannedCall>& calls) {
-        std::vector<uint32_t> latest(calls.size(), kNone);
-        std::vector<bool> waits(calls.size(), false);
-        for (size_t c = 0; c < calls.size(); ++c)
-            for (ValueId v : loads_of(graph, *calls[c].groups[0], plan.inlined)) {
-                waits[c] = waits[c] || graph.value(v).kind == ValueKind::kNode;
-                if (maker[v] != calls.size() && maker[v] != c)
-                    latest[maker[v]] = std::min(latest[maker[v]], calls[c].depth - 1);
-            }
-        for (size_t c = 0; c < calls.size(); ++c)
-            if (!calls[c].kernel && !waits[c] && latest[c] != kNone) calls[c].depth = latest[c];
-    }
-
-    /// Calls at the end of the entry may write params in place, so they are no parts of others.
-    void merge_calls(const Graph& graph, const FusionPlan& plan,
-                     const std::vector<bool>& is_followed, std::vector<PlannedCall>& calls,
-                     std::vector<PlannedCall>& merged) const {
-        constexpr size_t kMostParts = 64;  // of one kernel's text
-        std::map<std::pair<uint32_t, bool>, std::vector<size_t>> alike;
-        // What nothing waits for may as well run with the last of its kind.
-        uint32_t last = 0;
-        for (size_t c = 0; c < calls.size(); ++c)
-            if (!is_followed[c]) last = std::max(last, calls[c].depth);
-        for (size_t c = 0; c < calls.size(); ++c) {
-            if (!calls[c].kernel && can_be_part(graph, *calls[c].groups[0], plan.inlined))
-                alike[{is_followed[c] ? calls[c].depth : last, is_followed[c]}].push_back(c);
-            else
-                merged.push_back(std::move(calls[c]));
+    /// The calls, those of a level that can be as parts of one kernel.
+    std::vector<PlannedCall> merged(const Graph& graph, const FusionPlan& plan,
+                                    const GroupLevels& levels,
+                                    std::vector<PlannedCall> calls) const {
+        std::vector<PlannedCall> all;
+        std::vector<bool> may_be_batched;
+        for (PlannedCall& call : calls) {
+            const Group& group = *call.groups[0];
+            may_be_batched.push_back(!call.kernel && check_lowerable(graph, group).ok() &&
+                                     can_be_batched(group, options_));
+            if (!may_be_batched.back()) all.push_back(std::move(call));
         }
-        // As many at once as one kernel may: of those that touch too many buffers, each half by itself.
-        const auto merge = [&](const auto& self, std::span<const size_t> list,
-                               uint32_t depth) -> void {
-            PlannedCall whole{{}, std::nullopt, depth, ""};
-            for (const size_t c : list) whole.groups.push_back(calls[c].groups[0]);
-            if (list.size() == 1) return merged.push_back(std::move(whole));
-            if (list.size() <= kMostParts)
-                whole.kernel = batched_kernel(graph, whole.groups, plan.inlined, options_);
-            if (whole.kernel && reaches_operands(graph, *whole.kernel)) {
-                whole.label = std::to_string(list.size()) + " parts, the last " +
-                              label_of(graph, *whole.groups.back());
-                return merged.push_back(std::move(whole));
-            }
-            const size_t half = list.size() > kMostParts ? kMostParts : (list.size() + 1) / 2;
-            self(self, list.first(half), depth);
-            self(self, list.subspan(half), depth);
-        };
-        for (const auto& [key, list] : alike) merge(merge, list, key.first);
+        for (const LevelBatch& batch : find_batches(levels, may_be_batched)) {
+            std::vector<const Group*> groups;
+            for (const size_t c : batch.calls) groups.push_back(calls[c].groups[0]);
+            merge(graph, plan, groups, batch.depth, all);
+        }
+        return all;
     }
 
-    bool can_be_part(const Graph& graph, const Group& group,
-                     const std::vector<bool>& inlined) const {
-        const Group* one[] = {&group};
-        return check_lowerable(graph, group).ok() &&
-               batched_kernel(graph, one, inlined, options_).has_value();
+    /// As many at once as one kernel may: of those that touch too many buffers, each half by itself.
+    void merge(const Graph& graph, const FusionPlan& plan, std::span<const Group* const> groups,
+               uint32_t depth, std::vector<PlannedCall>& all) const {
+        constexpr size_t kMostParts = 64;  // of one kernel's text
+        PlannedCall whole{{groups.begin(), groups.end()}, std::nullopt, depth, ""};
+        if (groups.size() == 1) return all.push_back(std::move(whole));
+        if (groups.size() <= kMostParts)
+            whole.kernel = batched_kernel(graph, groups, plan.inlined, options_);
+        if (whole.kernel && reaches_operands(graph, *whole.kernel)) {
+            whole.label = std::to_string(groups.size()) + " parts, the last " +
+                          label_of(graph, *groups.back());
+            return all.push_back(std::move(whole));
+        }
+        const size_t half = groups.size() > kMostParts ? kMostParts : (groups.size() + 1) / 2;
+        merge(graph, plan, groups.first(half), depth, all);
+        merge(graph, plan, groups.subspan(half), depth, all);
     }
 
     uint32_t pushed_operands(const Graph& graph, const KernelDraft& kernel) const {

@@ -323,9 +323,8 @@ class Fuser {
 
     void place(NodeId n) {
         choose_group(n);
-        const Node& node = graph_.nodes[n];
-        if (node.op->op_class == OpClass::kMatmul && options_.enabled && options_.folds_rows &&
-            !options_.region.has(n) && options_.folds_rows(node))
+        if (options_.enabled && !options_.folds_rows.empty() && options_.folds_rows[n] &&
+            !options_.region.has(n))
             take_in_prologue(n);
     }
 

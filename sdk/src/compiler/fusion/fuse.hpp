@@ -19,7 +19,6 @@
 
 #include <hearth/op/op_def.hpp>
 
-#include <functional>
 #include <memory>
 #include <vector>
 
@@ -64,10 +63,10 @@ struct FusionOptions {
     /// Gives windows of images (unfold) memory of their own where products read them, for devices on
     /// which finding an element takes longer than storing it.
     bool store_windows = false;
-    /// Whether the kernel of this product can fold rows of its left operand (a layer norm's mean and
-    /// variance) and work out the operand from them: it then takes in what makes the operand, if
-    /// nothing else reads that.  May be empty: none can.
-    std::function<bool(const Node& product)> folds_rows;
+    /// Per node: whether the kernel of this product can fold rows of its left operand (a layer norm's
+    /// mean and variance) and work out the operand from them: it then takes in what makes the operand,
+    /// if nothing else reads that.  Empty: none can.
+    std::vector<bool> folds_rows;
 };
 
 struct FusionPlan {
