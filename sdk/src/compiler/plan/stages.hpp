@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/plan/plan.hpp"
+#include "core/placement.hpp"
 
 #include <cstdint>
 #include <span>
@@ -126,20 +127,6 @@ std::vector<uint32_t> levels_of(std::span<const std::vector<uint32_t>> dependenc
 void schedule(EntryPlan& plan, const PlanOptions& options);
 
 // -------------------------------------------------------------------------------- liveness.cpp
-
-/// From the first to the last interval in which bytes are needed, both included.
-struct Lifetime {
-    uint32_t first = kNone;
-    uint32_t last = 0;
-
-    void include(uint32_t interval) {
-        first = interval < first ? interval : first;
-        last = interval > last ? interval : last;
-    }
-    bool overlaps(const Lifetime& other) const {
-        return first <= other.last && other.first <= last;
-    }
-};
 
 /// Arena bytes that storages take over from each other.
 struct Block {

@@ -3,6 +3,8 @@
 
 #include "compiler/codegen/fused_network/plan.hpp"
 
+#include "core/placement.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -531,32 +533,24 @@ class RowPlanner {
             const uint32_t last = plan_.mode == RowWeights::kOnce ? end : w.level;
             blocks.push_back({w.stride * w.padded_lines(), first, last, &w.offset});
         }
-        std::stable_sort(blocks.begin(), blocks.end(),
-                         [](const Block& a, const Block& b) { return a.size > b.size; });
+        std::vector<uint64_t> sizes;
+        std::vector<Lifetime> lifetimes;
+        for (const Block& block : blocks) {
+            sizes.push_back(static_cast<uint64_t>(block.size));
+            lifetimes.push_back({block.first, block.last});
+        }
+        const Placement placement =
+            place_in_order(sizes, lifetimes, largest_first(sizes), Gap::kFirst);
         // Numbers are folded in memory of their own.
         const bool has_numbers =
             std::any_of(groups_.begin(), groups_.end(),
                         [](const Group* group) { return !group->replicated_scalars.empty(); });
         const auto limit = static_cast<int>(options_.caps.shared_memory_bytes / 4) -
                            (has_numbers ? plan_.threads : 0);
-        plan_.shared_floats = 0;
-        for (size_t b = 0; b < blocks.size(); ++b) {
-            int offset = 0;
-            for (bool moved = true; moved;) {
-                moved = false;
-                for (size_t p = 0; p < b; ++p) {
-                    const bool meets =
-                        blocks[p].first <= blocks[b].last && blocks[b].first <= blocks[p].last;
-                    const int begin = *blocks[p].offset, stop = begin + blocks[p].size;
-                    if (!meets || offset >= stop || offset + blocks[b].size <= begin) continue;
-                    offset = stop;
-                    moved = true;
-                }
-            }
-            *blocks[b].offset = offset;
-            plan_.shared_floats = std::max(plan_.shared_floats, offset + blocks[b].size);
-            if (plan_.shared_floats > limit) return false;
-        }
+        plan_.shared_floats = static_cast<int>(placement.size);
+        if (plan_.shared_floats > limit) return false;
+        for (size_t b = 0; b < blocks.size(); ++b)
+            *blocks[b].offset = static_cast<int>(placement.offsets[b]);
         for (RowWeight& w : plan_.weights)
             if (plan_.mode == RowWeights::kOnce && w.same_as >= 0)
                 w.offset = plan_.weights[static_cast<size_t>(w.same_as)].offset;
