@@ -7,6 +7,7 @@
 #include "compiler/driver/compile.hpp"
 #include "support/vulkan_fixture.hpp"
 
+#include <hearth/nn.hpp>
 #include <hearth/ops.hpp>
 #include <hearth/tuning.hpp>
 
@@ -30,11 +31,11 @@ class TuningTest : public VulkanTest {
         return options;
     }
 
-    Result<NamedTensors> run_program(const Compiled& compiled, const char* entry,
-                                     const NamedTensors& inputs) {
+    Result<NamedTensors> run_program(const Compiled& compiled, const std::string& entry,
+                                     const NamedTensors& inputs, uint64_t rows = 1) {
         HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> runner,
                       standalone::ProgramRunner::create(device(), compiled.bytes));
-        return runner->run(entry, 1, inputs);
+        return runner->run(entry.c_str(), static_cast<int64_t>(rows), inputs);
     }
 
     /// Runs all trials as if each were faster than the one before; none may be ruled out.
@@ -42,8 +43,8 @@ class TuningTest : public VulkanTest {
         double us = 1e6;
         ASSERT_TRUE(tune(tuner, [&](const TuningTrial& trial) -> Result<TuningResult> {
                         TuningResult result{us *= 0.9, {}};
-                        HEARTH_ASSIGN(result.outputs,
-                                      run_program(trial.program, "trial", trial.inputs));
+                        HEARTH_ASSIGN(result.outputs, run_program(trial.program, trial.entry,
+                                                                  trial.inputs, trial.rows));
                         return result;
                     }).ok());
         for (const std::string& note : tuner.notes()) ADD_FAILURE() << note;
@@ -103,6 +104,47 @@ TEST_F(TuningTest, EveryVariantAgreesWithTheShippedOne) {
         for (int64_t i = 0; i < tensor.element_count(); ++i)
             ASSERT_NEAR(other.get(i), tensor.get(i), tolerance) << name << " " << i;
     }
+}
+
+TEST_F(TuningTest, FusedNetworksAreTunedWithinTheirEntries) {
+    CompileOptions settings = options();
+    if (settings.binding_model == BindingModel::kDescriptor)
+        GTEST_SKIP() << "fused networks have more buffers than descriptors reach";
+    settings.caps.is_software = false;
+    settings.fused_networks = FusedNetworks::kAlways;
+    settings.rows_capacity = 24;
+    Trace act("act");
+    act.output("y", nn::mlp(act, "net", act.input("x", {kRows, 6}), {16, 8}, tanh, {.seed = 3}));
+    const auto shipped = compile({&act}, settings);
+    ASSERT_TRUE(shipped.ok()) << shipped.status().message();
+    ASSERT_EQ(shipped->tunable.size(), 1u);
+    EXPECT_TRUE(shipped->tunable[0].starts_with("fused network of act, 24 rows, "));
+    EXPECT_EQ(Tuner(shipped->tunable, settings).trial_count(), 0u) << "without the entry";
+    Tuner tuner(shipped->tunable, settings, {act.finish().value()});
+    EXPECT_GE(tuner.trial_count(), 4u);
+    ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
+    settings.tuning = tuner.save();
+    EXPECT_NE(settings.tuning.find(shipped->tunable[0] + " = tiles of "), std::string::npos);
+    const auto tuned = compile({&act}, settings);
+    ASSERT_TRUE(tuned.ok()) << tuned.status().message();
+    EXPECT_TRUE(tuned->notes.empty());
+    EXPECT_NE(tuned->hash, shipped->hash);
+}
+
+TEST_F(TuningTest, TilesOfAttentionAgreeWithTheShippedOnes) {
+    CompileOptions settings = options();
+    settings.caps.is_software = false;
+    Trace trace("main");
+    const Shape shape{1, 2, 37, 12};
+    trace.output("y", attention(trace.input("q", shape), trace.input("k", shape),
+                                trace.input("v", shape), {}, {.causal = true}));
+    const auto shipped = compile({&trace}, settings);
+    ASSERT_TRUE(shipped.ok()) << shipped.status().message();
+    ASSERT_EQ(shipped->tunable.size(), 1u);
+    Tuner tuner(shipped->tunable, settings);
+    EXPECT_GE(tuner.trial_count(), 4u);
+    ASSERT_NO_FATAL_FAILURE(let_the_last_win(tuner));
+    EXPECT_NE(tuner.save().find(shipped->tunable[0] + " = tiles of"), std::string::npos);
 }
 
 TEST_F(TuningTest, AKernelRulesVariantsAreTunedLikeThoseOfProducts) {

@@ -9,7 +9,7 @@
 // only if it computed what the shipped choice did.  What won is a text, which CompileOptions::tuning
 // takes; it may be shipped.  Nothing of this runs where frames are recorded.
 //
-//     Tuner tuner(compiled.tunable, options);
+//     Tuner tuner(compiled.tunable, options, graphs);
 //     HEARTH_TRY(tune(tuner, run_on_my_device, [](size_t done, size_t count) { return true; }));
 //     options.tuning = tuner.save();
 //     ... compile again ...
@@ -17,6 +17,7 @@
 #pragma once
 
 #include <hearth/compile.hpp>
+#include <hearth/graph.hpp>
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 
@@ -30,9 +31,11 @@ namespace hearth {
 
 /// One variant of one kernel, to be run once or more.
 struct TuningTrial {
-    std::string kernel;    ///< what is computed: an element of Compiled::tunable
-    std::string variant;   ///< how
-    Compiled program;      ///< entry "trial"
+    std::string kernel;   ///< what is computed: an element of Compiled::tunable
+    std::string variant;  ///< how
+    Compiled program;
+    std::string entry;     ///< of the program: what is to be run
+    uint64_t rows = 1;     ///< live rows to run it with
     NamedTensors inputs;   ///< of it
     double estimated = 0;  ///< work, in units of the shipped variant's: for whoever has a budget
 };
@@ -49,7 +52,10 @@ class Tuner {
   public:
     /// tunable   Compiled::tunable of one or more programs.
     /// options   that they were compiled with: the caps and `driver` are the tuning's key.
-    Tuner(std::vector<std::string> tunable, const CompileOptions& options);
+    /// entries   graphs of their entries (Trace::finish), within which fused networks are tried; those of
+    ///           entries that are not given stay as they are.
+    Tuner(std::vector<std::string> tunable, const CompileOptions& options,
+          std::vector<Graph> entries = {});
     ~Tuner();
     Tuner(Tuner&&) noexcept;
     Tuner& operator=(Tuner&&) noexcept;

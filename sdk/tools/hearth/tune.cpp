@@ -38,8 +38,10 @@ Result<TuningResult> run_trial(standalone::Device& device, const TuningTrial& tr
     TuningResult result;
     HEARTH_ASSIGN(const std::unique_ptr<standalone::ProgramRunner> runner,
                   standalone::ProgramRunner::create(device, trial.program.bytes));
-    HEARTH_ASSIGN(result.outputs, runner->run("trial", 1, trial.inputs));
-    MeasureOptions options{.entry = "trial", .samples = samples};
+    HEARTH_ASSIGN(result.outputs,
+                  runner->run(trial.entry.c_str(), static_cast<int64_t>(trial.rows), trial.inputs));
+    MeasureOptions options{
+        .entry = trial.entry, .rows = static_cast<int64_t>(trial.rows), .samples = samples};
     options.wants_steps = false;
     HEARTH_ASSIGN(const Measured measured, measure(device, trial.program.bytes, options));
     result.us = measured.least_us;
@@ -78,7 +80,7 @@ Status tune_model(const TuneOptions& options) {
     compile_options.rows_capacity = options.max_rows;
     if (options.precision == "f16") compile_options.precision = Precision::kF16;
     HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(model.graphs, compile_options));
-    Tuner tuner(std::move(compiled.tunable), compile_options);
+    Tuner tuner(std::move(compiled.tunable), compile_options, model.graphs);
     Progress progress("tune");
     HEARTH_TRY(tune(
         tuner, [&](const TuningTrial& trial) { return run_trial(*device, trial, options.samples); },

@@ -48,15 +48,30 @@ std::optional<TensorType> type_of(std::string_view dtype, std::string_view exten
     return std::nullopt;
 }
 
-/// Sets "strides 1x1"; false where the operator has no such attribute of integers.
+/// As many digits as give the same number again.
+std::string text_of(double number) {
+    char digits[32];
+    return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
+}
+
+std::optional<double> number_of(std::string_view text) {
+    double number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [at, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || at != end) return std::nullopt;
+    return number;
+}
+
+/// Sets "strides 1x1" or "scale 0.25"; false where the operator has no such attribute of numbers.
 bool set_attr(KernelProblem& problem, std::string_view name, std::string_view text) {
-    const auto numbers = numbers_of(text);
-    if (!numbers) return false;
+    const auto integers = numbers_of(text);
+    const auto number = number_of(text);
     for (const AttrSpec& spec : problem.op->attrs) {
         if (spec.name != name) continue;
-        if (spec.type == AttrType::kIntegers) problem.attrs.set(name, *numbers);
-        if (spec.type == AttrType::kInteger && numbers->size() == 1)
-            problem.attrs.set(name, numbers->front());
+        if (spec.type == AttrType::kIntegers && integers) problem.attrs.set(name, *integers);
+        if (spec.type == AttrType::kInteger && integers && integers->size() == 1)
+            problem.attrs.set(name, integers->front());
+        if (spec.type == AttrType::kReal && number) problem.attrs.set(name, *number);
     }
     return problem.attrs.has(name);
 }
@@ -74,6 +89,7 @@ std::string KernelProblem::key() const {
     for (const Attr& attr : attrs.all()) {
         if (const auto* one = std::get_if<int64_t>(&attr.value))
             add(attr.name, std::to_string(*one));
+        if (const auto* one = std::get_if<double>(&attr.value)) add(attr.name, text_of(*one));
         if (const auto* list = std::get_if<std::vector<int64_t>>(&attr.value))
             add(attr.name, joined(*list));
     }
@@ -104,13 +120,11 @@ std::optional<KernelProblem> parse_kernel_problem(std::string_view key) {
         const size_t middle = field.find(' ');
         if (middle == std::string_view::npos) return std::nullopt;
         const std::string_view name = field.substr(0, middle), value = field.substr(middle + 1);
-        if (problem.inputs.size() < problem.op->inputs.size()) {
-            const auto type = type_of(name, value);
-            if (!type) return std::nullopt;
+        // The last operand may stand for any number of them, none included.
+        if (const auto type = type_of(name, value); type && problem.attrs.all().empty())
             problem.inputs.push_back(*type);
-        } else if (!set_attr(problem, name, value)) {
+        else if (!set_attr(problem, name, value))
             return std::nullopt;
-        }
         key.remove_prefix(std::min(end + kSeparator.size(), key.size()));
     }
     return problem;

@@ -9,6 +9,7 @@
 #include "program/program.hpp"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -69,6 +70,8 @@ struct LoweredProgram {
     std::string profile;
     std::vector<std::string> notes;    ///< for people: what was not done, and why
     std::vector<std::string> tunable;  ///< kernels that have variants
+    /// Those of fused networks, which only the graph they are of can tell; the shipped one first.
+    std::map<std::string, std::vector<std::string>> network_variants;
 };
 
 }  // namespace hearth

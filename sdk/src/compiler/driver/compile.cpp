@@ -41,6 +41,7 @@ struct Planned {
     Program program;
     std::vector<std::string> notes;
     std::vector<std::string> tunable;
+    std::map<std::string, std::vector<std::string>> network_variants;
     std::vector<std::shared_ptr<const Body>> bodies;
 };
 
@@ -69,12 +70,15 @@ Result<Planned> lower_and_plan(const std::vector<Graph>& graphs, const CompileOp
                                  .variants = variants_of(options, notes)}));
     notes.insert(notes.end(), lowered.notes.begin(), lowered.notes.end());
     std::vector<std::string> tunable = std::move(lowered.tunable);
+    std::map<std::string, std::vector<std::string>> network_variants =
+        std::move(lowered.network_variants);
     std::vector<std::shared_ptr<const Body>> bodies = std::move(lowered.bodies);
     HEARTH_ASSIGN(Program program, plan(graphs, std::move(lowered),
                                         {.rows_capacity = options.rows_capacity,
                                          .caps = options.caps,
                                          .share_arena = options.share_arena}));
-    return Planned{std::move(program), std::move(notes), std::move(tunable), std::move(bodies)};
+    return Planned{std::move(program), std::move(notes), std::move(tunable),
+                   std::move(network_variants), std::move(bodies)};
 }
 
 /// For each graph, its part of the estimated scratch memory of all.
@@ -151,7 +155,8 @@ Result<CompiledProgram> plan_graphs(std::vector<Graph> graphs, const CompileOpti
     planned.program.graph_hash = graph_hash;
     return CompiledProgram{std::move(planned.program), std::move(graphs),
                            std::move(planned.notes),   std::move(quantized),
-                           std::move(planned.tunable), std::move(planned.bodies)};
+                           std::move(planned.tunable), std::move(planned.network_variants),
+                           std::move(planned.bodies)};
 }
 
 Result<std::vector<Graph>> finish_all(std::span<Trace* const> entries) {

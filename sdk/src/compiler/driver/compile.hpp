@@ -10,6 +10,7 @@
 
 #include <hearth/compile.hpp>
 
+#include <map>
 #include <memory>
 
 namespace hearth {
@@ -22,7 +23,8 @@ struct CompiledProgram {
     std::vector<Graph> graphs;       ///< one for each entry
     std::vector<std::string> notes;  ///< Compiled::notes
     std::vector<QuantizedWeight> quantized;
-    std::vector<std::string> tunable;  ///< Compiled::tunable
+    std::vector<std::string> tunable;                                  ///< Compiled::tunable
+    std::map<std::string, std::vector<std::string>> network_variants;  ///< LoweredProgram's
     /// For CPUs: what each kernel does, which has no code (LoweredProgram::bodies).
     std::vector<std::shared_ptr<const Body>> bodies;
 };

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
+#include "compiler/codegen/fused_network/fused_network.hpp"
 #include "compiler/codegen/kernel_problem.hpp"
 #include "compiler/codegen/matmul_tiles.hpp"
 #include "compiler/driver/compile.hpp"
@@ -64,11 +65,14 @@ Result<std::vector<Graph>> trial_graph(const KernelProblem& p) {
     return finished(trace);
 }
 
-NamedTensors random_inputs(const Graph& graph) {
+/// Of integers zeros: they may be classes or rows.
+NamedTensors random_inputs(const Graph& graph, uint64_t rows) {
     NamedTensors inputs;
     for (ValueId v : graph.inputs) {
         const Value& value = graph.value(v);
-        inputs.emplace(value.name, Init::uniform(-1, 1).make(value.name, value.dtype, value.shape));
+        const Init init = is_floating(value.dtype) ? Init::uniform(-1, 1) : Init::constant(0);
+        inputs.emplace(value.name, init.make(value.name, value.dtype,
+                                             value.shape.at(static_cast<int64_t>(rows))));
     }
     return inputs;
 }
@@ -95,6 +99,7 @@ struct Candidates {
     std::vector<std::string> variants;
     std::vector<double> estimates;  ///< TuningTrial::estimated
     std::function<Result<std::vector<Graph>>()> trial_graph;
+    bool is_network = false;  ///< tried within its entry, with the program's options
 };
 
 Candidates candidates_of(const std::string& kernel, const MatmulProblem& problem,
@@ -121,16 +126,33 @@ Candidates candidates_of(const std::string& kernel, const KernelProblem& problem
     return found;
 }
 
+/// Of the fused network of one of the entries, which is compiled once to learn them; none if it has none of that name.
+Candidates candidates_of(const std::string& kernel, std::span<const Graph> entries,
+                         const CompileOptions& options) {
+    for (const Graph& entry : entries) {
+        if (!is_network_key(kernel, entry.name)) continue;
+        const Result<CompiledProgram> compiled = compile_graphs({entry}, options);
+        if (!compiled.ok()) return {};
+        const auto known = compiled->network_variants.find(kernel);
+        if (known == compiled->network_variants.end()) return {};
+        Candidates found{kernel, known->second, {}, [entry] { return std::vector<Graph>{entry}; }};
+        found.estimates.assign(found.variants.size(), 1.0);
+        found.is_network = true;
+        return found;
+    }
+    return {};
+}
+
 }  // namespace
 
 struct Tuner::State {
-    CompileOptions options;
+    CompileOptions options, network_options;
     std::vector<Candidates> kernels;
     size_t kernel = 0, variant = 0;  ///< of the trial that is due
     size_t done = 0, count = 0;
     bool is_prepared = false;
     TuningTrial trial;
-    HostTensor expected;  ///< the shipped variant's result
+    NamedTensors expected;  ///< the shipped variant's results
     double shipped_us = 0, best_us = 0;
     Tuning tuning;
     std::vector<std::string> notes;
@@ -158,17 +180,21 @@ struct Tuner::State {
         const Candidates& candidates = kernels[kernel];
         const std::string& variant_text = candidates.variants[variant];
         HEARTH_ASSIGN(std::vector<Graph> graphs, candidates.trial_graph());
+        CompileOptions with_variant = candidates.is_network ? network_options : options;
         TuningTrial next;
         next.kernel = candidates.kernel;
         next.variant = variant_text;
-        next.inputs = random_inputs(graphs[0]);
+        next.entry = graphs[0].name;
+        next.rows = with_variant.rows_capacity;
+        next.inputs = random_inputs(graphs[0], next.rows);
         next.estimated = candidates.estimates[variant];
-        CompileOptions with_variant = options;
         Tuning forced = tuning_for(options);
         forced.variants[candidates.kernel] = variant_text;
         with_variant.tuning = print_tuning(forced);
         HEARTH_ASSIGN(CompiledProgram compiled, compile_graphs(std::move(graphs), with_variant));
-        if (compiled.tunable != std::vector<std::string>{candidates.kernel})
+        const bool is_there =
+            std::ranges::find(compiled.tunable, candidates.kernel) != compiled.tunable.end();
+        if (!is_there || (compiled.tunable.size() != 1 && !candidates.is_network))
             return unsupported("alone it is another kernel");
         next.program = describe(compiled.program);
         next.program.tunable = std::move(compiled.tunable);
@@ -187,9 +213,13 @@ struct Tuner::State {
     }
 };
 
-Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options)
+Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options,
+             std::vector<Graph> entries)
     : state_(std::make_unique<State>()) {
     State& s = *state_;
+    s.network_options = options;
+    s.network_options.keep_source = false;
+    s.network_options.observer = nullptr;
     s.options = options;
     s.options.rows_capacity = 1;
     s.options.keep_source = false;
@@ -205,6 +235,8 @@ Tuner::Tuner(std::vector<std::string> tunable, const CompileOptions& options)
             candidates = candidates_of(kernel, *product, options.caps);
         else if (const auto problem = parse_kernel_problem(kernel))
             candidates = candidates_of(kernel, *problem, options.caps);
+        else
+            candidates = candidates_of(kernel, entries, s.network_options);
         if (candidates.variants.empty()) continue;
         s.count += candidates.variants.size();
         s.kernels.push_back(std::move(candidates));
@@ -240,22 +272,25 @@ Result<const TuningTrial*> Tuner::next() {
 void Tuner::report(const TuningResult& result) {
     State& s = *state_;
     HEARTH_ASSERT(s.is_prepared && "a report of a trial that was not asked for");
-    const HostTensor* found = nullptr;
-    for (const auto& [name, tensor] : result.outputs)
-        if (name == "c") found = &tensor;
-    if (found == nullptr) return report(invalid_argument("the output 'c' is missing"));
+    if (result.outputs.empty()) return report(invalid_argument("there are no outputs"));
     if (s.variant == 0) {
-        s.expected = *found;
+        s.expected = result.outputs;
         s.shipped_us = s.best_us = result.us;
         return s.step();
     }
-    const double error = difference(*found, s.expected);
-    const double tolerance = found->dtype() == DType::kF16 ? kToleranceF16 : kTolerance;
-    if (!(error <= tolerance)) {
-        s.note("differs from the shipped variant by " + std::to_string(error) + " of its size");
-    } else if (result.us < s.best_us && result.us < kWorthChanging * s.shipped_us) {
-        s.accept(result.us);
+    for (const auto& [name, expected] : s.expected) {
+        const auto found = result.outputs.find(name);
+        if (found == result.outputs.end())
+            return report(invalid_argument("the output '" + name + "' is missing"));
+        const double error = difference(found->second, expected);
+        const double tolerance = expected.dtype() == DType::kF16 ? kToleranceF16 : kTolerance;
+        if (error <= tolerance) continue;
+        s.note((s.expected.size() == 1 ? "" : "'" + name + "' ") +
+               std::string("differs from the shipped variant by ") + std::to_string(error) +
+               " of its size");
+        return s.step();
     }
+    if (result.us < s.best_us && result.us < kWorthChanging * s.shipped_us) s.accept(result.us);
     s.step();
 }
 

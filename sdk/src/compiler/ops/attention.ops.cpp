@@ -12,6 +12,7 @@
 #include "compiler/shaders/shader_text.hpp"
 #include "core/driver_workarounds.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -286,20 +287,20 @@ constexpr TileSizes kWideSizes{{{32, 128},
                                 {4, 16},
                                 {4, 4}}};
 
-/// The largest tiles whose floats, as `count` has it, fit in shared memory and that make work for a
-/// whole device; the least that fit if none do; nothing if none fit.
+/// Tiles whose floats, as `count` has it, fit in shared memory: first the largest that make work for a whole device, or
+/// the least if none do; then the others.  None fit: none.
 /// rows: the operand, queries or keys, of whose sequence each workgroup has a tile.
 template <class F>
-std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
+std::vector<Tiles> tiles_that_fit(const KernelRuleCall& call, int rows,
                                   std::span<const std::array<int64_t, 2>> sizes, int64_t threads,
                                   F count) {
     if (call.caps.max_workgroup_invocations < threads) return {};
-    // About one for each multiprocessor of a large GPU, or core of a CPU.
     const int64_t enough_groups = device_model(call.caps).enough_groups();
     const Shape& s = call.shape(rows);
     const auto live_rows = static_cast<int64_t>(call.rows_capacity);
     const int64_t pairs = s[0].at(live_rows) * s[1].at(live_rows), length = s[2].at(live_rows);
-    std::optional<Tiles> chosen;
+    std::vector<Tiles> all;
+    size_t chosen = 0;
     int64_t most_groups = 0;
     for (const auto& [tall, wide] : sizes) {
         const Tiles tiles =
@@ -307,12 +308,16 @@ std::optional<Tiles> choose_tiles(const KernelRuleCall& call, int rows,
         if (count(tiles) * static_cast<int64_t>(sizeof(float)) > call.caps.shared_memory_bytes)
             continue;
         const int64_t groups = pairs * ((length + tall - 1) / tall);
-        if (groups <= most_groups) continue;
-        chosen = tiles;
-        most_groups = groups;
-        if (groups >= enough_groups) break;
+        if (groups > most_groups && most_groups < enough_groups) {
+            chosen = all.size();
+            most_groups = groups;
+        }
+        all.push_back(tiles);
     }
-    return chosen;
+    if (!all.empty())
+        std::rotate(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(chosen),
+                    all.begin() + static_cast<std::ptrdiff_t>(chosen) + 1);
+    return all;
 }
 
 /// A float constant of GLSL, exact.
@@ -391,8 +396,9 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
     return kernel;
 }
 
-/// Tiles for one of the kernels; rows: kQuery or kKey, of whose sequence each workgroup has a tile.
-std::optional<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backward) {
+/// Tiles for one of the kernels, the shipped choice first; rows: kQuery or kKey, of whose sequence each workgroup has a
+/// tile.
+std::vector<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_backward) {
     const auto row_floats = [&call](int operand) {
         return (call.shape(operand)[3].count + 3) / 4 * 4 + 4;
     };
@@ -405,26 +411,37 @@ std::optional<Tiles> tiles_for(const KernelRuleCall& call, int rows, bool is_bac
     };
     const bool is_narrow =
         hearth::is_software(call.caps) || call.caps.max_workgroup_invocations < kWideThreads;
-    return choose_tiles(call, rows, is_narrow ? kSizes : kWideSizes,
-                        is_narrow ? kThreads : kWideThreads, floats);
+    return tiles_that_fit(call, rows, is_narrow ? kSizes : kWideSizes,
+                          is_narrow ? kThreads : kWideThreads, floats);
+}
+
+/// The kernel with the tiles that the call names, or with those of the shipped choice.
+std::optional<KernelText> kernel_with_tiles(const KernelRuleCall& call, size_t fixed_count,
+                                            int rows, std::string_view name) {
+    const std::vector<Tiles> all = tiles_for(call, rows, fixed_count == kBackwardCount);
+    if (all.empty()) return {};
+    std::vector<std::string> variants;
+    for (const Tiles& tiles : all)
+        variants.push_back("tiles of " + std::to_string(tiles.queries) + " queries and " +
+                           std::to_string(tiles.keys) + " keys");
+    const auto named = std::ranges::find(variants, call.variant);
+    const auto index = named == variants.end() ? 0 : named - variants.begin();
+    KernelText kernel =
+        tiled_kernel(call, all[static_cast<size_t>(index)], fixed_count, rows, name);
+    kernel.variants = std::move(variants);
+    return kernel;
 }
 
 std::optional<KernelText> forward_kernel(const KernelRuleCall& call) {
-    const auto tiles = tiles_for(call, kQuery, false);
-    if (!tiles) return {};
-    return tiled_kernel(call, *tiles, kForwardCount, kQuery, "forward");
+    return kernel_with_tiles(call, kForwardCount, kQuery, "forward");
 }
 
 std::optional<KernelText> backward_queries_kernel(const KernelRuleCall& call) {
-    const auto tiles = tiles_for(call, kQuery, true);
-    if (!tiles) return {};
-    return tiled_kernel(call, *tiles, kBackwardCount, kQuery, "backward_queries");
+    return kernel_with_tiles(call, kBackwardCount, kQuery, "backward_queries");
 }
 
 std::optional<KernelText> backward_keys_kernel(const KernelRuleCall& call) {
-    const auto tiles = tiles_for(call, kKey, true);
-    if (!tiles) return {};
-    return tiled_kernel(call, *tiles, kBackwardCount, kKey, "backward_keys");
+    return kernel_with_tiles(call, kBackwardCount, kKey, "backward_keys");
 }
 
 // --- Samples ---

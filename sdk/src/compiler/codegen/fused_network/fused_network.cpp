@@ -6,6 +6,7 @@
 #include "compiler/codegen/fused_network/kernel.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
 namespace hearth {
@@ -41,11 +42,33 @@ static uint64_t flops_of_region(const Graph& graph, const RowRegion& region, uin
     return flops;
 }
 
+static std::string key_start(std::string_view entry) {
+    return "fused network of " + std::string(entry) + ", ";
+}
+
+std::string network_key(const Graph& graph, uint64_t rows_capacity) {
+    char hash[17];
+    std::snprintf(hash, sizeof hash, "%016llx",
+                  static_cast<unsigned long long>(content_hash(graph)));
+    return key_start(graph.name) + std::to_string(rows_capacity) + " rows, " + hash;
+}
+
+bool is_network_key(std::string_view key, std::string_view entry) {
+    return key.starts_with(key_start(entry));
+}
+
 Result<KernelDraft> fused_network(const Graph& graph, const RowRegion& region,
                                   std::span<const Group* const> groups,
                                   const std::vector<bool>& inlined, const LowerOptions& options) {
-    HEARTH_ASSIGN(NetworkPlan plan, plan_rows(graph, region, groups, inlined, options));
+    const std::string key = network_key(graph, options.rows_capacity);
+    const auto measured = options.variants.find(key);
+    HEARTH_ASSIGN(NetworkPlan plan,
+                  plan_rows(graph, region, groups, inlined, options,
+                            measured == options.variants.end() ? "" : measured->second));
+    std::vector<std::string> variants = std::move(plan.variants);
     HEARTH_ASSIGN(KernelDraft kernel, row_kernel(graph, region, std::move(plan), inlined, options));
+    if (variants.size() > 1) kernel.tunable = key;
+    kernel.variants = std::move(variants);
     kernel.flops = flops_of_region(graph, region, options.rows_capacity);
     return kernel;
 }

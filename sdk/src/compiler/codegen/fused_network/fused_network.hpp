@@ -16,6 +16,12 @@
 
 namespace hearth {
 
+/// The name under which a measured variant of an entry's fused network is kept: "fused network of act, 64 rows,
+/// 1f2e...".
+std::string network_key(const Graph& graph, uint64_t rows_capacity);
+/// Whether it is of the entry of this name.
+bool is_network_key(std::string_view key, std::string_view entry);
+
 /// groups: those of the region, in an order that respects data flow.
 /// Errors: kUnsupported telling why the region is no fused network.
 Result<KernelDraft> fused_network(const Graph& graph, const RowRegion& region,

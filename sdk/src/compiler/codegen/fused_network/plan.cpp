@@ -5,6 +5,8 @@
 
 #include "core/placement.hpp"
 
+#include <hearth/core/assert.hpp>
+
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -37,8 +39,14 @@ int padded_half_stride(int halfs) {
 class RowPlanner {
   public:
     RowPlanner(const Graph& graph, const RowRegion& region, std::span<const Group* const> groups,
-               const std::vector<bool>& inlined, const LowerOptions& options, int edge)
-        : graph_(graph), region_(region), groups_(groups), inlined_(inlined), options_(options) {
+               const std::vector<bool>& inlined, const LowerOptions& options,
+               std::string_view variant, int edge)
+        : graph_(graph),
+          region_(region),
+          groups_(groups),
+          inlined_(inlined),
+          options_(options),
+          variant_(variant) {
         plan_.edge = edge;
     }
 
@@ -408,22 +416,45 @@ class RowPlanner {
         if (window > 1)
             wanted = window * static_cast<int>(std::bit_floor(
                                   static_cast<uint32_t>(std::max(wanted / window, 1))));
-        for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) {
+        // The largest tiles up to those first, then larger ones, which only tuning tries.
+        std::vector<Placing> all;
+        const auto add = [&](int tile_rows) {
             if ((plan_.granule % tile_rows != 0 && plan_.parts != 0) || tile_rows % window != 0)
-                continue;
-            for (RowWeights mode :
+                return;
+            for (const RowWeights mode :
                  {RowWeights::kHeld, RowWeights::kOnce, RowWeights::kAhead, RowWeights::kChunked})
-                if (place_with(tile_rows, mode)) {
-                    const int64_t most = plan_.parts != 0 ? chunk_of(rows) : tile_rows;
-                    plan_.is_single = plan_.parts != 0 && most <= tile_rows;
-                    return {};
-                }
+                if (place_with(tile_rows, mode)) all.push_back({tile_rows, mode});
+        };
+        for (int tile_rows = wanted; tile_rows >= least; tile_rows /= 2) add(tile_rows);
+        if (all.empty())
+            return unsupported("the activations of one row and " + std::to_string(kLeastChunk) +
+                               " lines of each layer's weights do not fit " +
+                               std::to_string(options_.caps.shared_memory_bytes) +
+                               " bytes of shared memory");
+        for (int tile_rows = 2 * wanted; tile_rows <= kMostTileRows; tile_rows *= 2) add(tile_rows);
+        size_t chosen = 0;
+        for (size_t i = 0; i < all.size(); ++i) {
+            plan_.variants.push_back(all[i].text());
+            if (plan_.variants[i] == variant_) chosen = i;
         }
-        return unsupported("the activations of one row and " + std::to_string(kLeastChunk) +
-                           " lines of each layer's weights do not fit " +
-                           std::to_string(options_.caps.shared_memory_bytes) +
-                           " bytes of shared memory");
+        const Placing& placing = all[chosen];
+        HEARTH_ASSERT(place_with(placing.tile_rows, placing.mode));
+        const int64_t most = plan_.parts != 0 ? chunk_of(rows) : placing.tile_rows;
+        plan_.is_single = plan_.parts != 0 && most <= placing.tile_rows;
+        return {};
     }
+
+    /// How many rows a workgroup has at a time, and when it gets weights.
+    struct Placing {
+        int tile_rows;
+        RowWeights mode;
+
+        std::string text() const {
+            constexpr const char* kModes[] = {"held", "at once", "ahead", "in chunks"};
+            return "tiles of " + std::to_string(tile_rows) + " rows, weights " +
+                   kModes[static_cast<size_t>(mode)];
+        }
+    };
 
     /// Enough workgroups for a large GPU, where rows are few.
     static int few_rows(int64_t rows) { return rows <= 256 ? 2 : rows <= 512 ? 4 : 8; }
@@ -557,13 +588,14 @@ class RowPlanner {
         return true;
     }
 
-    static constexpr int kLeastChunk = 8;
+    static constexpr int kLeastChunk = 8, kMostTileRows = 64;
 
     const Graph& graph_;
     const RowRegion& region_;
     std::span<const Group* const> groups_;
     const std::vector<bool>& inlined_;
     const LowerOptions& options_;
+    std::string_view variant_;
     NetworkPlan plan_;
     std::map<ValueId, uint32_t> stage_of_;  ///< of values that the region's groups store
     std::map<ValueId, uint32_t> filled_;    ///< level of the fill of other values
@@ -594,9 +626,10 @@ const RowTile* NetworkPlan::tile_for(ValueId value) const {
 
 Result<NetworkPlan> plan_rows(const Graph& graph, const RowRegion& region,
                               std::span<const Group* const> groups,
-                              const std::vector<bool>& inlined, const LowerOptions& options) {
+                              const std::vector<bool>& inlined, const LowerOptions& options,
+                              std::string_view variant) {
     const auto plan_with = [&](int edge) {
-        return RowPlanner(graph, region, groups, inlined, options, edge);
+        return RowPlanner(graph, region, groups, inlined, options, variant, edge);
     };
     const auto edge = static_cast<int>(matrix_edge(options.caps));
     Status in_registers;

@@ -13,6 +13,8 @@
 #include <hearth/status.hpp>
 
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace hearth {
@@ -127,6 +129,9 @@ struct NetworkPlan {
     std::vector<NetworkStage> stages;  ///< by level
     uint32_t levels = 0;
     RowWeights mode = RowWeights::kOnce;
+    /// Ways to place rows and weights in shared memory ("tiles of 8 rows, weights held"), the shipped one
+    /// first; none where rows stay in registers.
+    std::vector<std::string> variants;
     int edge = 0;  ///< of matrices, on matrix cores; 0: products are the threads' own
     int subgroups = 0;
     int matrix_offset = 0;   ///< on matrix cores, for each subgroup the sums of one matrix
@@ -153,10 +158,12 @@ struct NetworkPlan {
 };
 
 /// groups: those of the region, in an order that respects data flow.
+/// variant: which of NetworkPlan::variants; unknown: the first.
 /// Errors: kUnsupported telling why the region is no fused network.
 Result<NetworkPlan> plan_rows(const Graph& graph, const RowRegion& region,
                               std::span<const Group* const> groups,
-                              const std::vector<bool>& inlined, const LowerOptions& options);
+                              const std::vector<bool>& inlined, const LowerOptions& options,
+                              std::string_view variant);
 
 /// Completes a plan, whose stages are in the order of data flow, for rows in registers.
 /// Errors: kUnsupported telling what does not fit.

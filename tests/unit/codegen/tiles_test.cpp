@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Which tiles kernels get on devices of each size: all that are offered fit, and the less there is of a device, the
+// more a workgroup does.
+
+#include "compiler/codegen/kernel_problem.hpp"
+#include "compiler/codegen/matmul_tiles.hpp"
+#include "core/device_model.hpp"
+
+#include <hearth/ops.hpp>
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace hearth {
+namespace {
+
+/// A GPU of one of the models, or software.
+DeviceCaps caps_of(const DeviceModel& model, bool has_matrices) {
+    DeviceCaps caps;
+    caps.is_software = model.is_software;
+    caps.compute_units = static_cast<uint32_t>(model.compute_units);
+    caps.shared_memory_bytes = 32 << 10;
+    caps.max_workgroup_invocations = caps.max_workgroup_size_x = 1024;
+    caps.fp16_arithmetic = caps.fp16_storage = has_matrices;
+    if (has_matrices) caps.matrix_cores = MatrixCores::kKhr;
+    return caps;
+}
+
+/// All models, with and without matrix cores.
+std::vector<DeviceCaps> all_caps() {
+    std::vector<DeviceCaps> all;
+    for (const bool has_matrices : {false, true}) {
+        for (const DeviceModel& model : kGpuModels) all.push_back(caps_of(model, has_matrices));
+        all.push_back(caps_of(kSoftwareModel, has_matrices));
+    }
+    return all;
+}
+
+MatmulProblem product(int64_t m, int64_t n, int64_t k, const DeviceCaps& caps) {
+    MatmulProblem problem{.m = m, .n = n, .k = k};
+    problem.can_use_matrices = caps.matrix_cores != MatrixCores::kNone;
+    problem.can_load_vec4 = !problem.can_use_matrices && n % 4 == 0 && k % 4 == 0;
+    problem.a_form = problem.b_form = problem.can_use_matrices ? "f16" : "f32";
+    return problem;
+}
+
+constexpr int64_t kExtents[] = {1, 7, 32, 100, 256, 512, 1024, 4096};
+
+TEST(MatmulTilesOfDevices, AllThatAreOfferedFit) {
+    for (const DeviceCaps& caps : all_caps())
+        for (const int64_t m : kExtents)
+            for (const int64_t n : kExtents) {
+                const MatmulProblem problem = product(m, n, 256, caps);
+                const std::vector<MatmulTile> tiles = matmul_candidates(problem, caps);
+                ASSERT_FALSE(tiles.empty());
+                EXPECT_EQ(tiles[0], choose_matmul_tile(problem, caps));
+                for (const MatmulTile& tile : tiles) {
+                    EXPECT_LE(shared_bytes_of(tile, problem, caps), caps.shared_memory_bytes)
+                        << problem.key() << ": " << to_string(tile);
+                    EXPECT_LE(threads_of(tile, caps), 1024);
+                    EXPECT_GT(matmul_cost(tile, problem, caps), 0);
+                }
+            }
+}
+
+TEST(MatmulTilesOfDevices, GrowWhereThereAreFewerUnits) {
+    for (const bool has_matrices : {false, true})
+        for (const int64_t m : kExtents) {
+            int64_t larger = INT64_MAX;
+            for (const DeviceModel& model : kGpuModels) {
+                const DeviceCaps caps = caps_of(model, has_matrices);
+                const MatmulTile tile = choose_matmul_tile(product(m, m, 512, caps), caps);
+                const int64_t area = int64_t{tile.bm} * tile.bn;
+                EXPECT_LE(area, larger) << m << " on " << model.name << ": " << to_string(tile);
+                larger = area;
+            }
+        }
+}
+
+TEST(MatmulTilesOfDevices, OfAMiddlingProductDifferFromTheSmallestToTheLargest) {
+    const DeviceCaps small = caps_of(kGpuModels[0], false);
+    const DeviceCaps large = caps_of(kGpuModels[std::size(kGpuModels) - 1], false);
+    EXPECT_NE(choose_matmul_tile(product(256, 256, 256, small), small),
+              choose_matmul_tile(product(256, 256, 256, large), large));
+}
+
+TEST(MatmulTilesOfDevices, OfFewRowsReadWeightsOnceOnGpusAndOfIntegersAreTiled) {
+    for (const DeviceCaps& caps : all_caps()) {
+        const MatmulTile few = choose_matmul_tile(product(4, 512, 512, caps), caps);
+        EXPECT_EQ(few.family == MatmulFamily::kGemv, !caps.is_software) << to_string(few);
+        MatmulProblem integers{.m = 64, .n = 64, .k = 64};
+        integers.is_integer = true;
+        for (const MatmulTile& tile : matmul_candidates(integers, caps))
+            EXPECT_EQ(tile.family, MatmulFamily::kTiled);
+    }
+}
+
+/// The shipped variant of an operator's own kernel.
+std::string shipped(const KernelProblem& problem, const DeviceCaps& caps) {
+    const std::vector<std::string> variants = variants_of(problem, caps);
+    return variants.empty() ? "" : variants[0];
+}
+
+TEST(ConvTilesOfDevices, OfAMiddlingLayerDifferFromTheSmallestToTheLargest) {
+    Trace t("act");
+    t.output("y", conv(t.input("x", {1, 64, 28, 28}), t.input("w", {64, 64, 1, 1})));
+    const Graph graph = t.finish().value();
+    const KernelProblem layer = kernel_problem(graph, graph.nodes.back(), 1);
+    const DeviceCaps small = caps_of(kGpuModels[0], false);
+    const DeviceCaps large = caps_of(kGpuModels[std::size(kGpuModels) - 1], false);
+    EXPECT_NE(shipped(layer, small), "");
+    EXPECT_NE(shipped(layer, small), shipped(layer, large));
+}
+
+constexpr const char* kAttention =
+    "attention f32 1x4x256x32, f32 1x4x256x32, f32 1x4x256x32, scale 0.17677669529663687, softcap "
+    "0, "
+    "causal 1, left -1, right -1, past 0, mask 0, lengths 0";
+
+TEST(AttentionTilesOfDevices, AreSmallerWhereThereIsMoreOfTheDevice) {
+    const DeviceCaps small = caps_of(kGpuModels[0], false);
+    const DeviceCaps large = caps_of(kGpuModels[std::size(kGpuModels) - 1], false);
+    const KernelProblem problem = parse_kernel_problem(kAttention).value();
+    EXPECT_EQ(shipped(problem, small), "tiles of 16 queries and 64 keys");
+    EXPECT_EQ(shipped(problem, large), "tiles of 8 queries and 64 keys");
+}
+
+TEST(AttentionTilesOfDevices, HaveAKeyThatIsReadBack) {
+    const auto problem = parse_kernel_problem(kAttention);
+    ASSERT_TRUE(problem);
+    ASSERT_EQ(problem->inputs.size(), 3u);
+    EXPECT_EQ(problem->attrs.real("scale"), 0.17677669529663687);
+    const auto again = parse_kernel_problem(problem->key());
+    ASSERT_TRUE(again) << problem->key();
+    EXPECT_EQ(again->key(), problem->key());
+    EXPECT_FALSE(parse_kernel_problem("attention f32 1x4x8x8, scale wide"));
+}
+
+}  // namespace
+}  // namespace hearth
