@@ -283,7 +283,8 @@ void trace_digits(Trace& read) {
 
 TEST(DeviceTable, LimitsOfTheDevicesAreDocumented) {
     std::string text =
-        "| device | Vulkan | units | tiles as for | shared KiB | subgroup (on request) | matrices | "
+        "| device | Vulkan | units | tiles as for | shared KiB | subgroup (on request) | matrices "
+        "| "
         "f16 | "
         "run on it |\n"
         "|---|---|---|---|---|---|---|---|---|\n";
