@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstdio>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -79,10 +80,14 @@ struct PpoRun {
     double bar = 475;
     size_t evaluation = 20;  ///< episodes
     double evaluation_bar = 475;
+    int64_t early_steps = 0;  ///< evaluated after so many steps as well; 0: not
+    double early_bar = 0;
 };
 
 Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) {
     const uint64_t seed = site.seed;
+    const uint64_t starts = 1'000'000 + seed;  // of evaluations
+    const int64_t window = r.ppo.agents * r.ppo.horizon;
     Crowd crowd(make, r.ppo.agents, seed);
     Run run;
     const Stopwatch making;
@@ -93,7 +98,12 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
                               static_cast<uint64_t>(r.ppo.agents)));
     run.setup_s = making.seconds();
     const Stopwatch learning;
+    std::optional<double> early;
     while (crowd.steps() < r.steps) {
+        if (r.early_steps > 0 && !early && crowd.steps() + window > r.early_steps) {
+            HEARTH_ASSIGN(early, evaluate(*learner, make, r.ppo.agents, r.evaluation, starts));
+            run.note = fmt::format("{:.1f} after {} steps", *early, crowd.steps());
+        }
         for (int64_t t = 0; t < r.ppo.horizon; ++t) {
             HEARTH_TRY(crowd.step(*learner, true));
             HEARTH_TRY(learner->run("store", crowd.transition(), crowd.count()).status());
@@ -115,9 +125,9 @@ Result<Run> run_ppo(const RunSite& site, const MakeTask& make, const PpoRun& r) 
     }
     run.steps = crowd.steps();
     run.learn_s = learning.seconds();
-    HEARTH_ASSIGN(run.evaluation,
-                  evaluate(*learner, make, r.ppo.agents, r.evaluation, 1'000'000 + seed));
-    run.passed = run.steps_to_bar >= 0 && run.evaluation >= r.evaluation_bar;
+    HEARTH_ASSIGN(run.evaluation, evaluate(*learner, make, r.ppo.agents, r.evaluation, starts));
+    run.passed = run.steps_to_bar >= 0 && run.evaluation >= r.evaluation_bar &&
+                 (!early || *early >= r.early_bar);
     return run;
 }
 
@@ -300,7 +310,8 @@ Result<Run> gate6(const RunSite& site) {
     return run;
 }
 
-/// rl_tools' settings for Pendulum: 4 environments x 1,024 decisions, 10 epochs.
+/// Windows as those of rl_tools and rl-zoo for Pendulum, 4 environments x 1,024 decisions, and rl-zoo's epochs: 10 of
+/// minibatches of 64. rl_tools has 2 of 256, with which Hearth is at -250 only after 160,000 to 233,000 steps.
 Ppo pendulum_ppo() {
     Ppo ppo;
     ppo.agents = 4;
@@ -326,7 +337,9 @@ Result<Run> gate7(const RunSite& site) {
                     .decays = true,
                     .bar = -250,
                     .evaluation = 100,
-                    .evaluation_bar = -200});
+                    .evaluation_bar = -200,
+                    .early_steps = 100'000,
+                    .early_bar = -250});
 }
 
 /// Stable-Baselines3's defaults for PPO but for the learning rate, which is that of Gate3. What the cart shows is
@@ -373,34 +386,44 @@ Result<Run> gate10_ppo(const RunSite& site) {
 
 // --- Speed with the worlds on the device: nothing returns to the host but returns ---------------------
 
-Result<Run> gate10_cart_simulated(const RunSite& site, int64_t worlds, int64_t steps,
-                                  int64_t rollout_steps = 0) {
+train::TrainConfig many_carts(int64_t worlds, int64_t steps) {
     train::TrainConfig config;
     config.task = "CartPole";
     config.ppo = cart_pole_ppo();
     config.ppo.agents = worlds;
     // As those it is compared with, which have no such rail: two barriers less an item.
     config.ppo.rails.update_ratio = 0;
-    config.rollout_steps = rollout_steps;
     config.steps = steps;
     config.decays = true;
-    return run_simulated(site, config, 475);
+    return config;
 }
 
 Result<Run> gate10_gpu(const RunSite& site) {
-    return gate10_cart_simulated(site, 8, 100'000);
+    return run_simulated(site, many_carts(8, 100'000), 475);
 }
 
 Result<Run> gate10_gpu_whole(const RunSite& site) {
-    return gate10_cart_simulated(site, 8, 100'000, 32);
+    train::TrainConfig config = many_carts(8, 100'000);
+    config.rollout_steps = 32;
+    return run_simulated(site, config, 475);
 }
 
 Result<Run> gate10_gpu64(const RunSite& site) {
-    return gate10_cart_simulated(site, 64, 400'000);
+    return run_simulated(site, many_carts(64, 400'000), 475);
 }
 
+/// PureJaxRL's settings: 32 minibatches as for its 2,048 worlds, rate, epochs, discounts and entropy as for its
+/// CartPole. Gate3's, which are for eight worlds, take twenty steps of Adam from the whole window, and passed with four
+/// seeds of ten.
 Result<Run> gate10_gpu1024(const RunSite& site) {
-    return gate10_cart_simulated(site, 1024, 4'000'000);
+    train::TrainConfig config = many_carts(1024, 4'000'000);
+    config.ppo.minibatches = 32;
+    config.ppo.epochs = 4;
+    config.ppo.gamma = 0.99;
+    config.ppo.lambda = 0.95;
+    config.ppo.entropy = 0.01;
+    config.ppo.learning_rate = Setting::live(2.5e-4);
+    return run_simulated(site, config, 475);
 }
 
 Result<Run> gate10_gpu_acrobot(const RunSite& site) {
@@ -438,7 +461,8 @@ constexpr Gate kGates[] = {
     {"Gate4fast", "CartPole, DQN: best evaluation >= 475 by 100k steps", gate4_fast},
     {"Gate5", "Acrobot, PPO: >= -100 by 200k steps", gate5},
     {"Gate6", "Pendulum, SAC: >= -200 on 100 fixed starts by 10k steps", gate6},
-    {"Gate7", "Pendulum, PPO: >= -200 on 100 fixed starts after 300k steps", gate7},
+    {"Gate7", "Pendulum, PPO: >= -250 on 100 fixed starts by 100k steps, >= -200 after 300k",
+     gate7},
     {"Gate8", "CartPole without velocities, PPO with GRU: >= 475 by 200k steps", gate8},
     {"Gate10cart", "speed: CartPole, PPO, to a 20-episode mean of 475", gate10_cart, false},
     {"Gate10sac", "speed: Pendulum, SAC, 10k steps; 10-episode mean >= -250 while it explores",
@@ -450,7 +474,8 @@ constexpr Gate kGates[] = {
     {"Gate10gpuwhole", "speed: the same, each window as one recording of 32 steps",
      gate10_gpu_whole, false},
     {"Gate10gpu64", "speed: the same with 64 worlds, by 400k", gate10_gpu64, false},
-    {"Gate10gpu1024", "speed: the same with 1,024 worlds, by 4M", gate10_gpu1024, false},
+    {"Gate10gpu1024", "speed: 1,024 worlds with PureJaxRL's settings, by 4M", gate10_gpu1024,
+     false},
     {"Gate10gpuacrobot", "speed: Acrobot, PPO, worlds on the device; >= -100 by 200k",
      gate10_gpu_acrobot, false},
     {"Gate10gpupendulum", "speed: Pendulum, PPO, worlds on the device; >= -200 by 300k",
