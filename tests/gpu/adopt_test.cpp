@@ -715,13 +715,23 @@ TEST_F(Adopt, VersionsOfAnotherMinorAreRefusedBeforeOnePointZero) {
     EXPECT_EQ(hearth_check_version(HEARTH_MAKE_VERSION(0, 1, 9)), HEARTH_OK);
 }
 
-/// A driver with matrices of 16x16x16, and of workgroups of 128: what its functions say.
+/// A driver with 132 units and matrices of 16x16x16, and of workgroups of 128: what its functions say.
 struct DriverWithMatrices {
     static void VKAPI_CALL properties(VkPhysicalDevice, VkPhysicalDeviceProperties2* out) {
-        for (auto* s = static_cast<VkBaseOutStructure*>(out->pNext); s != nullptr; s = s->pNext)
+        for (auto* s = static_cast<VkBaseOutStructure*>(out->pNext); s != nullptr; s = s->pNext) {
             if (s->sType == gpu::kNvCooperativeMatrix2PropertiesType)
                 reinterpret_cast<gpu::NvCooperativeMatrix2Properties*>(s)
                     ->cooperativeMatrixWorkgroupScopeReservedSharedMemory = 8192;
+            if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV)
+                reinterpret_cast<VkPhysicalDeviceShaderSMBuiltinsPropertiesNV*>(s)->shaderSMCount =
+                    132;
+        }
+    }
+    static VkResult VKAPI_CALL extensions(VkPhysicalDevice, const char*, uint32_t* count,
+                                          VkExtensionProperties* out) {
+        *count = 1;
+        if (out != nullptr) *out = {VK_NV_SHADER_SM_BUILTINS_EXTENSION_NAME, 1};
+        return VK_SUCCESS;
     }
     static VkResult VKAPI_CALL kinds(VkPhysicalDevice, uint32_t* count,
                                      gpu::KhrCooperativeMatrixProperties* out) {
@@ -754,6 +764,7 @@ struct DriverWithMatrices {
 TEST(Caps, ListMatricesOfAWorkgroupWhereTheHostEnabledBothFeatures) {
     gpu::InstanceFunctions vk;
     vk.GetPhysicalDeviceProperties2 = DriverWithMatrices::properties;
+    vk.EnumerateDeviceExtensionProperties = DriverWithMatrices::extensions;
     vk.GetPhysicalDeviceCooperativeMatrixPropertiesKHR = DriverWithMatrices::kinds;
     vk.GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
         DriverWithMatrices::flexible_kinds;
@@ -767,6 +778,7 @@ TEST(Caps, ListMatricesOfAWorkgroupWhereTheHostEnabledBothFeatures) {
                                        HEARTH_BINDING_DEVICE_ADDRESS));
     };
     const DeviceCaps all = caps_with(kSubgroup | kScope | kSizes);
+    EXPECT_EQ(all.compute_units, 132u);
     EXPECT_EQ(all.matrix_cores, MatrixCores::kKhr);
     EXPECT_EQ(all.workgroup_matrices[0], (WorkgroupMatrix{128, {32, 16, 16}}));
     EXPECT_EQ(all.workgroup_matrices[1].invocations, 0u);
