@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A C++17 game in which a network learns while frames are drawn: a slice of learning a frame, then what
-// was learned is used, saved and loaded again.  vulkan_minimal/app.h is the Vulkan code that a game has
-// anyway.
+// A C++17 game in which a network learns while frames are drawn: in each frame as much as two milliseconds of
+// the GPU allow, then what was learned is used, saved and loaded again.  vulkan_minimal/app.h is the Vulkan
+// code that a game has anyway.
 
 #include "vulkan_minimal/app.h"
 
@@ -17,6 +17,7 @@ using namespace hearth;
 namespace {
 
 constexpr uint64_t kSamples = 64, kSteps = 600;
+constexpr double kLearnUs = 2000;  // of a frame
 constexpr float kGoodLoss = 0.01f;
 
 struct Buffers {
@@ -49,6 +50,7 @@ class Frames {
         ++serial_;
         return status;
     }
+    uint64_t count() const { return serial_; }
 
   private:
     Context& context_;
@@ -56,7 +58,9 @@ class Frames {
 };
 
 Status run(Context& context, const Buffers& buffers) {
-    HEARTH_ASSIGN(Network curve, Network::open(context, CURVE_PACKAGE));
+    hearth_session_create_info options = hearth_session_create_info_default();
+    options.flags = HEARTH_SESSION_MEASURE_COSTS;
+    HEARTH_ASSIGN(Network curve, Network::open(context, CURVE_PACKAGE, options));
     float* const x = static_cast<float*>(buffers.x.data);
     for (uint64_t i = 0; i < kSamples; ++i) {
         x[i] = 2.0f * static_cast<float>(i) / (kSamples - 1) - 1.0f;
@@ -70,14 +74,21 @@ Status run(Context& context, const Buffers& buffers) {
                 .status();
         });
     };
-    for (uint64_t step = 0; step < kSteps; ++step)
-        HEARTH_TRY(frames.next([&](VkCommandBuffer commands) {
-            return curve
-                .record(commands, "learn", kSamples,
-                        {bind("x", buffers.x), bind("wanted", buffers.wanted),
-                         bind("loss", buffers.loss)})
-                .status();
+    hearth_record_info budget = hearth_record_info_default();
+    budget.max_us = kLearnUs;
+    hearth_cursor cursor{};
+    for (uint64_t steps = 0; steps < kSteps;)
+        HEARTH_TRY(frames.next([&](VkCommandBuffer commands) -> Status {
+            HEARTH_ASSIGN(const Progress progress,
+                          curve.record(commands, "learn", kSamples,
+                                       {bind("x", buffers.x), bind("wanted", buffers.wanted),
+                                        bind("loss", buffers.loss)},
+                                       &cursor, budget));
+            steps += progress == Progress::kDone;
+            return {};
         }));
+    std::printf("%llu steps in %llu frames\n", static_cast<unsigned long long>(kSteps),
+                static_cast<unsigned long long>(frames.count()));
     const float loss = *static_cast<const float*>(buffers.loss.data);
     HEARTH_TRY(predict(curve));
     const float learned = static_cast<const float*>(buffers.y.data)[0];

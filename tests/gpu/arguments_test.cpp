@@ -79,6 +79,7 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
         const void* data = nullptr;
         uint64_t bytes = 0, serial = 0;
         const uint64_t word = 0;
+        double us = 0;
         const std::pair<const char*, hearth_result> results[] = {
             {"record", hearth_record(session, &info, nullptr)},
             {"setup", hearth_record_setup(session, commands)},
@@ -92,6 +93,7 @@ TEST_F(Arguments, ADestroyedSessionIsRefusedFromTheSameFrameOn) {
             {"poll", hearth_readback_poll(session, request, &data, &bytes, &serial)},
             {"build", hearth_session_build(session, 0)},
             {"build_async", hearth_session_build_async(session)},
+            {"predict", hearth_session_predict(session, kAct, 1, nullptr, &us)},
             {"status", hearth_session_get_status(session, &status)},
             {"slot_buffer", hearth_session_get_slot_buffer(session, kStateSlot, &range)},
             {"scope", hearth_session_get_binding_scope(session, kAct, kActX, 0, &scope)},
@@ -210,6 +212,8 @@ TEST_F(Arguments, ANullArgumentIsNamed) {
                      "hearth_record_brain: bytes is null");
         session_says(hearth_session_get_status(session, nullptr),
                      "hearth_session_get_status: out is null");
+        session_says(hearth_session_predict(session, kAct, 1, nullptr, nullptr),
+                     "hearth_session_predict: us is null");
         session_says(hearth_profile_next(session, nullptr), "hearth_profile_next: out is null");
         context_says(hearth_session_create(context, nullptr, &other),
                      "hearth_session_create: info is null");

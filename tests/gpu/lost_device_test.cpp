@@ -45,7 +45,8 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
         info.run_job = [](void*, void (*job)(void*), void* data) { job(data); };
     };
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_KEEP_INITIAL;
+        info.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_MEASURE_COSTS |
+                     HEARTH_SESSION_KEEP_INITIAL;
     };
     const auto rig = make_rig(options);
     ASSERT_TRUE(rig);
@@ -335,6 +336,11 @@ TEST_F(LostDevice, ALostDeviceMakesEveryCallReturnAtOnce) {
          [&] {
              uint64_t bytes = 0;
              return hearth_session_describe(session, nullptr, &bytes);
+         }},
+        {"hearth_session_predict",
+         [&] {
+             double us = 0;
+             return hearth_session_predict(session, kAct, 1, nullptr, &us);
          }},
         {"hearth_session_get_status",
          [&] {

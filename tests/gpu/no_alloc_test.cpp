@@ -91,7 +91,8 @@ TEST(NoAlloc, TenThousandFramesAllocateNothingAndOnlyRecord) {
     RigOptions options;
     options.host = [&](hearth_host_info& info) { shim.intercept(info); };
     options.session = [](hearth_session_create_info& info) {
-        info.flags = HEARTH_SESSION_PROFILE_STEPS | HEARTH_SESSION_COPY_BINDINGS;
+        info.flags = HEARTH_SESSION_PROFILE_STEPS | HEARTH_SESSION_MEASURE_COSTS |
+                     HEARTH_SESSION_COPY_BINDINGS;
     };
     const auto rig = Rig::create(*device.value(), options);
     ASSERT_TRUE(rig);
@@ -133,6 +134,7 @@ TEST(NoAlloc, TenThousandFramesAllocateNothingAndOnlyRecord) {
             hearth_record_info info =
                 rig->learn_info(commands, 1 + run_index % kRowsCapacity, rate, learn);
             info.max_dispatches = 4;
+            info.max_us = 1e6;
             if (run_index % 3 == 0) learn[1].usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT;
             const Result<Progress> progress = rig->session.record(info, &cursor);
             ASSERT_TRUE(progress.ok()) << rig->session.error();

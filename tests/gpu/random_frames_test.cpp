@@ -82,6 +82,7 @@ struct Guest {
     uint64_t learn_rows = 1;
     float rate = 0.5f;
     uint64_t busy_until = 0;  ///< the last serial that reads x
+    bool is_measured = false;
 };
 
 /// A request, and what may arrive.
@@ -157,6 +158,8 @@ void RandomFrames::create(Guest& guest) {
     info.flags = HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_KEEP_INITIAL;
     if (random_.one_in(2)) info.flags |= HEARTH_SESSION_PROFILE_ENTRIES;
     if (random_.one_in(2)) info.flags |= HEARTH_SESSION_CHECK_BINDINGS;
+    guest.is_measured = random_.one_in(2);
+    if (guest.is_measured) info.flags |= HEARTH_SESSION_MEASURE_COSTS;
     if (random_.one_in(2)) info.arena = arena_;
     if (random_.one_in(3)) info.recordings_in_flight = 6;
     if (random_.one_in(3)) info.readback_count = 4;
@@ -204,6 +207,8 @@ void RandomFrames::go_on(Guest& guest, VkCommandBuffer commands) {
     info.bound_count = 3;
     info.max_dispatches = static_cast<uint32_t>(random_.below(4));
     info.max_workgroups = static_cast<uint32_t>(random_.below(8));
+    if (guest.is_measured && random_.one_in(3))
+        info.max_us = static_cast<double>(1u << random_.below(24));
     const bool was_open = model.is_open;
     const hearth_result result = hearth_record(guest.session.handle(), &info, &model.cursor);
     if (result == HEARTH_ERROR_WRONG_ORDER && was_open) {

@@ -124,7 +124,8 @@ class RecordInfo(_Tagged):
     _fields_ = _HEAD + [("command_buffer", c_void_p), ("entry", c_uint32), ("bound_count", c_uint32),
                         ("bound", POINTER(Bound)), ("rows", c_uint64), ("barriers", c_uint32), ("reserved", c_uint32),
                         ("run_block", c_void_p), ("max_dispatches", c_uint32), ("max_workgroups", c_uint32),
-                        ("max_flops", c_uint64), ("max_bytes_moved", c_uint64)]
+                        ("max_flops", c_uint64), ("max_bytes_moved", c_uint64), ("max_us", c_double),
+                        ("occupancy_priority", c_float), ("reserved2", c_uint32)]
 
 
 class ReadbackInfo(_Tagged):

@@ -214,7 +214,9 @@ typedef uint64_t hearth_features;
  * subgroups of which all invocations are there. */
 #define HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL (UINT64_C(1) << 16)
 #define HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS (UINT64_C(1) << 17)
-#define HEARTH_FEATURE_COUNT 18
+/* Of VK_NV_compute_occupancy_priority: lets hearth_record_info::occupancy_priority be more than a wish. */
+#define HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY (UINT64_C(1) << 18)
+#define HEARTH_FEATURE_COUNT 19
 
 /* "bufferDeviceAddress" for a single bit; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
@@ -970,6 +972,10 @@ typedef uint32_t hearth_session_flags;
  * device_address that is not the buffer's are then errors that name the binding.  (That an output
  * shares bytes with another binding is an error without it.) */
 #define HEARTH_SESSION_CHECK_BINDINGS 0x10u
+/* For hearth_record_info::max_us: timestamps around each recording, which hearth_begin_frame reads when they have
+ * arrived.  They take a place of profile_recordings until then; with HEARTH_SESSION_PROFILE_ENTRIES or _STEPS, too,
+ * until hearth_profile_next has given them. */
+#define HEARTH_SESSION_MEASURE_COSTS 0x20u
 
 /* Scratch memory that sessions share which never run at the same time: as much as the one that needs most
  * (hearth_program_info::arena_bytes) in place of the sum.  Recordings of all of them must execute in the
@@ -1173,6 +1179,19 @@ typedef struct hearth_record_info {
     uint32_t max_workgroups;
     uint64_t max_flops;
     uint64_t max_bytes_moved;
+    /* The same in microseconds of the GPU (0: no limit), for sessions with HEARTH_SESSION_MEASURE_COSTS: as much as is
+     * predicted to take no longer, or else the least that can be recorded, which may be longer.  A prediction is what
+     * the steps took in earlier slices, and a little more where slices took longer than predicted; of a step that was
+     * never measured, what its flops and bytes_moved let expect beside those that were.  Before any was, that is a
+     * guess at a small GPU.  A dispatch that is longer than the limit is cut into parts if that was seen to help.
+     * Where the queue family has no timestamps the guess stays.  Nothing waits for a measurement. */
+    double max_us;
+    /* A hint for devices that run other work at the same time: how readily the recording's dispatches occupy the GPU
+     * beside it, above 0 to 1; 0.25 is low, 0.75 high.  Afterwards the command buffer is back at 0.5, with which each
+     * begins.  0, the default: nothing is recorded, and they run as the host has set its command buffer.
+     * Ignored without HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY. */
+    float occupancy_priority;
+    uint32_t reserved2;
 } hearth_record_info;
 
 /* Where a sliced recording stopped.  Zero-initialize it to start.  It is the host's: forgetting it
@@ -1196,6 +1215,15 @@ typedef struct hearth_cursor {
  * HEARTH_ERROR_OUT_OF_RANGE for rows or a buffer that is too small; HEARTH_ERROR_INVALID_ARGUMENT. */
 HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
                                        hearth_cursor* cursor);
+
+/* What hearth_record predicts: how many microseconds the GPU will take for the rest of an entry from `cursor` on
+ * (NULL: for all of it) at these rows.
+ * Errors: HEARTH_ERROR_UNSUPPORTED for a session without HEARTH_SESSION_MEASURE_COSTS; HEARTH_ERROR_NOT_FOUND,
+ * HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_ARGUMENT for another entry's cursor.
+ * Threads: externally synchronized on `session`. */
+HEARTH_API hearth_result hearth_session_predict(hearth_session* session, uint32_t entry,
+                                                uint64_t rows, const hearth_cursor* cursor,
+                                                double* us);
 
 /* Copies the initial contents of all slots; must execute before the first recording.  The staged
  * copy is freed when its serial has completed. */
@@ -1629,6 +1657,9 @@ typedef struct hearth_profile {
     double total_ns;
     const double* step_ns; /* valid until the next call on the session */
     const char* const* step_labels;
+    /* Behind the slice: where the next one would begin; at the end of the entry, its step_count and 0. */
+    uint32_t end_step;
+    uint32_t end_part;
 } hearth_profile;
 
 /* The oldest recording whose timestamps have arrived and have not been read yet.

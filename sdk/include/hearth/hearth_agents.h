@@ -179,7 +179,8 @@ HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth
 /* hearth_agents_record_info::decide_within: whenever learn_us leaves time for it. */
 #define HEARTH_AGENTS_WHENEVER 0u
 
-/* What a frame's picture or learning gives way to: how long slices of learning are beside learn_us. */
+/* What a frame's picture or learning gives way to: how long slices of learning are beside learn_us, and their
+ * hearth_record_info::occupancy_priority, as the host has set it, low or high. */
 typedef enum hearth_agents_preference {
     HEARTH_AGENTS_BALANCED = 0,
     HEARTH_AGENTS_PREFER_GRAPHICS = 1, /* half as long */

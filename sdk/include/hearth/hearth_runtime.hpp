@@ -551,6 +551,15 @@ class Session {
         return record(info);
     }
 
+    /// Microseconds of the GPU from the cursor to the end of the entry, as far as is known; of all of it without one.
+    /// For sessions with HEARTH_SESSION_MEASURE_COSTS.
+    Result<double> predict_us(uint32_t entry, uint64_t rows,
+                              const hearth_cursor* cursor = nullptr) {
+        double us = 0;
+        HEARTH_TRY(check(hearth_session_predict(handle_, entry, rows, cursor, &us)));
+        return us;
+    }
+
     Result<hearth_readback> record_readback(const hearth_readback_info& info) {
         hearth_readback id = 0;
         HEARTH_TRY(check(hearth_record_readback(handle_, &info, &id)));

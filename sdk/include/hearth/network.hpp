@@ -81,7 +81,7 @@ class Network {
     Session& session() { return session_; }
 
     /// Records an entry, or with a cursor its next slice within `limits`; before it the setup, if that
-    /// is due.  limits: max_dispatches, max_flops, max_bytes_moved, barriers and run_block are used.
+    /// is due.  limits: max_us and the other limits, barriers, occupancy_priority and run_block are used.
     /// Errors: those of hearth_record; kNotFound with the names there are.
     Result<Progress> record(VkCommandBuffer command_buffer, const char* entry, uint64_t rows,
                             span<const NamedBinding> bindings, hearth_cursor* cursor = nullptr,
@@ -102,9 +102,10 @@ class Network {
     }
     Result<Progress> record(VkCommandBuffer command_buffer, const char* entry, uint64_t rows,
                             std::initializer_list<NamedBinding> bindings,
-                            hearth_cursor* cursor = nullptr) {
+                            hearth_cursor* cursor = nullptr,
+                            const hearth_record_info& limits = hearth_record_info_default()) {
         return record(command_buffer, entry, rows,
-                      span<const NamedBinding>(bindings.begin(), bindings.size()), cursor);
+                      span<const NamedBinding>(bindings.begin(), bindings.size()), cursor, limits);
     }
 
     /// Records a copy of an output of `entry` that was recorded into the same command buffer; finish

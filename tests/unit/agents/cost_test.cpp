@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "device/agents/cost.hpp"
+#include "core/cost_meter.hpp"
+#include "device/agents/agents.hpp"
 
 #include <gtest/gtest.h>
 
@@ -29,15 +30,14 @@ double us_of(const CostMeter& meter, uint32_t first, uint32_t end) {
 }
 
 TEST(CostMeter, KnowsNothingBeforeTheFirstSliceWasMeasured) {
+    std::vector<CostMeter::Step> list = steps();
     CostMeter meter;
-    meter.set_up(steps(), 4);
+    meter.set_up(list);
     EXPECT_FALSE(meter.is_known());
     EXPECT_EQ(meter.us(), 0);
-    meter.record({0}, {4});
-    meter.measure({2}, 30);  // of a slice that was left out
+    meter.measure({0}, {4}, 0);  // of a GPU whose clock stands still
     EXPECT_FALSE(meter.is_known());
-    meter.record({0}, {4});
-    meter.measure({0}, 30);
+    meter.measure({0}, {4}, 30);
     EXPECT_TRUE(meter.is_known());
     EXPECT_DOUBLE_EQ(us_of(meter, 0, 4), 30);
 }
@@ -45,8 +45,9 @@ TEST(CostMeter, KnowsNothingBeforeTheFirstSliceWasMeasured) {
 // As the driver does: unused time is kept for a step that is longer than a frame's budget, and for no more.
 TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
     constexpr double kBudget = 120;
+    std::vector<CostMeter::Step> list = steps();
     CostMeter meter;
-    meter.set_up(steps(), 4);
+    meter.set_up(list);
     uint32_t at = 0;
     double tokens = 0, worst = 0, spent = 0;
     int frames = 0;
@@ -58,9 +59,8 @@ TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
         for (; end < kTruth.size() && dispatches > 0; ++end) dispatches -= kTruth[end] > 0 ? 1 : 0;
         while (end < kTruth.size() && kTruth[end] == 0) ++end;
         const double us = truth(at, end);
-        meter.record({at}, {end});
         tokens -= us_of(meter, at, end);
-        meter.measure({at}, us);
+        meter.measure({at}, {end}, us);
         at = end == kTruth.size() ? 0 : end;
         if (frame < 500) continue;
         worst = std::max(worst, us == 400 ? 0 : us);  // what cannot be cut alone may be longer
@@ -76,10 +76,10 @@ TEST(CostMeter, FramesKeepToTheirBudgetOnceStepsAreKnown) {
 
 // A cold start, or others' work, may make the first slice a thousand times as long.
 TEST(CostMeter, RecoversFromAFirstSliceThatWaited) {
+    std::vector<CostMeter::Step> list = steps();
     CostMeter meter;
-    meter.set_up(steps(), 4);
-    meter.record({0}, {3});
-    meter.measure({0}, 1000 * truth(0, 3));
+    meter.set_up(list);
+    meter.measure({0}, {3}, 1000 * truth(0, 3));
     uint32_t at = 3;
     int frames = 0;
     double tokens = 0;
@@ -89,9 +89,8 @@ TEST(CostMeter, RecoversFromAFirstSliceThatWaited) {
         if (dispatches == 0) continue;
         uint32_t end = at;
         for (; end < kTruth.size() && dispatches > 0; ++end) dispatches -= kTruth[end] > 0 ? 1 : 0;
-        meter.record({at}, {end});
         tokens -= us_of(meter, at, end);
-        meter.measure({at}, truth(at, end));
+        meter.measure({at}, {end}, truth(at, end));
         at = end == kTruth.size() ? 0 : end;
         items += at == 0 ? 1 : 0;
     }
@@ -101,10 +100,10 @@ TEST(CostMeter, RecoversFromAFirstSliceThatWaited) {
 
 TEST(CostMeter, WhatIsLongerThanAFramesBudgetIsSavedForAndThenTaken) {
     for (int n = 1; n < 200; ++n) {
+        std::vector<CostMeter::Step> list = steps();
         CostMeter meter;
-        meter.set_up(steps(), 4);
-        meter.record({0}, meter.end());
-        meter.measure({0}, 640.0 / n + 0.1);
+        meter.set_up(list);
+        meter.measure({0}, meter.end(), 640.0 / n + 0.1);
         const double budget = meter.us() / (n + 0.37);
         for (const uint32_t at : {0u, 4u, 6u}) {
             const double unit = meter.us_of_least({at});
@@ -131,7 +130,7 @@ Played play(uint32_t workgroups, uint32_t at_once, double budget, bool is_divisi
     const auto waves = [&](uint32_t parts) { return (2 * parts + at_once - 1) / at_once; };
     const double us_of_wave = kLong / waves(workgroups / 2);
     CostMeter meter;
-    meter.set_up(list, 4);
+    meter.set_up(list);
     Played played;
     Position at;
     double tokens = 0;
@@ -155,9 +154,8 @@ Played play(uint32_t workgroups, uint32_t at_once, double budget, bool is_divisi
                 us += at.step == 2 ? waves(workgroups / 2 - at.part) * us_of_wave : kShort;
         }
         const Position end = at.step > 4 ? meter.end() : at;
-        meter.record(first, end);
         tokens -= meter.us(first, end);
-        meter.measure(first, us);
+        meter.measure(first, end, us);
         if (at.step > 4) {
             at = {};
             played.items += frame >= 500;
@@ -184,6 +182,9 @@ TEST(CostMeter, APreferenceMakesSlicesHalfOrTwiceAsLong) {
                  graphics = budget_us(1000, HEARTH_AGENTS_PREFER_GRAPHICS),
                  learning = budget_us(1000, HEARTH_AGENTS_PREFER_LEARNING);
     EXPECT_EQ(balanced, 1000);
+    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PREFER_GRAPHICS), 0.25f);
+    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_BALANCED), 0);
+    EXPECT_EQ(occupancy_priority(HEARTH_AGENTS_PREFER_LEARNING), 0.75f);
     EXPECT_LE(play(512, 32, graphics).worst, 500);
     EXPECT_GT(play(512, 32, learning).worst, 1000);
     EXPECT_GT(play(512, 32, learning).items, play(512, 32, balanced).items);
@@ -205,14 +206,49 @@ TEST(CostMeter, WhatAGpuRunsAtOnceIsNotCutInVain) {
 }
 
 TEST(CostMeter, PredictsWithAMarginForSlicesThatTookLonger) {
+    std::vector<CostMeter::Step> list(1);
     CostMeter meter;
-    meter.set_up({{}}, 4);
-    for (int i = 0; i < 200; ++i) {
-        meter.record({0}, {1});
-        meter.measure({0}, i % 10 == 9 ? 200 : 100);  // each tenth waits for others
-    }
+    meter.set_up(list);
+    for (int i = 0; i < 200; ++i)
+        meter.measure({0}, {1}, i % 10 == 9 ? 200 : 100);  // each tenth waits for others
     EXPECT_GT(meter.us(), 160);
     EXPECT_LT(meter.us(), 260);
+}
+
+TEST(CostMeter, WhatWasNeverMeasuredIsAsItsEstimateBesideThoseThatWere) {
+    std::vector<CostMeter::Step> list(4);
+    list[1].is_barrier = true;
+    list[0].estimate = list[0].us = 10;
+    list[2].estimate = list[2].us = 30;
+    list[3].estimate = list[3].us = 60;
+    CostMeter meter;
+    meter.set_up(list);
+    EXPECT_DOUBLE_EQ(meter.us(), 100);
+    meter.measure({0}, {1}, 2);  // a fifth of what was expected
+    EXPECT_DOUBLE_EQ(us_of(meter, 0, 1), 2);
+    EXPECT_DOUBLE_EQ(us_of(meter, 2, 4), 18);
+    meter.measure({2}, meter.end(), 36);
+    EXPECT_DOUBLE_EQ(us_of(meter, 2, 3), 12);
+}
+
+TEST(CostMeter, TheLeastIsWhatWithinAllowsWhenTheBudgetIsSpent) {
+    std::vector<CostMeter::Step> list(3);
+    list[0].us = 10;
+    list[1].us = 40;
+    list[1].part_count = 8;
+    list[1].workgroups = 64;
+    list[1].pieces = 4;
+    list[2].is_barrier = true;
+    CostMeter meter;
+    meter.set_up(list);
+    EXPECT_EQ(meter.least({0}).dispatches, 2u);  // as far as the barrier
+    meter.set_budget(20);
+    EXPECT_EQ(meter.least({0}).dispatches, 1u);
+    EXPECT_EQ(meter.least({0}).workgroups, 0u);
+    EXPECT_EQ(meter.least({1}).workgroups, 16u);
+    EXPECT_EQ(meter.least({1, 6}).workgroups, 0u);  // what is left of it fits
+    EXPECT_EQ(meter.within({1}, 20).workgroups, 32u);
+    EXPECT_TRUE(meter.within({1}, 5).is_nothing());
 }
 
 }  // namespace

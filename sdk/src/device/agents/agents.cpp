@@ -506,8 +506,8 @@ hearth_result hearth_agents_get_status(const hearth_agents* agents, hearth_agent
     out->agents = agents->alive;
     out->items = agents->manifest.items;
     out->items_done = agents->is_learning ? agents->manifest.items - agents->items_left : 0;
-    out->learn_us_p95 = agents->learn_cost.us();
-    out->decide_us_p95 = agents->frame_cost.us();
+    out->learn_us_p95 = agents->learn.cost.us();
+    out->decide_us_p95 = agents->frame.cost.us();
     out->learn_frames = agents->learn_frames;
     out->learn_frames_over = agents->learn_frames_over;
     out->frozen = agents->is_frozen ? 1 : 0;

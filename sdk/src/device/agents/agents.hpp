@@ -12,9 +12,9 @@
 
 #pragma once
 
+#include "core/cost_meter.hpp"
 #include "core/fixed_text.hpp"
 #include "core/handle_tag.hpp"
-#include "device/agents/cost.hpp"
 #include "device/agents/progress.hpp"
 
 #include <hearth/agents/manifest.hpp>
@@ -37,6 +37,21 @@ inline constexpr uint32_t kMostRecordings = kMostItemsPerFrame + 5;  ///< of one
 
 hearth_result result_of(const Status& status);
 
+/// What a frame's slices of learning take together: half of learn_us, all of it, or twice as much.
+inline double budget_us(double learn_us, hearth_agents_preference preference) {
+    return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? learn_us / 2
+           : preference == HEARTH_AGENTS_PREFER_LEARNING ? learn_us * 2
+                                                         : learn_us;
+}
+
+/// hearth_record_info::occupancy_priority of learning: low and high, as VK_NV_compute_occupancy_priority has them, or
+/// as the host has set it.
+inline float occupancy_priority(hearth_agents_preference preference) {
+    return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? 0.25f
+           : preference == HEARTH_AGENTS_PREFER_LEARNING ? 0.75f
+                                                         : 0.0f;
+}
+
 /// An input of an entry, and where its values are.
 struct Source {
     uint32_t binding = 0;
@@ -52,6 +67,8 @@ struct Role {
     uint32_t entry = 0;
     uint32_t dispatches = 1, steps = 1;
     std::vector<Source> sources;
+    std::vector<CostMeter::Step> step_costs;  ///< those of cost
+    CostMeter cost;
 };
 
 struct Agent {
@@ -136,7 +153,6 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     bool has_row_count = false;
     uint32_t frames_left = 1;     ///< of the latency that the game allows
     bool has_transition = false;  ///< it stores something
-    hearth::agents::CostMeter frame_cost;
 
     // Learning.
     bool is_learning = false, wants_adapt = false, wants_flush = false;
@@ -147,9 +163,9 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     std::vector<float> settings;       ///< as the game set them
     std::vector<float> item_settings;  ///< of the item that is being recorded
     double tokens_us = 0;
-    hearth::agents::CostMeter learn_cost, prepare_cost;
     double publish_us = 0;       ///< what the last publication took
     double frame_budget_us = 0;  ///< of the last frame
+    hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;  ///< likewise
     double caution = 1;          ///< the budget is planned for as divided by it
     uint64_t learn_serial = 0;   ///< of the newest frame whose times have arrived
     double learn_serial_us = 0;  ///< what learning took in it
@@ -214,7 +230,7 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     // record.cpp
     hearth_result record(const hearth_agents_record_info& info);
     hearth_result run(VkCommandBuffer commands, const Role& role, uint64_t rows,
-                      hearth_cursor* at = nullptr, hearth::agents::Limits limits = {});
+                      hearth_cursor* at = nullptr, hearth::Limits limits = {});
     hearth_result begin_frame(const hearth_agents_record_info& info);
     hearth_result record_frame(VkCommandBuffer commands);
     void take_over();
@@ -224,8 +240,8 @@ struct hearth_agents : hearth::HandleTag<0x48414754> {
     hearth_result record_prepare(VkCommandBuffer commands, bool is_whole);
     hearth_result record_items(VkCommandBuffer commands);
     void count_learning(uint64_t serial, double us);
-    static hearth::agents::Limits slice_limits(const hearth::agents::CostMeter& cost,
-                                               const hearth_cursor& at, double us);
+    static hearth::Limits slice_limits(const hearth::CostMeter& cost, const hearth_cursor& at,
+                                       double us);
     bool is_publication_next() const;
     void be_cautious(bool was_over);
     double unit_us() const;

@@ -71,6 +71,8 @@ hearth_result hearth_agents::run(VkCommandBuffer commands, const Role& role, uin
     record.max_dispatches = limits.dispatches;
     record.max_workgroups = limits.workgroups;
     if (&role == &frame && has_row_count) record.run_block = &frame_row_count;
+    if (&role == &learn || &role == &prepare)
+        record.occupancy_priority = occupancy_priority(preference);
     hearth_session* const used = role.is_learners ? learner : session;
     const hearth_result result = hearth_record(used, &record, at);
     if (result < 0) error.set("%s", hearth_session_error(used));
@@ -142,7 +144,7 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
     const bool is_whenever = frames_left == HEARTH_AGENTS_WHENEVER;
     Limits limits;
     if (is_whenever) {
-        limits = slice_limits(frame_cost, frame_cursor, tokens_us);
+        limits = slice_limits(frame.cost, frame_cursor, tokens_us);
         if (limits.is_nothing()) return HEARTH_OK;
     } else if (frames_left > 1) {
         const double left =
@@ -160,9 +162,8 @@ hearth_result hearth_agents::record_frame(VkCommandBuffer commands) {
         return result;
     }
     if (before.is_start()) take_over();
-    const Position end = result == HEARTH_INCOMPLETE ? position_of(frame_cursor) : frame_cost.end();
-    frame_cost.record(before, end);
-    if (is_whenever) tokens_us -= frame_cost.us(before, end);
+    const Position end = result == HEARTH_INCOMPLETE ? position_of(frame_cursor) : frame.cost.end();
+    if (is_whenever) tokens_us -= frame.cost.us(before, end);
     if (result == HEARTH_OK) end_frame();
     return HEARTH_OK;
 }
@@ -253,16 +254,12 @@ void hearth_agents::measure() {
             const bool is_prepare = prepare.exists && profile.entry == prepare.entry;
             if (is_prepare || profile.entry == learn.entry || profile.entry == publish.entry)
                 count_learning(profile.serial, profile.total_ns * 1e-3);
-            if (is_prepare)
-                prepare_cost.measure({profile.first_step, profile.first_part},
-                                     profile.total_ns * 1e-3);
-            if (profile.entry == learn.entry)
-                learn_cost.measure({profile.first_step, profile.first_part},
-                                   profile.total_ns * 1e-3);
             if (profile.entry == publish.entry) publish_us = profile.total_ns * 1e-3;
-            if (profile.entry == frame.entry)
-                frame_cost.measure({profile.first_step, profile.first_part},
-                                   profile.total_ns * 1e-3);
+            for (Role* const role : {&frame, &prepare, &learn})
+                if (role->exists && profile.entry == role->entry)
+                    role->cost.measure({profile.first_step, profile.first_part},
+                                       {profile.end_step, profile.end_part},
+                                       profile.total_ns * 1e-3);
         }
         if (!is_apart()) return;
     }
@@ -339,16 +336,15 @@ hearth_result hearth_agents::record_learning(VkCommandBuffer commands, bool may_
 hearth_result hearth_agents::record_prepare(VkCommandBuffer commands, bool is_whole) {
     Limits limits;
     const Position before = position_of(prepare_cursor);
-    if (!is_whole && prepare_cost.is_known()) {
-        limits = prepare_cost.within(before, tokens_us);
+    if (!is_whole && prepare.cost.is_known()) {
+        limits = prepare.cost.within(before, tokens_us);
         if (limits.is_nothing()) return HEARTH_OK;
     }
     const hearth_result result = run(commands, prepare, 1, &prepare_cursor, limits);
     if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
     needs_prepare = result == HEARTH_INCOMPLETE;
-    const Position end = needs_prepare ? position_of(prepare_cursor) : prepare_cost.end();
-    prepare_cost.record(before, end);
-    tokens_us -= prepare_cost.us(before, end);
+    const Position end = needs_prepare ? position_of(prepare_cursor) : prepare.cost.end();
+    tokens_us -= prepare.cost.us(before, end);
     if (wants_flush) tokens_us = std::max(tokens_us, 0.0);
     return HEARTH_OK;
 }
@@ -361,11 +357,11 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
     for (uint32_t n = 0; n < kMostItemsPerFrame && is_learning; ++n) {
         Limits limits;
         if (!wants_flush) {
-            if (n > 0 && !learn_cost.is_known()) break;
+            if (n > 0 && !learn.cost.is_known()) break;
             const double left = tokens_us - (is_publication_next() ? publish_us : 0);
             if (has_window)
-                limits = slice_limits(learn_cost, cursor, left);
-            else if (left < learn_cost.us())
+                limits = slice_limits(learn.cost, cursor, left);
+            else if (left < learn.cost.us())
                 break;
             if (has_window && limits.is_nothing()) break;
         }
@@ -376,9 +372,8 @@ hearth_result hearth_agents::record_items(VkCommandBuffer commands) {
         const Position before = position_of(cursor);
         const hearth_result result = run(commands, learn, 1, &cursor, limits);
         if (result != HEARTH_OK && result != HEARTH_INCOMPLETE) return result;
-        const Position end = result == HEARTH_INCOMPLETE ? position_of(cursor) : learn_cost.end();
-        learn_cost.record(before, end);
-        tokens_us -= learn_cost.us(before, end);
+        const Position end = result == HEARTH_INCOMPLETE ? position_of(cursor) : learn.cost.end();
+        tokens_us -= learn.cost.us(before, end);
         if (wants_flush) tokens_us = std::max(tokens_us, 0.0);
         if (result == HEARTH_INCOMPLETE) break;
         --items_left;
@@ -403,13 +398,13 @@ bool hearth_agents::is_publication_next() const {
 
 /// The least that the next slice costs; 0: not known.
 double hearth_agents::unit_us() const {
-    double unit = learn_cost.us();
+    double unit = learn.cost.us();
     if (manifest.horizon > 0)
-        unit = needs_prepare ? prepare_cost.us_of_least(position_of(prepare_cursor))
-                             : learn_cost.us_of_least(position_of(cursor));
+        unit = needs_prepare ? prepare.cost.us_of_least(position_of(prepare_cursor))
+                             : learn.cost.us_of_least(position_of(cursor));
     if (!needs_prepare && is_publication_next()) unit += publish_us;
     if (is_deciding && frames_left == HEARTH_AGENTS_WHENEVER)
-        unit = std::max(unit, frame_cost.us_of_least(position_of(frame_cursor)));
+        unit = std::max(unit, frame.cost.us_of_least(position_of(frame_cursor)));
     return unit;
 }
 
@@ -429,11 +424,12 @@ hearth_result hearth_agents::record(const hearth_agents_record_info& info) {
     if (const auto r = record_turn(commands); r != HEARTH_OK) return r;
     if (const auto r = record_wishes(commands); r != HEARTH_OK) return r;
 
-    frame_budget_us = budget_us(info.learn_us, info.preference);
+    preference = info.preference;
+    frame_budget_us = budget_us(info.learn_us, preference);
     const double budget = frame_budget_us / caution;
     if (budget > 0 && manifest.horizon > 0) {
-        learn_cost.set_budget(budget);
-        prepare_cost.set_budget(budget);
+        learn.cost.set_budget(budget);
+        prepare.cost.set_budget(budget);
     }
     // Unused time is kept for a unit that is longer than a frame's budget, and for no more.
     const double unit = unit_us();

@@ -13,16 +13,17 @@ using namespace hearth::agents;
 
 namespace {
 
-std::vector<CostMeter::Step> steps_of(const hearth_program* program, const Role& role) {
-    std::vector<CostMeter::Step> steps(role.steps);
+/// Nothing is known of what its steps cost: they are taken to be alike.
+void set_up_cost(const hearth_program* program, Role& role) {
+    role.step_costs.resize(role.steps);
     for (uint32_t i = 0; i < role.steps; ++i) {
         hearth_step_info step = hearth_step_info_default();
         if (hearth_program_get_step(program, role.entry, i, &step) != HEARTH_OK) continue;
-        steps[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
-        steps[i].part_count = step.part_count;
-        steps[i].workgroups = step.workgroups;
+        role.step_costs[i].is_barrier = step.kind == HEARTH_STEP_BARRIER;
+        role.step_costs[i].part_count = step.part_count;
+        role.step_costs[i].workgroups = step.workgroups;
     }
-    return steps;
+    role.cost.set_up(role.step_costs);
 }
 
 }  // namespace
@@ -203,11 +204,8 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     bound.resize(most_sources);
     const uint32_t in_flight = std::max(info.frames_in_flight, 1u) + 1;
     readbacks.resize(in_flight);
-    learn_cost.set_up(steps_of(program, learn),
-                      static_cast<size_t>(in_flight) * kMostItemsPerFrame * 2);
-    if (prepare.exists)
-        prepare_cost.set_up(steps_of(program, prepare), static_cast<size_t>(in_flight) * 2);
-    frame_cost.set_up(steps_of(program, frame), static_cast<size_t>(in_flight) * 2);
+    for (Role* const role : {&frame, &prepare, &learn})
+        if (role->exists) set_up_cost(program, *role);
     frame_inputs.resize(frame.sources.size());
     actions.resize(capacity * acted);
 

@@ -967,6 +967,13 @@ hearth_result hearth_record(hearth_session* session, const hearth_record_info* i
     return unwrap(session)->record(read_struct(info, hearth_record_info_default()), cursor);
 }
 
+hearth_result hearth_session_predict(hearth_session* session, uint32_t entry, uint64_t rows,
+                                     const hearth_cursor* cursor, double* us) {
+    HEARTH_CHECK_SESSION(session);
+    HEARTH_CHECK_POINTER(*unwrap(session), us);
+    return unwrap(session)->predict(entry, rows, cursor, *us);
+}
+
 hearth_result hearth_record_setup(hearth_session* session, VkCommandBuffer command_buffer) {
     HEARTH_CHECK_SESSION(session);
     return unwrap(session)->record_setup(command_buffer);

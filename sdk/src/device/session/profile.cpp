@@ -11,10 +11,10 @@
 namespace hearth::runtime {
 
 hearth_result Session::init_profile(const hearth_session_create_info& info) {
-    constexpr hearth_session_flags kProfile =
-        HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_PROFILE_STEPS;
     gpu::Device& device = context_->device();
-    if ((flags_ & kProfile) == 0 || device.timestamp_valid_bits() == 0) return HEARTH_OK;
+    const bool is_measured = (flags_ & HEARTH_SESSION_MEASURE_COSTS) != 0;
+    if (!(is_profile_read_by_host() || is_measured) || device.timestamp_valid_bits() == 0)
+        return HEARTH_OK;
     uint32_t steps = 0;
     for (const EntryFacts& entry : entries_) steps = std::max(steps, entry.timed_steps);
     queries_per_slot_ = (flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0 ? 1 + std::max(steps, 1u) : 2;
@@ -91,52 +91,63 @@ void Session::write_timestamp(VkCommandBuffer commands, int64_t profile) {
 hearth_result Session::next_profile(hearth_profile& out) {
     const gpu::Device& device = context_->device();
     if (device.is_lost()) return HEARTH_ERROR_DEVICE_LOST;
-    if (profile_slots_.empty())
+    if (profile_slots_.empty() || !is_profile_read_by_host())
         return fail(HEARTH_ERROR_UNSUPPORTED, "profile: %s",
                     device.timestamp_valid_bits() == 0
                         ? "the queue family has no timestamps"
                         : "the session was created without a profile flag");
-    while (pending_profiles_ > 0 &&
-           (profile_slots_[oldest_profile_].is_dropped ||
-            profile_slots_[oldest_profile_].serial <= context_->completed_serial())) {
-        const bool is_dropped = profile_slots_[oldest_profile_].is_dropped;
+    while (pending_profiles_ > 0) {
+        const ProfileSlot& slot = profile_slots_[oldest_profile_];
+        if (!slot.is_dropped && slot.serial > context_->completed_serial()) break;
         const hearth_result result =
-            is_dropped ? HEARTH_NOT_READY : read_timestamps(profile_slots_[oldest_profile_]);
-        if (result == HEARTH_OK) report_profile(profile_slots_[oldest_profile_], out);
-        oldest_profile_ = (oldest_profile_ + 1) % static_cast<uint32_t>(profile_slots_.size());
-        --pending_profiles_;
+            slot.is_dropped ? HEARTH_NOT_READY : read_timestamps(oldest_profile_);
+        if (result == HEARTH_OK) report_profile(slot, out);
+        free_oldest_profile();
         // A recording that was never executed has no timestamps, and never will.
         if (result != HEARTH_NOT_READY) return result;
     }
     return HEARTH_NOT_READY;
 }
 
-hearth_result Session::read_timestamps(const ProfileSlot& slot) {
+hearth_result Session::read_timestamps(size_t index) {
     gpu::Device& device = context_->device();
-    const uint32_t first = first_query_ + oldest_profile_ * queries_per_slot_;
     const VkResult result = device.vk().GetQueryPoolResults(
-        device.handle(), query_pool_, first, slot.query_count, timestamps_.size() * 8,
-        timestamps_.data(), 8, VK_QUERY_RESULT_64_BIT);
-    if (device.has(HEARTH_FEATURE_HOST_QUERY_RESET))
-        device.vk().ResetQueryPool(device.handle(), query_pool_, first, queries_per_slot_);
+        device.handle(), query_pool_,
+        first_query_ + static_cast<uint32_t>(index) * queries_per_slot_,
+        profile_slots_[index].query_count, timestamps_.size() * 8, timestamps_.data(), 8,
+        VK_QUERY_RESULT_64_BIT);
     if (result == VK_NOT_READY) return HEARTH_NOT_READY;
     if (result != VK_SUCCESS) return fail(device.check(result), "profile: cannot read timestamps");
     return HEARTH_OK;
 }
 
-void Session::report_profile(const ProfileSlot& slot, hearth_profile& out) {
+void Session::free_oldest_profile() {
+    const gpu::Device& device = context_->device();
+    if (device.has(HEARTH_FEATURE_HOST_QUERY_RESET))
+        device.vk().ResetQueryPool(device.handle(), query_pool_,
+                                   first_query_ + oldest_profile_ * queries_per_slot_,
+                                   queries_per_slot_);
+    oldest_profile_ = (oldest_profile_ + 1) % static_cast<uint32_t>(profile_slots_.size());
+    --pending_profiles_;
+    metered_profiles_ -= std::min(metered_profiles_, 1u);
+}
+
+double Session::elapsed_ns(uint32_t from, uint32_t to) const {
     const gpu::Device& device = context_->device();
     const uint32_t bits = device.timestamp_valid_bits();
     const uint64_t mask = bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1;
-    const double period_ns = static_cast<double>(device.limits().timestampPeriod);
-    const auto elapsed_ns = [&](uint32_t from, uint32_t to) {
-        return static_cast<double>((timestamps_[to] - timestamps_[from]) & mask) * period_ns;
-    };
+    return static_cast<double>((timestamps_[to] - timestamps_[from]) & mask) *
+           static_cast<double>(device.limits().timestampPeriod);
+}
+
+void Session::report_profile(const ProfileSlot& slot, hearth_profile& out) {
     out.serial = slot.serial;
     out.rows = slot.rows;
     out.entry = slot.entry;
     out.first_step = slot.first.step;
     out.first_part = slot.first.part;
+    out.end_step = slot.end.step;
+    out.end_part = slot.end.part;
     out.total_ns = elapsed_ns(0, slot.query_count - 1);
     if (slot.is_whole) {
         entries_[slot.entry].measured_ns = out.total_ns;

@@ -44,6 +44,12 @@ Position position_of(const hearth_cursor& cursor) {
     return {cursor.next_step, cursor.next_part};
 }
 
+bool is_limited(const hearth_record_info& info) {
+    return (info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) !=
+               0 ||
+           info.max_us > 0;
+}
+
 }  // namespace
 
 /// Records one slice of a prepared recording.
@@ -67,13 +73,17 @@ class Recorder {
         if (first.is_start()) copy_shadows(/*in=*/true);
         copy_dump({DumpPart::kSlotBefore, DumpPart::kInput});
         profile_ = session_.begin_profile(commands_, info_, first);
+        occupy(info_.occupancy_priority);
         const Position next = record_steps(first);
+        occupy(gpu::kNormalOccupancyPriority);
         copy_dump({DumpPart::kOutput, DumpPart::kSlotAfter});
         if (next.is_start()) copy_shadows(/*in=*/false);
         if (profile_ >= 0 && !has_step_times()) session_.write_timestamp(commands_, profile_);
-        if (profile_ >= 0)
-            session_.profile_slots_[static_cast<size_t>(profile_)].is_whole =
-                first.is_start() && next.is_start();
+        if (profile_ >= 0) {
+            Session::ProfileSlot& slot = session_.profile_slots_[static_cast<size_t>(profile_)];
+            slot.is_whole = first.is_start() && next.is_start();
+            slot.end = next.is_start() ? Position{entry_.steps.count} : next;
+        }
         closing_barrier();
         gpu::end_label(device_, commands_);
         gpu::end_label(device_, commands_);
@@ -97,6 +107,16 @@ class Recorder {
         if (has_shadows() || dump_ != nullptr) scope |= gpu::kTransferScope;
         // An entry without steps still orders what it was given.
         return scope.stages != 0 ? scope : gpu::kComputeScope;
+    }
+    /// Nothing if the recording takes the priority that the host has set.
+    void occupy(float priority) {
+        if (info_.occupancy_priority == 0 ||
+            !device_.has(HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY))
+            return;
+        gpu::NvOccupancyPriorityParameters parameters{};
+        parameters.sType = gpu::kNvOccupancyPriorityParametersType;
+        parameters.occupancyPriority = priority;
+        device_.vk().CmdSetComputeOccupancyPriorityNV(commands_, &parameters);
     }
     bool has_step_times() const { return (session_.flags_ & HEARTH_SESSION_PROFILE_STEPS) != 0; }
     bool has_shadows() const {
@@ -197,8 +217,7 @@ class Recorder {
 
     Position record_steps(Position first) {
         const std::span<const file::StepRecord> steps = view_.steps_of(entry_);
-        const bool is_limited = (info_.max_dispatches | info_.max_workgroups | info_.max_flops |
-                                 info_.max_bytes_moved) != 0;
+        const bool is_limited = runtime::is_limited(info_);
         const gpu::Scope scope = session_.entries_[info_.entry].scope;
         Cost spent;
         bool needs_barrier = false;  // something was recorded since the last one
@@ -439,8 +458,11 @@ class Recorder {
     int64_t profile_ = -1;
 };
 
-hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cursor) {
-    if (const hearth_result r = prepare(info, cursor); r != HEARTH_OK) return r;
+hearth_result Session::record(const hearth_record_info& given, hearth_cursor* cursor) {
+    if (const hearth_result r = prepare(given, cursor); r != HEARTH_OK) return r;
+    hearth_record_info info = given;
+    const Position first = first_of(entries_[info.entry], cursor);
+    if (info.max_us > 0) limit_by_costs(info, first);
     DumpTarget target;
     Readback* dump = nullptr;
     if (is_dumped(info, cursor))
@@ -448,8 +470,7 @@ hearth_result Session::record(const hearth_record_info& info, hearth_cursor* cur
             r != HEARTH_OK && r != HEARTH_ERROR_RING_FULL)
             return r;
     const EntryFacts& entry = entries_[info.entry];
-    const Position end =
-        record_prepared(info, first_of(entry, cursor), dump != nullptr ? &target : nullptr);
+    const Position end = record_prepared(info, first, dump != nullptr ? &target : nullptr);
     if (dump != nullptr) keep_dump(info, finish_readback(info.command_buffer, *dump));
     if (cursor == nullptr) return HEARTH_OK;
     *cursor = {};
@@ -531,12 +552,12 @@ bool Session::is_divisible(const file::StepRecord& step) const {
 }
 
 /// Whether the cursor stands somewhere in the entry, at these rows.
-bool Session::is_own(const hearth_cursor& cursor, const hearth_record_info& info) const {
-    const std::span<const file::StepRecord> steps = view().steps_of(view().entries()[info.entry]);
-    if (cursor.entry != info.entry || cursor.next_step >= steps.size()) return false;
+bool Session::is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const {
+    const std::span<const file::StepRecord> steps = view().steps_of(view().entries()[entry]);
+    if (cursor.entry != entry || cursor.next_step >= steps.size()) return false;
     const file::StepRecord& step = steps[cursor.next_step];
     return cursor.next_part == 0 ||
-           (is_divisible(step) && cursor.next_part < grid_at(step, info.rows).part_count());
+           (is_divisible(step) && cursor.next_part < grid_at(step, rows).part_count());
 }
 
 hearth_result Session::prepare(const hearth_record_info& info, const hearth_cursor* cursor) {
@@ -551,7 +572,7 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
         return fail(HEARTH_ERROR_OUT_OF_RANGE, "entry %s: %llu rows, expected 1..%llu", name,
                     wide(info.rows), wide(view().header().rows_capacity));
     const bool resumes = cursor != nullptr && !position_of(*cursor).is_start();
-    if (resumes && !is_own(*cursor, info))
+    if (resumes && !is_own(*cursor, info.entry, info.rows))
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: the cursor is not one of its own",
                     name);
     if (resumes && cursor->epoch != entries_[info.entry].epoch)
@@ -563,8 +584,19 @@ hearth_result Session::prepare(const hearth_record_info& info, const hearth_curs
                     "entry %s: another session has used the shared arena after the slice that the "
                     "cursor continues",
                     name);
-    if ((info.max_dispatches | info.max_workgroups | info.max_flops | info.max_bytes_moved) != 0 &&
-        cursor == nullptr)
+    if (!(info.max_us >= 0))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: max_us is %g, expected 0 or more",
+                    name, info.max_us);
+    if (info.max_us > 0 && costs_.empty())
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "entry %s: max_us is %g, but the session was created without "
+                    "HEARTH_SESSION_MEASURE_COSTS",
+                    name, info.max_us);
+    if (!(info.occupancy_priority >= 0 && info.occupancy_priority <= 1))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "entry %s: occupancy_priority is %g, expected 0..1", name,
+                    static_cast<double>(info.occupancy_priority));
+    if (is_limited(info) && cursor == nullptr)
         return fail(HEARTH_ERROR_INVALID_ARGUMENT, "entry %s: a limit needs a cursor", name);
     if (const hearth_result r = check_ready(info.entry); r != HEARTH_OK) return r;
 

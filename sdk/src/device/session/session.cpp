@@ -185,6 +185,7 @@ hearth_result Session::init(const hearth_session_create_info& info) {
     if (const hearth_result r = gather_facts(); r != HEARTH_OK) return r;
     if (const hearth_result r = allocate_buffers(info); r != HEARTH_OK) return r;
     if (const hearth_result r = acquire_pipelines(); r != HEARTH_OK) return r;
+    if (const hearth_result r = init_costs(); r != HEARTH_OK) return r;
     return init_profile(info);
 }
 
@@ -327,6 +328,7 @@ void Session::collect() {
     const bool keeps = (flags_ & HEARTH_SESSION_KEEP_INITIAL) != 0;
     if (is_set_up() && !keeps && setup_serial_ <= context_->completed_serial())
         context_->memory().destroy(buffers_[kInitialBuffer]);
+    measure_costs();
     hand_over_dumps();
 }
 

@@ -3,18 +3,17 @@
 
 // A program with memory.  session.cpp makes it, build.cpp builds its pipelines, record.cpp records
 // entries, transfer.cpp moves slots in and out, dropped.cpp takes back what was never submitted,
-// profile.cpp reads timestamps.
+// profile.cpp reads timestamps, cost.cpp learns from them.
 
 #pragma once
 
+#include "core/cost_meter.hpp"
 #include "core/portable.hpp"
 #include "device/session/arena.hpp"
 #include "device/session/loaded_program.hpp"
 #include "device/session/ring.hpp"
 #include "device/vulkan/barrier.hpp"
 #include "program/brain.hpp"
-
-#include <compare>
 
 namespace hearth::runtime {
 
@@ -50,13 +49,6 @@ void for_each_initial(const ProgramView& view, Visit visit) {
         at += (slot.bytes + 15) / 16 * 16;
     }
 }
-
-/// How far the recording of an entry has come: the next step, and how many parts of it are done.
-struct Position {
-    uint32_t step = 0, part = 0;
-    bool is_start() const { return step == 0 && part == 0; }
-    friend auto operator<=>(const Position&, const Position&) = default;
-};
 
 class Session : public HandleTag<0x48534553> {
   public:
@@ -107,6 +99,10 @@ class Session : public HandleTag<0x48534553> {
 
     // profile.cpp
     hearth_result next_profile(hearth_profile& out);
+
+    // cost.cpp
+    /// hearth_session_predict.
+    hearth_result predict(uint32_t entry, uint64_t rows, const hearth_cursor* cursor, double& us);
 
     // describe.cpp
     /// hearth_session_describe.
@@ -204,7 +200,7 @@ class Session : public HandleTag<0x48534553> {
     struct ProfileSlot {
         uint64_t serial = 0, rows = 0;
         uint32_t entry = 0;
-        Position first;
+        Position first, end;
         uint32_t query_count = 0;
         bool is_dropped = false;
         bool is_whole = false;  ///< of all the entry's steps
@@ -237,7 +233,7 @@ class Session : public HandleTag<0x48534553> {
     /// Records from `first` on what was prepared; where to go on, or the start if it is finished.
     Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
-    bool is_own(const hearth_cursor& cursor, const hearth_record_info& info) const;
+    bool is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const;
     /// Whether it is a dispatch that may be recorded in parts.
     bool is_divisible(const file::StepRecord& step) const;
     hearth_result check_ready(uint32_t entry);
@@ -291,10 +287,26 @@ class Session : public HandleTag<0x48534553> {
     hearth_readback finish_readback(VkCommandBuffer commands, const Readback& readback);
 
     // profile.cpp
+    bool is_profile_read_by_host() const {
+        return (flags_ & (HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_PROFILE_STEPS)) != 0;
+    }
     int64_t begin_profile(VkCommandBuffer commands, const hearth_record_info& info, Position first);
     void write_timestamp(VkCommandBuffer commands, int64_t profile);
-    hearth_result read_timestamps(const ProfileSlot& slot);
+    /// Of a place in profile_slots_, to timestamps_.
+    hearth_result read_timestamps(size_t index);
+    double elapsed_ns(uint32_t from, uint32_t to) const;
     void report_profile(const ProfileSlot& slot, hearth_profile& out);
+    void free_oldest_profile();
+
+    // cost.cpp
+    hearth_result init_costs();
+    /// The meter of an entry, at these rows.
+    CostMeter& meter(uint32_t entry, uint64_t rows);
+    double estimate_us(const file::StepRecord& step, uint64_t rows) const;
+    /// Puts into info's other limits what max_us allows from `first` on.
+    void limit_by_costs(hearth_record_info& info, Position first);
+    /// Learns from the timestamps that have arrived.
+    void measure_costs();
 
     hearth_result check_transfer(VkCommandBuffer commands, const char* what);
     void transfer_barrier(VkCommandBuffer commands, gpu::Scope also_before = {});
@@ -355,9 +367,18 @@ class Session : public HandleTag<0x48534553> {
     uint32_t first_query_ = 0, queries_per_slot_ = 0;
     Array<ProfileSlot> profile_slots_;
     uint32_t oldest_profile_ = 0, pending_profiles_ = 0;
+    uint32_t metered_profiles_ = 0;  ///< of those pending, the oldest
     Array<uint64_t> timestamps_;
     Array<double> step_ns_;
     Array<const char*> step_labels_;
+
+    // HEARTH_SESSION_MEASURE_COSTS.
+    struct EntryCost {
+        CostMeter meter;
+        uint64_t rows = 0;  ///< that its steps are those of
+    };
+    Array<EntryCost> costs_;  ///< one for each entry
+    Array<CostMeter::Step> step_costs_;
 };
 
 }  // namespace hearth::runtime

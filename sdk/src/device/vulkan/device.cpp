@@ -251,6 +251,10 @@ void Device::load_functions(const hearth_host_info& info, const InstanceFunction
     if (has(HEARTH_FEATURE_SYNCHRONIZATION_2))
         HEARTH_LOAD_SINCE(VK_API_VERSION_1_3, CmdPipelineBarrier2, "KHR")
 #undef HEARTH_LOAD_SINCE
+    if (has(HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY))
+        vk_.CmdSetComputeOccupancyPriorityNV =
+            reinterpret_cast<PFN_CmdSetComputeOccupancyPriorityNV>(
+                load("vkCmdSetComputeOccupancyPriorityNV"));
     const auto extensions = names(info.device_extensions, info.device_extension_count);
     if (contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME))
         HEARTH_LOAD(CmdPushDescriptorSetKHR)

@@ -53,6 +53,8 @@ constexpr Feature kFeatures[] = {
      VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
     {HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS, "computeFullSubgroups", false,
      VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME, VK_API_VERSION_1_3},
+    {HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY, "computeOccupancyPriority", false,
+     kNvOccupancyPriorityExtension, kNeverCore},
 };
 static_assert(std::size(kFeatures) == HEARTH_FEATURE_COUNT);
 
@@ -130,6 +132,8 @@ constexpr Home kHomes[] = {
                 computeFullSubgroups),
     HEARTH_HOME(HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS, VkPhysicalDeviceVulkan13Features,
                 VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES, computeFullSubgroups),
+    HEARTH_HOME(HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY, NvOccupancyPriorityFeatures,
+                kNvOccupancyPriorityFeaturesType, computeOccupancyPriority),
 };
 
 #undef HEARTH_HOME

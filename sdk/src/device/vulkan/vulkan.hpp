@@ -142,6 +142,29 @@ struct NvFlexibleDimensionsProperties {
 using PFN_GetPhysicalDeviceCooperativeMatrixFlexibleDimensionsPropertiesNV =
     VkResult(VKAPI_PTR*)(VkPhysicalDevice, uint32_t*, NvFlexibleDimensionsProperties*);
 
+// VK_NV_compute_occupancy_priority, which Debian 12's headers lack, as the Vulkan specification has it ("Compute
+// Occupancy Priority").
+inline constexpr char kNvOccupancyPriorityExtension[] = "VK_NV_compute_occupancy_priority";
+inline constexpr auto kNvOccupancyPriorityParametersType = static_cast<VkStructureType>(1000645000);
+inline constexpr auto kNvOccupancyPriorityFeaturesType = static_cast<VkStructureType>(1000645001);
+/// VK_COMPUTE_OCCUPANCY_PRIORITY_NORMAL_NV, with which every command buffer begins.
+inline constexpr float kNormalOccupancyPriority = 0.5f;
+
+struct NvOccupancyPriorityFeatures {
+    VkStructureType sType;
+    void* pNext;
+    VkBool32 computeOccupancyPriority;
+};
+
+struct NvOccupancyPriorityParameters {
+    VkStructureType sType;
+    const void* pNext;
+    float occupancyPriority, occupancyThrottling;
+};
+
+using PFN_CmdSetComputeOccupancyPriorityNV = void(VKAPI_PTR*)(VkCommandBuffer,
+                                                              const NvOccupancyPriorityParameters*);
+
 #define HEARTH_FUNCTION_POINTER(name) PFN_vk##name name = nullptr;
 
 struct InstanceFunctions {
@@ -157,6 +180,7 @@ struct InstanceFunctions {
 struct DeviceFunctions {
     HEARTH_DEVICE_FUNCTIONS(HEARTH_FUNCTION_POINTER)
     HEARTH_OPTIONAL_DEVICE_FUNCTIONS(HEARTH_FUNCTION_POINTER)
+    PFN_CmdSetComputeOccupancyPriorityNV CmdSetComputeOccupancyPriorityNV = nullptr;
 };
 
 #undef HEARTH_FUNCTION_POINTER

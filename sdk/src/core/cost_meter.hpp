@@ -5,19 +5,16 @@
 
 #pragma once
 
-#include <hearth/hearth_agents.h>
-
 #include <array>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
-#include <vector>
+#include <span>
 
-namespace hearth::agents {
+namespace hearth {
 
-/// How far a recording of an entry has come, as hearth_cursor has it: the next step, and how many parts of it are
-/// done.
+/// How far the recording of an entry has come: the next step, and how many parts of it are done.
 struct Position {
     uint32_t step = 0, part = 0;
     bool is_start() const { return step == 0 && part == 0; }
@@ -30,19 +27,12 @@ struct Limits {
     bool is_nothing() const { return dispatches == 0 && workgroups == 0; }
 };
 
-/// What a frame's slices of learning take together: half of learn_us, all of it, or twice as much.
-inline double budget_us(double learn_us, hearth_agents_preference preference) {
-    return preference == HEARTH_AGENTS_PREFER_GRAPHICS   ? learn_us / 2
-           : preference == HEARTH_AGENTS_PREFER_LEARNING ? learn_us * 2
-                                                         : learn_us;
-}
-
-/// Each step has a cost of its own, the mean of the others until it was measured.  A slice's time corrects those of
-/// its steps by the same factor, so that a slow step is told from fast ones as slices begin and end at different
-/// barriers.  Predictions are raised by how much longer than predicted the last 32 slices took, but
-/// for the longest of them, fourfold at most.
+/// Each step has a cost of its own.  Until it was measured this is its estimate, scaled as those that were measured
+/// differ from theirs.  A slice's time corrects those of its steps by the same factor, so that a slow step is told
+/// from fast ones as slices begin and end at different barriers.  Predictions are raised by how much longer than
+/// predicted the last 32 slices took, but for the longest of them, fourfold at most.
 ///
-/// What lies between two barriers and is longer than a frame's budget is recorded step by step, and a dispatch that is
+/// What lies between two barriers and is longer than the budget is recorded step by step, and a dispatch that is
 /// longer in pieces: two, then four, as long as that helps.  A GPU that runs all its workgroups at once takes as long
 /// for half of them, so whether it helps is measured.
 class CostMeter {
@@ -50,6 +40,7 @@ class CostMeter {
     struct Step {
         bool is_barrier = false, is_known = false;
         double us = 0;            ///< of all its parts
+        double estimate = 1;      ///< of the same, in a unit of the caller's
         uint32_t part_count = 1;  ///< hearth_step_info
         uint64_t workgroups = 0;
         uint32_t pieces = 1;      ///< that it is recorded in where it is longer than the budget
@@ -61,32 +52,32 @@ class CostMeter {
 
         uint32_t parts_of_piece() const { return (part_count + pieces - 1) / pieces; }
     };
-    /// most_in_flight: slices recorded whose times have not arrived.
-    void set_up(std::vector<Step> steps, size_t most_in_flight) {
-        steps_ = std::move(steps);
-        slices_.resize(most_in_flight);
-    }
+    /// steps  one for each step of the entry; kept, and written to.  `us` of each is what is predicted until the first
+    ///        slice was measured.
+    void set_up(std::span<Step> steps) { steps_ = steps; }
 
     uint32_t step_count() const { return static_cast<uint32_t>(steps_.size()); }
     Position end() const { return {step_count(), 0}; }
-    /// Whether a slice was measured.  Until then predictions are zero.
+    /// Whether a slice was measured.
     bool is_known() const { return is_known_; }
     /// Microseconds from `first` to `end`.
     double us(Position first, Position end) const;
     double us() const { return us({}, end()); }
-    /// From now on a frame's budget is `us`.  Until then what lies between two barriers is never cut.
+    /// From now on the budget is `us`.  Until then what lies between two barriers is never cut.
     void set_budget(double us);
     /// The least that a slice from `first` on costs: up to the next barrier, or one piece.
     double us_of_least(Position first) const;
+    /// The limits of that slice.
+    Limits least(Position first) const;
     /// What a recording from `first` on may hold to end within `us`: up to a barrier, or pieces where what comes
     /// before the next one is longer than the budget.  Nothing, if not even the least does.
     Limits within(Position first, double us) const;
 
-    /// What lies from `first` to `end` was recorded.
-    void record(Position first, Position end);
-    /// The time of the slice that begins at `first` has arrived.  They arrive in order; some may have been
-    /// left out.
-    void measure(Position first, double us);
+    /// The time of a slice has arrived.
+    void measure(Position first, Position end, double us);
+    /// From now on the step is another: with other parts, and `factor` times as long.
+    void rescale(uint32_t step, double factor, double estimate, uint32_t part_count,
+                 uint64_t workgroups);
 
   private:
     static constexpr size_t kRemembered = 32;
@@ -96,15 +87,12 @@ class CostMeter {
     uint32_t parts_in(uint32_t step, const Slice& slice) const;
     double raw(const Slice& slice) const;
     uint32_t interval_end(uint32_t step) const;
-    uint32_t skip_barriers(uint32_t step) const;
-    void learn(const Slice& slice, double us);
+    Position skip_barriers(Position at) const;
     bool exceeds_budget(Position first) const;
     void learn_alone(const Slice& slice, double us);
     void remember(double ratio);
 
-    std::vector<Step> steps_;
-    std::vector<Slice> slices_;  ///< a ring
-    size_t begin_ = 0, count_ = 0;
+    std::span<Step> steps_;
     std::array<double, kRemembered> ratios_{};  ///< measured by predicted, a ring
     size_t measured_ = 0;
     double margin_ = 1;
@@ -112,4 +100,4 @@ class CostMeter {
     bool is_known_ = false;
 };
 
-}  // namespace hearth::agents
+}  // namespace hearth

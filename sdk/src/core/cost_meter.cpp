@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-#include "device/agents/cost.hpp"
+#include "core/cost_meter.hpp"
 
 #include <algorithm>
 
-namespace hearth::agents {
+namespace hearth {
 
 namespace {
 
@@ -34,12 +34,12 @@ double CostMeter::raw(const Slice& slice) const {
 }
 
 double CostMeter::us(Position first, Position end) const {
-    return is_known_ ? raw({first, end}) * margin_ : 0;
+    return raw({first, end}) * margin_;
 }
 
-uint32_t CostMeter::skip_barriers(uint32_t step) const {
-    while (step < step_count() && steps_[step].is_barrier) ++step;
-    return step;
+Position CostMeter::skip_barriers(Position at) const {
+    while (at.step < step_count() && steps_[at.step].is_barrier) at = {at.step + 1};
+    return at;
 }
 
 uint32_t CostMeter::interval_end(uint32_t step) const {
@@ -53,11 +53,20 @@ bool CostMeter::exceeds_budget(Position first) const {
 }
 
 double CostMeter::us_of_least(Position first) const {
-    if (skip_barriers(first.step) != first.step) first = {skip_barriers(first.step)};
+    first = skip_barriers(first);
     if (first.step == step_count()) return 0;
     if (!exceeds_budget(first)) return us(first, {interval_end(first.step)});
     const Step& step = steps_[first.step];
     return us(first, {first.step, std::min(first.part + step.parts_of_piece(), step.part_count)});
+}
+
+Limits CostMeter::least(Position first) const {
+    first = skip_barriers(first);
+    if (first.step == step_count()) return {.dispatches = 1};
+    if (!exceeds_budget(first)) return {.dispatches = interval_end(first.step) - first.step};
+    const Step& step = steps_[first.step];
+    const uint64_t workgroups = step.workgroups / step.part_count * step.parts_of_piece();
+    return {1, static_cast<uint32_t>(std::min<uint64_t>(workgroups, UINT32_MAX))};
 }
 
 Limits CostMeter::within(Position first, double us) const {
@@ -77,7 +86,7 @@ Limits CostMeter::within(Position first, double us) const {
     }
     if (!limits.is_nothing()) return limits;
 
-    if (skip_barriers(first.step) != first.step) first = {skip_barriers(first.step)};
+    first = skip_barriers(first);
     const uint32_t end = interval_end(first.step);
     if (!exceeds_budget(first)) return limits;
     spent = 0;
@@ -112,22 +121,6 @@ void CostMeter::set_budget(double us) {
     }
 }
 
-void CostMeter::record(Position first, Position end) {
-    if (count_ == slices_.size()) return;
-    slices_[(begin_ + count_++) % slices_.size()] = {first, end};
-}
-
-void CostMeter::measure(Position first, double us) {
-    while (count_ > 0) {
-        const Slice s = slices_[begin_];
-        begin_ = (begin_ + 1) % slices_.size();
-        --count_;
-        if (s.first != first) continue;
-        if (us > 0) learn(s, us);
-        return;
-    }
-}
-
 /// A slice that holds one step, or a piece of it.
 void CostMeter::learn_alone(const Slice& slice, double us) {
     Step& step = steps_[slice.first.step];
@@ -143,21 +136,25 @@ void CostMeter::learn_alone(const Slice& slice, double us) {
     step.is_settled = true;
 }
 
-void CostMeter::learn(const Slice& slice, double us) {
+void CostMeter::measure(Position first, Position end, double us) {
+    if (!(us > 0)) return;
+    const Slice slice{first, end};
     const double predicted = raw(slice);
     const auto each = [&](auto visit) {
-        for (uint32_t i = slice.first.step; i < step_count() && i <= slice.end.step; ++i)
+        for (uint32_t i = first.step; i < step_count() && i <= end.step; ++i)
             if (const uint32_t parts = parts_in(i, slice); !steps_[i].is_barrier && parts > 0)
                 visit(steps_[i], parts);
     };
     bool were_known = is_known_;
     uint32_t count = 0;
-    each([&](const Step& step, uint32_t) {
+    double estimate = 0;
+    each([&](const Step& step, uint32_t parts) {
         were_known = were_known && step.is_known;
         ++count;
+        estimate += step.estimate * parts / step.part_count;
     });
     if (count == 0) return;
-    if (count == 1 && !steps_[slice.first.step].is_barrier) learn_alone(slice, us);
+    if (count == 1 && !steps_[first.step].is_barrier) learn_alone(slice, us);
     if (were_known && predicted > 0) {
         // What was taken for too long is set right at once, since it is rarely recorded; what was too short bit by
         // bit: the slice may have waited for others' work.
@@ -166,17 +163,28 @@ void CostMeter::learn(const Slice& slice, double us) {
         each([&](Step& step, uint32_t) { step.us *= factor; });
         remember(ratio);
     } else {
-        each([&](Step& step, uint32_t parts) {
+        each([&](Step& step, uint32_t) {
             step.is_known = true;
-            step.us = us / count * step.part_count / parts;
+            step.us = us * step.estimate / estimate;
         });
     }
     is_known_ = true;
     double sum = 0, known = 0;
     for (const Step& step : steps_)
-        if (!step.is_barrier && step.is_known) sum += step.us, known += 1;
+        if (!step.is_barrier && step.is_known) sum += step.us, known += step.estimate;
     for (Step& step : steps_)
-        if (!step.is_barrier && !step.is_known) step.us = sum / known;
+        if (!step.is_barrier && !step.is_known) step.us = sum / known * step.estimate;
+}
+
+void CostMeter::rescale(uint32_t index, double factor, double estimate, uint32_t part_count,
+                        uint64_t workgroups) {
+    Step& step = steps_[index];
+    step.us *= factor;
+    step.us_alone *= factor;
+    step.us_before *= factor;
+    step.estimate = estimate;
+    step.part_count = part_count;
+    step.workgroups = workgroups;
 }
 
 void CostMeter::remember(double ratio) {
@@ -187,4 +195,4 @@ void CostMeter::remember(double ratio) {
     margin_ = std::clamp(sorted[(ratios - 1) * 97 / 100], 1.0, kMostMargin);
 }
 
-}  // namespace hearth::agents
+}  // namespace hearth

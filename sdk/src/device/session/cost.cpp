@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// What recordings take on the GPU, and limits in microseconds that follow from it.
+
+#include "device/session/session.hpp"
+
+#include <algorithm>
+
+namespace hearth::runtime {
+
+namespace {
+
+/// What is guessed of a device before anything was measured: less than what most have, because a first slice that is
+/// too long is felt, and one that is too short is not.
+struct Speed {
+    double us_per_step, flops_per_us, bytes_per_us;
+};
+constexpr Speed kSmallGpu{2, 5e5, 3e4}, kCpu{10, 5e3, 5e3};
+
+unsigned long long wide(uint64_t value) {
+    return value;
+}
+
+}  // namespace
+
+hearth_result Session::init_costs() {
+    if ((flags_ & HEARTH_SESSION_MEASURE_COSTS) == 0) return HEARTH_OK;
+    HostAllocator& allocator = context_->allocator();
+    size_t steps = 0;
+    for (const file::EntryRecord& entry : view().entries()) steps += entry.steps.count;
+    if (!costs_.resize(allocator, entries_.size()) || !step_costs_.resize(allocator, steps))
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    std::span<CostMeter::Step> left = step_costs_;
+    for (size_t e = 0; e < costs_.size(); ++e) {
+        const std::span<const file::StepRecord> records = view().steps_of(view().entries()[e]);
+        const std::span<CostMeter::Step> own = left.first(records.size());
+        left = left.subspan(records.size());
+        for (size_t i = 0; i < own.size(); ++i)
+            own[i].is_barrier = records[i].kind == static_cast<uint32_t>(StepKind::kBarrier);
+        costs_[e].meter.set_up(own);
+        (void)meter(static_cast<uint32_t>(e), view().header().rows_capacity);
+        for (CostMeter::Step& step : own) step.us = step.is_barrier ? 0 : step.estimate;
+    }
+    return HEARTH_OK;
+}
+
+/// What a step takes with other rows is not known before it was measured with them.  It is taken to be the most that it
+/// can be: with more rows so many times as long, with fewer as long as before.
+CostMeter& Session::meter(uint32_t e, uint64_t rows) {
+    EntryCost& cost = costs_[e];
+    if (cost.rows == rows) return cost.meter;
+    const double factor =
+        cost.rows == 0 ? 1.0
+                       : std::max(1.0, static_cast<double>(rows) / static_cast<double>(cost.rows));
+    cost.rows = rows;
+    uint32_t index = 0;
+    for (const file::StepRecord& step : view().steps_of(view().entries()[e])) {
+        const uint32_t at = index++;
+        if (step.kind == static_cast<uint32_t>(StepKind::kBarrier)) continue;
+        const Grid grid = grid_at(step, rows);
+        const bool is_dispatch = step.kind == static_cast<uint32_t>(StepKind::kDispatch);
+        cost.meter.rescale(at, factor, estimate_us(step, rows),
+                           is_divisible(step) ? grid.part_count() : 1,
+                           is_dispatch ? grid.workgroups(grid.part_count()).or_most() : 0);
+    }
+    return cost.meter;
+}
+
+/// As flops and bytes say, which are those at the most rows: of a step that does more with more rows, its share.
+double Session::estimate_us(const file::StepRecord& step, uint64_t rows) const {
+    const uint64_t most_rows = view().header().rows_capacity;
+    double share = 1;
+    if (step.kind == static_cast<uint32_t>(StepKind::kDispatch)) {
+        const auto workgroups = [&](uint64_t r) {
+            const Grid grid = grid_at(step, r);
+            return static_cast<double>(grid.workgroups(grid.part_count()).or_most());
+        };
+        if (const double most = workgroups(most_rows); most > 0) share = workgroups(rows) / most;
+    } else if (step.operands.count > 0) {
+        const file::ExtentRecord& bytes = view().operands_of(step)[0].bytes;
+        if (const uint64_t most = extent_at(bytes, most_rows); most > 0)
+            share = static_cast<double>(extent_at(bytes, rows)) / static_cast<double>(most);
+    }
+    const hearth_device_caps& caps = context_->device().caps();
+    const Speed& speed = caps.is_software != 0 || caps.cpu != HEARTH_CPU_NONE ? kCpu : kSmallGpu;
+    return speed.us_per_step +
+           share * std::max(static_cast<double>(step.flops) / speed.flops_per_us,
+                            static_cast<double>(step.bytes_moved) / speed.bytes_per_us);
+}
+
+void Session::limit_by_costs(hearth_record_info& info, Position first) {
+    CostMeter& meter = this->meter(info.entry, info.rows);
+    meter.set_budget(info.max_us);
+    Limits limits = meter.within(first, info.max_us);
+    if (limits.is_nothing()) limits = meter.least(first);
+    const auto lower = [](uint32_t& limit, uint32_t most) {
+        if (most != 0 && (limit == 0 || most < limit)) limit = most;
+    };
+    lower(info.max_dispatches, limits.dispatches);
+    lower(info.max_workgroups, limits.workgroups);
+}
+
+void Session::measure_costs() {
+    if (costs_.empty() || profile_slots_.empty()) return;
+    while (metered_profiles_ < pending_profiles_) {
+        const size_t index = (oldest_profile_ + metered_profiles_) % profile_slots_.size();
+        const ProfileSlot& slot = profile_slots_[index];
+        if (!slot.is_dropped && slot.serial > context_->completed_serial()) return;
+        if (!slot.is_dropped && read_timestamps(index) == HEARTH_OK)
+            meter(slot.entry, slot.rows)
+                .measure(slot.first, slot.end, elapsed_ns(0, slot.query_count - 1) * 1e-3);
+        ++metered_profiles_;
+        if (!is_profile_read_by_host()) free_oldest_profile();
+    }
+}
+
+hearth_result Session::predict(uint32_t e, uint64_t rows, const hearth_cursor* cursor, double& us) {
+    if (costs_.empty())
+        return fail(HEARTH_ERROR_UNSUPPORTED,
+                    "predict: the session was created without HEARTH_SESSION_MEASURE_COSTS");
+    if (e >= entries_.size())
+        return fail(HEARTH_ERROR_NOT_FOUND, "predict: entry %u of %zu", e, entries_.size());
+    const char* name = view().text(view().entries()[e].name);
+    if (rows == 0 || rows > view().header().rows_capacity)
+        return fail(HEARTH_ERROR_OUT_OF_RANGE, "predict: entry %s: %llu rows, expected 1..%llu",
+                    name, wide(rows), wide(view().header().rows_capacity));
+    Position first;
+    if (cursor != nullptr) first = {cursor->next_step, cursor->next_part};
+    if (!first.is_start() && !is_own(*cursor, e, rows))
+        return fail(HEARTH_ERROR_INVALID_ARGUMENT,
+                    "predict: entry %s: the cursor is not one of its own", name);
+    const CostMeter& meter = this->meter(e, rows);
+    us = meter.us(first, meter.end());
+    return HEARTH_OK;
+}
+
+}  // namespace hearth::runtime
