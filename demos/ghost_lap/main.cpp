@@ -391,6 +391,11 @@ void Game::take_times() {
         double* const shown[] = {&hud_.render_ms, &hud_.brain_ms, nullptr};
         Cost& cost = *costs[time.span];
         cost.add(time.milliseconds);
+        const double end_ms = time.begin_ms + time.milliseconds;
+        if (&cost == &result_.brain_ms)
+            result_.overlap.add_work(time.serial, time.begin_ms, end_ms);
+        if (&cost == &result_.frame_ms)
+            result_.overlap.add_other(time.serial, time.begin_ms, end_ms);
         if (shown[time.span] == nullptr) continue;
         double& value = *shown[time.span];
         value = cost.count() == 1 ? time.milliseconds

@@ -229,6 +229,9 @@ std::string report_text(const RunResult& r) {
         cost("  decide and learn", r.brain_ms);
         cost(r.has_async_compute ? "  frame (queue that draws)" : "  frame", r.frame_ms);
         cost("  the clock, frame to frame", r.frame_period_ms);
+        if (r.has_async_compute)
+            line("{:<28} {:>9.1f}%   (of {:.1f} ms, by both queues' timestamps)",
+                 "decided, learned beside it", 100 * r.overlap.share(), r.overlap.work_ms());
         line("{:<28} {:>10}", "networks run on",
              r.is_native           ? "the CPU"
              : r.has_async_compute ? "a queue of their own"

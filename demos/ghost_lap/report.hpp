@@ -6,6 +6,7 @@
 #pragma once
 
 #include "host/cost.hpp"
+#include "host/overlap.hpp"
 #include "host/ui.hpp"
 #include "play.hpp"
 
@@ -54,6 +55,7 @@ struct RunResult {
     std::vector<float> losses;
     Cost render_ms, brain_ms;  ///< GPU time
     Cost frame_ms;             ///< of all that the queue that draws does for a frame
+    demo::Overlap overlap;     ///< of brain_ms, on a queue of its own, with frame_ms
     Cost frame_period_ms;      ///< the clock's, from frame to frame
     bool has_async_compute = false;
     bool is_native = false;  ///< networks run on the CPU

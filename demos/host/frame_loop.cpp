@@ -147,10 +147,11 @@ void FrameLoop::take_times(const Lane& lane, uint64_t serial) {
             lane.device->handle(), lane.queries, 2 * span, 2, sizeof(ticks), ticks,
             sizeof(uint64_t), VK_QUERY_RESULT_64_BIT);
         if (result != VK_SUCCESS) continue;
-        const double nanoseconds =
-            static_cast<double>((ticks[1] - ticks[0]) & mask) *
-            static_cast<double>(lane.device->properties().limits.timestampPeriod);
-        span_times_.push_back({serial, span, nanoseconds * 1e-6});
+        const double ms_per_tick =
+            1e-6 * static_cast<double>(lane.device->properties().limits.timestampPeriod);
+        span_times_.push_back({serial, span,
+                               static_cast<double>((ticks[1] - ticks[0]) & mask) * ms_per_tick,
+                               static_cast<double>(ticks[0] & mask) * ms_per_tick});
     }
 }
 

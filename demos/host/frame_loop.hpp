@@ -33,6 +33,7 @@ struct SpanTime {
     uint64_t serial = 0;
     uint32_t span = 0;
     double milliseconds = 0.0;
+    double begin_ms = 0.0;  ///< by the clock of its queue
 };
 
 class FrameLoop {
