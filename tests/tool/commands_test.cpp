@@ -366,6 +366,18 @@ TEST_F(Tool, AModelOfOpenExtentsIsAnsweredWithAShapeOptionThatWorks) {
     EXPECT_EQ(report["notes"], json::array());
 }
 
+// A reader of lines of text takes images of one height, which its file does not say.
+TEST_F(Tool, ASizeThatAModelCannotTakeIsNamedBesideWhatItBreaks) {
+    testing::OnnxBuilder flat;
+    flat.input("x", {"batch", "height"}).output("y");
+    flat.initializer(testing::int_tensor("to", {2}, {-1, 48}));
+    flat.node("Reshape", {"x", "to"}, {"y"});
+    ASSERT_TRUE(write_file_atomically(path("model.onnx"), flat.bytes()).ok());
+    const Ran ran = run("cook -o x.hearth '" + path("model.onnx") + "' --shape x=1,160");
+    EXPECT_EQ(ran.exit_code, 1);
+    EXPECT_TRUE(ran.says("; that is with x [1, 160], another --shape may fit\n")) << ran.text;
+}
+
 TEST_F(Tool, SeveralSizesOfAModelShareItsWeightsInOnePackage) {
     ASSERT_TRUE(write_file_atomically(path("model.onnx"), open_convolution().bytes()).ok());
     const json one = cook("--name net --shape x=1,3,8,10");

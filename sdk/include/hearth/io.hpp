@@ -70,6 +70,8 @@ struct ImportOptions {
     /// What is computed is then right for these contents alone.  As many elements as the input has, of
     /// any type that holds them.
     std::vector<NamedTensor> input_values;
+    /// What messages call input_values.
+    std::string_view value_option = "input_values";
     /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
     /// trained and saved, or constants.
     bool trainable = true;

@@ -209,25 +209,36 @@ Result<PackageView> open_package(std::span<const std::byte> bytes) {
 
 namespace {
 
+/// A failure, and which sizes of --shape it is with: many models take some and not others, and do not say which.
+Status with_sizes(const Status& status, const std::vector<NamedShape>& shapes) {
+    if (status.code() != StatusCode::kInvalidArgument || shapes.empty()) return status;
+    std::string text;
+    for (const NamedShape& s : shapes) text += " " + s.name + " " + to_string(s.shape);
+    return invalid_argument(status.message() + "; that is with" + text +
+                            ", another --shape may fit");
+}
+
 /// The model with these shapes; where it cannot keep its rows open, with fixed_rows of them.
 Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOptions& options,
                                 std::vector<NamedShape> shapes, std::vector<std::string>& notes) {
     ImportOptions import_options;
     import_options.input_shapes = std::move(shapes);
     import_options.shape_option = "--shape";
+    import_options.value_option = "--value";
     for (const std::string& text : options.values) {
         HEARTH_ASSIGN(NamedTensor value, parse_value(text));
         import_options.input_values.push_back(std::move(value));
     }
     import_options.external_data =
         files_below(std::filesystem::path(options.path).parent_path().string());
+    const std::vector<NamedShape> given = import_options.input_shapes;
     Result<ImportedModel> open = import_onnx(bytes, import_options);
     if (open.ok()) return open;
     import_options.rows = options.fixed_rows;
     for (NamedShape& named : import_options.input_shapes)
         named.shape = named.shape.at(options.fixed_rows);
     Result<ImportedModel> fixed = import_onnx(bytes, import_options);
-    if (!fixed.ok()) return open;
+    if (!fixed.ok()) return with_sizes(open.status(), given);
     std::string taken;
     for (const ModelPort& port : fixed->inputs())
         taken += (taken.empty() ? "" : ", ") + port.name + " " + to_string(port.shape);

@@ -102,6 +102,27 @@ TEST(OnnxControl, BranchesOfDifferentShapesNeedAKnownCondition) {
         << message_of(b);
 }
 
+// Voice activity models choose a network by the sampling rate, and the other one does not fit the shapes given.
+TEST(OnnxControl, ABranchThatCannotBeImportedNamesTheInputThatChoosesIt) {
+    OnnxBuilder b;
+    b.input("x", {3}).input("rate", {}, onnx::TensorProto::INT64).output("y");
+    b.initializer(int_tensor("fast", {}, {16000})).initializer(int_tensor("four", {1}, {4}));
+    b.node("Equal", {"rate", "fast"}, {"is_fast"});
+    onnx::NodeProto& node = b.node("If", {"is_fast"}, {"y"});
+    set_graph(node, "then_branch", branch("Neg", {"x"}, "a"));
+    set_graph(node, "else_branch", branch("Reshape", {"x", "four"}, "b"));
+    EXPECT_NE(
+        message_of(b, {.value_option = "--value"})
+            .find("; whether this branch is taken depends on 'rate': if it never is, give the "
+                  "contents, --value NAME=..."),
+        std::string::npos)
+        << message_of(b, {.value_option = "--value"});
+    // What it says works.
+    const ImportOptions given = {
+        .input_values = {{"rate", HostTensor::scalar(16000, DType::kI64)}}};
+    EXPECT_TRUE(import_onnx(b.bytes(), given).ok());
+}
+
 TEST(OnnxControl, OperatorsMissingInABranchThatIsNotTakenDoNotMatter) {
     OnnxBuilder taken = conditional("NoSuchOp", "Abs"), not_taken = taken;
     not_taken.initializer(bool_tensor("flag", false));

@@ -8,6 +8,8 @@
 
 #include <hearth/ops.hpp>
 
+#include <algorithm>
+
 namespace hearth {
 
 namespace {
@@ -111,6 +113,24 @@ Result<OnnxImporter::Known> OnnxImporter::choose(const Tensor& condition, const 
     return Known{where(condition, yes.tensor, no.tensor), {}};
 }
 
+/// The model's inputs from which the tensor is computed: "'sr', 'mode'".
+std::string OnnxImporter::names_of_inputs_behind(const Tensor& tensor) const {
+    const Graph& graph = trace_.graph();
+    std::vector<bool> is_behind(graph.values.size());
+    is_behind[tensor.value()] = true;
+    // Operands come before what is computed from them.
+    for (size_t n = graph.nodes.size(); n-- > 0;) {
+        const Node& node = graph.nodes[n];
+        if (std::any_of(node.outputs.begin(), node.outputs.end(),
+                        [&](ValueId id) { return is_behind[id]; }))
+            for (const ValueId id : node.inputs) is_behind[id] = true;
+    }
+    std::string names;
+    for (const ValueId id : graph.inputs)
+        if (is_behind[id]) names += (names.empty() ? "" : ", ") + quoted(graph.values[id].name);
+    return names;
+}
+
 Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const Knowns& inputs,
                                                      Scope& scope) {
     const OnnxGraph *then = node.graph("then_branch"), *otherwise = node.graph("else_branch");
@@ -124,8 +144,18 @@ Result<OnnxImporter::Knowns> OnnxImporter::import_if(const OnnxNode& node, const
     if (const HostTensor* known = contents(condition))
         return import_body(known->get_int(0) != 0 ? *then : *otherwise, {}, scope);
 
-    HEARTH_ASSIGN(const Knowns yes, import_body(*then, {}, scope));
-    HEARTH_ASSIGN(const Knowns no, import_body(*otherwise, {}, scope));
+    // Either may be one that is never taken, and that the shapes given do not fit.
+    const auto import_branch = [&](const OnnxGraph& branch) -> Result<Knowns> {
+        Result<Knowns> results = import_body(branch, {}, scope);
+        const std::string by = results.ok() ? "" : names_of_inputs_behind(condition);
+        if (by.empty()) return results;
+        return Status(results.status().code(),
+                      results.status().message() + "; whether this branch is taken depends on " +
+                          by + ": if it never is, give the contents, " +
+                          std::string(options_.value_option) + " NAME=...");
+    };
+    HEARTH_ASSIGN(const Knowns yes, import_branch(*then));
+    HEARTH_ASSIGN(const Knowns no, import_branch(*otherwise));
     if (yes.size() != no.size()) return wrong_count("outputs", yes.size(), no.size());
     const Tensor scalar = reshape(condition, {});
     Knowns results;

@@ -123,6 +123,7 @@ class OnnxImporter {
     Result<Knowns> import_body(const OnnxGraph& body, const Knowns& arguments, Scope& scope);
     Result<Knowns> import_function(const OnnxFunction& function, const OnnxNode& node,
                                    const Knowns& inputs, const Scope& scope);
+    std::string names_of_inputs_behind(const Tensor& tensor) const;
     Result<Knowns> import_if(const OnnxNode& node, const Knowns& inputs, Scope& scope);
     Result<Known> choose(const Tensor& condition, const Known& yes, const Known& no);
     Result<Knowns> import_loop(const OnnxNode& node, const Knowns& inputs, Scope& scope);
