@@ -57,7 +57,7 @@ def problems(library, headers, symbols, soname):
     # Objects in writable sections, by what they are: Hearth's one global is the assert handler.
     for line in run("nm", "-C", library).splitlines():
         match = re.match(r"[0-9a-f]* ([bBdD]) (hearth::.*)", line)
-        if not match or match.group(2).endswith("g_handler"):
+        if not match or match.group(2).endswith("::assert_handler"):
             continue
         section = writable_section(library, line.split()[0])
         if section:
