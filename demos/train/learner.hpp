@@ -33,8 +33,8 @@ struct LiveSettings {
     float learning_rate = 0, clip = 0;
 };
 
-/// In one submission.
-inline constexpr int64_t kMostWindowsAtOnce = 4;
+/// On their way to the device before the host waits.
+inline constexpr int64_t kMostWindowsAtOnce = 8;
 
 class Learner {
   public:

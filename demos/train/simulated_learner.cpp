@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <string_view>
 #include <utility>
 
@@ -146,7 +147,7 @@ Result<std::unique_ptr<SimulatedLearner>> SimulatedLearner::create(standalone::D
 Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> windows) {
     if (windows.size() > kMostWindowsAtOnce)
         return invalid_argument(std::to_string(windows.size()) +
-                                " windows in one submission, expected up to " +
+                                " windows at once, expected up to " +
                                 std::to_string(kMostWindowsAtOnce));
     if (ranks_->size() > 1) {
         std::vector<Window> out;
@@ -157,9 +158,11 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
         }
         return out;
     }
+    // Playing and learning apart, so that the device plays while the host records what is learned.
     std::vector<hearth_readback> reads;
-    const Status submitted = runner_->submit([&](VkCommandBuffer commands) -> Status {
-        for (const LiveSettings& settings : windows) {
+    std::vector<std::function<Status(VkCommandBuffer)>> records;
+    for (const LiveSettings& settings : windows) {
+        records.push_back([&, settings](VkCommandBuffer commands) -> Status {
             for (int64_t i = 0; i < recordings_; ++i)
                 HEARTH_TRY(record(commands, rollout_, settings));
             HEARTH_TRY(record(commands, prepare_, settings));
@@ -168,12 +171,14 @@ Result<std::vector<Window>> SimulatedLearner::run(std::span<const LiveSettings> 
             HEARTH_ASSIGN(const hearth_readback read,
                           runner_->session().record_readback(commands, parts));
             reads.push_back(read);
+            return {};
+        });
+        records.push_back([&, settings](VkCommandBuffer commands) -> Status {
             for (int64_t i = 0; i < items_; ++i) HEARTH_TRY(record(commands, learn_, settings));
-            HEARTH_TRY(record(commands, publish_, settings));
-        }
-        return {};
-    });
-    HEARTH_TRY(submitted);
+            return record(commands, publish_, settings);
+        });
+    }
+    HEARTH_TRY(runner_->submit(records));
     HEARTH_TRY(runner_->begin_frame());
     std::vector<Window> out;
     for (const hearth_readback read : reads) {

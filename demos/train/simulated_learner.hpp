@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A learner whose worlds live on the device with it: a window is played and learned from in one recording.
+// A learner whose worlds live on the device with it: nothing of a window comes back but returns.
 
 #pragma once
 
@@ -22,8 +22,8 @@ class SimulatedLearner final : public Learner {
     static Result<std::unique_ptr<SimulatedLearner>> create_player(standalone::Device& device,
                                                                    const TrainConfig& config);
 
-    /// In one submission.  Of several ranks: what all of them played, in submissions of its own for whatever is
-    /// exchanged.
+    /// Two submissions for each window, one behind the other.  Of several ranks: what all of them played, in submissions
+    /// of its own for whatever is exchanged.
     Result<std::vector<Window>> run(std::span<const LiveSettings> windows) override;
     Status check_consensus() override;
     Result<Snapshot> snapshot() override;

@@ -94,15 +94,16 @@ class Trainer {
         HEARTH_TRY(begin());
         const int64_t samples = config_.ppo.agents * config_.ppo.horizon;
         while (steps_ < config_.steps) {
-            const LiveSettings settings[] = {settings_at(config_, steps_)};
-            HEARTH_ASSIGN(const std::vector<Window> windows, learner_->run(settings));
-            steps_ += samples;
-            ++windows_;
-            add_episodes(windows[0], returns_);
-            if (is_first())
-                HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(windows[0].status),
-                                                            static_cast<double>(steps_)) +
-                                     episode_line(steps_, returns_.mean())));
+            HEARTH_ASSIGN(const std::vector<Window> windows, run_windows(samples));
+            for (const Window& window : windows) {
+                steps_ += samples;
+                ++windows_;
+                add_episodes(window, returns_);
+                if (is_first())
+                    HEARTH_TRY(log_->add(agents::run_log_sample(agents::StatusView(window.status),
+                                                                static_cast<double>(steps_)) +
+                                         episode_line(steps_, returns_.mean())));
+            }
             const bool is_due = checkpoint_is_due();
             if (is_due || consensus_is_due()) HEARTH_TRY(learner_->check_consensus());
             if (is_due) HEARTH_TRY(checkpoint());
@@ -122,6 +123,27 @@ class Trainer {
 
     std::string file(const char* name) const { return run_.folder + "/" + name; }
     bool is_first() const { return ranks_->rank() == 0; }
+
+    /// Of the windows that run before the host looks again: no further than the next checkpoint, and of several ranks
+    /// one, after which they meet.
+    std::vector<LiveSettings> next_settings(int64_t samples) const {
+        const int64_t due = config_.checkpoint_windows - windows_ % config_.checkpoint_windows;
+        const int64_t most = ranks_->size() > 1 ? 1 : std::min(windows_at_once_, due);
+        std::vector<LiveSettings> settings;
+        for (int64_t i = 0; i < most && steps_ + i * samples < config_.steps; ++i)
+            settings.push_back(settings_at(config_, steps_ + i * samples));
+        return settings;
+    }
+
+    /// As many at once as a device is done with before anybody notices; what is learned does not depend on it.
+    Result<std::vector<Window>> run_windows(int64_t samples) {
+        constexpr std::chrono::milliseconds kUnnoticed{50};
+        const Clock::time_point begun = Clock::now();
+        HEARTH_ASSIGN(std::vector<Window> windows, learner_->run(next_settings(samples)));
+        const bool is_short = Clock::now() - begun < kUnnoticed;
+        windows_at_once_ = is_short ? std::min(2 * windows_at_once_, kMostWindowsAtOnce) : 1;
+        return windows;
+    }
 
     /// One clock, that of rank 0, decides for all.
     bool checkpoint_is_due() {
@@ -222,6 +244,7 @@ class Trainer {
     std::unique_ptr<Learner> learner_;
     std::unique_ptr<LineFile> log_;
     int64_t steps_ = 0, windows_ = 0;
+    int64_t windows_at_once_ = 1;
     ReturnWindow returns_;
     Clock::time_point checkpointed_ = Clock::now();
 };

@@ -68,6 +68,15 @@ class Train(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         self.expect_as_whole(half)
 
+    # The order of so many epochs is a tensor of 1.3 MB: more than is read back at a time.
+    def test_large_window_is_kept_in_a_checkpoint(self):
+        large = {"agents": 1024, "horizon": 8, "epochs": 40, "minibatches": 1}
+        folder = self.root / "out_large"
+        config = self.write("large", CONFIG | {"steps": 8192, "network": [4], "ppo": CONFIG["ppo"] | large})
+        result = run("train", config, "-o", folder, "--device", "native")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater((folder / "last.brain").stat().st_size, 40 * 8192 * 4)
+
     def test_another_seed_is_another_first_weight_everywhere(self):
         still = CONFIG | {"steps": 32, "ppo": CONFIG["ppo"] | {"learning_rate": 0}}
         weights = []

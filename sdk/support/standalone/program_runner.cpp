@@ -44,19 +44,25 @@ ProgramRunner::~ProgramRunner() {
     if (pool_ != VK_NULL_HANDLE) device_.vk().DestroyCommandPool(device_.handle(), pool_, nullptr);
 }
 
-Status ProgramRunner::make_commands() {
+Status ProgramRunner::make_commands(size_t count) {
+    if (commands_.size() >= count) return {};
     const VulkanApi& vk = device_.vk();
-    VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
-    info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
-    info.queueFamilyIndex = device_.queue_family();
-    HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device_.handle(), &info, nullptr, &pool_),
-                            "vkCreateCommandPool"));
+    if (pool_ == VK_NULL_HANDLE) {
+        VkCommandPoolCreateInfo info{VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO};
+        info.flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT;
+        info.queueFamilyIndex = device_.queue_family();
+        HEARTH_TRY(check_vulkan(vk.CreateCommandPool(device_.handle(), &info, nullptr, &pool_),
+                                "vkCreateCommandPool"));
+    }
     VkCommandBufferAllocateInfo allocate{VK_STRUCTURE_TYPE_COMMAND_BUFFER_ALLOCATE_INFO};
     allocate.commandPool = pool_;
     allocate.level = VK_COMMAND_BUFFER_LEVEL_PRIMARY;
-    allocate.commandBufferCount = 1;
-    return check_vulkan(vk.AllocateCommandBuffers(device_.handle(), &allocate, &commands_),
-                        "vkAllocateCommandBuffers");
+    allocate.commandBufferCount = static_cast<uint32_t>(count - commands_.size());
+    std::vector<VkCommandBuffer> more(allocate.commandBufferCount);
+    HEARTH_TRY(check_vulkan(vk.AllocateCommandBuffers(device_.handle(), &allocate, more.data()),
+                            "vkAllocateCommandBuffers"));
+    commands_.insert(commands_.end(), more.begin(), more.end());
+    return {};
 }
 
 Result<std::unique_ptr<ProgramRunner>> ProgramRunner::create(
@@ -101,6 +107,7 @@ Status ProgramRunner::set_up(Result<LoadedProgram> program,
     if (!program.ok()) return program.status();
     program_ = std::move(*program);
     HEARTH_ASSIGN(session_, Session::create(context_, program_, session));
+    readback_bytes_ = session.readback_bytes;
     HEARTH_TRY(build_pipelines());
     return submit([this](VkCommandBuffer commands) { return session_.record_setup(commands); });
 }
@@ -123,20 +130,32 @@ Status ProgramRunner::build_pipelines() {
 }
 
 Status ProgramRunner::submit(const std::function<Status(VkCommandBuffer)>& record) {
+    return submit({&record, 1});
+}
+
+Status ProgramRunner::submit(std::span<const std::function<Status(VkCommandBuffer)>> records) {
     HEARTH_TRY(begin_frame());
-    if (commands_ == VK_NULL_HANDLE) HEARTH_TRY(make_commands());
+    HEARTH_TRY(make_commands(records.size()));
+    Status status;
+    for (size_t i = 0; i < records.size() && status.ok(); ++i)
+        status = record_and_submit(commands_[i], records[i]);
+    HEARTH_TRY(check_vulkan(device_.vk().QueueWaitIdle(device_.queue()), "vkQueueWaitIdle"));
+    return status;
+}
+
+Status ProgramRunner::record_and_submit(VkCommandBuffer commands,
+                                        const std::function<Status(VkCommandBuffer)>& record) {
     const VulkanApi& vk = device_.vk();
     VkCommandBufferBeginInfo begin{VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO};
     begin.flags = VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT;
-    HEARTH_TRY(check_vulkan(vk.BeginCommandBuffer(commands_, &begin), "vkBeginCommandBuffer"));
-    const Status recorded = record(commands_);
-    HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(commands_), "vkEndCommandBuffer"));
+    HEARTH_TRY(check_vulkan(vk.BeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer"));
+    const Status recorded = record(commands);
+    HEARTH_TRY(check_vulkan(vk.EndCommandBuffer(commands), "vkEndCommandBuffer"));
     VkSubmitInfo submit{VK_STRUCTURE_TYPE_SUBMIT_INFO};
     submit.commandBufferCount = 1;
-    submit.pCommandBuffers = &commands_;
-    const VkQueue queue = device_.queue();
-    HEARTH_TRY(check_vulkan(vk.QueueSubmit(queue, 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit"));
-    HEARTH_TRY(check_vulkan(vk.QueueWaitIdle(queue), "vkQueueWaitIdle"));
+    submit.pCommandBuffers = &commands;
+    HEARTH_TRY(
+        check_vulkan(vk.QueueSubmit(device_.queue(), 1, &submit, VK_NULL_HANDLE), "vkQueueSubmit"));
     return recorded;
 }
 
@@ -297,18 +316,25 @@ Status ProgramRunner::write_slot(const char* name, std::span<const std::byte> by
 Result<HostTensor> ProgramRunner::read_slot(const char* name) {
     HEARTH_ASSIGN(const uint32_t index, program_.find_slot(name));
     HEARTH_ASSIGN(const hearth_slot_info info, program_.slot(index));
-    hearth_readback id{};
-    HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
-        HEARTH_ASSIGN(id, session_.record_readback(commands, index));
-        return {};
-    }));
-    HEARTH_TRY(begin_frame());
-    HEARTH_ASSIGN(const std::optional<ReadbackData> data, session_.poll(id));
-    if (!data) return internal_error("the readback of a finished submission is not there");
-    HostTensor tensor = from_device(dtype_of(info.dtype), dtype_of(info.device_dtype),
-                                    shape_of(info.dims, info.rank), data->bytes.data());
-    session_.release(id);
-    return tensor;
+    // In pieces, for which there is room whatever the slot's size.
+    const uint64_t most = std::max<uint64_t>(readback_bytes_ / 2 / 16 * 16, 16);
+    std::vector<std::byte> bytes;
+    while (bytes.size() < info.bytes) {
+        const hearth_readback_part part = hearth_part_of_slot(
+            index, bytes.size(), std::min<uint64_t>(most, info.bytes - bytes.size()));
+        hearth_readback id{};
+        HEARTH_TRY(submit([&](VkCommandBuffer commands) -> Status {
+            HEARTH_ASSIGN(id, session_.record_readback(commands, {&part, 1}));
+            return {};
+        }));
+        HEARTH_TRY(begin_frame());
+        HEARTH_ASSIGN(const std::optional<ReadbackData> data, session_.poll(id));
+        if (!data) return internal_error("the readback of a finished submission is not there");
+        bytes.insert(bytes.end(), data->bytes.begin(), data->bytes.end());
+        session_.release(id);
+    }
+    return from_device(dtype_of(info.dtype), dtype_of(info.device_dtype),
+                       shape_of(info.dims, info.rank), bytes.data());
 }
 
 Result<NamedTensors> ProgramRunner::read_slots() {

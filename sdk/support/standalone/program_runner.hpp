@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -53,6 +54,9 @@ class ProgramRunner {
 
     /// Records with `record` in a frame of its own, submits and waits.
     Status submit(const std::function<Status(VkCommandBuffer)>& record);
+    /// The same in several submissions of one frame: the device is at work on each while the next is recorded.
+    /// Errors: the first of `records`; those behind it are not called then.
+    Status submit(std::span<const std::function<Status(VkCommandBuffer)>> records);
 
     /// Begins a frame in which nothing is submitted, so that readbacks of earlier ones can be polled.
     Status begin_frame();
@@ -69,7 +73,10 @@ class ProgramRunner {
   private:
     struct Bound;
     explicit ProgramRunner(Device& device) : device_(device) {}
-    Status make_commands();
+    /// So many command buffers.
+    Status make_commands(size_t count);
+    Status record_and_submit(VkCommandBuffer commands,
+                             const std::function<Status(VkCommandBuffer)>& record);
     /// pipelines: what the driver compiled in an earlier run.
     Status make_context(std::span<const std::byte> pipelines);
     Status build_pipelines();
@@ -85,7 +92,7 @@ class ProgramRunner {
     // Kept from run to run: where drivers get memory from the kernel, making them takes far longer than
     // small programs run.
     VkCommandPool pool_ = VK_NULL_HANDLE;
-    VkCommandBuffer commands_ = VK_NULL_HANDLE;
+    std::vector<VkCommandBuffer> commands_;
     std::map<uint32_t, Buffer> buffers_;  ///< by binding
     /// Those of hearth_session_build_async.
     struct Job {
@@ -96,6 +103,7 @@ class ProgramRunner {
     Context context_;
     LoadedProgram program_;
     Session session_;
+    uint64_t readback_bytes_ = 0;
     uint64_t serial_ = 0;
 };
 
