@@ -205,12 +205,15 @@ class PartsWriter {
 
 }  // namespace
 
-bool can_be_batched(const Group& group, const LowerOptions& options) {
+bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options) {
     const uint64_t most_groups = options.caps.max_workgroup_count_x;
-    if (group.kind == GroupKind::kElementwise) {
-        const Dim count = group.space.element_count();
+    const auto has_a_thread_for_each = [&](Dim count) {
         return !count.per_row && items_each(count, 1, kPartThreads * most_groups) == 1;
-    }
+    };
+    if (group.kind == GroupKind::kElementwise)
+        return has_a_thread_for_each(group.space.element_count());
+    if (writes_distinct_rows(graph, group))
+        return has_a_thread_for_each(written_rows(graph, group).element_count());
     if (group.kind != GroupKind::kReduction) return false;
     const ReductionLayout layout = reduction_layout(group, options);
     return !layout.outer.element_count().per_row && !layout.is_looped &&
@@ -227,11 +230,11 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
     uint64_t count = 0;
     for (size_t g = 0; g < groups.size(); ++g) {
         const Group& group = *groups[g];
+        const auto write_part = group.kind == GroupKind::kElementwise ? elementwise_part
+                                : group.kind == GroupKind::kReduction ? reduction_part
+                                                                      : rows_part;
         const Expr workgroup = body->new_local("group", LocalKind::kParameter, ScalarType::kI32);
-        const KernelPart part =
-            group.kind == GroupKind::kElementwise
-                ? elementwise_part(graph, group, inlined, options, *body, workgroup)
-                : reduction_part(graph, group, inlined, options, *body, workgroup);
+        const KernelPart part = write_part(graph, group, inlined, options, *body, workgroup);
         HEARTH_ASSERT(part.grid.work.per_row == 0 && part.threads == kPartThreads);
         writer.add(workgroup, part);
         count += part.grid.groups(1);

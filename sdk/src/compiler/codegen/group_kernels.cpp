@@ -577,4 +577,9 @@ KernelDraft elementwise_kernel(const Graph& graph, const Group& group,
     return whole_kernel("elementwise", elementwise_part, graph, group, inlined, options);
 }
 
+KernelDraft rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                        const LowerOptions& options) {
+    return whole_kernel("write_rows", rows_part, graph, group, inlined, options);
+}
+
 }  // namespace hearth

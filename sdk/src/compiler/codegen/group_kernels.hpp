@@ -81,12 +81,21 @@ KernelPart elementwise_part(const Graph& graph, const Group& group,
                             Body& body, Expr workgroup);
 KernelPart reduction_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options, Body& body, Expr workgroup);
+/// Of a group that writes_distinct_rows().
+KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                     const LowerOptions& options, Body& body, Expr workgroup);
+/// Whether it writes rows in place, no two of which are meant for one place.
+bool writes_distinct_rows(const Graph& graph, const Group& group);
+/// The shape of the rows that such a group writes.
+Shape written_rows(const Graph& graph, const Group& group);
 
-/// An elementwise kernel; a reduction.
+/// An elementwise kernel; a reduction; rows in place.
 KernelDraft elementwise_kernel(const Graph& graph, const Group& group,
                                const std::vector<bool>& inlined, const LowerOptions& options);
 KernelDraft reduction_kernel(const Graph& graph, const Group& group,
                              const std::vector<bool>& inlined, const LowerOptions& options);
+KernelDraft rows_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                        const LowerOptions& options);
 /// The body's operands: values of the graph.
 std::vector<uint32_t> operand_values(const Body& body);
 
@@ -128,7 +137,7 @@ inline constexpr uint32_t kPartThreads = 256;
 
 /// Whether the group's kernel can be a part of a batched one: it has a fixed number of workgroups, of kPartThreads
 /// threads.
-bool can_be_batched(const Group& group, const LowerOptions& options);
+bool can_be_batched(const Graph& graph, const Group& group, const LowerOptions& options);
 
 /// Batched kernel (horizontal fusion): independent groups as one kernel, of which each has some of the workgroups.
 /// groups  those that can_be_batched().

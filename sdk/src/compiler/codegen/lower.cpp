@@ -513,7 +513,7 @@ class Lowerer {
         for (PlannedCall& call : calls) {
             const Group& group = *call.groups[0];
             may_be_batched.push_back(!call.kernel && check_lowerable(graph, group).ok() &&
-                                     can_be_batched(group, options_));
+                                     can_be_batched(graph, group, options_));
             if (!may_be_batched.back()) all.push_back(std::move(call));
         }
         for (const LevelBatch& batch : find_batches(levels, may_be_batched)) {
@@ -619,6 +619,8 @@ class Lowerer {
             case GroupKind::kCustom:
                 if (is_cpu(options_.caps))
                     return cpu_custom_kernel(graph, group, inlined, options_);
+                if (writes_distinct_rows(graph, group))
+                    return rows_kernel(graph, group, inlined, options_);
                 return custom_kernel(graph, group, inlined, options_);
         }
         return {};

@@ -293,8 +293,10 @@ class Fuser {
             const bool reads_elements =
                 reader.op_class == OpClass::kIndexed || reader.op_class == OpClass::kKernel;
             if (!reads_elements || reader.reads_buffers) return false;
-            // One with more results than it reads elements reads each of them often.
-            if (output_shape(graph_, graph_.nodes[r]).element_count(1) > shape.element_count(1))
+            // One with more results than it reads elements reads each of them often; rows that are written in
+            // place are read once.
+            if (!reader.writes_in_place &&
+                output_shape(graph_, graph_.nodes[r]).element_count(1) > shape.element_count(1))
                 return false;
         }
         return true;

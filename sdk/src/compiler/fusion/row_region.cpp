@@ -136,12 +136,22 @@ class RegionFinder {
         if (node.outputs.size() != 1 || node.inputs.empty() || !has_rows(node.outputs[0]))
             return false;
         return std::none_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-            const Node* maker = graph_.producer(v);
-            const bool is_generated = maker != nullptr && maker->inputs.empty();
-            return !is_generated &&
+            return !is_generated(v) && !is_gathered_in_order(node, v) &&
                    graph_.value(v).shape.rank() == graph_.value(node.outputs[0]).shape.rank() &&
                    has_rows(v);
         });
+    }
+
+    /// Whether it is made of nothing, as places in order are.
+    bool is_generated(ValueId v) const {
+        const Node* maker = graph_.producer(v);
+        return maker != nullptr && maker->inputs.empty();
+    }
+
+    /// Whether the node picks rows of the tensor by such places: what persists of each row.
+    bool is_gathered_in_order(const Node& node, ValueId v) const {
+        return node.op->name == "gather" && v == node.inputs[0] && is_generated(node.inputs[1]) &&
+               node.attrs.integer("axis") == 0;
     }
 
     bool all_alone(const Node& node) const {

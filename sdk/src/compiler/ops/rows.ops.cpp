@@ -82,19 +82,14 @@ std::vector<Tensor> scatter_rows(DecomposeCall& call) {
 }
 
 std::optional<KernelText> write_rows_kernel(const KernelRuleCall& call) {
-    constexpr uint32_t kThreadsOfRow = 64, kThreads = 256;  // of the two shaders
+    constexpr uint32_t kThreads = 64;  // of the shader; distinct rows need none (rows_kernel.cpp)
     const RowLayout layout(call.attrs, call.shape(0));
-    const bool are_distinct = call.attrs.flag("distinct");
     KernelText text;
     text.name = "write_rows";
     text.glsl = define("COUNT", layout.count) + define("WIDTH", layout.width);
-    text.glsl +=
-        shader_text(are_distinct ? "rows/write_distinct_rows.comp" : "rows/write_rows.comp");
-    text.local_size = {are_distinct ? kThreads : kThreadsOfRow, 1, 1};
-    if (are_distinct)
-        text.grid[0] = {call.shape(2).element_count(), kThreads};
-    else
-        text.grid[0] = {call.shape(1)[0], 1};
+    text.glsl += shader_text("rows/write_rows.comp");
+    text.local_size = {kThreads, 1, 1};
+    text.grid[0] = {call.shape(1)[0], 1};
     return text;
 }
 

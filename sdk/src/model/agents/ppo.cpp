@@ -500,8 +500,11 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Normalizer normalizer = published_normalizer(trace);
     const int64_t count = sequences() / ppo_.minibatches, length = ppo_.sequence;
 
-    // The samples of each sequence follow each other, so that a sequence is a window of rows.
+    // The samples of each sequence follow each other, so that a sequence is a window of rows.  A minibatch that is the
+    // whole window has them in their own order, and is like all others: two loads less that wait for each other.
+    const bool is_whole = ppo_.minibatches == 1;
     const auto sequences_at = [&](const Tensor& place) {
+        if (is_whole) return place;
         return gather(order(trace), cursor(trace) * static_cast<double>(count) + place);
     };
     const auto agents = static_cast<double>(ppo_.agents);
@@ -562,7 +565,8 @@ PpoBuilder::Terms PpoBuilder::loss_of(Trace& trace) const {
     const Tensor value = value_head(trace, features_of("critic", network_.memory_width));
 
     // The same three numbers for each sample: a fused network reads them as it reads samples.
-    const Tensor item = gather(minibatches(trace), rows * 0.0 + cursor(trace));
+    const Tensor item = is_whole ? slice(minibatches(trace), 0, 0, 1)
+                                 : gather(minibatches(trace), rows * 0.0 + cursor(trace));
     const auto item_column = [&](int64_t i) { return squeeze(slice(item, 1, i, i + 1), {1}); };
     const Tensor share = weight / item_column(0);
     const auto mean_of = [&](const Tensor& x) { return sum(x * share); };
@@ -717,10 +721,14 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
         sum = where(agents_ended, 0.0, sum);
         discounted = where(agents_ended, 0.0, discounted);
     }
-    trace.assign(worlds_state, state);
-    trace.assign(worlds_begun, age * 0.0 + 1.0);
-    trace.assign(worlds_age, age);
-    trace.assign(worlds_return, sum);
+    // Rows in place, as those of the window: parts of one kernel.
+    const auto keep = [](const Tensor& target, const Tensor& rows, const Tensor& value) {
+        assign_rows(target, rows, value, /*are_distinct=*/true);
+    };
+    keep(worlds_state, id, state);
+    keep(worlds_begun, id, age * 0.0 + 1.0);
+    keep(worlds_age, id, age);
+    keep(worlds_return, agent_id, sum);
     Played played;
     Columns& c = played.columns;
     c.observation = concat(observations, 0);
@@ -730,7 +738,7 @@ PpoBuilder::Played PpoBuilder::play(Trace& trace, const Simulation& simulation,
     c.end = concat(ends, 0);
     c.next_observation = concat(next, 0);
     if (ppo_.normalize_rewards) {
-        trace.assign(worlds_discounted, discounted);
+        keep(worlds_discounted, agent_id, discounted);
         played.discounted = concat(varies, 0);
     }
     played.episode_return = concat(sums, 0);
@@ -762,7 +770,7 @@ void PpoBuilder::rollout(Trace& trace, const Simulation& simulation,
         if (steps == ppo_.horizon)
             trace.assign(column, value);
         else
-            assign_rows(column, place, value);
+            assign_rows(column, place, value, /*are_distinct=*/true);
     };
     keep(window.columns.observation, now.columns.observation);
     keep(window.columns.decision, now.columns.decision);

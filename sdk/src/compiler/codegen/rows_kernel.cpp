@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Rows of a tensor written in place, of which no two are meant for one place (write_rows, `distinct`): a thread for each
+// element.  As a body and not a text, so that the rows of several tensors are parts of one kernel.
+// Bytes moved: the rows once in and once out; an index for each element, mostly from a cache.
+
+#include "compiler/codegen/group_expressions.hpp"
+#include "compiler/codegen/group_kernels.hpp"
+
+#include <algorithm>
+
+namespace hearth {
+
+bool writes_distinct_rows(const Graph& graph, const Group& group) {
+    if (group.kind != GroupKind::kCustom) return false;
+    const Node& node = node_of(graph, group, OpClass::kKernel);
+    return node.op->name == "write_rows" && node.attrs.flag("distinct");
+}
+
+Shape written_rows(const Graph& graph, const Group& group) {
+    return graph.value(node_of(graph, group, OpClass::kKernel).inputs[2]).shape;
+}
+
+KernelPart rows_part(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
+                     const LowerOptions& options, Body& body, Expr workgroup) {
+    const Node& node = node_of(graph, group, OpClass::kKernel);
+    const auto shape = [&](size_t input) { return graph.value(node.inputs[input]).shape; };
+    const int64_t width =
+        std::max<int64_t>(shape(2).element_count(1) / shape(1).element_count(1), 1);
+    const int64_t places = shape(0).element_count(1) / width;
+    const Dim count = shape(2).element_count();
+    const KernelWriter::Operand operand = operands_of(graph, options, body);
+    GroupExpressions expressions(graph, group, inlined);
+    ScalarArena& arena = expressions.arena();
+    KernelWriter writer(body, arena, operand);
+    const auto in_at = [&](size_t input, Expr at) {
+        const Scalar element = arena.variable(ScalarType::kI32);
+        writer.bind(element, at);
+        return writer.emit(expressions.read(node.inputs[input], {element, {}}));
+    };
+
+    const uint64_t most = uint64_t{kPartThreads} * options.caps.max_workgroup_count_x;
+    const uint32_t each = items_each(count, options.rows_capacity, most);
+    const Expr total = count_of(count, body);
+    const Expr start = workgroup * kPartThreads + body.invocation();
+    Expr i;
+    if (each == 1) {
+        i = writer.let("i", start);
+        writer.if_(i < total);
+    } else {
+        i = writer.for_(
+            "i", start, [&](Expr at) { return at < total; }, body.workgroups() * kPartThreads);
+    }
+    const Expr place = writer.let("place", in_at(1, writer.let("row", i / width)));
+    writer.if_(both(place >= body.index(0), place < places));
+    const Scalar to = arena.variable(ScalarType::kI32);
+    const Scalar content = arena.variable(scalar_type(graph.value(node.outputs[0]).dtype));
+    writer.bind(content, writer.let("content", in_at(2, i)));
+    writer.bind(to, writer.let("to", place * width + i % width));
+    expressions.define(node.outputs[0], content);
+    store_all(writer, operand, expressions, group.stores, {to, {}}, to);
+    writer.end();
+    writer.end();
+
+    KernelPart part;
+    part.statements = writer.take();
+    part.is_elementwise.assign(body.buffers.size(), false);
+    part.threads = kPartThreads;
+    part.grid = {work_of(count), kPartThreads * each};
+    return part;
+}
+
+}  // namespace hearth
