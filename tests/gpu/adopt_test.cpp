@@ -774,8 +774,11 @@ TEST(Caps, ListMatricesOfAWorkgroupWhereTheHostEnabledBothFeatures) {
     constexpr hearth_features kScope = HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE;
     constexpr hearth_features kSizes = HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS;
     const auto caps_with = [&](hearth_features enabled) {
-        return to_caps(gpu::query_caps(vk, VK_NULL_HANDLE, VK_API_VERSION_1_2, enabled,
-                                       HEARTH_BINDING_DEVICE_ADDRESS));
+        hearth_result result = HEARTH_ERROR_INTERNAL;
+        const hearth_device_caps caps = gpu::query_caps(
+            vk, VK_NULL_HANDLE, VK_API_VERSION_1_2, enabled, HEARTH_BINDING_DEVICE_ADDRESS, result);
+        EXPECT_EQ(result, HEARTH_OK);
+        return to_caps(caps);
     };
     const DeviceCaps all = caps_with(kSubgroup | kScope | kSizes);
     EXPECT_EQ(all.compute_units, 132u);

@@ -177,8 +177,9 @@ TEST_F(SubgroupSizes, ThoseOnRequestAreCapsOfTheDevice) {
     const gpu::InstanceFunctions functions =
         gpu::load_instance_functions(HostFunctions::instance_proc, instance().handle(), problems);
     const auto caps_with = [&](hearth_features enabled) {
+        hearth_result result = HEARTH_OK;
         return gpu::query_caps(functions, device().physical_device(), VK_API_VERSION_1_2, enabled,
-                               HEARTH_BINDING_DEVICE_ADDRESS);
+                               HEARTH_BINDING_DEVICE_ADDRESS, result);
     };
     EXPECT_EQ(caps_with(kSizeControl).min_subgroup_size, 8u);
     EXPECT_EQ(caps_with(kSizeControl).max_subgroup_size, 64u);

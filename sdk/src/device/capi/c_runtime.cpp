@@ -322,9 +322,11 @@ hearth_result hearth_query_caps(const hearth_device_query* query, hearth_feature
     const gpu::InstanceFunctions vk =
         gpu::load_instance_functions(q.get_instance_proc_addr, q.instance, problems);
     if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
-    write_struct(out,
-                 gpu::query_caps(vk, q.physical_device, q.api_version, enabled, q.binding_model));
-    return HEARTH_OK;
+    hearth_result result = HEARTH_OK;
+    const hearth_device_caps caps =
+        gpu::query_caps(vk, q.physical_device, q.api_version, enabled, q.binding_model, result);
+    if (result == HEARTH_OK) write_struct(out, caps);
+    return result;
 }
 
 // ------------------------------------------------------------------------------------ context

@@ -48,9 +48,9 @@ hearth_result Context::create(const hearth_host_info& info, Context** out,
         return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
     }
     context->allocator_.adopt_count(bootstrap);
-    if (!context->device_.adopt(info, problems)) {
+    if (const hearth_result r = context->device_.adopt(info, problems); r != HEARTH_OK) {
         bootstrap.destroy(context);
-        return HEARTH_ERROR_UNSUPPORTED;
+        return r;
     }
     if (context->device_.caps().cpu != HEARTH_CPU_NONE)
         context->native_ = reinterpret_cast<native::Device*>(info.device);

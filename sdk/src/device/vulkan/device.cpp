@@ -86,7 +86,7 @@ bool Device::can_have_subgroups_of(uint32_t size, uint32_t invocations) const {
            invocations <= uint64_t{size} * p.max_workgroup_subgroups;
 }
 
-bool Device::adopt(const hearth_host_info& info, Problems& problems) {
+hearth_result Device::adopt(const hearth_host_info& info, Problems& problems) {
     // Each check asks what can be asked, so that all problems come together.
     check_handles(info, problems);
     handle_ = info.device;
@@ -107,13 +107,19 @@ bool Device::adopt(const hearth_host_info& info, Problems& problems) {
     check_features(info, can_ask ? &vk : nullptr, problems);
     if (can_ask) check_queue(info, vk, problems);
     load_functions(info, vk, problems);
-    if (problems.count > 0) return false;
+    if (problems.count > 0) return HEARTH_ERROR_UNSUPPORTED;
 
-    caps_ = query_caps(vk, info.physical_device, api_version_, features_, info.binding_model);
+    hearth_result result = HEARTH_OK;
+    caps_ =
+        query_caps(vk, info.physical_device, api_version_, features_, info.binding_model, result);
+    if (result != HEARTH_OK) {
+        problems.add("the device does not list its extensions: %s", name_of(result));
+        return result;
+    }
     caps_.timestamps = timestamp_valid_bits_ != 0;
     properties_ = query_properties(vk, info.physical_device, features_);
     vk.GetPhysicalDeviceMemoryProperties(info.physical_device, &memory_);
-    return true;
+    return HEARTH_OK;
 }
 
 namespace {

@@ -21,9 +21,9 @@ const char* name_of(hearth_result result);
 
 class Device {
   public:
-    /// Checks the handshake and loads the functions; false leaves every problem in `problems`.
+    /// Checks the handshake and loads the functions; a failure leaves every problem in `problems`.
     /// `info` is complete (see read_struct) and its arrays need not outlive the call.
-    [[nodiscard]] bool adopt(const hearth_host_info& info, Problems& problems);
+    [[nodiscard]] hearth_result adopt(const hearth_host_info& info, Problems& problems);
 
     const DeviceFunctions& vk() const { return vk_; }
     VkDevice handle() const { return handle_; }

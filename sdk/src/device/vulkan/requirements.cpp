@@ -4,6 +4,7 @@
 #include "device/vulkan/requirements.hpp"
 
 #include "core/alloc.hpp"
+#include "device/vulkan/device.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -167,18 +168,17 @@ const Home& own_home(hearth_features bit) {
 /// comes from the C library.
 class ExtensionNames {
   public:
-    bool load(const InstanceFunctions& vk, VkPhysicalDevice physical_device) {
+    VkResult load(const InstanceFunctions& vk, VkPhysicalDevice physical_device) {
         uint32_t count = 0;
-        if (vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count, nullptr) !=
-                VK_SUCCESS ||
-            !properties_.resize(allocator_, count))
-            return false;
-        if (vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count,
-                                                  properties_.data()) != VK_SUCCESS ||
-            !names_.resize(allocator_, count))
-            return false;
+        const auto list = [&](VkExtensionProperties* out) {
+            return vk.EnumerateDeviceExtensionProperties(physical_device, nullptr, &count, out);
+        };
+        if (const VkResult r = list(nullptr); r != VK_SUCCESS) return r;
+        if (!properties_.resize(allocator_, count)) return VK_ERROR_OUT_OF_HOST_MEMORY;
+        if (const VkResult r = list(properties_.data()); r != VK_SUCCESS) return r;
+        if (!names_.resize(allocator_, count)) return VK_ERROR_OUT_OF_HOST_MEMORY;
         for (uint32_t i = 0; i < count; ++i) names_[i] = properties_[i].extensionName;
-        return true;
+        return VK_SUCCESS;
     }
     std::span<const char* const> names() const { return {names_.data(), names_.size()}; }
 
@@ -411,9 +411,11 @@ namespace {
 
 /// How many units run workgroups side by side, or 0.  Vulkan has no word for it, vendors have: their extensions
 /// need not be enabled to be asked.
-uint32_t query_compute_units(const InstanceFunctions& vk, VkPhysicalDevice physical_device) {
+uint32_t query_compute_units(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
+                             hearth_result& result) {
     ExtensionNames available;
-    if (!available.load(vk, physical_device)) return 0;
+    result = to_result(available.load(vk, physical_device));
+    if (result != HEARTH_OK) return 0;
     VkPhysicalDeviceShaderSMBuiltinsPropertiesNV nvidia{};
     nvidia.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_SM_BUILTINS_PROPERTIES_NV;
     VkPhysicalDeviceShaderCoreProperties2AMD amd{};
@@ -440,7 +442,7 @@ uint32_t newest_spirv(uint32_t api_version) {
 
 hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                               uint32_t api_version, hearth_features enabled,
-                              hearth_binding_model model) {
+                              hearth_binding_model model, hearth_result& result) {
     const DeviceProperties found = query_properties(vk, physical_device, enabled);
     const VkPhysicalDeviceProperties& properties = found.device;
     const VkPhysicalDeviceLimits& limits = properties.limits;
@@ -454,7 +456,7 @@ hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice phys
     caps.spirv_version = newest_spirv(api_version);
     caps.is_software = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     caps.is_integrated = properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU;
-    caps.compute_units = query_compute_units(vk, physical_device);
+    caps.compute_units = query_compute_units(vk, physical_device, result);
     caps.max_workgroup_invocations = limits.maxComputeWorkGroupInvocations;
     caps.max_workgroup_size_x = limits.maxComputeWorkGroupSize[0];
     caps.max_workgroup_count_x = limits.maxComputeWorkGroupCount[0];
@@ -497,7 +499,8 @@ hearth_result query_requirements(const hearth_device_query& query, hearth_requir
                      VK_API_VERSION_MINOR(query.api_version));
 
     ExtensionNames available;
-    if (!available.load(vk, query.physical_device)) return HEARTH_ERROR_OUT_OF_HOST_MEMORY;
+    if (const VkResult r = available.load(vk, query.physical_device); r != VK_SUCCESS)
+        return to_result(r);
     const bool is_foreign = query.foreign_programs != 0;
     const auto require = [&](const char* name) {
         out.required_extensions[out.required_extension_count++] = name;

@@ -75,9 +75,10 @@ struct DeviceProperties {
 DeviceProperties query_properties(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                                   hearth_features enabled);
 
+/// result: HEARTH_OK, or what failed in asking.
 hearth_device_caps query_caps(const InstanceFunctions& vk, VkPhysicalDevice physical_device,
                               uint32_t api_version, hearth_features enabled,
-                              hearth_binding_model model);
+                              hearth_binding_model model, hearth_result& result);
 
 /// hearth_query_device.
 hearth_result query_requirements(const hearth_device_query& query, hearth_requirements& out,
