@@ -20,6 +20,13 @@ struct CpuTile {
     uint32_t columns() const { return lanes * vectors; }
 };
 
+/// What of a matrix product a CPU does at a time, as one job.
+struct CpuBlock {
+    int64_t rows = 128;    ///< of the result, rounded up to whole tiles
+    int64_t columns = 64;  ///< likewise
+    int64_t inner = 256;   ///< of the inner extent
+};
+
 /// What numbers of workgroups, threads and tiles were measured on: an H200 has 132.
 inline constexpr int64_t kMeasuredUnits = 128;
 
@@ -29,6 +36,9 @@ struct DeviceModel {
     bool is_software = false;                ///< a driver that runs on the CPU, or no driver at all
     bool is_cpu = false;  ///< runs C: workgroups are ranges of a loop, barriers cost loops
     CpuTile tile = {};    ///< is_cpu
+    CpuBlock block = {};  ///< is_cpu
+    /// is_cpu: floats of an array of a kernel's own, which stays in its cache.
+    int64_t scratch_floats = 0;
 
     /// Workgroups that keep all units busy.
     int64_t enough_groups() const { return compute_units; }
@@ -68,6 +78,18 @@ inline CpuTile cpu_tile(Cpu cpu) {
     }
 }
 
+/// Microcontrollers count it in kilobytes, and a shader of WebGPU (cook_wgsl) has 8 KiB for an array.
+inline bool has_little_memory(Cpu cpu) {
+    return cpu == Cpu::kScalar || cpu == Cpu::kWasm128;
+}
+
+/// A panel of 16 columns, 16 KiB, is half of a first-level cache; a block's numbers fit the second level.  Where memory
+/// is little a block is one tile wide.
+inline CpuBlock cpu_block(Cpu cpu) {
+    if (has_little_memory(cpu)) return {.columns = 1};
+    return {.rows = 256};
+}
+
 /// The model of a device.  Of a GPU that does not tell its units it is the smallest if it shares the CPU's memory, and
 /// else the largest: that is also what packages are cooked for.
 inline DeviceModel device_model(const DeviceCaps& caps) {
@@ -76,6 +98,8 @@ inline DeviceModel device_model(const DeviceCaps& caps) {
         model.name = "CPU";
         model.is_cpu = true;
         model.tile = cpu_tile(caps.cpu);
+        model.block = cpu_block(caps.cpu);
+        model.scratch_floats = has_little_memory(caps.cpu) ? 1024 : 8192;
         return model;
     }
     if (caps.is_software) return model;

@@ -408,6 +408,139 @@ TEST(CookC, ProductsInPartsAreThoseOfTheInterpreter) {
     }
 }
 
+/// kScalar, this machine's, and what is between.
+std::vector<Cpu> cpus_here() {
+    std::vector<Cpu> cpus{Cpu::kScalar, native::this_cpu()};
+    if (native::this_cpu() == Cpu::kX86_64V4) cpus.push_back(Cpu::kX86_64V3);
+    return cpus;
+}
+
+/// The entry "act" of the trace on each of them, with inputs of these rows, beside the interpreter.
+void expect_as_interpreted(Trace& trace, const std::vector<int64_t>& rows) {
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    for (const Cpu cpu : cpus_here()) {
+        SCOPED_TRACE(name_of(cpu));
+        CookCOptions options;
+        options.cpu = cpu;
+        options.rows_capacity = static_cast<uint64_t>(rows[0]);
+        const auto net = NativeNet::build({*graph}, options, build_options());
+        ASSERT_TRUE(net.ok()) << net.status().message();
+        for (const int64_t count : rows) {
+            NamedTensors inputs, weights;
+            for (const ValueId id : graph->inputs) {
+                const Value& v = graph->value(id);
+                inputs.emplace(v.name, numbers(v.shape.at(count), id));
+            }
+            const auto expected = interpret(*graph, inputs, weights, count);
+            ASSERT_TRUE(expected.ok()) << expected.status().message();
+            const auto found = (*net)->run("act", inputs, count, 3);
+            ASSERT_TRUE(found.ok()) << found.status().message();
+            expect_near(*found, *expected, 2e-5);
+        }
+    }
+}
+
+// Columns that are no multiple of a tile's, fewer than it has, several blocks along each extent; operands that are
+// packed, or computed, or lie so that they are read in place.
+TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    const auto product = [&](const char* name, const Shape& a, const Shape& b, bool ta = false,
+                             bool tb = false) {
+        const std::string left = std::string(name) + ".a", right = std::string(name) + ".b";
+        const Tensor x = trace.input(left, a), y = trace.input(right, b);
+        const Tensor z = apply_one(*find_op("matmul"), {x, y},
+                                   {{"transpose_a", int64_t{ta}}, {"transpose_b", int64_t{tb}}});
+        trace.output(name, relu(z + 1));
+    };
+    product("one row", {1, 70}, {70, 64});
+    product("odd columns", {40, 9}, {9, 49});
+    product("far apart", {50, 12}, {12, 577});
+    product("far apart, odd", {7, 300}, {300, 1031});
+    product("few columns", {40, 9}, {9, 5});
+    product("long", {33, 700}, {700, 41});
+    product("long, wide", {520, 300}, {300, 150});
+    product("turned", {300, 65}, {130, 65}, false, true);
+    product("both turned", {20, 30}, {70, 20}, true, true);
+    product("rows", {kRows, 20}, {20, 33});
+    product("across", {33, 20}, {20, kRows});
+    product("inside", {kRows, 20}, {kRows, 40}, true);
+    product("batch", {3, 13, 20}, {3, 20, 50});
+    product("shared", {kRows, 13, 20}, {20, 50});
+    const Tensor c = trace.input("c", {40, 30}), d = trace.input("d", {30, 600});
+    trace.output("computed", matmul(c * 2, d - 1) + trace.input("e", {40, 600}));
+    expect_as_interpreted(trace, {130, 1, 7});
+}
+
+TEST(CookC, DepthwiseConvolutionsAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    const auto depthwise = [&](const char* name, const Shape& x, const Shape& w,
+                               ConvOptions options) {
+        options.groups = x[1].count;
+        const Tensor image = trace.input(std::string(name) + ".x", x);
+        const Tensor weight = trace.input(std::string(name) + ".w", w);
+        const Tensor bias = trace.input(std::string(name) + ".b", {w[0]});
+        trace.output(name, clamp(conv(image, weight, bias, options), -1, 2));
+    };
+    depthwise("3 x 3", {kRows, 3, 9, 21}, {3, 1, 3, 3}, {.low = {1}});
+    depthwise("every second", {2, 3, 14, 17}, {3, 1, 3, 3}, {.strides = {2}, .low = {1}});
+    depthwise("uneven", {1, 2, 11, 40}, {2, 1, 2, 5},
+              {.strides = {1, 3}, .low = {0, 2}, .high = {3, 1}});
+    depthwise("dilated", {1, 2, 13, 18}, {2, 1, 3, 3},
+              {.strides = {3, 2}, .dilations = {2, 3}, .low = {2}});
+    depthwise("cut off", {1, 2, 9, 30}, {2, 1, 3, 3}, {.low = {-1, -2}, .high = {0, -3}});
+    depthwise("wide padding", {1, 2, 3, 4}, {2, 1, 3, 3}, {.low = {5}});
+    depthwise("several for each", {2, 2, 6, 7}, {6, 1, 3, 3}, {.low = {1}});
+    depthwise("one axis", {2, 3, 50}, {3, 1, 4}, {.strides = {2}, .low = {1}});
+    depthwise("blocks of rows", {1, 1, 150, 130}, {1, 1, 3, 3}, {.low = {1}});
+    depthwise("a row too long", {1, 1, 2, 9000}, {1, 1, 2, 3}, {.low = {1}});
+    const Tensor x = trace.input("x", {kRows, 4, 6, 6}), w = trace.input("w", {4, 1, 3, 3});
+    const Tensor y = conv(transpose(x, {0, 1, 3, 2}), w, {}, {.low = {1}, .groups = 4});
+    trace.output("fused", flatten(relu(y) + x, 1) * 2);
+    expect_as_interpreted(trace, {5, 1});
+}
+
+// Of columns, side by side, and of axes between others; with what is made of them along the column again.
+TEST(CookC, ReductionsAcrossRowsAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    const Tensor x = trace.input("x", {kRows, 130}), y = trace.input("y", {9, kRows, 5});
+    trace.output("sum", sum(x, {0}) * 2);
+    trace.output("largest", max(x, Axes{0}));
+    const Tensor mean_of = mean(x, {0}, true);
+    const Tensor apart = x - mean_of;
+    trace.output("normed", apart * rsqrt(mean(apart * apart, {0}, true) + 1));
+    trace.output("inside", sum(y, {0}) + 1);
+    trace.output("between", sum(trace.input("z", {3, 70, 4}), {1}));
+    expect_as_interpreted(trace, {70, 1, 9});
+}
+
+// Beside the C library's, in double.
+TEST(CookC, TheErrorFunctionIsWithinTwoUnitsInTheLastPlace) {
+    constexpr int64_t kCount = 4096;
+    Trace trace("act");
+    trace.output("y", erf(trace.input("x", {kCount})));
+    const auto graph = trace.finish();
+    ASSERT_TRUE(graph.ok()) << graph.status().message();
+    const auto net = build({*graph}, {});
+    ASSERT_NE(net, nullptr);
+    HostTensor x(DType::kF32, {kCount});
+    for (int64_t i = 0; i < kCount; ++i)
+        x.set(i, static_cast<float>(static_cast<double>(i - kCount / 2) * 0.0025 + 1e-4));
+    const double special[] = {0, -0.0, INFINITY, -INFINITY, NAN, 1e-30, -1e-3, 0.921875};
+    for (size_t i = 0; i < std::size(special); ++i) x.set(static_cast<int64_t>(i), special[i]);
+    const auto found = net->run("act", {{"x", x}});
+    ASSERT_TRUE(found.ok()) << found.status().message();
+    for (int64_t i = 0; i < kCount; ++i) {
+        const double wanted = std::erf(x.get(i)), y = found->at("y").get(i);
+        if (std::isnan(wanted)) {
+            EXPECT_TRUE(std::isnan(y));
+            continue;
+        }
+        const auto size = static_cast<float>(std::abs(wanted));
+        EXPECT_NEAR(y, wanted, 2.0 * (std::nextafter(size, 2.0F) - size)) << "erf of " << x.get(i);
+    }
+}
+
 // What an agent pays for a decision that it stores must not depend on how many it can remember.
 TEST(CookC, RowsOfARingAreWrittenInPlace) {
     constexpr int64_t kCapacity = 5000;

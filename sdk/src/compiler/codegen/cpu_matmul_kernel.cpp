@@ -4,31 +4,40 @@
 // Matrix products for CPUs, as bodies: tiled for caches and registers after Goto and van de Geijn, "Anatomy of
 // High-Performance Matrix Multiplication", 2008.
 //
-// A workgroup, which is one invocation, computes kBlockRows rows of one column of tiles.  It packs a panel of the
-// right operand, [inner, columns of the tile], where that does not lie so in memory; then each tile's sums stay
-// in registers while it goes along the inner extent: a number of the left operand for each row, times a row of
-// the panel.  Sums of a long inner extent wait in an array between its blocks.  What follows the product is
-// computed from that array, element by element.
+// A workgroup, which is one invocation, computes a block: some rows of some columns of tiles.  It packs panels of the
+// right operand, [inner, columns of a tile], where that does not lie so in memory or its rows are far apart; then each
+// tile's sums stay in registers while it goes along the inner extent: a number of the left operand for each row, times
+// a row of the panel.  Sums of a long inner extent wait in an array between its blocks.  What follows the product is
+// computed from an array of sums, element by element.
 //
-// The order of additions depends on shapes and the device model alone.
+// The last tile of columns, where these are no multiple of the tile's, begins further to the left, so that it reads
+// nothing beyond them; what two tiles compute is stored once.
+//
+// Where an operand's place hangs on quotients of the inner index, as that of images and places in them, the index goes
+// along lines, within which those quotients stay the same.
+//
+// The order of additions is that of the inner extent: it depends on nothing else.
 
 #include "compiler/codegen/group_expressions.hpp"
 #include "compiler/codegen/group_kernels.hpp"
 #include "compiler/codegen/index_analysis.hpp"
 #include "compiler/codegen/known_ranges.hpp"
 #include "compiler/codegen/matmul_functions.hpp"
+#include "compiler/ir/scalar_operands.hpp"
 #include "core/device_model.hpp"
 
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 namespace hearth {
 
 namespace {
 
-constexpr int64_t kBlockRows = 128;  // of a workgroup, rounded up to whole tiles
-constexpr int64_t kInner = 256;  // of a panel: 16 KiB with 16 columns, half of a first-level cache
+constexpr int64_t kFarApart =
+    512;  // elements from a row to the next: too far to read a tile's columns of each
+constexpr int64_t kManyTiles = 3;  // of rows: panels that are read so often are worth packing
 
 class CpuMatmul {
   public:
@@ -43,7 +52,8 @@ class CpuMatmul {
           expressions_(graph, group, inlined),
           arena_(expressions_.arena()),
           writer_(*body_, arena_, operand_),
-          tile_(device_model(options.caps).tile) {
+          tile_(device_model(options.caps).tile),
+          block_(device_model(options.caps).block) {
         const MatmulExtents extents(graph, node_);
         batch_ = extents.batch;
         m_ = extents.m;
@@ -53,9 +63,20 @@ class CpuMatmul {
         const auto capacity = static_cast<int64_t>(options.rows_capacity);
         const int64_t most_rows = std::max<int64_t>(m_.at(capacity), 1);
         tile_.rows = static_cast<uint32_t>(std::min<int64_t>(tile_.rows, most_rows));
-        const int64_t rows = tile_.rows;
-        block_rows_ = (std::min(most_rows, kBlockRows) + rows - 1) / rows * rows;
-        has_blocks_ = k_.at(capacity) > kInner;
+        const auto rounded = [](int64_t count, int64_t part) {
+            return (count + part - 1) / part * part;
+        };
+        block_.rows = rounded(std::min(most_rows, block_.rows), tile_.rows);
+        const int64_t most_columns = std::max<int64_t>(n_.at(capacity), 1);
+        block_.columns = rounded(std::min(most_columns, block_.columns), tile_.columns());
+        const auto jobs = [&] {
+            return (most_rows + block_.rows - 1) / block_.rows *
+                   ((most_columns + block_.columns - 1) / block_.columns) *
+                   batch_.element_count(capacity);
+        };
+        while (jobs() < device_model(options.caps).compute_units &&
+               block_.columns > tile_.columns())
+            block_.columns = rounded(block_.columns / 2, tile_.columns());
     }
 
     KernelDraft run() {
@@ -71,9 +92,8 @@ class CpuMatmul {
         const std::vector<uint32_t> operands = operand_values(*body_);
         set_body(kernel, body_);
         kernel.is_elementwise = elementwise_buffers(arena_, operands, element_);
-        const auto columns = static_cast<uint32_t>(tile_.columns());
-        kernel.grid[0] = {work_of(n_), columns};
-        kernel.grid[1] = {work_of(m_), static_cast<uint32_t>(block_rows_)};
+        kernel.grid[0] = {work_of(n_), static_cast<uint32_t>(block_.columns)};
+        kernel.grid[1] = {work_of(m_), static_cast<uint32_t>(block_.rows)};
         kernel.grid[2] = {work_of(batch_.element_count()), 1};
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
         kernel.flops = static_cast<uint64_t>(2 * m_.at(rows) * n_.at(rows) * k_.at(rows) *
@@ -88,16 +108,15 @@ class CpuMatmul {
 
     /// Whose rows and columns the workgroup computes: workgroups go along n first, then m, then batch.
     void place_workgroup() {
-        const int64_t columns = tile_.columns();
         const Expr group = writer_.let("group", body_->workgroup());
-        const Expr across = writer_.let("across", tiles(n_, columns));
-        const Expr down = writer_.let("down", tiles(m_, block_rows_));
-        first_column_ = writer_.let("first_column", group % across * columns);
-        first_row_ = writer_.let("first_row", group / across % down * block_rows_);
-        column_count_ = writer_.let("column_count",
-                                    smaller(index(columns), count_of(n_, *body_) - first_column_));
+        const Expr across = writer_.let("across", tiles(n_, block_.columns));
+        const Expr down = writer_.let("down", tiles(m_, block_.rows));
+        first_column_ = writer_.let("first_column", group % across * block_.columns);
+        first_row_ = writer_.let("first_row", group / across % down * block_.rows);
+        column_count_ = writer_.let(
+            "column_count", smaller(index(block_.columns), count_of(n_, *body_) - first_column_));
         row_count_ = writer_.let("row_count",
-                                 smaller(index(block_rows_), count_of(m_, *body_) - first_row_));
+                                 smaller(index(block_.rows), count_of(m_, *body_) - first_row_));
         batch_index_ = arena_.variable(ScalarType::kI32);
         writer_.bind(batch_index_, writer_.let("batch", group / across / down));
     }
@@ -132,67 +151,204 @@ class CpuMatmul {
         return value;
     }
 
-    /// Whether the right operand lies in memory as f32, the columns of each tile side by side.
+    /// Whether the right operand lies in memory as f32, the columns of each tile side by side, also of one that does
+    /// not begin at a multiple of its columns.
     bool is_in_rows() {
+        const int64_t columns = tile_.columns();
         const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
         const ScalarNode node = element_of(1, k, n).node();
-        if (node.op != ScalarOp::kLoad || n_.per_row || n_.count % tile_.columns() != 0)
-            return false;
+        if (node.op != ScalarOp::kLoad || n_.per_row || n_.count < columns) return false;
         const DType dtype = graph_.values[node.bits].dtype;
+        // Of places that are multiples of 1 none is known to stay clear of a quotient's next step.
+        const int64_t width = n_.count % columns == 0 ? columns : 1;
+        const Scalar index{&arena_, node.a};
         return device_dtype(dtype, options_.caps.narrow_storage()) == DType::kF32 &&
-               IndexAnalysis(arena_, n, n, tile_.columns()).step(Scalar{&arena_, node.a}) == 1;
+               IndexAnalysis(arena_, n, n, columns).step(index) == 1 &&
+               (width > 1 || !is_divided(index, n));
+    }
+
+    /// The longest part of the inner index, which it is a multiple of, in which quotients of it stay the same.
+    void choose_line() {
+        constexpr int64_t kLeast = 4;
+        const Scalar k = arena_.variable(ScalarType::kI32),
+                     other = arena_.variable(ScalarType::kI32);
+        const Scalar operands[] = {element_of(0, other, k), element_of(1, k, other)};
+        const auto steps = quotient_steps(arena_, operands, k, kLeast);
+        if (!steps || steps->empty()) return;
+        int64_t line = k_.count;
+        for (const int64_t step : *steps) line = std::gcd(line, step);
+        int64_t part = std::min(line, block_.inner);
+        while (part > 1 && line % part != 0) --part;
+        if (part < kLeast) return;
+        line_ = part;
+        block_.inner = block_.inner / line_ * line_;
+    }
+
+    /// The inner index, in a loop that end_inner() closes.
+    struct Inner {
+        Expr i;  ///< in the block
+        Scalar k, line, place;
+    };
+    Inner for_each_inner() {
+        Inner inner;
+        inner.k = arena_.variable(ScalarType::kI32);
+        if (line_ == 1) {
+            inner.i = writer_.for_("i", index(0), [&](Expr at) { return at < inner_count_; });
+        } else {
+            const Expr count = writer_.let("lines", inner_count_ / line_);
+            const Expr before = writer_.let("lines_before", first_inner_ / line_);
+            const Expr line = writer_.for_("line", index(0), [&](Expr at) { return at < count; });
+            inner.line = arena_.variable(ScalarType::kI32);
+            writer_.bind(inner.line, writer_.let("line_index", before + line));
+            const Expr place = writer_.for_("p", index(0), [&](Expr at) { return at < line_; });
+            inner.place = arena_.variable(ScalarType::kI32);
+            writer_.bind(inner.place, place);
+            inner.i = writer_.let("i", line * line_ + place);
+        }
+        writer_.bind(inner.k, writer_.let("k", first_inner_ + inner.i));
+        return inner;
+    }
+    void end_inner() {
+        writer_.end();
+        if (line_ > 1) writer_.end();
+    }
+    /// An expression of that index without what its lines make needless.
+    Scalar simplified(Scalar x, const Inner& inner) {
+        if (line_ == 1) return x;
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        KnownRanges known(arena_);
+        known.set(inner.line, {0, std::max<int64_t>(k_.at(rows) / line_ - 1, 0)});
+        known.set(inner.place, {0, line_ - 1});
+        known.replace(inner.k, inner.line * arena_.index(line_) + inner.place);
+        return known.simplified(x);
+    }
+
+    /// Whether a quotient or remainder in x depends on the variable.
+    bool is_divided(Scalar x, Scalar variable) {
+        const Scalar only[] = {x};
+        std::vector<bool> depends(arena_.size());
+        depends[variable.id] = true;
+        for (const Scalar part : parts_of(arena_, only)) {  // operands first
+            const ScalarNode& node = part.node();
+            if (part.id == variable.id || operand_count(node.op) < 2) continue;
+            depends[part.id] = depends[node.a] || depends[node.b];
+            const bool divides = node.op == ScalarOp::kDiv || node.op == ScalarOp::kMod;
+            if (divides && depends[part.id]) return true;
+        }
+        return false;
     }
 
     void multiply() {
-        const int64_t columns = tile_.columns();
-        const bool in_rows = is_in_rows();
-        if (!in_rows)
+        choose_line();
+        has_blocks_ = k_.at(static_cast<int64_t>(options_.rows_capacity)) > block_.inner;
+        // Sums that wait between blocks are one tile's alone.
+        in_rows_ = is_in_rows() && (!has_blocks_ || n_.count % tile_.columns() == 0);
+        margin_ = in_rows_ && n_.count % tile_.columns() != 0 ? tile_.columns() : 0;
+        is_packed_ = !in_rows_ || (n_.count > kFarApart && block_.rows > kManyTiles * tile_.rows);
+        if (is_packed_)
             panel_ = writer_.declare_array("panel", ScalarType::kF32,
-                                           static_cast<uint32_t>(kInner * columns));
+                                           static_cast<uint32_t>(block_.inner * block_.columns));
+        const int64_t rows = has_blocks_ ? block_.rows : tile_.rows;
         sums_ = writer_.declare_array("sums", ScalarType::kF32,
-                                      static_cast<uint32_t>(block_rows_ * columns));
+                                      static_cast<uint32_t>(rows * sums_length()));
         const Expr inner = count_of(k_, *body_);
         first_inner_ = index(0);
         inner_count_ = inner;
         if (has_blocks_) {
             const Expr i =
-                writer_.for_("i", index(0), [&](Expr at) { return at < block_rows_ * columns; });
+                writer_.for_("i", index(0), [&](Expr at) { return at < rows * sums_length(); });
             writer_.assign(body_->element(sums_, i), body_->constant(0, ScalarType::kF32));
             writer_.end();
             first_inner_ = writer_.for_(
-                "first_inner", index(0), [&](Expr at) { return at < inner; }, index(kInner));
-            inner_count_ = writer_.let("inner_count", smaller(index(kInner), inner - first_inner_));
+                "first_inner", index(0), [&](Expr at) { return at < inner; }, index(block_.inner));
+            inner_count_ =
+                writer_.let("inner_count", smaller(index(block_.inner), inner - first_inner_));
         }
-        if (!in_rows) pack();
+        if (is_packed_) pack();
         const Expr row = writer_.for_(
             "row", index(0), [&](Expr at) { return at < row_count_; }, index(tile_.rows));
-        multiply_tile(row, in_rows);
+        multiply_tile(row, for_each_tile());
         writer_.end();
-        if (has_blocks_) writer_.end();
-        store_each([&](Expr row_index, Expr column) {
-            return body_->element(sums_, row_index * columns + column);
-        });
+        if (!has_blocks_)
+            store_sums(row, writer_.let("tile_rows", smaller(index(tile_.rows), row_count_ - row)));
+        writer_.end();
+        if (!has_blocks_) return;
+        writer_.end();
+        store_sums(index(0), row_count_);
     }
 
-    /// Columns beyond the last are the last one again: nobody reads their sums.
-    void pack() {
-        const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
-        const Expr i = writer_.for_("i", index(0), [&](Expr at) { return at < inner_count_; });
-        writer_.bind(k, writer_.let("k", first_inner_ + i));
-        const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < tile_.columns(); });
-        writer_.bind(n, writer_.let("n", first_column_ + smaller(j, column_count_ - 1)));
-        const Expr element = writer_.emit(element_of(1, k, n));
-        writer_.assign(body_->element(panel_, i * tile_.columns() + j), element);
+    /// Of a row of sums: ahead of the block's columns there is room for what the last tile has more.
+    int64_t sums_length() const { return margin_ + block_.columns; }
+
+    /// Opens a loop over the block's tiles of columns.  Returns where the tile begins in the block.
+    Expr for_each_tile() {
+        return writer_.for_(
+            "column", index(0), [&](Expr at) { return at < column_count_; },
+            index(tile_.columns()));
+    }
+    /// The tile's first column of all.
+    Expr first_of(Expr column) {
+        const Expr first = first_column_ + column;
+        return writer_.let("first_of_tile",
+                           margin_ == 0 ? first : smaller(first, index(n_.count - margin_)));
+    }
+    /// Where that tile's panel begins: a panel for each tile, each [inner, columns].
+    Expr panel_of(Expr column) { return writer_.let("panel_at", column * block_.inner); }
+
+    void pack() { in_rows_ ? pack_rows() : pack_elements(); }
+
+    /// Row by row, of which all of the block's columns lie side by side.
+    void pack_rows() {
+        const Inner inner = for_each_inner();
+        const Expr column = for_each_tile();
+        const Expr to =
+            writer_.let("to", column * block_.inner + inner.i * int64_t{tile_.columns()});
+        const Expr first = first_of(column);
+        for (uint32_t j = 0; j < tile_.vectors; ++j)
+            writer_.store_lanes(panel_, to + int64_t{j} * tile_.lanes, load_right(j, inner, first));
         writer_.end();
+        end_inner();
+    }
+
+    /// Panel by panel, as columns may be far apart.  Those beyond the last are the last one again: nobody reads their
+    /// sums.
+    void pack_elements() {
+        const int64_t columns = tile_.columns();
+        const Expr column = for_each_tile();
+        const Expr panel = panel_of(column);
+        const Inner inner = for_each_inner();
+        const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
+        const Scalar n = arena_.variable(ScalarType::kI32);
+        writer_.bind(n, writer_.let("n", first_column_ + smaller(column + j, column_count_ - 1)));
+        const Expr element = writer_.emit(simplified(element_of(1, inner.k, n), inner));
+        writer_.assign(body_->element(panel_, panel + inner.i * columns + j), element);
+        writer_.end();
+        end_inner();
         writer_.end();
     }
 
-    void multiply_tile(Expr row, bool in_rows) {
+    /// Vector j of the tile's columns of the right operand, in memory.
+    Expr load_right(uint32_t j, const Inner& inner, Expr first) {
+        const Scalar n = arena_.variable(ScalarType::kI32);
+        const std::string name = std::to_string(j);
+        writer_.bind(n, writer_.let("n" + name, first + int64_t{j} * tile_.lanes));
+        const ScalarNode load = element_of(1, inner.k, n).node();
+        return writer_.load_lanes("right" + name, operand_(load.bits),
+                                  writer_.emit(simplified(Scalar{&arena_, load.a}, inner)),
+                                  tile_.lanes);
+    }
+
+    /// row, column: where the tile begins in the block.
+    void multiply_tile(Expr row, Expr column) {
         const uint32_t lanes = tile_.lanes, vectors = tile_.vectors;
+        const Expr first = first_of(column);
+        Expr at = column;
+        if (margin_ > 0) at = writer_.let("at", first - first_column_ + margin_);
         const auto place = [&](uint32_t i, uint32_t j) {
-            return (row + i) * tile_.columns() + int64_t{j} * lanes;
+            const Expr in_column = at + int64_t{j} * lanes;
+            return has_blocks_ ? (row + i) * sums_length() + in_column
+                               : in_column + i * sums_length();
         };
-        const Scalar k = arena_.variable(ScalarType::kI32);
         std::vector<Expr> sums;
         std::vector<Scalar> rows;
         for (uint32_t i = 0; i < tile_.rows; ++i) {
@@ -208,41 +364,38 @@ class CpuMatmul {
                         : writer_.declare_lanes(name, lanes, body_->constant(0, ScalarType::kF32)));
             }
         }
-        std::vector<Scalar> columns;
-        for (uint32_t j = 0; in_rows && j < vectors; ++j) {
-            columns.push_back(arena_.variable(ScalarType::kI32));
-            writer_.bind(columns[j],
-                         writer_.let("n" + std::to_string(j), first_column_ + int64_t{j} * lanes));
-        }
-        const Expr i = writer_.for_("i", index(0), [&](Expr at) { return at < inner_count_; });
-        writer_.bind(k, writer_.let("k", first_inner_ + i));
+        Expr panel;
+        if (is_packed_) panel = panel_of(column);
+        const Inner inner = for_each_inner();
         std::vector<Expr> right;
-        for (uint32_t j = 0; j < vectors; ++j) {
-            const std::string name = "right" + std::to_string(j);
-            if (in_rows) {
-                const ScalarNode load = element_of(1, k, columns[j]).node();
-                right.push_back(writer_.load_lanes(name, operand_(load.bits),
-                                                   writer_.emit(Scalar{&arena_, load.a}), lanes));
-            } else {
-                right.push_back(writer_.load_lanes(
-                    name, panel_, i * tile_.columns() + int64_t{j} * lanes, lanes));
-            }
-        }
+        for (uint32_t j = 0; j < vectors; ++j)
+            right.push_back(is_packed_
+                                ? writer_.load_lanes(
+                                      "right" + std::to_string(j), panel_,
+                                      panel + inner.i * tile_.columns() + int64_t{j} * lanes, lanes)
+                                : load_right(j, inner, first));
         for (uint32_t r = 0; r < tile_.rows; ++r) {
-            const Expr factor = writer_.emit(element_of(0, rows[r], k));
+            const Expr factor = writer_.emit(simplified(element_of(0, rows[r], inner.k), inner));
             for (uint32_t j = 0; j < vectors; ++j)
                 writer_.multiply_add(sums[r * vectors + j], factor, right[j]);
         }
-        writer_.end();
+        end_inner();
         for (uint32_t r = 0; r < tile_.rows; ++r)
             for (uint32_t j = 0; j < vectors; ++j)
                 writer_.store_lanes(sums_, place(r, j), sums[r * vectors + j]);
     }
 
+    /// Stores what follows from rows of the block whose sums are all there; those of the first one begin the array.
+    void store_sums(Expr first, Expr count) {
+        store_each(first, count, [&](Expr row, Expr column) {
+            return body_->element(sums_, row * sums_length() + column + margin_);
+        });
+    }
+
     void multiply_integers() {
         const Scalar m = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
         const Scalar k = arena_.variable(ScalarType::kI32);
-        store_each([&](Expr row, Expr column) {
+        store_each(index(0), row_count_, [&](Expr row, Expr column) {
             writer_.bind(m, writer_.let("m", first_row_ + row));
             writer_.bind(n, writer_.let("n", first_column_ + column));
             const Expr sum = writer_.declare("sum", sum_type_, body_->constant(0, sum_type_));
@@ -256,16 +409,17 @@ class CpuMatmul {
         });
     }
 
-    /// Stores what follows from the product's elements of the workgroup.  sum_of: one, by its row and column.
+    /// Stores what follows from the product's elements of `count` rows of the block.  sum_of: one, by its row among
+    /// these and by its column in the block.
     template <class SumOf>
-    void store_each(SumOf sum_of) {
-        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
+    void store_each(Expr first, Expr count, SumOf sum_of) {
+        const Expr row = writer_.for_("r", index(0), [&](Expr at) { return at < count; });
         const Expr column =
-            writer_.for_("column", index(0), [&](Expr at) { return at < column_count_; });
+            writer_.for_("c", index(0), [&](Expr at) { return at < column_count_; });
         const Scalar sum = arena_.variable(sum_type_);
         const Scalar m = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
         writer_.bind(sum, writer_.let("total", sum_of(row, column)));
-        writer_.bind(m, writer_.let("to_m", first_row_ + row));
+        writer_.bind(m, writer_.let("to_m", first_row_ + first + row));
         writer_.bind(n, writer_.let("to_n", first_column_ + column));
         expressions_.define(node_.outputs[0], sum);
         ScalarPlace place;
@@ -310,8 +464,12 @@ class CpuMatmul {
     ScalarType sum_type_ = ScalarType::kF32;
     Shape batch_;
     Dim m_, n_, k_;
-    int64_t block_rows_ = 1;
+    CpuBlock block_;
     bool has_blocks_ = false;  ///< of the inner extent
+    int64_t line_ = 1;         ///< see choose_line()
+    bool in_rows_ = false;     ///< see is_in_rows()
+    bool is_packed_ = false;   ///< the right operand, as panels
+    int64_t margin_ = 0;       ///< see sums_length()
     Scalar batch_index_, element_;
     Expr first_row_, row_count_, first_column_, column_count_;
     Expr first_inner_, inner_count_;

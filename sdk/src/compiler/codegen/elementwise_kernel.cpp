@@ -12,7 +12,6 @@
 #include "core/device_model.hpp"
 
 #include <algorithm>
-#include <unordered_map>
 
 namespace hearth {
 
@@ -110,20 +109,9 @@ class ElementwiseKernel {
     /// where nothing is divided, or elements share nothing.
     int64_t line_length() {
         constexpr int64_t kLeast = 4, kMost = 1 << 14;
-        // Of a quotient of the element: by how much it is divided.
-        std::unordered_map<uint32_t, int64_t> divided{{element_.id, 1}};
-        std::vector<int64_t> lengths;
-        for (const Scalar part : parts_of(arena_, contents_)) {  // operands first
-            const ScalarNode& node = part.node();
-            if (node.op != ScalarOp::kDiv && node.op != ScalarOp::kMod) continue;
-            const auto a = divided.find(node.a);
-            const Scalar by{&arena_, node.b};
-            if (a == divided.end()) continue;
-            if (!by.is_const()) return 0;
-            const int64_t length = a->second * static_cast<int64_t>(by.const_value());
-            lengths.push_back(length);
-            divided[part.id] = node.op == ScalarOp::kDiv ? length : a->second;
-        }
+        const auto steps = quotient_steps(arena_, contents_, element_, kLeast);
+        if (!steps) return 0;
+        const std::vector<int64_t>& lengths = *steps;
         if (lengths.empty()) return 0;
         const int64_t least = *std::min_element(lengths.begin(), lengths.end());
         const auto fits = [&](int64_t length) { return length % least == 0; };

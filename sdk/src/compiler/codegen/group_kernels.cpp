@@ -6,12 +6,14 @@
 #include "compiler/codegen/group_expressions.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/print/glsl_expressions.hpp"
+#include "core/device_model.hpp"
 
 #include <hearth/core/assert.hpp>
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace hearth {
 
@@ -225,6 +227,7 @@ class ReductionKernel {
     KernelPart run(Expr workgroup) {
         KernelPart part;
         outer_index_ = arena_.variable(ScalarType::kI32);
+        if (is_cpu(options_.caps) && goes_across()) return run_across(workgroup);
         part.grid = open_outer(workgroup);
         fold_rows();
         store_results();
@@ -265,6 +268,92 @@ class ReductionKernel {
     }
 
   private:
+    /// Whether neighbours in memory are neighbours among the results, each folded by one thread.
+    bool goes_across() const {
+        return lanes_ == 1 && !is_looped_ && folds_.empty() && group_.replicated_scalars.empty() &&
+               outer_.element_count() != Dim(1) &&
+               std::ranges::find(group_.axes, group_.space.rank() - 1) == group_.axes.end();
+    }
+
+    /// For CPUs: one invocation folds some neighbouring results side by side, of which compilers make vectors; the
+    /// terms of each in their order.
+    KernelPart run_across(Expr workgroup) {
+        constexpr int64_t kResults = 64;
+        const Dim outer = outer_.element_count();
+        const Expr first = writer_.let("first", workgroup * kResults);
+        const Expr count = writer_.let(
+            "count",
+            body_.operation(ScalarOp::kMin, body_.index(kResults), count_of(outer, body_) - first));
+        std::vector<std::pair<Scalar, Expr>> known;  // results, and the arrays that hold them
+        const auto for_each_result = [&] {
+            const Expr c = writer_.for_("c", body_.index(0), [&](Expr at) { return at < count; });
+            writer_.bind(outer_index_, writer_.let("row", first + c));
+            for (const auto& [result, array] : known) writer_.bind(result, body_.element(array, c));
+            return c;
+        };
+        const auto for_each_term = [&] {
+            const Scalar k = arena_.variable(ScalarType::kI32);
+            const Expr length = count_of(row_.element_count(), body_);
+            writer_.bind(k, writer_.for_("k", body_.index(0), [&](Expr i) { return i < length; }));
+            return k;
+        };
+        for (NodeId n : group_.nodes) {
+            const Node& node = graph_.nodes[n];
+            if (node.op->op_class != OpClass::kReduce) continue;
+            const DType dtype = graph_.values[node.outputs[0]].dtype;
+            const Scalar result = arena_.variable(scalar_type(dtype));
+            const Expr array = writer_.declare_array("r" + std::to_string(reductions_++),
+                                                     scalar_type(dtype), kResults);
+            const Expr c = for_each_result();
+            writer_.assign(body_.element(array, c),
+                           body_.constant(fold_start(node.op->fold, dtype), scalar_type(dtype)));
+            writer_.end();
+            const Scalar k = for_each_term();
+            const Expr at = body_.element(array, for_each_result());
+            const Expr element = writer_.emit(expressions_.read(node.inputs[0], place_of_term(k)));
+            writer_.assign(at, fold_step(node.op->fold, at, element));
+            writer_.end();
+            writer_.end();
+            known.emplace_back(result, array);
+            expressions_.define(node.outputs[0], result);
+        }
+        const auto [full, single] = stored_values();
+        if (!full.empty()) {
+            const Scalar k = for_each_term();
+            (void)for_each_result();
+            const ScalarPlace place = place_of_term(k);
+            full_element_ = linear_of(arena_, place, group_.space);
+            store_where({}, full, place, *full_element_);
+            writer_.end();
+            writer_.end();
+        }
+        if (!single.empty()) {
+            (void)for_each_result();
+            store_where({}, single, {outer_index_, {}}, outer_index_);
+            writer_.end();
+        }
+        KernelPart part;
+        part.grid = {work_of(outer), static_cast<uint32_t>(kResults)};
+        part.is_elementwise = elementwise_buffers(arena_, operand_values(body_),
+                                                  full_element_.value_or(outer_index_));
+        part.statements = writer_.take();
+        part.threads = 1;
+        part.flops = flops_of(graph_, group_, group_.space, options_.rows_capacity);
+        return part;
+    }
+
+    /// Values of the row's full length, and those of one number for each row.
+    std::pair<std::vector<ValueId>, std::vector<ValueId>> stored_values() const {
+        std::vector<ValueId> full, single;
+        for (ValueId v : group_.stores) {
+            if (is_folded_in_blocks(v)) continue;
+            // With rows of one element both are the same and either place is right.
+            const bool is_single = graph_.values[v].shape.element_count() == outer_.element_count();
+            (is_single ? single : full).push_back(v);
+        }
+        return {std::move(full), std::move(single)};
+    }
+
     void fold_rows() {
         define_replicated_scalars(graph_, group_, expressions_, writer_, body_);
         for (NodeId n : group_.nodes)
@@ -337,9 +426,15 @@ class ReductionKernel {
                          writer_.for_(
                              "k", first, [&](Expr i) { return i < length; }, body_.index(lanes_)));
         }
+        turn.place = place_of_term(k);
+        return turn;
+    }
+
+    /// The place in `space` of term k of the row.
+    ScalarPlace place_of_term(Scalar k) {
         const Coords<Scalar> outer = coords_of(arena_, {outer_index_, {}}, outer_);
         const Coords<Scalar> inner = coords_of(arena_, {k, {}}, row_);
-        ScalarPlace& place = turn.place;
+        ScalarPlace place;
         place.coords.emplace();
         int next_outer = 0, next_inner = 0;
         bool is_trailing = true;
@@ -350,7 +445,7 @@ class ReductionKernel {
             place.coords->axis.push_back(is_reduced ? inner[next_inner++] : outer[next_outer++]);
         }
         if (is_trailing) place.linear = outer_index_ * extent(arena_, row_.element_count()) + k;
-        return turn;
+        return place;
     }
 
     void reduce(const Node& node) {
@@ -421,14 +516,7 @@ class ReductionKernel {
     }
 
     void store_results() {
-        std::vector<ValueId> full, single;
-        const Dim outer = outer_.element_count();
-        for (ValueId v : group_.stores) {
-            if (is_folded_in_blocks(v)) continue;
-            // With rows of one element both are the same and either place is right.
-            const bool is_single = graph_.values[v].shape.element_count() == outer;
-            (is_single ? single : full).push_back(v);
-        }
+        const auto [full, single] = stored_values();
         if (!full.empty()) {
             const Turn turn = open_row(false);
             // Reads in earlier loops are safe to overwrite too: a tree's barrier lies between.

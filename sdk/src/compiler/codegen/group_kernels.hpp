@@ -157,6 +157,10 @@ KernelDraft cpu_custom_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);
 bool has_cpu_kernel(const OpDef& op);
 
+/// Of a convolution for which is_cpu_depthwise(): cpu_depthwise_kernel.cpp.
+KernelDraft cpu_depthwise_kernel(const Graph& graph, const Group& group,
+                                 const std::vector<bool>& inlined, const LowerOptions& options);
+
 /// Whether that kernel can have a MatmulPrologue.
 bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <unordered_set>
 
 namespace hearth {
 
@@ -135,6 +136,30 @@ std::vector<Scalar> parts_of(ScalarArena& arena, std::span<const Scalar> express
     // Operands are built before what consists of them.
     std::ranges::sort(parts, {}, &Scalar::id);
     return parts;
+}
+
+std::optional<std::vector<int64_t>> quotient_steps(ScalarArena& arena,
+                                                   std::span<const Scalar> expressions,
+                                                   Scalar variable, int64_t least) {
+    // Of a quotient of the variable: by how much it is divided.
+    std::unordered_map<uint32_t, int64_t> divided{{variable.id, 1}};
+    std::unordered_set<uint32_t> remainders;
+    std::vector<int64_t> steps;
+    for (const Scalar part : parts_of(arena, expressions)) {  // operands first
+        const ScalarNode& node = part.node();
+        if (node.op != ScalarOp::kDiv && node.op != ScalarOp::kMod) continue;
+        const auto a = divided.find(node.a);
+        const Scalar by{&arena, node.b};
+        if (a == divided.end()) continue;
+        if (!by.is_const()) return std::nullopt;
+        const int64_t length = a->second * static_cast<int64_t>(by.const_value());
+        const bool is_within = remainders.contains(node.a);
+        if (is_within && length < least) continue;
+        if (is_within || node.op == ScalarOp::kMod) remainders.insert(part.id);
+        steps.push_back(length);
+        divided[part.id] = node.op == ScalarOp::kDiv ? length : a->second;
+    }
+    return steps;
 }
 
 std::vector<Scalar> loads_in(ScalarArena& arena, std::span<const Scalar> expressions) {

@@ -47,6 +47,13 @@ class IndexAnalysis {
     mutable std::unordered_map<uint32_t, Scalar> at_first_;
 };
 
+/// Of the expressions' quotients and remainders of the variable by numbers, after how many of its steps each goes on or
+/// begins anew; null if it is divided by anything but a number.  Remainders of less than `least` steps, and what is made
+/// of parts of those, are left out.
+std::optional<std::vector<int64_t>> quotient_steps(ScalarArena& arena,
+                                                   std::span<const Scalar> expressions,
+                                                   Scalar variable, int64_t least);
+
 /// Whether the expression reads no variables but these.
 bool reads_only(const ScalarArena& arena, Scalar x, std::span<const Scalar> variables);
 

@@ -10,6 +10,7 @@
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/replicated_scalars.hpp"
 #include "compiler/fusion/levels.hpp"
+#include "compiler/ops/cpu_depthwise.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
@@ -618,7 +619,10 @@ class Lowerer {
                 return matmul_kernel(graph, group, inlined, options_);
             case GroupKind::kCustom:
                 if (is_cpu(options_.caps))
-                    return cpu_custom_kernel(graph, group, inlined, options_);
+                    return is_cpu_depthwise(graph, node_of(graph, group, OpClass::kKernel),
+                                            options_.caps)
+                               ? cpu_depthwise_kernel(graph, group, inlined, options_)
+                               : cpu_custom_kernel(graph, group, inlined, options_);
                 if (writes_distinct_rows(graph, group))
                     return rows_kernel(graph, group, inlined, options_);
                 return custom_kernel(graph, group, inlined, options_);
@@ -633,7 +637,8 @@ class Lowerer {
                                     op.op_class == OpClass::kMatmul ||
                                     op.op_class == OpClass::kKernel;
             if (!has_kernel) return unsupported(std::string(op.name) + " has no kernel");
-            if (is_cpu(options_.caps) && op.op_class == OpClass::kKernel && !has_cpu_kernel(op))
+            if (is_cpu(options_.caps) && op.op_class == OpClass::kKernel && !has_cpu_kernel(op) &&
+                !is_cpu_depthwise(graph, graph.nodes[n], options_.caps))
                 return unsupported(std::string(op.name) + " has no kernel in C");
             if (op.writes_in_place && !writes_in_place(graph, graph.nodes[n]))
                 return internal_error(std::string(op.name) + " cannot write in place here");

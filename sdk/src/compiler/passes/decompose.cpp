@@ -3,6 +3,7 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
+#include "compiler/ops/cpu_depthwise.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/passes/pass.hpp"
 #include "core/device_model.hpp"
@@ -21,8 +22,9 @@ bool must_decompose(const Graph& graph, const Node& node, const PassOptions& opt
     if (node.op->op_class == OpClass::kMatmul) return is_cpu(options.caps);
     if (node.op->op_class != OpClass::kKernel) return false;
     if (node.op->writes_in_place && !writes_in_place(graph, node)) return true;
-    // Of custom kernels with a decomposition CPUs have those alone that write in place.
-    if (is_cpu(options.caps)) return !node.op->writes_in_place;
+    // Of custom kernels with a decomposition CPUs have those that write in place, and depthwise convolutions.
+    if (is_cpu(options.caps))
+        return !node.op->writes_in_place && !is_cpu_depthwise(graph, node, options.caps);
     return !custom_kernel_of(graph, node, options.caps, options.rows_capacity);
 }
 

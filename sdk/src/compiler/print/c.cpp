@@ -155,6 +155,7 @@ class CPrinter final : CLikePrinter {
           name_(name),
           is_spread_(body.locals.size()),
           is_place_(body.locals.size()),
+          is_of_data_(body.locals.size()),
           is_spread_buffer_(body.buffers.size()) {
         for (const BodyFunction& f : body.functions) meets_.push_back(has_barrier(f.statements));
         for (const BodyFunction& f : body.functions) find_places(f.statements);
@@ -178,6 +179,7 @@ class CPrinter final : CLikePrinter {
         for (const Statement& s : statements) {
             if (s.kind == StatementKind::kLet || s.kind == StatementKind::kFor)
                 is_place_[s.local] = is_place(s.a) && (s.c == 0 || is_place(s.c));
+            if (s.kind == StatementKind::kLet) is_of_data_[s.local] = is_of_data(s.a);
             find_places(s.body);
             find_places(s.otherwise);
         }
@@ -210,6 +212,15 @@ class CPrinter final : CLikePrinter {
             default:
                 return false;
         }
+    }
+    /// Whether what is in memory decides the value, as far as that is known.
+    bool is_of_data(uint32_t id) const {
+        const ExprNode& n = node(id);
+        if (n.kind == ExprKind::kLoad || n.kind == ExprKind::kElement) return true;
+        if (n.kind == ExprKind::kLocal) return is_of_data_[n.bits];
+        return !has_arguments(n.kind) && std::ranges::any_of(n.in, [this](uint32_t operand) {
+            return operand != 0 && is_of_data(operand);
+        });
     }
     /// The operand in 32 bits, whether it is a place or not.
     std::string narrow(uint32_t id) {
@@ -673,6 +684,10 @@ class CPrinter final : CLikePrinter {
 
     std::string operation(const ExprNode& n) override {
         if (n.kind == ExprKind::kFittingConversion) return cast(n.type, narrow(n.in[0]));
+        // A branch on places is rarely guessed wrong, and leaves out a load.
+        if (n.op == ScalarOp::kSelect && n.type == ScalarType::kF32 && is_of_data(n.in[0]))
+            return "hearth_select(" + expression(n.in[0]) + ", " + expression(n.in[1]) + ", " +
+                   expression(n.in[2]) + ")";
         if (n.op == ScalarOp::kSelect)
             return operand(n.in[0]) + " ? " + operand(n.in[1]) + " : " + operand(n.in[2]);
         const ScalarType type = node(n.in[0]).type;
@@ -689,6 +704,7 @@ class CPrinter final : CLikePrinter {
     std::vector<bool> meets_;                       ///< per function: has barriers
     std::vector<bool> is_spread_;                   ///< per local: an array of all invocations
     std::vector<bool> is_place_;                    ///< per local: of elements
+    std::vector<bool> is_of_data_;                  ///< per local: see is_of_data()
     std::vector<bool> is_spread_buffer_;
     bool has_own_operands_ = false;  ///< pointers to them are locals
     bool ends_early_ = false;        ///< all invocations of a function leave it before its end

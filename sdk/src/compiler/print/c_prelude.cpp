@@ -31,6 +31,11 @@ HEARTH_FUNCTION uint32_t hearth_bits_of_f32(float value) {
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
+/* Both are known: without a branch, which of data is often guessed wrong, and keeps compilers from making vectors. */
+HEARTH_FUNCTION float hearth_select(bool is_first, float first, float second) {
+    const uint32_t mask = 0u - (uint32_t)is_first;
+    return hearth_f32_of_bits((hearth_bits_of_f32(first) & mask) | (hearth_bits_of_f32(second) & ~mask));
+}
 
 /* NaN stays NaN. */
 HEARTH_FUNCTION float hearth_min(float a, float b) { return a != a || a < b ? a : b; }
@@ -66,6 +71,22 @@ HEARTH_FUNCTION float hearth_tanh(float x) {
                               1.33314422036e-1f) * z - 3.33332819422e-1f) * z * size + size;
     const float beyond = 1.0f - 2.0f / (hearth_exp(size + size) + 1.0f);
     const uint32_t is_near = 0u - (uint32_t)(size < 0.625f);
+    const uint32_t bits = (hearth_bits_of_f32(near_zero) & is_near) | (hearth_bits_of_f32(beyond) & ~is_near);
+    return hearth_f32_of_bits(bits | sign);
+}
+/* Near zero x + x P(x^2), beyond that 1 - exp(x Q(x)): both fitted to the least relative error. */
+HEARTH_FUNCTION float hearth_erf(float x) {
+    const uint32_t sign = hearth_bits_of_f32(x) & 0x80000000u;
+    const float size = hearth_f32_of_bits(hearth_bits_of_f32(x) ^ sign), z = size * size;
+    const float near_zero = (((((-5.99083665e-4f * z + 4.99317655e-3f) * z - 2.67666131e-2f) * z + 1.12818159e-1f) * z -
+                              3.76124948e-1f) * z + 1.28379151e-1f) * size + size;
+    const uint32_t is_one = 0u - (uint32_t)(size > 4.0f);
+    const float far = hearth_f32_of_bits((hearth_bits_of_f32(size) & ~is_one) | (is_one & 0x40800000u));
+    const float power = (((((((-4.79538539e-6f * far + 4.39095274e-5f) * far + 5.7767058e-5f) * far -
+                             2.95186439e-3f) * far + 2.27078907e-2f) * far - 1.05293475e-1f) * far -
+                          6.35610044e-1f) * far - 1.12855494f) * far;
+    const float beyond = 1.0f - hearth_exp(power);
+    const uint32_t is_near = 0u - (uint32_t)(size < 0.921875f);
     const uint32_t bits = (hearth_bits_of_f32(near_zero) & is_near) | (hearth_bits_of_f32(beyond) & ~is_near);
     return hearth_f32_of_bits(bits | sign);
 }

@@ -33,7 +33,7 @@ constexpr FunctionNames kFunctions[] = {
     {ScalarOp::kAsinh, "hearth_asinh", "asinh", "asinhf"},
     {ScalarOp::kAcosh, "hearth_acosh", "acosh", "acoshf"},
     {ScalarOp::kAtanh, "hearth_atanh", "atanh", "atanhf"},
-    {ScalarOp::kErf, "hearth_erf", "hearth_erf", "erff"},
+    {ScalarOp::kErf, "hearth_erf", "hearth_erf", "hearth_erf"},
     {ScalarOp::kAtan2, "hearth_atan2", "atan2", "atan2f"},
     {ScalarOp::kRoundBF16, "hearth_round_bf16", "", "hearth_round_bf16"},
 };
