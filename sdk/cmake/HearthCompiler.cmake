@@ -27,6 +27,9 @@ foreach(folder IN LISTS folders)
     list(APPEND compiler_objects $<TARGET_OBJECTS:${target}>)
 endforeach()
 
+# They link glslang and protobuf for the sake of their headers; who links the libraries is below.
+target_link_libraries(hearth_compiler_codegen PRIVATE glslang::SPIRV)
+
 set(op_table ${CMAKE_CURRENT_BINARY_DIR}/generated/op_table.gen.cpp)
 hearth_op_table(${op_table})
 target_sources(hearth_compiler_ops PRIVATE ${op_table})
@@ -47,6 +50,7 @@ if(HEARTH_IMPORT)
     find_library(HEARTH_ONNX_PROTO onnx_proto REQUIRED)
     hearth_folder(import/onnx)
     hearth_out_of_memory(hearth_import_onnx)
+    target_link_libraries(hearth_import_onnx PRIVATE protobuf::libprotobuf)
     target_compile_definitions(hearth_import_onnx PRIVATE ONNX_ML=1 ONNX_NAMESPACE=onnx)
     add_library(hearth_import STATIC $<TARGET_OBJECTS:hearth_import_onnx>)
     add_library(hearth::import ALIAS hearth_import)

@@ -10,16 +10,19 @@
 
 #include <hearth/brain.hpp>
 #include <hearth/brain_file.hpp>
+#include <hearth/core/os_file.hpp>
 #include <hearth/io.hpp>
 #include <hearth/weights.hpp>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
+#include <chrono>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 namespace hearth {
 namespace {
@@ -46,7 +49,7 @@ class Tool : public ::testing::Test {
     void SetUp() override {
         const ::testing::TestInfo& info = *::testing::UnitTest::GetInstance()->current_test_info();
         root_ = fs::temp_directory_path() /
-                ("hearth_tool_" + std::to_string(getpid()) + "_" + info.name());
+                ("hearth_tool_" + std::to_string(os::process_number()) + "_" + info.name());
         fs::create_directories(root_);
         ASSERT_TRUE(
             write_file_atomically(path("model.onnx"), testing::small_policy().bytes()).ok());
@@ -497,9 +500,11 @@ TEST_F(Tool, CookSaysWhatIsWrong) {
         << unknown.text;
     const Ran place = run("cook '" + path("model.onnx") + "' -o /nonexistent/x --no-measure");
     EXPECT_EQ(place.exit_code, 1);
-    EXPECT_TRUE(place.says(
-        "the package: cannot create a file beside '/nonexistent/x': No such file or directory"))
+    EXPECT_TRUE(place.says("the package: cannot create a file beside '/nonexistent/x': "))
         << place.text;
+#if !defined(_WIN32)
+    EXPECT_TRUE(place.says("No such file or directory")) << place.text;
+#endif
     EXPECT_GE(run("cook").exit_code, 100) << "wrong usage has codes of its own";
 }
 
@@ -713,11 +718,19 @@ TEST(Npy, KeepsEveryTypeAndShape) {
 }
 
 TEST(Isolate, ACrashAndAHangFailTheirCasesAlone) {
+#if defined(_WIN32)
+    // Each child is this program again, which is to come to this very test.
+    (void)_putenv_s("GTEST_FILTER", "Isolate.ACrashAndAHangFailTheirCasesAlone");
+#endif
     const auto start = [] {
         return [](size_t i) -> std::vector<tool::DeviceOutcome> {
+#if defined(_WIN32)
+            if (i == 1) RaiseException(EXCEPTION_ACCESS_VIOLATION, 0, 0, nullptr);
+#else
             if (i == 1) raise(SIGSEGV);
+#endif
             if (i == 3) _exit(7);
-            if (i == 4) sleep(60);
+            if (i == 4) std::this_thread::sleep_for(std::chrono::seconds(60));
             return {{"cpu", {tool::Outcome::Kind::kPassed, std::to_string(i)}}};
         };
     };

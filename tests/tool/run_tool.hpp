@@ -5,8 +5,13 @@
 
 #pragma once
 
-#include <sys/wait.h>
+#include <programs/command_line.hpp>
 
+#if !defined(_WIN32)
+#include <sys/wait.h>
+#endif
+
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -14,7 +19,8 @@
 namespace hearth::testing {
 
 inline std::filesystem::path program() {
-    return std::filesystem::read_symlink("/proc/self/exe").parent_path() / "hearth";
+    const std::filesystem::path self = programs::this_program();
+    return self.parent_path() / ("hearth" + self.extension().string());
 }
 
 struct Ran {
@@ -25,20 +31,33 @@ struct Ran {
 };
 
 /// Runs `hearth ARGUMENTS`, with what it prints to both streams.
-/// environment   goes before the command: variables, or a program that starts it.
+/// environment   goes before the command: variables, or a program that starts it.  Not on Windows.
 /// redirections  go behind it.
 inline Ran run(const std::string& arguments, const std::string& environment = "",
                const std::string& redirections = " 2>&1") {
     Ran ran;
-    const std::string command =
-        environment + " '" + program().string() + "' " + arguments + redirections;
+    std::string command = environment + " '" + program().string() + "' " + arguments + redirections;
+#if defined(_WIN32)
+    // Its shell has other quotes and takes the outermost off, and calls /dev/null by another name.
+    if (!environment.empty()) return ran;
+    std::ranges::replace(command, '\'', '"');
+    const std::string null = "/dev/null";
+    if (const size_t at = command.find(null); at != command.npos)
+        command.replace(at, null.size(), "nul");
+    FILE* pipe = _popen(('"' + command + '"').c_str(), "rb");
+#else
     FILE* pipe = popen(command.c_str(), "r");
+#endif
     if (pipe == nullptr) return ran;
     char buffer[4096];
     while (const size_t n = fread(buffer, 1, sizeof buffer, pipe)) ran.text.append(buffer, n);
+#if defined(_WIN32)
+    ran.exit_code = _pclose(pipe);
+#else
     const int status = pclose(pipe);
     // A signal is no exit: -1 fails every expectation.
     if (WIFEXITED(status)) ran.exit_code = WEXITSTATUS(status);
+#endif
     return ran;
 }
 

@@ -8,6 +8,8 @@
 #include "support/cases.hpp"
 #include "support/onnx_builder.hpp"
 
+#include <hearth/core/os_file.hpp>
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -35,7 +37,7 @@ class VerifyTool : public ::testing::Test {
     void SetUp() override {
         const ::testing::TestInfo& info = *::testing::UnitTest::GetInstance()->current_test_info();
         root_ = fs::temp_directory_path() /
-                ("hearth_verify_" + std::to_string(getpid()) + "_" + info.name());
+                ("hearth_verify_" + std::to_string(os::process_number()) + "_" + info.name());
         fs::create_directories(root_);
     }
     void TearDown() override { fs::remove_all(root_); }
@@ -240,6 +242,9 @@ TEST_F(VerifyTool, DevicesAndThePlannedProgramGiveTheSame) {
 }
 
 TEST_F(VerifyTool, NoDeviceIsAFailureNotASkip) {
+#if defined(_WIN32)
+    GTEST_SKIP() << "the loader there does not take its drivers from these variables";
+#endif
     add_unary("relu", "Relu", {-1, 0, 2, 3}, {0, 0, 2, 3});
     for (const char* device : {"gpu", "both"}) {
         const Ran ran = run(std::string("verify --device ") + device + " '" + root_.string() + "'",

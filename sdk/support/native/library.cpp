@@ -3,11 +3,13 @@
 
 #include "native/library.hpp"
 
+#include "core/path.hpp"
+
 #include <hearth/core/hash.hpp>
+#include <hearth/core/os_file.hpp>
 #include <hearth/file.hpp>
 
 #include <standalone/cache_folder.hpp>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <system_error>
@@ -37,11 +39,34 @@ std::string machine_flags(Cpu cpu) {
 Result<std::filesystem::path> folder_of(const BuildOptions& options) {
     if (options.cache_folder.empty()) return standalone::cache_folder("native");
     std::error_code error;
-    std::filesystem::create_directories(options.cache_folder, error);
+    std::filesystem::create_directories(path_of(options.cache_folder), error);
     if (error)
         return not_found("cannot make the folder " + options.cache_folder + ": " + error.message());
-    return std::filesystem::path(options.cache_folder);
+    return path_of(options.cache_folder);
 }
+
+std::string hex_digits(uint64_t number) {
+    std::string digits;
+    for (int shift = 60; shift >= 0; shift -= 4)
+        digits += "0123456789abcdef"[number >> static_cast<unsigned>(shift) & 15];
+    return digits;
+}
+
+#if defined(_WIN32)
+
+// No name of a file there has a quote.
+std::string in_quotes(const std::string& path) {
+    return '"' + path + '"';
+}
+
+// The shell takes the outermost quotes off.
+bool run(const std::string& command) {
+    return _wsystem(path_of(in_quotes(command)).c_str()) == 0;
+}
+
+constexpr char kCompiler[] = "gcc", kSuffix[] = ".dll", kForLibraries[] = " -shared";
+
+#else
 
 std::string in_quotes(const std::string& path) {
     std::string text = "'";
@@ -49,28 +74,35 @@ std::string in_quotes(const std::string& path) {
     return text + "'";
 }
 
+bool run(const std::string& command) {
+    return std::system(command.c_str()) == 0;
+}
+
+constexpr char kCompiler[] = "cc", kSuffix[] = ".so", kForLibraries[] = " -shared -fPIC";
+
+#endif
+
 }  // namespace
 
 Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files, Cpu cpu,
                                             const BuildOptions& options) {
     std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
-    if (compiler.empty()) compiler = "cc";
+    if (compiler.empty()) compiler = kCompiler;
     const std::string flags = "-std=c11 " + options.flags + machine_flags(cpu) +
-                              " -fwrapv -fno-strict-aliasing -ffp-contract=off -shared -fPIC";
+                              " -fwrapv -fno-strict-aliasing -ffp-contract=off" + kForLibraries;
     Hash hash;
     hash.text(compiler).text(flags);
     for (const SourceFile& file : files) hash.text(file.name).text(file.text);
-    std::string digits;
-    for (int shift = 60; shift >= 0; shift -= 4)
-        digits += "0123456789abcdef"[hash.value() >> static_cast<unsigned>(shift) & 15];
+    const std::string digits = hex_digits(hash.value());
     HEARTH_ASSIGN(const std::filesystem::path folder, folder_of(options));
-    const std::filesystem::path library = folder / (digits + ".so");
+    const std::filesystem::path library = folder / (digits + kSuffix);
     if (std::filesystem::exists(library)) return library;
     // Another process may build the same: each in a folder of its own, the result is moved in one step.
-    std::string own = (folder / (digits + "_XXXXXX")).string();
-    if (mkdtemp(own.data()) == nullptr)
+    const std::filesystem::path work = folder / (digits + "_" + hex_digits(os::unlikely_number()));
+    std::error_code error;
+    if (!std::filesystem::create_directory(work, error))
         return not_found("cannot make a folder in " + folder.string());
-    const std::filesystem::path work = own, made = work / "library.so";
+    const std::filesystem::path made = work / ("library" + std::string(kSuffix));
     const auto clean = [&] {
         std::error_code ignored;
         std::filesystem::remove_all(work, ignored);
@@ -83,8 +115,7 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
         }
     const std::string command = compiler + " " + flags + " -o " + in_quotes(made.string()) + " " +
                                 in_quotes((work / files.front().name).string()) + " -lm";
-    if (std::system(command.c_str()) != 0) return internal_error("failed: " + command);
-    std::error_code error;
+    if (!run(command)) return internal_error("failed: " + command);
     std::filesystem::rename(made, library, error);
     clean();
     if (error) return internal_error("cannot keep " + library.string() + ": " + error.message());

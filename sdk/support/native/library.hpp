@@ -15,9 +15,9 @@
 namespace hearth::native {
 
 struct BuildOptions {
-    std::string compiler;  ///< empty: the environment's CC, or else cc
+    std::string compiler;  ///< empty: the environment's CC, or else cc (Windows: gcc)
     std::string flags = "-O3";
-    /// Where libraries are kept; empty: $XDG_CACHE_HOME/hearth/native or ~/.cache/hearth/native.
+    /// Where libraries are kept; empty: standalone::cache_folder("native").
     std::string cache_folder;
 };
 

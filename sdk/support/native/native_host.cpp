@@ -5,8 +5,6 @@
 
 #include "compiler/print/native_kernels.hpp"
 
-#include <dlfcn.h>
-
 #include <cstdio>
 
 namespace hearth::native {
@@ -20,10 +18,6 @@ Host& host_of(void* user_data) {
 }
 
 }  // namespace
-
-Host::~Host() {
-    for (void* library : libraries_) dlclose(library);
-}
 
 hearth_native_info Host::info() {
     hearth_native_info info = hearth_native_info_default();
@@ -58,10 +52,9 @@ Result<const hearth_native_kernels*> Host::build(Cpu cpu,
     HEARTH_ASSIGN(const std::filesystem::path path,
                   build_library({{"kernels.c", print_native_table(functions, cpu, kTable)}}, cpu,
                                 options_.build));
-    void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) return internal_error(dlerror());
-    libraries_.push_back(library);
-    const auto* const table = static_cast<const hearth_native_kernels*>(dlsym(library, kTable));
+    HEARTH_ASSIGN(SharedLibrary library, SharedLibrary::open(path));
+    const auto* const table = static_cast<const hearth_native_kernels*>(library.find(kTable));
+    libraries_.push_back(std::move(library));
     if (table == nullptr) return internal_error(path.string() + " has no " + kTable);
     return table;
 }

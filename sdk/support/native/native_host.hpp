@@ -7,6 +7,7 @@
 #pragma once
 
 #include "native/library.hpp"
+#include "native/shared_library.hpp"
 #include "native/thread_team.hpp"
 
 #include <hearth/hearth.h>
@@ -26,7 +27,6 @@ class Host {
   public:
     explicit Host(HostOptions options = {})
         : options_(std::move(options)), team_(options_.threads) {}
-    ~Host();
     Host(const Host&) = delete;
     Host& operator=(const Host&) = delete;
 
@@ -41,7 +41,7 @@ class Host {
 
     HostOptions options_;
     ThreadTeam team_;
-    std::vector<void*> libraries_;
+    std::vector<SharedLibrary> libraries_;
     std::string error_;
 };
 

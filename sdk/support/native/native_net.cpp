@@ -5,8 +5,6 @@
 
 #include <hearth/hearth.h>
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <cstring>
 #include <thread>
@@ -33,17 +31,13 @@ Cpu this_cpu() {
 
 std::unique_ptr<std::byte[], NativeNet::Aligned> NativeNet::allocate(size_t bytes) {
     const size_t size = (bytes / kAlignment + 1) * kAlignment;
-    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(kAlignment, size));
+    auto* const memory = static_cast<std::byte*>(allocate_aligned(size, kAlignment));
     if (memory != nullptr) std::memset(memory, 0xff, size);
     return std::unique_ptr<std::byte[], Aligned>(memory);
 }
 
-NativeNet::~NativeNet() {
-    if (library_ != nullptr) dlclose(library_);
-}
-
 void* NativeNet::find_symbol(const std::string& name) const {
-    return dlsym(library_, (name_ + "_" + name).c_str());
+    return library_.find(name_ + "_" + name);
 }
 
 Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, CookCOptions cook,
@@ -55,8 +49,7 @@ Result<std::unique_ptr<NativeNet>> NativeNet::build(std::vector<Graph> graphs, C
                   build_library({{cook.name + ".c", net->cooked_.source},
                                  {cook.name + ".h", net->cooked_.header}},
                                 cook.cpu, options));
-    net->library_ = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (net->library_ == nullptr) return internal_error(dlerror());
+    HEARTH_ASSIGN(net->library_, SharedLibrary::open(library));
     net->weights_ = allocate(net->cooked_.weights_bytes);
     net->arena_ = allocate(net->cooked_.arena_bytes);
     if (net->weights_ == nullptr || net->arena_ == nullptr)

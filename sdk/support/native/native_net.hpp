@@ -8,14 +8,15 @@
 
 #include "compiler/driver/cook_c.hpp"
 #include "compiler/ir/graph.hpp"
+#include "core/portable.hpp"
 #include "native/library.hpp"
+#include "native/shared_library.hpp"
 #include "program/program.hpp"
 
 #include <hearth/host_tensor.hpp>
 #include <hearth/status.hpp>
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
 #include <span>
 #include <string>
@@ -35,7 +36,6 @@ class NativeNet {
     /// be made.
     static Result<std::unique_ptr<NativeNet>> build(std::vector<Graph> graphs, CookCOptions cook,
                                                     const BuildOptions& options = {});
-    ~NativeNet();
     NativeNet(const NativeNet&) = delete;
     NativeNet& operator=(const NativeNet&) = delete;
 
@@ -84,14 +84,14 @@ class NativeNet {
     void* find_symbol(const std::string& name) const;
 
     struct Aligned {
-        void operator()(std::byte* bytes) const { std::free(bytes); }
+        void operator()(std::byte* bytes) const { free_aligned(bytes); }
     };
     static std::unique_ptr<std::byte[], Aligned> allocate(size_t bytes);
 
     std::string name_;
     Program program_;
     CookedC cooked_;
-    void* library_ = nullptr;
+    SharedLibrary library_;
     std::unique_ptr<std::byte[], Aligned> weights_, arena_;
     Memory memory_{};
 };

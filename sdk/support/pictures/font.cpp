@@ -5,16 +5,22 @@
 
 #if defined(HEARTH_FONT_REGULAR) && defined(HEARTH_FONT_BOLD)
 
+// Windows' objects have constants elsewhere, and their assembler no stack of sections.
+#if defined(_WIN32)
+#define HEARTH_ENTER_CONSTANTS ".section .rdata,\"dr\"\n"
+#define HEARTH_LEAVE_CONSTANTS ".text\n"
+#else
+#define HEARTH_ENTER_CONSTANTS ".pushsection .rodata\n"
+#define HEARTH_LEAVE_CONSTANTS ".popsection\n"
+#endif
+
 // The assembler reads the files: no generated source of several megabytes.
 #define HEARTH_EMBED(symbol, path)                                                         \
-    __asm__(                                                                               \
-        ".pushsection .rodata\n"                                                           \
-        ".balign 16\n" #symbol                                                             \
-        "_begin:\n"                                                                        \
-        ".incbin \"" path "\"\n" #symbol                                                   \
-        "_end:\n"                                                                          \
-        ".byte 0\n"                                                                        \
-        ".popsection\n");                                                                  \
+    __asm__(HEARTH_ENTER_CONSTANTS ".balign 16\n" #symbol                                  \
+                                   "_begin:\n"                                             \
+                                   ".incbin \"" path "\"\n" #symbol                        \
+                                   "_end:\n"                                               \
+                                   ".byte 0\n" HEARTH_LEAVE_CONSTANTS);                    \
     extern "C" __attribute__((visibility("hidden"))) const unsigned char symbol##_begin[]; \
     extern "C" __attribute__((visibility("hidden"))) const unsigned char symbol##_end[]
 

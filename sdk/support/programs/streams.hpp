@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Standard output that is closed, full or gone is a failure that programs tell of.
+// Standard output that is closed, full or gone is a failure that programs tell of.  It is bytes, UTF-8 where it is
+// text, on Windows, too: no line's end is changed.
 
 #pragma once
 
@@ -9,7 +10,17 @@
 #include <exception>
 #include <new>
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+#if !defined(WIN32_LEAN_AND_MEAN)
+#define WIN32_LEAN_AND_MEAN
+#endif
+#if !defined(NOMINMAX)
+#define NOMINMAX
+#endif
+#include <fcntl.h>
+#include <io.h>
+#include <windows.h>
+#else
 #include <fcntl.h>
 #include <unistd.h>
 #endif
@@ -19,13 +30,26 @@ namespace hearth::programs {
 /// Call first in main(): puts something in the place of standard streams that are closed, or else the
 /// first file that is opened would be taken for one, and what is printed would end up in it.
 inline void open_standard_streams() {
-#if !defined(_WIN32)
+#if defined(_WIN32)
+    (void)_setmode(1, _O_BINARY);
+    (void)_setmode(2, _O_BINARY);
+    SetConsoleOutputCP(CP_UTF8);
+#else
     for (int stream = 0; stream <= 2; ++stream) {
         if (fcntl(stream, F_GETFD) != -1) continue;
         // The wrong way around, so that reading and writing go on to fail.
         const int opened = open("/dev/null", stream == 0 ? O_WRONLY : O_RDONLY);
         if (opened != stream && opened >= 0) close(opened);
     }
+#endif
+}
+
+/// Whether a standard stream, 0 to 2, is a terminal.
+inline bool is_terminal(int stream) {
+#if defined(_WIN32)
+    return _isatty(stream) != 0;
+#else
+    return isatty(stream) != 0;
 #endif
 }
 

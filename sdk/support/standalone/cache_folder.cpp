@@ -4,25 +4,38 @@
 #include "cache_folder.hpp"
 
 #include <cstdlib>
-#include <string>
 #include <system_error>
 
 namespace hearth::standalone {
 
 namespace {
 
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
+std::filesystem::path environment(const char* name) {
+#if defined(_WIN32)
+    const wchar_t* const value = _wgetenv(std::filesystem::path(name).c_str());
+#else
+    const char* const value = std::getenv(name);
+#endif
+    return value == nullptr ? std::filesystem::path() : std::filesystem::path(value);
+}
+
+/// Where this person's programs keep what they can make anew; empty if the system does not say.
+std::filesystem::path base_folder() {
+    if (const std::filesystem::path cache = environment("XDG_CACHE_HOME"); !cache.empty())
+        return cache;
+#if defined(_WIN32)
+    return environment("LOCALAPPDATA");
+#else
+    const std::filesystem::path home = environment("HOME");
+    return home.empty() ? home : home / ".cache";
+#endif
 }
 
 }  // namespace
 
 Result<std::filesystem::path> cache_folder(const char* name) {
-    const std::string cache = environment("XDG_CACHE_HOME"), home = environment("HOME");
-    const std::filesystem::path base = !cache.empty()  ? std::filesystem::path(cache)
-                                       : !home.empty() ? std::filesystem::path(home) / ".cache"
-                                                       : std::filesystem::temp_directory_path();
+    std::filesystem::path base = base_folder();
+    if (base.empty()) base = std::filesystem::temp_directory_path();
     const std::filesystem::path folder = base / "hearth" / name;
     std::error_code error;
     std::filesystem::create_directories(folder, error);

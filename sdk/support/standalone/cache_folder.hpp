@@ -11,8 +11,8 @@
 
 namespace hearth::standalone {
 
-/// $XDG_CACHE_HOME/hearth/NAME or ~/.cache/hearth/NAME, which is made if it is missing; without a home a
-/// folder for temporary files.
+/// $XDG_CACHE_HOME/hearth/NAME or ~/.cache/hearth/NAME (Windows: %LOCALAPPDATA%\hearth\NAME), which is made if it
+/// is missing; without a home a folder for temporary files.
 /// Errors: kNotFound if it cannot be made.
 Result<std::filesystem::path> cache_folder(const char* name);
 

@@ -3,6 +3,8 @@
 
 #include "c_header.hpp"
 
+#include "core/path.hpp"
+
 #include <hearth/hearth.h>
 
 #include <fmt/format.h>
@@ -190,7 +192,7 @@ class HeaderWriter {
 }  // namespace
 
 std::string c_prefix(std::string_view path) {
-    const std::string stem = upper_identifier(std::filesystem::path(path).stem().string());
+    const std::string stem = upper_identifier(path_of(path).stem().string());
     return (is_digit(stem[0]) ? "NET_" : "") + stem + "_";
 }
 

@@ -36,6 +36,10 @@ Result<std::vector<std::byte>> read_file(const fs::path& path) {
     return read_whole_file(path.string());
 }
 
+Result<std::vector<std::byte>> read_file(const std::string& path) {
+    return read_whole_file(path);
+}
+
 std::vector<fs::path> find_cases(const fs::path& root) {
     std::vector<fs::path> found;
     collect(root, 0, found);

@@ -20,6 +20,7 @@ namespace hearth::tool {
 
 /// The whole file.  Errors: kNotFound, or kOutOfRange beyond 2 GiB.
 Result<std::vector<std::byte>> read_file(const std::filesystem::path& path);
+Result<std::vector<std::byte>> read_file(const std::string& path);
 
 /// All folders that hold a model.onnx: `root` itself, or those below it; sorted.
 std::vector<std::filesystem::path> find_cases(const std::filesystem::path& root);

@@ -3,6 +3,8 @@
 
 #include "chart.hpp"
 
+#include "core/path.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -151,7 +153,7 @@ Chart make_chart(std::span<const RunLogFile> files, const std::string& metric,
             if (event.at >= window.low && event.at <= window.high) chart.events.push_back(event);
         const Metric* found = log.find(metric);
         if (found == nullptr) continue;
-        Curve curve{.label = std::filesystem::path(files[i].path()).filename().string(),
+        Curve curve{.label = path_of(files[i].path()).filename().string(),
                     .color = i % kCurveColors.size(),
                     .points = thinned(smoothed(found->points, options.smoothing), window,
                                       std::max<size_t>(1, options.width))};

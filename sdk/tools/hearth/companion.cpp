@@ -7,12 +7,9 @@
 #include "tables.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <programs/command_line.hpp>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <system_error>
 #include <vector>
 
 namespace hearth::tool {
@@ -21,16 +18,12 @@ namespace {
 /// Returns only if it could not be started.
 Status become(const std::string& name, const std::vector<std::string>& arguments,
               const std::string& built_with) {
-    std::error_code error;
-    const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
-    const std::string program = (self.parent_path() / name).string();
-    std::vector<char*> words = {const_cast<char*>(program.c_str())};
-    for (const std::string& argument : arguments)
-        words.push_back(const_cast<char*>(argument.c_str()));
-    words.push_back(nullptr);
-    execv(program.c_str(), words.data());
-    return not_found(fmt::format("cannot start '{}': {} (it is built with the {})", program,
-                                 std::strerror(errno), built_with));
+    const std::filesystem::path self = programs::this_program();
+    std::filesystem::path program = self.parent_path() / name;
+    program.replace_extension(self.extension());
+    const std::string reason = programs::become(program, arguments);
+    return not_found(fmt::format("cannot start '{}': {} (it is built with the {})",
+                                 program.string(), reason, built_with));
 }
 
 }  // namespace

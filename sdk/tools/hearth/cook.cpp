@@ -11,6 +11,7 @@
 #include "compiler/driver/export_glsl.hpp"
 #include "compiler/driver/native_program.hpp"
 #include "compiler/passes/quantize_weights.hpp"
+#include "core/path.hpp"
 #include "describe_program.hpp"
 #include "measure.hpp"
 #include "model.hpp"
@@ -157,7 +158,7 @@ Status write_header(const CookCommand& command, const Cooked& cooked) {
         HEARTH_ASSIGN(Program program, load_program(profile.compiled.bytes));
         programs.push_back(std::move(program));
     }
-    const std::string package = std::filesystem::path(command.output).filename().string();
+    const std::string package = path_of(command.output).filename().string();
     HEARTH_ASSIGN(const std::string text,
                   c_header(command.header, package, cooked.graph_hash, programs));
     return write_file_atomically(command.header, text);
@@ -180,7 +181,7 @@ Status write_kernels(const CookCommand& command, const std::vector<Graph>& graph
         std::vector<Graph> own = graphs;
         HEARTH_TRY(quantize_weights(own, options.quantize).status());
         HEARTH_ASSIGN(const CompiledProgram compiled, compile_graphs(std::move(own), with_text));
-        const std::filesystem::path prefix = command.kernels;
+        const std::filesystem::path prefix = path_of(command.kernels);
         const std::string table = in_c(prefix.filename().string() + "_" + profile.name);
         HEARTH_ASSIGN(const std::string text, native_kernels_of(compiled.program, table));
         HEARTH_TRY(write_file_atomically((prefix.parent_path() / (table + ".c")).string(), text));
@@ -277,7 +278,7 @@ Status cook_to_c(const CookCommand& command) {
                                                           : "quantize " + command.quantize));
     CookCOptions options;
     options.name = command.function.empty() ? "net" : command.function;
-    const std::filesystem::path folder = command.output;
+    const std::filesystem::path folder = path_of(command.output);
     const std::string base = (folder / options.name).string();
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -350,7 +351,7 @@ Status cook_model(const CookCommand& command) {
     HEARTH_ASSIGN(options.profiles, make_profiles(command, machine));
     options.rows_capacity = command.max_rows;
     set_quantization(command.quantize, options.quantize);
-    const std::string file = std::filesystem::path(command.model.path).filename().string();
+    const std::string file = path_of(command.model.path).filename().string();
     options.notes =
         Json{{"cooked_from", file}, {"by", hearth_build_info()}, {"precision", command.precision}}
             .dump();

@@ -4,6 +4,7 @@
 #include "dump_file.hpp"
 
 #include "cases.hpp"
+#include "core/path.hpp"
 
 #include <fmt/format.h>
 
@@ -52,10 +53,10 @@ Result<Dump> read_dump_file(const std::string& path) {
 
 Result<std::vector<std::filesystem::path>> dump_files(const std::string& path) {
     std::error_code error;
-    if (!std::filesystem::is_directory(path, error))
-        return std::vector{std::filesystem::path(path)};
+    const std::filesystem::path folder = path_of(path);
+    if (!std::filesystem::is_directory(folder, error)) return std::vector{folder};
     std::vector<std::filesystem::path> files;
-    for (const auto& file : std::filesystem::directory_iterator(path, error))
+    for (const auto& file : std::filesystem::directory_iterator(folder, error))
         if (file.path().extension() == ".safetensors") files.push_back(file.path());
     if (error || files.empty())
         return not_found(

@@ -5,16 +5,23 @@
 
 #include "core/bytes.hpp"
 
+#include <hearth/core/os_file.hpp>
+
 #include <fmt/format.h>
+#if !defined(_WIN32)
 #include <poll.h>
 #include <sys/wait.h>
-#include <unistd.h>
+#endif
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <cwchar>
+#include <thread>
 
 namespace hearth::tool {
 
@@ -22,37 +29,191 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool write_all(int file, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t n = ::write(file, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        bytes = bytes.subspan(static_cast<size_t>(n));
-    }
-    return true;
-}
+/// Writes to the parent; false: it does not listen.
+using Write = std::function<bool(std::span<const std::byte>)>;
 
-/// Reads exactly as much as fits `bytes` before the deadline.  False: the other end is closed.
 enum class Read { kDone, kClosed, kTooLate };
-Read read_all(int file, std::span<std::byte> bytes, const Clock::time_point* deadline) {
-    while (!bytes.empty()) {
-        int wait_ms = -1;
-        if (deadline != nullptr) {
-            const auto left =
-                std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Clock::now());
-            if (left.count() <= 0) return Read::kTooLate;
-            wait_ms = static_cast<int>(std::min<int64_t>(left.count() + 1, 60'000));
-        }
-        pollfd poll_info{file, POLLIN, 0};
-        const int ready = ::poll(&poll_info, 1, wait_ms);
-        if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
-        const ssize_t n = ::read(file, bytes.data(), bytes.size());
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return Read::kClosed;
-        bytes = bytes.subspan(static_cast<size_t>(n));
+
+#if defined(_WIN32)
+
+/// A child process and the pipe on which it answers.  Windows has no fork(): the child is this program once more, with
+/// the same command line, which leads to the same call of run_isolated().  There the environment tells it that it is
+/// the child: "PIPE FIRST".
+class Child {
+  public:
+    static constexpr wchar_t kVariable[] = L"HEARTH_ISOLATED";
+
+    Child() = default;
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        if (pipe_ != nullptr) CloseHandle(pipe_);
+        if (process_ == nullptr) return;
+        WaitForSingleObject(process_, INFINITE);
+        CloseHandle(process_);
     }
-    return Read::kDone;
-}
+
+    /// In a child: does `work` and ends.
+    static void work_if_child(const std::function<void(size_t first, const Write&)>& work) {
+        wchar_t text[64];
+        const DWORD size = GetEnvironmentVariableW(kVariable, text, std::size(text));
+        if (size == 0 || size >= std::size(text)) return;
+        SetEnvironmentVariableW(kVariable, nullptr);
+        SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOGPFAULTERRORBOX);  // no window, no debugger
+        wchar_t* end = nullptr;
+        const HANDLE pipe = reinterpret_cast<HANDLE>(std::wcstoull(text, &end, 10));
+        const auto first = static_cast<size_t>(std::wcstoull(end, nullptr, 10));
+        work(first, [pipe](std::span<const std::byte> bytes) {
+            DWORD n = 0;
+            return WriteFile(pipe, bytes.data(), static_cast<DWORD>(bytes.size()), &n, nullptr) &&
+                   n == bytes.size();
+        });
+        std::fflush(stdout);
+        TerminateProcess(GetCurrentProcess(), 0);
+    }
+
+    bool start(size_t first, const std::function<void(size_t first, const Write&)>&) {
+        SECURITY_ATTRIBUTES inherited{sizeof inherited, nullptr, TRUE};
+        HANDLE pipe = nullptr;
+        if (!CreatePipe(&pipe_, &pipe, &inherited, 0)) return false;
+        SetHandleInformation(pipe_, HANDLE_FLAG_INHERIT, 0);
+        const std::wstring text =
+            std::to_wstring(reinterpret_cast<uintptr_t>(pipe)) + L' ' + std::to_wstring(first);
+        SetEnvironmentVariableW(kVariable, text.c_str());
+        STARTUPINFOW startup{};
+        startup.cb = sizeof startup;
+        PROCESS_INFORMATION process{};
+        std::wstring line = GetCommandLineW();
+        const bool has_started = CreateProcessW(nullptr, line.data(), nullptr, nullptr, TRUE, 0,
+                                                nullptr, nullptr, &startup, &process);
+        const DWORD error = GetLastError();
+        SetEnvironmentVariableW(kVariable, nullptr);
+        CloseHandle(pipe);
+        SetLastError(error);
+        if (!has_started) return false;
+        CloseHandle(process.hThread);
+        process_ = process.hProcess;
+        return true;
+    }
+
+    Read read_all(std::span<std::byte> bytes, const Clock::time_point* deadline) {
+        while (!bytes.empty()) {
+            DWORD ready = 0, n = 0;
+            if (!PeekNamedPipe(pipe_, nullptr, 0, nullptr, &ready, nullptr)) return Read::kClosed;
+            if (ready == 0) {
+                if (deadline != nullptr && Clock::now() >= *deadline) return Read::kTooLate;
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                continue;
+            }
+            const auto size = static_cast<DWORD>(std::min<size_t>(bytes.size(), ready));
+            if (!ReadFile(pipe_, bytes.data(), size, &n, nullptr)) return Read::kClosed;
+            bytes = bytes.subspan(n);
+        }
+        return Read::kDone;
+    }
+
+    void kill() { TerminateProcess(process_, 1); }
+
+    /// How one that gave no answer ended.
+    std::string ending() {
+        DWORD code = 0;
+        WaitForSingleObject(process_, INFINITE);
+        GetExitCodeProcess(process_, &code);
+        constexpr DWORD kFirstOfExceptions = 0xc0000000;
+        if (code >= kFirstOfExceptions)
+            return fmt::format("the process crashed: exception 0x{:x}", code);
+        return fmt::format("the process ended with exit code {}", code);
+    }
+
+  private:
+    HANDLE process_ = nullptr, pipe_ = nullptr;
+};
+
+#else
+
+/// A child process and the pipe on which it answers.
+class Child {
+  public:
+    Child() = default;
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        if (pipe_ >= 0) ::close(pipe_);
+        if (process_ > 0) wait();
+    }
+
+    static void work_if_child(const std::function<void(size_t first, const Write&)>&) {}
+
+    bool start(size_t first, const std::function<void(size_t first, const Write&)>& work) {
+        int ends[2];
+        if (::pipe(ends) != 0) return false;
+        pipe_ = ends[0];
+        process_ = ::fork();
+        if (process_ == 0) {
+            ::close(ends[0]);
+            work(first, [&](std::span<const std::byte> bytes) {
+                while (!bytes.empty()) {
+                    const ssize_t n = ::write(ends[1], bytes.data(), bytes.size());
+                    if (n < 0 && errno == EINTR) continue;
+                    if (n <= 0) return false;
+                    bytes = bytes.subspan(static_cast<size_t>(n));
+                }
+                return true;
+            });
+            std::fflush(stdout);
+            // Not exit(): what the parent registered for its end is the parent's.
+            _exit(0);
+        }
+        const int error = errno;
+        ::close(ends[1]);
+        errno = error;
+        return process_ > 0;
+    }
+
+    Read read_all(std::span<std::byte> bytes, const Clock::time_point* deadline) {
+        while (!bytes.empty()) {
+            int wait_ms = -1;
+            if (deadline != nullptr) {
+                const auto left =
+                    std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Clock::now());
+                if (left.count() <= 0) return Read::kTooLate;
+                wait_ms = static_cast<int>(std::min<int64_t>(left.count() + 1, 60'000));
+            }
+            pollfd poll_info{pipe_, POLLIN, 0};
+            const int ready = ::poll(&poll_info, 1, wait_ms);
+            if (ready == 0 || (ready < 0 && errno == EINTR)) continue;
+            const ssize_t n = ::read(pipe_, bytes.data(), bytes.size());
+            if (n < 0 && errno == EINTR) continue;
+            if (n <= 0) return Read::kClosed;
+            bytes = bytes.subspan(static_cast<size_t>(n));
+        }
+        return Read::kDone;
+    }
+
+    void kill() { ::kill(process_, SIGKILL); }
+
+    /// How one that gave no answer ended.
+    std::string ending() {
+        const int status = wait();
+        if (WIFSIGNALED(status))
+            return fmt::format("the process crashed: {}", strsignal(WTERMSIG(status)));
+        return fmt::format("the process ended with exit code {}", WEXITSTATUS(status));
+    }
+
+  private:
+    int wait() {
+        int status = 0;
+        while (::waitpid(process_, &status, 0) < 0 && errno == EINTR) {
+        }
+        process_ = -1;
+        return status;
+    }
+
+    pid_t process_ = -1;
+    int pipe_ = -1;
+};
+
+#endif
 
 std::vector<std::byte> encode(const std::vector<DeviceOutcome>& outcomes) {
     ByteWriter out;
@@ -75,49 +236,28 @@ std::vector<DeviceOutcome> decode(std::span<const std::byte> bytes) {
     return outcomes;
 }
 
-[[noreturn]] void run_child(int file, size_t first, size_t count,
-                            const std::function<RunCase()>& start) {
-    {
-        const RunCase run = start();
-        for (size_t i = first; i < count; ++i) {
-            const std::vector<std::byte> bytes = encode(run(i));
-            const auto size = static_cast<uint64_t>(bytes.size());
-            if (!write_all(file, std::as_bytes(std::span(&size, 1))) || !write_all(file, bytes))
-                break;
-        }
-    }
-    std::fflush(stdout);
-    // Not exit(): what the parent registered for its end is the parent's.
-    _exit(0);
-}
-
-/// How a child that gave no answer ended.
-std::string ending_of(int status) {
-    if (WIFSIGNALED(status))
-        return fmt::format("the process crashed: {}", strsignal(WTERMSIG(status)));
-    return fmt::format("the process ended with exit code {}", WEXITSTATUS(status));
-}
-
 }  // namespace
 
 void run_isolated(size_t count, const std::function<RunCase()>& start,
                   const std::function<void(size_t, std::vector<DeviceOutcome>)>& done,
                   const IsolateOptions& options) {
+    const auto work = [&](size_t first, const Write& write) {
+        const RunCase run = start();
+        for (size_t i = first; i < count; ++i) {
+            const std::vector<std::byte> bytes = encode(run(i));
+            const auto size = static_cast<uint64_t>(bytes.size());
+            if (!write(std::as_bytes(std::span(&size, 1))) || !write(bytes)) break;
+        }
+    };
+    Child::work_if_child(work);
     size_t next = 0;
     while (next < count) {
         std::fflush(nullptr);  // or the child would write what is buffered here once more
-        int ends[2];
-        pid_t child = -1;
-        if (::pipe(ends) == 0) child = ::fork();
-        if (child < 0) {
-            done(next++, {{"", failed("cannot start a process: " + std::string(strerror(errno)))}});
+        Child child;
+        if (!child.start(next, work)) {
+            done(next++, {{"", failed("cannot start a process: " + os::error_text())}});
             continue;
         }
-        if (child == 0) {
-            ::close(ends[0]);
-            run_child(ends[1], next, count, start);
-        }
-        ::close(ends[1]);
         bool is_running = true;
         while (is_running && next < count) {
             const auto deadline = Clock::now() + std::chrono::milliseconds(
@@ -125,29 +265,22 @@ void run_isolated(size_t count, const std::function<RunCase()>& start,
             const Clock::time_point* limit = options.timeout_s > 0 ? &deadline : nullptr;
             uint64_t size = 0;
             std::vector<std::byte> bytes;
-            Read read = read_all(ends[0], std::as_writable_bytes(std::span(&size, 1)), limit);
+            Read read = child.read_all(std::as_writable_bytes(std::span(&size, 1)), limit);
             if (read == Read::kDone) {
                 bytes.resize(static_cast<size_t>(size));
-                read = read_all(ends[0], bytes, limit);
+                read = child.read_all(bytes, limit);
             }
             if (read == Read::kDone) {
                 done(next++, decode(bytes));
                 continue;
             }
             is_running = false;
-            if (read == Read::kTooLate) ::kill(child, SIGKILL);
-            int status = 0;
-            while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-            }
-            child = -1;
+            if (read == Read::kTooLate) child.kill();
+            const std::string ending = child.ending();
             done(next++, {{"", failed(read == Read::kTooLate
                                           ? fmt::format("no answer after {} s", options.timeout_s)
-                                          : ending_of(status))}});
+                                          : ending)}});
         }
-        ::close(ends[0]);
-        if (child > 0)
-            while (::waitpid(child, nullptr, 0) < 0 && errno == EINTR) {
-            }
     }
 }
 

@@ -21,6 +21,7 @@ struct IsolateOptions {
 /// Runs cases 0..count-1 in order in a child process, which calls `start` once for what runs them
 /// (so that devices are opened there).  Where the child dies or takes too long, that case has failed,
 /// and a new child goes on with the next.  `done` is called here, once for each case, in order.
+/// Windows: a child is this program started with the same words, so what comes before this call is done there, too.
 void run_isolated(size_t count, const std::function<RunCase()>& start,
                   const std::function<void(size_t index, std::vector<DeviceOutcome>)>& done,
                   const IsolateOptions& options = {});

@@ -5,6 +5,7 @@
 
 #include "cases.hpp"
 #include "compiler/driver/graph_file.hpp"
+#include "core/path.hpp"
 #include "npy.hpp"
 
 #include <hearth/core/philox.hpp>
@@ -229,8 +230,7 @@ Result<ImportedModel> read_size(std::span<const std::byte> bytes, const ModelOpt
         HEARTH_ASSIGN(NamedTensor value, parse_value(text));
         import_options.input_values.push_back(std::move(value));
     }
-    import_options.external_data =
-        files_below(std::filesystem::path(options.path).parent_path().string());
+    import_options.external_data = files_below(path_of(options.path).parent_path().string());
     const std::vector<NamedShape> given = import_options.input_shapes;
     Result<ImportedModel> open = import_onnx(bytes, import_options);
     if (open.ok()) return open;

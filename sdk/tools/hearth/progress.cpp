@@ -4,7 +4,7 @@
 #include "progress.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
+#include <programs/streams.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -24,7 +24,7 @@ double now_s() {
 
 }  // namespace
 
-Progress::Progress(std::string_view what) : what_(what), is_terminal_(isatty(2) != 0) {}
+Progress::Progress(std::string_view what) : what_(what), is_terminal_(programs::is_terminal(2)) {}
 
 Progress::~Progress() {
     clear();

@@ -6,6 +6,7 @@
 #include "cases.hpp"
 #include "commands.hpp"
 #include "compare.hpp"
+#include "core/path.hpp"
 #include "dump_file.hpp"
 #include "model.hpp"
 #include "program/program.hpp"
@@ -279,7 +280,7 @@ void add_replay(CLI::App& app, int& exit_code) {
         "program in it "
         "is code that runs on the GPU: replay those of people you would run a program of.");
     command->callback([options, &exit_code] {
-        const Result<bool> agree = std::filesystem::is_directory(options->path)
+        const Result<bool> agree = std::filesystem::is_directory(path_of(options->path))
                                        ? replay_folder(*options)
                                        : replay_file(*options);
         if (!agree.ok()) print_error("replay", agree.status(), options->json);

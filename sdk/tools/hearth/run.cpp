@@ -4,6 +4,7 @@
 // hearth run: a model on given or random inputs.
 
 #include "commands.hpp"
+#include "core/path.hpp"
 #include "model.hpp"
 #include "npy.hpp"
 #include "tables.hpp"
@@ -73,7 +74,7 @@ std::string output_path(const RunOptions& options, const std::string& name) {
 Status check_outputs(const RunOptions& options, const Graph& graph) {
     if (options.output.empty()) return {};
     std::error_code error;
-    std::filesystem::create_directories(options.output, error);
+    std::filesystem::create_directories(path_of(options.output), error);
     if (error)
         return not_found("cannot make the folder '" + options.output + "': " + error.message());
     std::map<std::string, std::string> names;  // by path

@@ -6,16 +6,11 @@
 #include "chart.hpp"
 #include "tables.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <utility>
 
 namespace hearth::tool {
@@ -169,66 +164,55 @@ const Metric* RunLog::find(std::string_view name) const {
 
 // --- Files ----------------------------------------------------------------------------------------
 
-RunLogFile::RunLogFile(RunLogFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      log_(std::move(other.log_)),
-      file_(std::exchange(other.file_, -1)),
-      is_stale_(other.is_stale_),
-      read_bytes_(other.read_bytes_),
-      restarts_(other.restarts_) {}
+namespace {
 
-RunLogFile::~RunLogFile() {
-    close();
-}
+struct OpenLog {
+    os::File file;
+    os::FileInfo info;
+};
 
-void RunLogFile::close() {
-    if (file_ >= 0) ::close(file_);
-    file_ = -1;
-    read_bytes_ = 0;
-}
-
-Status RunLogFile::open() {
-    // A FIFO without a writer would be waited for.
-    file_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file_ < 0)
-        return not_found(fmt::format("cannot open '{}': {}", path_, std::strerror(errno)));
-    struct stat info {};
-    if (fstat(file_, &info) != 0 || !S_ISREG(info.st_mode)) {
-        close();
+Result<OpenLog> open_log(const std::string& path) {
+    OpenLog log;
+    if (!log.file.open_to_read(path))
+        return not_found(fmt::format("cannot open '{}': {}", path, os::error_text()));
+    if (!log.file.look(&log.info) || log.info.kind != os::FileKind::kFile)
         return invalid_argument(
-            fmt::format("'{}' is not a regular file, expected a run log", path_));
-    }
-    return {};
+            fmt::format("'{}' is not a regular file, expected a run log", path));
+    return log;
 }
+
+}  // namespace
 
 Result<bool> RunLogFile::poll() {
-    if (file_ >= 0) {
-        struct stat opened {
-        }, named{};
-        const bool is_same = fstat(file_, &opened) == 0 && stat(path_.c_str(), &named) == 0 &&
-                             opened.st_ino == named.st_ino && opened.st_dev == named.st_dev;
+    Result<OpenLog> named = open_log(path_);
+    if (file_) {
+        os::FileInfo opened;
+        const bool is_same = named.ok() && file_->look(&opened) &&
+                             opened.volume == named->info.volume &&
+                             opened.number == named->info.number;
         // Programs that write a log as a whole put a new file in its place each time.
-        if (!is_same || static_cast<uint64_t>(opened.st_size) < read_bytes_) {
-            restarts_ += static_cast<uint64_t>((is_same ? opened : named).st_size) < read_bytes_;
-            close();
+        if (!is_same || opened.bytes < read_bytes_) {
+            restarts_ += (named.ok() ? named->info.bytes : 0) < read_bytes_;
+            file_.reset();
+            read_bytes_ = 0;
             is_stale_ = true;
         }
     }
-    const bool begins_anew = file_ < 0;
+    const bool begins_anew = !file_;
     if (begins_anew) {
         // What was read so far stays to be looked at while there is no file.
-        HEARTH_TRY(open());
+        HEARTH_TRY(named.status());
+        file_ = std::move(named->file);
         if (std::exchange(is_stale_, false)) log_ = RunLog();
     }
     const uint64_t before = read_bytes_;
-    std::array<char, 1 << 16> bytes;
+    std::array<std::byte, 1 << 16> bytes;
     for (;;) {
-        const ssize_t size = ::read(file_, bytes.data(), bytes.size());
-        if (size < 0 && errno == EINTR) continue;
+        const int64_t size = file_->read(bytes);
         if (size < 0)
-            return not_found(fmt::format("cannot read '{}': {}", path_, std::strerror(errno)));
+            return not_found(fmt::format("cannot read '{}': {}", path_, os::error_text()));
         if (size == 0) break;
-        log_.read({bytes.data(), static_cast<size_t>(size)});
+        log_.read({reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(size)});
         read_bytes_ += static_cast<uint64_t>(size);
     }
     return begins_anew || read_bytes_ != before;

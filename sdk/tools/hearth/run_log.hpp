@@ -5,10 +5,12 @@
 
 #pragma once
 
+#include <hearth/core/os_file.hpp>
 #include <hearth/status.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,10 +89,6 @@ class RunLog {
 class RunLogFile {
   public:
     explicit RunLogFile(std::string path) : path_(std::move(path)) {}
-    ~RunLogFile();
-    RunLogFile(RunLogFile&& other) noexcept;
-    RunLogFile& operator=(RunLogFile&&) = delete;
-    RunLogFile(const RunLogFile&) = delete;
 
     /// Reads what has been written since; whether that changed anything.
     /// Errors: kNotFound while there is no such file; kInvalidArgument for folders, devices and FIFOs.
@@ -102,13 +100,10 @@ class RunLogFile {
     uint64_t restarts() const { return restarts_; }
 
   private:
-    Status open();
-    void close();
-
     std::string path_;
     RunLog log_;
-    int file_ = -1;          // kept open, so that its inode cannot become another file's
-    bool is_stale_ = false;  // what was read is not what the file holds
+    std::optional<os::File> file_;  // kept open, so that its number cannot become another file's
+    bool is_stale_ = false;         // what was read is not what the file holds
     uint64_t read_bytes_ = 0, restarts_ = 0;
 };
 

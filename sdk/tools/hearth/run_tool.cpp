@@ -8,6 +8,7 @@
 #include "runner.hpp"
 #include "tables.hpp"
 
+#include <programs/command_line.hpp>
 #include <programs/streams.hpp>
 
 #include <string_view>
@@ -36,6 +37,7 @@ int parse_and_run(int argc, char** argv) {
                                "switch HEARTH_WITH_LIBTORCH, by ./dev libtorch");
     CLI::App app("Hearth's command-line tool", "hearth");
     app.require_subcommand(1);
+    app.allow_windows_style_options(false);  // "/x" is a path on all systems
     int exit_code = 0;
     add_info(app, exit_code);
     add_inspect(app, exit_code);
@@ -59,7 +61,10 @@ int parse_and_run(int argc, char** argv) {
 }  // namespace
 
 int run_tool(int argc, char** argv) {
-    return programs::run_program("hearth", [&] { return parse_and_run(argc, argv); });
+    return programs::run_program("hearth", [&] {
+        programs::CommandLine line(argc, argv);
+        return parse_and_run(line.argc(), line.argv());
+    });
 }
 
 }  // namespace hearth::tool

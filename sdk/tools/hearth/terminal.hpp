@@ -15,7 +15,8 @@ namespace hearth::tool {
 /// metrics  only these, in this order; empty: all.
 /// Returns the exit code: 0, or 128 and the number of the signal that ended it.  The terminal is as it
 /// was before in either case.
-/// Errors: a terminal that ncurses does not know (the variable TERM), files that are no logs.
+/// Errors: a terminal that ncurses does not know (the variable TERM), or no ncurses at all (Windows); files that are
+/// no logs.
 Result<int> watch_in_terminal(std::span<RunLogFile> files, const std::vector<std::string>& metrics);
 
 }  // namespace hearth::tool

@@ -9,6 +9,7 @@
 #include "commands.hpp"
 #include "compare.hpp"
 #include "compiler/ir/graph.hpp"
+#include "core/path.hpp"
 #include "isolate.hpp"
 #include "progress.hpp"
 #include "runner.hpp"
@@ -193,9 +194,10 @@ struct Case {
 bool verify_cases(const VerifyOptions& options) {
     Report report(options.report);
     std::vector<Case> cases;
-    for (const std::string& root : options.folders) {
+    for (const std::string& name : options.folders) {
+        const fs::path root = path_of(name);
         const std::vector<fs::path> found = find_cases(root);
-        if (found.empty()) report.count(root, {{"", failed("no folder with a model.onnx")}});
+        if (found.empty()) report.count(name, {{"", failed("no folder with a model.onnx")}});
         for (const fs::path& folder : found) cases.push_back({label_for(folder, root), folder});
     }
     Progress progress("verify");
@@ -220,7 +222,7 @@ std::string label_for(const fs::path& path, const fs::path& root) {
     const fs::path base = fs::absolute(root).lexically_normal();
     const fs::path outer =
         base.has_filename() ? base.parent_path() : base.parent_path().parent_path();
-    return fs::absolute(path).lexically_normal().lexically_relative(outer).string();
+    return fs::absolute(path).lexically_normal().lexically_relative(outer).generic_string();
 }
 
 void add_verify(CLI::App& app, int& exit_code) {

@@ -4,6 +4,7 @@
 // hearth verify --gradients: values and gradients in f32 against PyTorch's in f64.
 
 #include "compare.hpp"
+#include "core/path.hpp"
 #include "runner.hpp"
 #include "verify.hpp"
 
@@ -71,9 +72,10 @@ bool verify_gradients(const VerifyOptions& options) {
     const Tolerance tolerance{options.relative.value_or(kDefaultTolerance.relative),
                               options.absolute.value_or(kDefaultTolerance.absolute)};
     Report report(options.report);
-    for (const std::string& folder : options.folders) {
+    for (const std::string& name : options.folders) {
+        const fs::path folder = path_of(name);
         const std::vector<fs::path> files = json_files(folder);
-        if (files.empty()) report.count(folder, {{"", failed("no .json file")}});
+        if (files.empty()) report.count(name, {{"", failed("no .json file")}});
         for (const fs::path& file : files)
             report.count(label_for(file, folder), run_file(file, runners, tolerance));
     }

@@ -7,6 +7,7 @@
 #include "chart_html.hpp"
 #include "chart_png.hpp"
 #include "commands.hpp"
+#include "core/path.hpp"
 #include "run_log.hpp"
 #include "tables.hpp"
 #include "terminal.hpp"
@@ -15,7 +16,7 @@
 
 #include <fmt/format.h>
 #include <programs/arguments.hpp>
-#include <unistd.h>
+#include <programs/streams.hpp>
 
 #include <algorithm>
 #include <filesystem>
@@ -97,7 +98,7 @@ Status write_pictures(const std::vector<RunLogFile>& files, const Options& optio
         options.metrics.empty() ? metric_names(files) : options.metrics;
     std::string title, subtitle;
     for (const RunLogFile& file : files) {
-        const std::string name = std::filesystem::path(file.path()).filename().string();
+        const std::string name = path_of(file.path()).filename().string();
         title += (title.empty() ? "" : ", ") + name;
         subtitle += (subtitle.empty() ? "" : " | ") +
                     (file.log().program().empty() ? "" : file.log().program() + ": ") +
@@ -126,7 +127,7 @@ Result<int> run_watch(const Options& options) {
     std::vector<RunLogFile> files;
     for (const std::string& path : options.files) files.emplace_back(path);
     const bool is_live = options.png.empty() && options.html.empty() && !options.json &&
-                         isatty(STDIN_FILENO) != 0 && isatty(STDOUT_FILENO) != 0;
+                         programs::is_terminal(0) && programs::is_terminal(1);
     if (is_live) return watch_in_terminal(files, options.metrics);
     for (RunLogFile& file : files) HEARTH_TRY(file.poll().status());
     HEARTH_TRY(check_metrics(files, options.metrics));

@@ -7,6 +7,7 @@
 #include "support/files.hpp"
 #include "support/onnx_builder.hpp"
 
+#include <hearth/core/os_file.hpp>
 #include <hearth/io.hpp>
 
 #include <gtest/gtest.h>
@@ -114,17 +115,20 @@ TEST(OnnxExternalData, OneFileCannotFillTheMemory) {
 class OnnxFile : public ::testing::Test {
   protected:
     void SetUp() override {
-        std::string pattern = (fs::temp_directory_path() / "hearth_onnx_XXXXXX").string();
-        ASSERT_NE(mkdtemp(pattern.data()), nullptr);
-        root_ = pattern;
+        root_ =
+            fs::temp_directory_path() / ("hearth_onnx_" + std::to_string(os::unlikely_number()));
         fs::create_directories(root_ / "model");
         write("outside.data", eight_floats());
         write("model/inside.data", eight_floats());
+#if !defined(_WIN32)  // its library makes no links
         fs::create_symlink("../outside.data", root_ / "model/link.data");
         fs::create_symlink("..", root_ / "model/up");
         fs::create_symlink("inside.data", root_ / "model/harmless.data");
+#endif
     }
-    void TearDown() override { fs::remove_all(root_); }
+    void TearDown() override {
+        fs::remove_all(root_);
+    }
 
     void write(const std::string& name, const std::vector<std::byte>& bytes) {
         std::ofstream(root_ / name, std::ios::binary)
@@ -140,6 +144,10 @@ class OnnxFile : public ::testing::Test {
 
 TEST_F(OnnxFile, FilesBesideTheModelAreReadAndLinksOutOfItsFolderAreNot) {
     EXPECT_TRUE(import_model(model_with("inside.data")).ok());
+    EXPECT_EQ(import_model(model_with("absent.data")).code(), StatusCode::kNotFound);
+    EXPECT_EQ(import_onnx_file((root_ / "no.onnx").string()).status().code(),
+              StatusCode::kNotFound);
+#if !defined(_WIN32)
     EXPECT_TRUE(import_model(model_with("harmless.data")).ok());
     for (const char* location : {"link.data", "up/outside.data", "up/model/../outside.data"}) {
         const Status status = import_model(model_with(location));
@@ -147,9 +155,7 @@ TEST_F(OnnxFile, FilesBesideTheModelAreReadAndLinksOutOfItsFolderAreNot) {
     }
     EXPECT_NE(import_model(model_with("link.data")).message().find("link out of"),
               std::string::npos);
-    EXPECT_EQ(import_model(model_with("absent.data")).code(), StatusCode::kNotFound);
-    EXPECT_EQ(import_onnx_file((root_ / "no.onnx").string()).status().code(),
-              StatusCode::kNotFound);
+#endif
 }
 
 TEST_F(OnnxFile, RangesOutsideAFileAreRejectedBeforeItIsRead) {

@@ -81,6 +81,40 @@ TEST_F(ReplacedFile, AReaderKeepsTheOldContentsAndTheNewOnesComeWholeOrNotAtAll)
     EXPECT_EQ(files(), 1u);
 }
 
+TEST_F(ReplacedFile, APathMayBeLongerThanWindowsOlderCallsTake) {
+    // Each folder still is one that those make; the file in it is none.
+    const std::filesystem::path deep = folder_ / std::string(90, 'd') / std::string(90, 'e');
+    std::filesystem::create_directories(deep);
+    const std::u8string name = (deep / std::string(90, 'f')).u8string();
+    const std::string path(name.begin(), name.end());
+    ASSERT_GT(path.size(), 260u);
+    for (const char* text : {"first", "second"}) {
+        const Status written = write_file_atomically(path, text);
+        ASSERT_TRUE(written.ok()) << written.message();
+        EXPECT_EQ(text_of(path), text);
+    }
+}
+
+TEST_F(ReplacedFile, TwoNamesOfOneFileAreToldFromTwoFiles) {
+    const auto info_of = [](const std::string& path) {
+        os::File file;
+        os::FileInfo info;
+        EXPECT_TRUE(file.open_to_read(path) && file.look(&info)) << path;
+        return info;
+    };
+    ASSERT_TRUE(write_file_atomically(path_, "text").ok());
+    ASSERT_TRUE(write_file_atomically(path_ + "2", "text").ok());
+    const os::FileInfo one = info_of(path_), same = info_of(path_), other = info_of(path_ + "2");
+    EXPECT_EQ(one.volume, same.volume);
+    EXPECT_EQ(one.number, same.number);
+    EXPECT_NE(one.number, other.number);
+    uint64_t on_disk = 0;
+    ASSERT_TRUE(write_file_atomically(path_, std::string(100'000, 'x')).ok());
+    EXPECT_TRUE(os::bytes_on_disk(path_, &on_disk));
+    EXPECT_GE(on_disk, 100'000u);
+    EXPECT_FALSE(os::bytes_on_disk(path_ + "3", &on_disk));
+}
+
 TEST_F(ReplacedFile, AFolderIsNotReplacedAndIsNamed) {
     const std::u8string name = folder_.u8string();
     const Status status = write_file_atomically(std::string(name.begin(), name.end()), "text");

@@ -55,6 +55,8 @@ struct FileInfo {
     uint32_t mode = 0;   ///< permission bits; POSIX only
     uint32_t owner = 0;  ///< POSIX only
     uint32_t group = 0;  ///< POSIX only
+    /// Which file it is: equal for two names of one.  Windows: of open files only.
+    uint64_t volume = 0, number = 0;
 };
 
 /// A number that two writers are unlikely to share.  It need not be secret: O_EXCL decides.
@@ -85,6 +87,8 @@ inline FileInfo info_of(const struct stat& s) {
     info.mode = static_cast<uint32_t>(s.st_mode) & 07777u;
     info.owner = static_cast<uint32_t>(s.st_uid);
     info.group = static_cast<uint32_t>(s.st_gid);
+    info.volume = static_cast<uint64_t>(s.st_dev);
+    info.number = static_cast<uint64_t>(s.st_ino);
     return info;
 }
 
@@ -96,6 +100,15 @@ inline bool look_at(const std::string& path, FileInfo* info) {
     *info = {};
     if (lstat(path.c_str(), &s) != 0) return errno == ENOENT;
     *info = detail::info_of(s);
+    return true;
+}
+
+/// The bytes that a file takes on its disk, fewer than it has where there are holes.
+inline bool bytes_on_disk(const std::string& path, uint64_t* bytes) {
+    constexpr uint64_t kBlock = 512;  // POSIX leaves it open; that of all systems we know
+    struct stat s;
+    if (stat(path.c_str(), &s) != 0) return false;
+    *bytes = kBlock * static_cast<uint64_t>(s.st_blocks);
     return true;
 }
 
@@ -268,6 +281,19 @@ inline std::wstring wide(const std::string& path) {
     return text;
 }
 
+/// A path as calls take it: a long one in the form that has no limit of 260 units.
+inline std::wstring wide_path(const std::string& path) {
+    constexpr size_t kMost = MAX_PATH - 12;  // of a folder, in which a file of 8.3 must fit
+    std::wstring given = wide(path);
+    if (given.size() < kMost || given.compare(0, 4, LR"(\\?\)") == 0) return given;
+    const DWORD size = GetFullPathNameW(given.c_str(), 0, nullptr, nullptr);
+    std::wstring full(size, L'\0');
+    full.resize(GetFullPathNameW(given.c_str(), size, full.data(), nullptr));
+    if (full.empty()) return given;
+    if (full.compare(0, 2, LR"(\\)") == 0) return LR"(\\?\UNC)" + full.substr(1);
+    return LR"(\\?\)" + full;
+}
+
 inline std::string narrow(const wchar_t* text) {
     const int size = WideCharToMultiByte(CP_UTF8, 0, text, -1, nullptr, 0, nullptr, nullptr);
     std::string bytes(static_cast<size_t>(size > 0 ? size - 1 : 0), '\0');
@@ -287,7 +313,7 @@ inline FileKind kind_of(DWORD attributes) {
 inline bool look_at(const std::string& path, FileInfo* info) {
     *info = {};
     WIN32_FILE_ATTRIBUTE_DATA data;
-    if (!GetFileAttributesExW(detail::wide(path).c_str(), GetFileExInfoStandard, &data)) {
+    if (!GetFileAttributesExW(detail::wide_path(path).c_str(), GetFileExInfoStandard, &data)) {
         const DWORD code = GetLastError();
         return code == ERROR_FILE_NOT_FOUND || code == ERROR_PATH_NOT_FOUND;
     }
@@ -296,8 +322,16 @@ inline bool look_at(const std::string& path, FileInfo* info) {
     return true;
 }
 
+inline bool bytes_on_disk(const std::string& path, uint64_t* bytes) {
+    DWORD high = 0;
+    const DWORD low = GetCompressedFileSizeW(detail::wide_path(path).c_str(), &high);
+    if (low == INVALID_FILE_SIZE && GetLastError() != NO_ERROR) return false;
+    *bytes = uint64_t{high} << 32 | low;
+    return true;
+}
+
 inline bool may_write(const std::string& path) {
-    const DWORD attributes = GetFileAttributesW(detail::wide(path).c_str());
+    const DWORD attributes = GetFileAttributesW(detail::wide_path(path).c_str());
     if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY) == 0)
         return true;
     SetLastError(ERROR_ACCESS_DENIED);
@@ -316,14 +350,14 @@ class File {
 
     // Not shared: whoever clears up cannot delete it while it is open.
     bool create_new(const std::string& path, bool, bool* is_taken) {
-        handle_ = CreateFileW(detail::wide(path).c_str(), GENERIC_WRITE, 0, nullptr, CREATE_NEW,
-                              FILE_ATTRIBUTE_NORMAL, nullptr);
+        handle_ = CreateFileW(detail::wide_path(path).c_str(), GENERIC_WRITE, 0, nullptr,
+                              CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
         *is_taken = handle_ == INVALID_HANDLE_VALUE && GetLastError() == ERROR_FILE_EXISTS;
         return handle_ != INVALID_HANDLE_VALUE;
     }
 
     bool open_to_read(const std::string& path) {
-        handle_ = CreateFileW(detail::wide(path).c_str(), GENERIC_READ,
+        handle_ = CreateFileW(detail::wide_path(path).c_str(), GENERIC_READ,
                               FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
                               OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr);
         return handle_ != INVALID_HANDLE_VALUE;
@@ -339,6 +373,8 @@ class File {
         if (!GetFileInformationByHandle(handle_, &data)) return false;
         info->kind = detail::kind_of(data.dwFileAttributes);
         info->bytes = uint64_t{data.nFileSizeHigh} << 32 | data.nFileSizeLow;
+        info->volume = data.dwVolumeSerialNumber;
+        info->number = uint64_t{data.nFileIndexHigh} << 32 | data.nFileIndexLow;
         return true;
     }
 
@@ -372,7 +408,7 @@ class File {
 
 inline bool put_in_place(File& file, const std::string& from, const std::string& to) {
     if (!file.close()) return false;
-    const std::wstring source = detail::wide(from), target = detail::wide(to);
+    const std::wstring source = detail::wide_path(from), target = detail::wide_path(to);
     // A reader or a scanner of viruses holds the old file for a moment at times.
     for (int attempt = 0;; ++attempt) {
         if (MoveFileExW(source.c_str(), target.c_str(),
@@ -386,7 +422,7 @@ inline bool put_in_place(File& file, const std::string& from, const std::string&
 }
 
 inline bool remove_file(const std::string& path) {
-    return DeleteFileW(detail::wide(path).c_str()) != 0;
+    return DeleteFileW(detail::wide_path(path).c_str()) != 0;
 }
 
 inline void remove_if_abandoned(const std::string& path) {
@@ -400,7 +436,7 @@ inline bool sync_folder(const std::string&) {
 inline std::vector<std::string> names_in(const std::string& folder) {
     std::vector<std::string> names;
     WIN32_FIND_DATAW data;
-    const HANDLE found = FindFirstFileW(detail::wide(folder + "/*").c_str(), &data);
+    const HANDLE found = FindFirstFileW(detail::wide_path(folder + "/*").c_str(), &data);
     if (found == INVALID_HANDLE_VALUE) return names;
     do names.push_back(detail::narrow(data.cFileName));
     while (FindNextFileW(found, &data));

@@ -3,10 +3,10 @@
 
 #include "core/bytes.hpp"
 #include "core/out_of_memory.hpp"
+#include "core/path.hpp"
 
+#include <hearth/core/os_file.hpp>
 #include <hearth/io.hpp>
-
-#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -52,7 +52,7 @@ Result<std::vector<std::byte>> read_file(const fs::path& path) {
 Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::string& location,
                                           uint64_t offset, uint64_t size) {
     std::error_code error;
-    const fs::path path = fs::canonical(folder / location, error);
+    const fs::path path = fs::canonical(folder / path_of(location), error);
     if (error) return not_found("no file " + hearth::quoted((folder / location).string()));
     const auto [end, ignored] =
         std::mismatch(folder.begin(), folder.end(), path.begin(), path.end());
@@ -65,13 +65,12 @@ Result<std::vector<std::byte>> read_below(const fs::path& folder, const std::str
                             std::to_string(offset + size) + " of the file " +
                             hearth::quoted(location) + ", which has " + std::to_string(file.size));
     // A file may be large and take no room: what it has as holes are zeros for which nobody paid.
-    struct stat facts {};
-    constexpr uint64_t kBlock = 512, kMostTimes = 16, kSmall = uint64_t{1} << 25;
-    if (stat(path.c_str(), &facts) == 0 &&
-        size > kSmall + kMostTimes * kBlock * static_cast<uint64_t>(facts.st_blocks))
+    constexpr uint64_t kMostTimes = 16, kSmall = uint64_t{1} << 25;
+    uint64_t on_disk = 0;
+    if (os::bytes_on_disk(path.string(), &on_disk) && size > kSmall + kMostTimes * on_disk)
         return corrupt_data("its data takes " + std::to_string(size) + " bytes of the file " +
                             hearth::quoted(location) + ", which is holes but for " +
-                            std::to_string(kBlock * static_cast<uint64_t>(facts.st_blocks)));
+                            std::to_string(on_disk));
     return read_range(file, path, offset, size);
 }
 
@@ -82,7 +81,7 @@ ExternalData files_below(const std::string& folder) {
                     uint64_t size) -> Result<std::vector<std::byte>> {
         std::error_code error;
         const fs::path real =
-            fs::canonical(folder.empty() ? fs::path(".") : fs::path(folder), error);
+            fs::canonical(folder.empty() ? fs::path(".") : path_of(folder), error);
         if (error) return not_found("no folder " + hearth::quoted(folder));
         return read_below(real, location, offset, size);
     };
@@ -90,9 +89,9 @@ ExternalData files_below(const std::string& folder) {
 
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options) {
     return or_out_of_memory([&]() -> Result<ImportedModel> {
-        HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path));
+        HEARTH_ASSIGN(const std::vector<std::byte> bytes, read_file(path_of(path)));
         if (!options.external_data)
-            options.external_data = files_below(fs::path(path).parent_path().string());
+            options.external_data = files_below(path_of(path).parent_path().string());
         return import_onnx(bytes, options);
     });
 }

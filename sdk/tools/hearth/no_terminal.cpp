@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: 2026 The Hearth Authors
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Where there is no ncurses.
+
+#include "terminal.hpp"
+
+namespace hearth::tool {
+
+Result<int> watch_in_terminal(std::span<RunLogFile>, const std::vector<std::string>&) {
+    return unsupported(
+        "there are no live curves on this system, which has no ncurses; expected --png FILE, "
+        "--html FILE or --json");
+}
+
+}  // namespace hearth::tool
