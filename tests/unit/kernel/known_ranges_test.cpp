@@ -142,5 +142,16 @@ TEST_F(Line, WritesShortSumsOut) {
     EXPECT_EQ(known().simplified(sum).id, (zero + first + second).id);
 }
 
+// The counter of such a sum is gone, also where something is loaded at the counter itself (scatter_nd on CPUs).
+TEST_F(Line, WritesShortSumsOfWhatIsLoadedAtTheirCounterOut) {
+    const Scalar counter = arena_.variable(ScalarType::kI32);
+    const Scalar term = arena_.load(3, counter, ScalarType::kF32);
+    const Scalar sum = arena_.loop(ScalarOp::kLoopSum, counter, arena_.index(2), term);
+    const Scalar zero = arena_.constant(0, ScalarType::kF32);
+    const Scalar first = arena_.load(3, arena_.index(0), ScalarType::kF32);
+    const Scalar second = arena_.load(3, arena_.index(1), ScalarType::kF32);
+    EXPECT_EQ(known().simplified(sum).id, (zero + first + second).id);
+}
+
 }  // namespace
 }  // namespace hearth

@@ -100,7 +100,7 @@ Scalar KnownRanges::rebuilt(Scalar x) {
     if (operand_count(node.op) == 0) return x;
     if (is_loop(node.op)) return loop(x);
     if (node.op == ScalarOp::kLoad) {
-        if (replaced_.contains(node.a)) return x;
+        if (loaded_at_.contains(node.a)) return x;
         return arena_.load(node.bits, simplified(operand(node.a)), node.type);
     }
     const Scalar a = simplified(operand(node.a));
@@ -124,6 +124,7 @@ Scalar KnownRanges::loop(Scalar x) {
     KnownRanges inner(arena_);
     inner.ranges_ = ranges_;
     inner.replaced_ = replaced_;
+    inner.loaded_at_ = loaded_at_;
     if (turns < 1 || turns > kWrittenOut / copies_ || node.type != ScalarType::kF32 ||
         (!is_sum && !is_largest)) {
         inner.set(counter, {0, std::max<int64_t>(turns - 1, 0)});
@@ -268,6 +269,7 @@ IndexRange KnownRanges::decided(Scalar x, Scalar counter, IndexRange part, int64
     KnownRanges inside(arena_);
     inside.ranges_ = ranges_;
     inside.replaced_ = replaced_;
+    inside.loaded_at_ = loaded_at_;
     inside.set(counter, part);
     x = inside.simplified(x);
     KnownRanges at_zero(arena_);

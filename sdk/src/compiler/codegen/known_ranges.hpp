@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,7 +30,10 @@ class KnownRanges {
     /// The i32 variable is always one of these.  Before the first simplified().
     void set(Scalar variable, IndexRange range) { ranges_[variable.id] = range; }
     /// `what` is `by`, but for loads at it, which stay as they are.
-    void replace(Scalar what, Scalar by) { replaced_[what.id] = by; }
+    void replace(Scalar what, Scalar by) {
+        replaced_[what.id] = by;
+        loaded_at_.insert(what.id);
+    }
 
     /// An expression of the same value.  Short loops of known turns are written out, their terms in the same order.
     Scalar simplified(Scalar x);
@@ -55,8 +59,9 @@ class KnownRanges {
 
     ScalarArena& arena_;
     std::map<uint32_t, IndexRange> ranges_;  ///< of variables
-    std::map<uint32_t, Scalar> replaced_;
-    int64_t copies_ = 1;  ///< that loops around this one are written out in
+    std::map<uint32_t, Scalar> replaced_;    ///< counters of loops that are written out among them
+    std::set<uint32_t> loaded_at_;           ///< loads at these stay as they are
+    int64_t copies_ = 1;                     ///< that loops around this one are written out in
     std::unordered_map<uint32_t, Scalar> known_;
     std::unordered_map<uint32_t, std::optional<IndexRange>> known_ranges_;
 };
