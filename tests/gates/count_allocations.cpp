@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <new>
 
 namespace {
 
@@ -18,6 +19,11 @@ void* operator new(size_t bytes) {
     void* const memory = std::malloc(bytes);
     if (memory == nullptr) std::abort();
     return memory;
+}
+// AddressSanitizer's own does not call the one above, and would miss its counterpart below.
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+    if (t_counts) ++t_allocations;
+    return std::malloc(bytes);
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);
