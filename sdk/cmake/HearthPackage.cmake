@@ -45,7 +45,9 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhearth${HEARTH_ABI} ${exact}")
 set(CPACK_DEBIAN_DEVELOPMENT_DESCRIPTION "Hearth's runtime: headers, static library, CMake and pkg-config files")
 
 set(CPACK_DEBIAN_COMPILER_PACKAGE_NAME libhearth-compiler-dev)
-set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS "libhearth-dev ${exact}, glslang-dev, spirv-tools, libvulkan-dev")
+# glslang's own CMake files ask for its programs.
+set(CPACK_DEBIAN_COMPILER_PACKAGE_DEPENDS
+    "libhearth-dev ${exact}, glslang-dev, glslang-tools, spirv-tools, libvulkan-dev")
 set(CPACK_DEBIAN_COMPILER_DESCRIPTION "Hearth's compiler: tracing, gradients, code generation")
 
 set(CPACK_DEBIAN_IMPORT_PACKAGE_NAME libhearth-import-dev)

@@ -237,6 +237,11 @@ class Consumer:
         expect("libc6" in fields[runtime] and "libprotobuf" not in fields[runtime], fields[runtime])
         expect("libprotobuf" in fields["hearth-tool"], fields["hearth-tool"])
         expect(f"{runtime} (=" in fields["libhearth-dev"], fields["libhearth-dev"])
+        # find_package(glslang) fails where a program that its files name is not installed.
+        for file in Path("/usr/lib").glob("*/cmake/glslang/*.cmake"):
+            for program in re.findall(r'IMPORTED_LOCATION\w* "\${_IMPORT_PREFIX}(/bin/[^"]+)"', file.read_text()):
+                owner = run("dpkg", "-S", f"/usr{program}").split(":")[0]
+                expect(f" {owner}," in fields["libhearth-compiler-dev"], f"{file} names {program} of {owner}")
 
         notices = {c: (root / f"usr/share/doc/hearth/THIRD_PARTY_NOTICES-{c}.txt").read_text()
                    for c in ("runtime", "compiler", "import", "tool")}

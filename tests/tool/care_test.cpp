@@ -9,6 +9,7 @@
 
 #include <hearth/brain.hpp>
 #include <hearth/file.hpp>
+#include <hearth/hearth.h>
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -57,6 +58,12 @@ class ToolCare : public ::testing::Test {
 
     fs::path root_;
 };
+
+TEST_F(ToolCare, TheVersionIsThatOfTheLibrary) {
+    const Ran ran = run("--version");
+    EXPECT_EQ(ran.exit_code, 0);
+    EXPECT_EQ(ran.text, std::string(hearth_build_info()) + "\n");
+}
 
 TEST_F(ToolCare, NumbersThatAreNoneAreWrongUsage) {
     const std::string model = " '" + path("model.onnx") + "' ",

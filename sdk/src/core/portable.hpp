@@ -21,8 +21,10 @@
 #define HEARTH_PRINTF(format_index, first_argument)
 #endif
 
-// How the compiler calls itself.
-#if defined(__VERSION__)
+// How the compiler calls itself; GCC says its number alone.
+#if defined(__GNUC__) && !defined(__clang__)
+#define HEARTH_COMPILER_VERSION "g++ " __VERSION__
+#elif defined(__VERSION__)
 #define HEARTH_COMPILER_VERSION __VERSION__
 #elif defined(_MSC_FULL_VER)
 #define HEARTH_COMPILER_VERSION_(number) "MSVC " #number

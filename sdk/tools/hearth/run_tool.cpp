@@ -8,6 +8,8 @@
 #include "runner.hpp"
 #include "tables.hpp"
 
+#include <hearth/hearth.h>
+
 #include <programs/command_line.hpp>
 #include <programs/streams.hpp>
 
@@ -37,6 +39,7 @@ int parse_and_run(int argc, char** argv) {
                                "switch HEARTH_WITH_LIBTORCH, by ./dev libtorch");
     CLI::App app("Hearth's command-line tool", "hearth");
     app.require_subcommand(1);
+    app.set_version_flag("--version", hearth_build_info());
     app.allow_windows_style_options(false);  // "/x" is a path on all systems
     int exit_code = 0;
     add_info(app, exit_code);

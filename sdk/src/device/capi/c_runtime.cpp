@@ -255,9 +255,9 @@ hearth_result hearth_check_version(uint32_t header_version) {
 
 const char* hearth_build_info(void) {
 #if defined(NDEBUG)
-    return "hearth " HEARTH_VERSION_TEXT ", " HEARTH_COMPILER_VERSION ", release";
+    return "hearth " HEARTH_VERSION_TEXT " " HEARTH_COMPILER_VERSION " release";
 #else
-    return "hearth " HEARTH_VERSION_TEXT ", " HEARTH_COMPILER_VERSION ", debug";
+    return "hearth " HEARTH_VERSION_TEXT " " HEARTH_COMPILER_VERSION " debug";
 #endif
 }
 
