@@ -58,6 +58,8 @@ Status Game::open(GameOptions& options,
 
 Status Game::run() {
     const Status played = play();
+    // A frame that failed may have been submitted, and what it uses is destroyed before the host is.
+    if (!played.ok()) host_->wait_idle();
     const Status finished = finish();
     const Status written = host_->files().finish();
     if (!played.ok()) return played;

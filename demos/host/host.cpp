@@ -89,7 +89,12 @@ Result<std::unique_ptr<Host>> Host::create(const Options& options, const char* t
 }
 
 Host::~Host() {
-    if (device_) device_->vk().DeviceWaitIdle(device_->handle());
+    if (device_) wait_idle();
+}
+
+void Host::wait_idle() {
+    device_->vk().DeviceWaitIdle(device_->handle());
+    if (native_.device) native_.device->vk().DeviceWaitIdle(native_.device->handle());
 }
 
 Status Host::create_presenter(VkExtent2D extent) {

@@ -57,6 +57,8 @@ class Host {
     Status end_frame(const Frame& frame) {
         return loop_->end(frame, has_picture_ ? presenter_.get() : nullptr);
     }
+    /// Until the devices have nothing left to do, however the last frame ended.
+    void wait_idle();
 
     /// A picture of `extent` that `draw` fills with user interface, into a PNG: charts and reports.
     /// It is there once files() has finished.

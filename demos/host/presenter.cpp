@@ -121,7 +121,9 @@ class SwapchainPresenter final : public Presenter {
         HEARTH_TRY(check_vulkan(result, "vkCreateSwapchainKHR"));
 
         uint32_t count = 0;
-        vk.GetSwapchainImagesKHR(device_.handle(), swapchain_, &count, nullptr);
+        HEARTH_TRY(
+            check_vulkan(vk.GetSwapchainImagesKHR(device_.handle(), swapchain_, &count, nullptr),
+                         "vkGetSwapchainImagesKHR"));
         images_.resize(count);
         HEARTH_TRY(check_vulkan(
             vk.GetSwapchainImagesKHR(device_.handle(), swapchain_, &count, images_.data()),
