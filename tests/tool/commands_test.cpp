@@ -29,6 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+using testing::kIsWindows;
 using testing::Ran;
 using testing::run;
 
@@ -170,7 +171,7 @@ TEST_F(Tool, CookWritesAPlanForWebGpuBesideTheCThatKeepsItsWeights) {
     const Ran ran = run(cook_wgsl);
     ASSERT_EQ(ran.exit_code, 0) << ran.text;
     const json report = json::parse(ran.text, nullptr, false);
-    EXPECT_EQ(report["plan"], path("page/walker.wgsl.json"));
+    EXPECT_EQ(fs::path(report["plan"].get<std::string>()), fs::path(path("page/walker.wgsl.json")));
     const auto bytes = read("page/walker.wgsl.json");
     const json plan =
         json::parse(reinterpret_cast<const char*>(bytes.data()),
@@ -456,6 +457,7 @@ TEST_F(Tool, RowsThatCannotBeLeftOpenAreTakenAsGivenWithANote) {
 }
 
 TEST_F(Tool, TheHeaderOfAPackageCompilesAndAgreesWithIt) {
+    if (kIsWindows) GTEST_SKIP() << "there is no compiler under Wine";
     const std::string header = path("my policy-2.h");
     cook("--name act --profiles descriptors,baseline --header '" + header + "'");
     const std::string text =

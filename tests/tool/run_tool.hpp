@@ -18,6 +18,13 @@
 
 namespace hearth::testing {
 
+// Under Wine there is no compiler, which --device native needs, and a process takes long to start.
+#if defined(_WIN32)
+constexpr bool kIsWindows = true;
+#else
+constexpr bool kIsWindows = false;
+#endif
+
 inline std::filesystem::path program() {
     const std::filesystem::path self = programs::this_program();
     return self.parent_path() / ("hearth" + self.extension().string());
