@@ -167,7 +167,7 @@ void AgentsPanel::draw_cost() const {
     ImGui::Separator();
     char text[64];
     if (frame_.gpu_us < 0) {
-        row("GPU time a frame", kDim, "not measured");
+        row("GPU time a frame", kDim, "%s", "not measured");
     } else {
         const bool is_bounded = frame_.budget_us > 0 && frame_.budget_us < 1e6;
         std::snprintf(text, sizeof text, is_bounded ? "%.0f of %.0f us" : "%.0f us", frame_.gpu_us,
@@ -200,7 +200,7 @@ void AgentsPanel::draw_rails() const {
         if (count > 0) row(hearth_agents_counter_name(rail), kWarn, "%llu", count);
         is_quiet = is_quiet && count == 0;
     }
-    if (is_quiet) row("what the rails caught", kDim, "nothing");
+    if (is_quiet) row("what the rails caught", kDim, "%s", "nothing");
     if (status_.rewards_refused + status_.rollbacks > 0)
         row("rewards refused, rollbacks", kWarn, "%llu, %llu",
             static_cast<unsigned long long>(status_.rewards_refused),

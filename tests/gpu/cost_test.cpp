@@ -190,20 +190,20 @@ TEST_F(Microseconds, SlicesTakeWhatTheirStepsWereMeasuredToTake) {
         size_t most_slices;
     };
     // Both long steps between two barriers; one at a time; halves and quarters of them.
-    for (const auto& [max_us, most_slices] :
+    for (const Case& c :
          {Case{600, 1}, Case{300, 2}, Case{250, 3}, Case{130, 5}, Case{70, 9}, Case{40, 17}}) {
         const auto rig = make_rig(options());
         ASSERT_TRUE(rig);
         TestReference reference;
         for (uint64_t run = 0; run < 60; ++run) {
             const std::vector<float> x = test_values(8 * kWidth, run);
-            const std::vector<double> slices = learn(*rig, x, 0.25f, [&] { return max_us; });
+            const std::vector<double> slices = learn(*rig, x, 0.25f, [&] { return c.max_us; });
             EXPECT_EQ(rig->get_y(8), reference.learn(x, 0.25f)) << run;
             if (run < 50) continue;
-            EXPECT_LE(longest(slices), max_us) << run;
-            EXPECT_LE(slices.size(), most_slices) << max_us;
+            EXPECT_LE(longest(slices), c.max_us) << run;
+            EXPECT_LE(slices.size(), c.most_slices) << c.max_us;
         }
-        EXPECT_NEAR(rig->session.predict_us(kLearn, 8).value(), kWhole, 0.2 * kWhole) << max_us;
+        EXPECT_NEAR(rig->session.predict_us(kLearn, 8).value(), kWhole, 0.2 * kWhole) << c.max_us;
         EXPECT_GT(FakeClock::get().reads, 50u);
         EXPECT_EQ(FakeClock::get().waits, 0u);
     }
