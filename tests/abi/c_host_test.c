@@ -83,8 +83,10 @@ static void names_are_told(void) {
                   "bufferDeviceAddress") == 0);
     EXPECT(strcmp(hearth_feature_name(3), "") == 0);
     EXPECT(strstr(hearth_build_info(), "hearth 0.1.0 ") == hearth_build_info());
-    EXPECT(strstr(hearth_build_info(), "g++ ") != NULL || strstr(hearth_build_info(), "lang ") != NULL);
-    EXPECT(strstr(hearth_build_info(), " release") != NULL || strstr(hearth_build_info(), " debug") != NULL);
+    EXPECT(strstr(hearth_build_info(), "g++ ") != NULL ||
+           strstr(hearth_build_info(), "lang ") != NULL);
+    EXPECT(strstr(hearth_build_info(), " release") != NULL ||
+           strstr(hearth_build_info(), " debug") != NULL);
     hearth_requirements wish = hearth_requirements_default();
     EXPECT(hearth_query_instance(&wish) == HEARTH_OK);
     EXPECT(strcmp(wish.optional_extensions[0], "VK_EXT_debug_utils") == 0);

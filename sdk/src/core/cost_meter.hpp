@@ -6,7 +6,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -18,7 +17,11 @@ namespace hearth {
 struct Position {
     uint32_t step = 0, part = 0;
     bool is_start() const { return step == 0 && part == 0; }
-    friend auto operator<=>(const Position&, const Position&) = default;
+    friend bool operator==(const Position&, const Position&) = default;
+    // Not <=>, whose zero Clang 14 takes for a pointer in engines with -Wzero-as-null-pointer-constant.
+    friend bool operator<(const Position& a, const Position& b) {
+        return a.step < b.step || (a.step == b.step && a.part < b.part);
+    }
 };
 
 /// How much one recording may hold, as hearth_record_info has it; 0: no limit.

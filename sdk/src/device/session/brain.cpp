@@ -267,7 +267,7 @@ hearth_result Session::record_snapshot(VkCommandBuffer commands, hearth_readback
     if (const hearth_result r = check_transfer(commands, "snapshot"); r != HEARTH_OK) return r;
     if (!is_set_up()) return fail_without_setup("snapshot");
     for (const EntryFacts& entry : entries_)
-        if (entry.open > Position{entry.first_write} && entry.open < Position{entry.writes_end}) {
+        if (Position{entry.first_write} < entry.open && entry.open < Position{entry.writes_end}) {
             (void)fail(HEARTH_NOT_READY,
                        "snapshot: a sliced entry has written a part of what it "
                        "will write");
