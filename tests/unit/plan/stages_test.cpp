@@ -50,7 +50,8 @@ TEST(PlaceInArena, OfRandomBlocksIsCloseToTheLowerBound) {
         std::vector<Block> blocks;
         for (int i = 0; i < 80; ++i) {
             const uint32_t first = random.below(40);
-            blocks.push_back(block(1 + random.below(1000), first, first + random.below(8)));
+            const uint32_t length = random.below(8), size = random.below(1000);
+            blocks.push_back(block(1 + size, first, first + length));
         }
         const ArenaLayout layout = place_in_arena(blocks, 1);
         uint64_t bound = 0;

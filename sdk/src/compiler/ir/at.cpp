@@ -36,14 +36,14 @@ Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shap
     return linear;
 }
 
+// What is derived is not kept: inputs are read at the place as it was given, whichever of them a rule reads first, which
+// C++ leaves open.
 Coords<Scalar> GpuAt::coords() {
-    if (!place_.coords) place_.coords = coords_of(arena_, place_, shape_);
-    return *place_.coords;
+    return coords_of(arena_, place_, shape_);
 }
 
 Scalar GpuAt::linear() {
-    if (!place_.linear) place_.linear = linear_of(arena_, place_, shape_);
-    return *place_.linear;
+    return linear_of(arena_, place_, shape_);
 }
 
 Scalar GpuAt::x(int k) {
