@@ -685,8 +685,9 @@ TEST_F(HatchlingsNightly, DISABLED_AfterAHotNightTheyComeNearToAFreshBrain) {
 }
 
 // In a hot night to do nothing is nearly as good as anything, so that no number of embers can be asked for.  Asked for
-// are nine tenths of what a fresh brain's return gains in three minutes of that night, in three quarters of its time.
-TEST_F(HatchlingsNightly, DISABLED_AHotNightIsLearnedSoonerFromTheShippedBrainThanFromAFreshOne) {
+// are nine tenths of what a fresh brain's return gains in three minutes of that night.
+TEST_F(HatchlingsNightly,
+       DISABLED_AHotNightIsLearnedTwiceAsFastFromTheShippedBrainAsFromAFreshOne) {
     const auto weights = shipped_weights();
     ASSERT_TRUE(weights.ok()) << weights.status().message();
     const auto returns = [&](uint64_t seed, const NamedTensors& first, int bars) {
@@ -703,7 +704,6 @@ TEST_F(HatchlingsNightly, DISABLED_AHotNightIsLearnedSoonerFromTheShippedBrainTh
     };
     const char* const asked = std::getenv("HEARTH_SEEDS");
     const uint64_t seeds = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 3;
-    int64_t warm_bars = 0, fresh_bars = 0;
     for (uint64_t seed = 1; seed <= seeds; ++seed) {
         const std::vector<float> fresh = returns(seed, {}, 12), warm = returns(seed, *weights, 4);
         float end = 0;
@@ -716,10 +716,8 @@ TEST_F(HatchlingsNightly, DISABLED_AHotNightIsLearnedSoonerFromTheShippedBrainTh
         fmt::print("seed {}: {:.2f} after {} s from the shipped brain, {} s from a fresh one\n",
                    seed, wanted, bars_until(warm) * Progress::kBarSeconds,
                    bars_until(fresh) * Progress::kBarSeconds);
-        warm_bars += bars_until(warm);
-        fresh_bars += bars_until(fresh);
+        EXPECT_LE(2 * bars_until(warm), bars_until(fresh)) << "seed " << seed;
     }
-    EXPECT_LE(4 * warm_bars, 3 * fresh_bars);
 }
 
 }  // namespace
