@@ -23,7 +23,9 @@ def make_algorithm(environment: str, workers: int, *, samples: int = 2000, seed:
     register_env(f"hearth-{environment}", lambda _: env.make(environment))
     config = (PPOConfig()
               .environment(f"hearth-{environment}")
-              .env_runners(num_env_runners=workers, num_envs_per_env_runner=4, rollout_fragment_length="auto")
+              # RLlib goes on without workers that take longer; 60 seconds are too few on a busy machine.
+              .env_runners(num_env_runners=workers, num_envs_per_env_runner=4, rollout_fragment_length="auto",
+                           sample_timeout_s=600)
               .training(train_batch_size=samples, lr=1e-3, gamma=0.98)
               .debugging(seed=seed))
     return config.build_algo() if hasattr(config, "build_algo") else config.build()
@@ -31,7 +33,12 @@ def make_algorithm(environment: str, workers: int, *, samples: int = 2000, seed:
 
 def mean_return(result: dict) -> float:
     """Of the episodes that ended in an iteration, by RLlib's new API or its old one."""
-    return float(result["env_runners"].get("episode_return_mean", result["env_runners"].get("episode_reward_mean")))
+    runners = result.get("env_runners", {})
+    mean = runners.get("episode_return_mean", runners.get("episode_reward_mean"))
+    if mean is None:
+        raise RuntimeError("expected the mean return of the episodes that ended, found none: no worker answered within "
+                           "sample_timeout_s, or no episode ended (a larger train_batch_size lets more end)")
+    return float(mean)
 
 
 def main() -> None:
