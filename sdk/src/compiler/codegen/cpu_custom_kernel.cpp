@@ -5,8 +5,7 @@
 // workgroup is one invocation.  In scans and sorts it goes along one line: the elements along an axis.  Where rows are
 // written in place it takes some of them, and of boxes those of one class.
 
-#include "compiler/codegen/group_expressions.hpp"
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/cpu_kernel.hpp"
 
 #include <hearth/op/op_def.hpp>
 
@@ -18,19 +17,11 @@ namespace hearth {
 
 namespace {
 
-class CpuCustomKernel {
+class CpuCustomKernel : CpuKernel {
   public:
     CpuCustomKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                     const LowerOptions& options)
-        : graph_(graph),
-          group_(group),
-          options_(options),
-          node_(node_of(graph, group, OpClass::kKernel)),
-          body_(std::make_shared<Body>()),
-          operand_(operands_of(graph, options, *body_)),
-          expressions_(graph, group, inlined),
-          arena_(expressions_.arena()),
-          writer_(*body_, arena_, operand_) {}
+        : CpuKernel(graph, group, inlined, options, OpClass::kKernel) {}
 
     using Write = void (CpuCustomKernel::*)();
     /// What writes the operator's statements, or null.
@@ -59,15 +50,11 @@ class CpuCustomKernel {
     }
 
   private:
-    const Shape& shape(size_t input) const { return graph_.values[node_.inputs[input]].shape; }
     ScalarType type(size_t input) const {
         return scalar_type(graph_.values[node_.inputs[input]].dtype);
     }
 
-    Expr index(int64_t value) const { return body_->index(value); }
     Expr number(double value) const { return body_->constant(value, ScalarType::kF32); }
-    Expr smaller(Expr a, Expr b) { return body_->operation(ScalarOp::kMin, a, b); }
-    Expr larger(Expr a, Expr b) { return body_->operation(ScalarOp::kMax, a, b); }
 
     /// A name that no other local has.
     std::string fresh(const char* name) { return name + std::to_string(names_++); }
@@ -338,15 +325,6 @@ class CpuCustomKernel {
         writer_.end();
     }
 
-    const Graph& graph_;
-    const Group& group_;
-    const LowerOptions& options_;
-    const Node& node_;
-    std::shared_ptr<Body> body_;
-    KernelWriter::Operand operand_;
-    GroupExpressions expressions_;
-    ScalarArena& arena_;
-    KernelWriter writer_;
     GridAxis grid_;
     Expr extent_, stride_, base_;
     int names_ = 0;

@@ -9,8 +9,7 @@
 // places 1, s + 1, ... and so on, so that one tap of neighbouring windows is always elements side by side.  Each
 // row of results is then lanes of sums, a multiply-add for each tap.
 
-#include "compiler/codegen/group_expressions.hpp"
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/cpu_kernel.hpp"
 #include "compiler/ops/cpu_depthwise.hpp"
 
 #include <hearth/op/op_def.hpp>
@@ -21,19 +20,11 @@ namespace hearth {
 
 namespace {
 
-class DepthwiseKernel {
+class DepthwiseKernel : CpuKernel {
   public:
     DepthwiseKernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                     const LowerOptions& options)
-        : graph_(graph),
-          group_(group),
-          options_(options),
-          node_(node_of(graph, group, OpClass::kKernel)),
-          body_(std::make_shared<Body>()),
-          operand_(operands_of(graph, options, *body_)),
-          expressions_(graph, group, inlined),
-          arena_(expressions_.arena()),
-          writer_(*body_, arena_, operand_),
+        : CpuKernel(graph, group, inlined, options, OpClass::kKernel),
           problem_(node_.attrs, shape(0), shape(1), options.caps) {}
 
     KernelDraft run() {
@@ -74,9 +65,6 @@ class DepthwiseKernel {
     }
 
   private:
-    const Shape& shape(size_t input) const { return graph_.values[node_.inputs[input]].shape; }
-    Expr index(int64_t value) const { return body_->index(value); }
-    Expr smaller(Expr a, Expr b) { return body_->operation(ScalarOp::kMin, a, b); }
     Expr count_of_rows() const { return index(problem_.count[0]); }
     Scalar bound(const char* name, Expr value) {
         const Scalar variable = arena_.variable(ScalarType::kI32);
@@ -96,12 +84,9 @@ class DepthwiseKernel {
     void load_weights() {
         for (int64_t y = 0; y < problem_.window.kernel[0]; ++y)
             for (int64_t x = 0; x < problem_.window.kernel[1]; ++x) {
-                Coords<Scalar> at;
-                at.axis.push_back(out_channel_);
-                at.axis.push_back(arena_.index(0));
-                if (shape(1).rank() == 4) at.axis.push_back(arena_.index(y));
-                at.axis.push_back(arena_.index(x));
-                weights_.push_back(writer_.emit(expressions_.read(node_.inputs[1], {{}, at})));
+                const ScalarPlace tap = place(shape(1).rank(), out_channel_, arena_.index(0),
+                                              arena_.index(y), arena_.index(x));
+                weights_.push_back(writer_.emit(expressions_.read(node_.inputs[1], tap)));
             }
     }
 
@@ -190,15 +175,6 @@ class DepthwiseKernel {
         writer_.end();
     }
 
-    const Graph& graph_;
-    const Group& group_;
-    const LowerOptions& options_;
-    const Node& node_;
-    std::shared_ptr<Body> body_;
-    KernelWriter::Operand operand_;
-    GroupExpressions expressions_;
-    ScalarArena& arena_;
-    KernelWriter writer_;
     CpuDepthwise problem_;
     Scalar image_, out_channel_, in_channel_;
     std::vector<Expr> weights_;

@@ -18,8 +18,7 @@
 //
 // The order of additions is that of the inner extent: it depends on nothing else.
 
-#include "compiler/codegen/group_expressions.hpp"
-#include "compiler/codegen/group_kernels.hpp"
+#include "compiler/codegen/cpu_kernel.hpp"
 #include "compiler/codegen/index_analysis.hpp"
 #include "compiler/codegen/known_ranges.hpp"
 #include "compiler/codegen/matmul_functions.hpp"
@@ -39,19 +38,11 @@ constexpr int64_t kFarApart =
     512;  // elements from a row to the next: too far to read a tile's columns of each
 constexpr int64_t kManyTiles = 3;  // of rows: panels that are read so often are worth packing
 
-class CpuMatmul {
+class CpuMatmul : CpuKernel {
   public:
     CpuMatmul(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
               const LowerOptions& options)
-        : graph_(graph),
-          group_(group),
-          options_(options),
-          node_(node_of(graph, group, OpClass::kMatmul)),
-          body_(std::make_shared<Body>()),
-          operand_(operands_of(graph, options, *body_)),
-          expressions_(graph, group, inlined),
-          arena_(expressions_.arena()),
-          writer_(*body_, arena_, operand_),
+        : CpuKernel(graph, group, inlined, options, OpClass::kMatmul),
           tile_(device_model(options.caps).tile),
           block_(device_model(options.caps).block) {
         const MatmulExtents extents(graph, node_);
@@ -102,8 +93,6 @@ class CpuMatmul {
     }
 
   private:
-    Expr index(int64_t value) const { return body_->index(value); }
-    Expr smaller(Expr a, Expr b) { return body_->operation(ScalarOp::kMin, a, b); }
     Expr tiles(Dim count, int64_t each) { return (count_of(count, *body_) + (each - 1)) / each; }
 
     /// Whose rows and columns the workgroup computes: workgroups go along n first, then m, then batch.
@@ -451,15 +440,6 @@ class CpuMatmul {
         writer_.end();
     }
 
-    const Graph& graph_;
-    const Group& group_;
-    const LowerOptions& options_;
-    const Node& node_;
-    std::shared_ptr<Body> body_;
-    KernelWriter::Operand operand_;
-    GroupExpressions expressions_;
-    ScalarArena& arena_;
-    KernelWriter writer_;
     CpuTile tile_;
     ScalarType sum_type_ = ScalarType::kF32;
     Shape batch_;
