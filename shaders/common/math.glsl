@@ -3,14 +3,16 @@
 
 // f32 functions that GLSL lacks, or that Vulkan leaves too inexact to compare with a reference
 // (sin and cos may be off by 2^-11, atan by 4096 ulp).  Minimax polynomials: Cephes Mathematical
-// Library (Moshier), single precision, where nothing else is said.
+// Library (Moshier), single precision, where nothing else is said.  Products and sums that may be one operation say so
+// (fma): described kernels forbid the driver to choose.
 
 float hearth_tanh(float x) {
     float a = abs(x);
     if (a < 0.625) {
         float z = x * x;
-        return ((((-5.70498872745e-3 * z + 2.06390887954e-2) * z - 5.37397155531e-2) * z +
-                 1.33314422036e-1) * z - 3.33332819422e-1) * z * x + x;
+        float p = fma(fma(-5.70498872745e-3, z, 2.06390887954e-2), z, -5.37397155531e-2);
+        p = fma(fma(p, z, 1.33314422036e-1), z, -3.33332819422e-1);
+        return fma(p * z, x, x);
     }
     // exp overflows beyond 88; tanh is 1 to the last bit from 9 on.
     float y = 1.0 - 2.0 / (exp(2.0 * min(a, 20.0)) + 1.0);
@@ -64,12 +66,13 @@ float hearth_reduce(float x, out int quadrant) {
 }
 float hearth_sin_kernel(float r) {
     float z = r * r;
-    return ((-1.9515295891e-4 * z + 8.3321608736e-3) * z - 1.6666654611e-1) * z * r + r;
+    float p = fma(fma(-1.9515295891e-4, z, 8.3321608736e-3), z, -1.6666654611e-1);
+    return fma(p * z, r, r);
 }
 float hearth_cos_kernel(float r) {
     float z = r * r;
-    return ((2.443315711809948e-5 * z - 1.388731625493765e-3) * z + 4.166664568298827e-2) * z * z -
-           0.5 * z + 1.0;
+    float p = fma(fma(2.443315711809948e-5, z, -1.388731625493765e-3), z, 4.166664568298827e-2);
+    return fma(p * z, z, fma(-0.5, z, 1.0));
 }
 float hearth_sin(float x) {
     int q;
@@ -96,8 +99,9 @@ float hearth_atan(float x) {
         a = (a - 1.0) / (a + 1.0);
     }
     float z = a * a;
-    float y = base + ((((8.05374449538e-2 * z - 1.38776856032e-1) * z + 1.99777106478e-1) * z -
-                       3.33329491539e-1) * z * a + a);
+    float p = fma(fma(8.05374449538e-2, z, -1.38776856032e-1), z, 1.99777106478e-1);
+    p = fma(p, z, -3.33329491539e-1);
+    float y = base + fma(p * z, a, a);
     return isnan(x) ? x : (x < 0.0 ? -y : y);
 }
 float hearth_atan2(float y, float x) {
@@ -117,8 +121,9 @@ float hearth_asin(float x) {
     bool far = a > 0.5;
     float z = far ? 0.5 * (1.0 - a) : a * a;
     float s = far ? sqrt(z) : a;
-    float y = ((((4.2163199048e-2 * z + 2.4181311049e-2) * z + 4.5470025998e-2) * z +
-                7.4953002686e-2) * z + 1.6666752422e-1) * z * s + s;
+    float p = fma(fma(4.2163199048e-2, z, 2.4181311049e-2), z, 4.5470025998e-2);
+    p = fma(fma(p, z, 7.4953002686e-2), z, 1.6666752422e-1);
+    float y = fma(p * z, s, s);
     if (far) y = 1.5707963267948966 - 2.0 * y;
     return x < 0.0 ? -y : y;
 }
@@ -132,7 +137,8 @@ float hearth_sinh(float x) {
     float a = abs(x);
     if (a < 1.0) {
         float z = x * x;
-        return ((2.03721912945e-4 * z + 8.33028376239e-3) * z + 1.66667160211e-1) * z * x + x;
+        float p = fma(fma(2.03721912945e-4, z, 8.33028376239e-3), z, 1.66667160211e-1);
+        return fma(p * z, x, x);
     }
     // exp(a) / 2 as a product, so that it overflows no earlier than the result does.
     float h = exp(0.5 * a);
@@ -170,12 +176,13 @@ float hearth_atanh(float x) {
 // within 2.3e-8 of x and 2.2e-8 of the exponent.  Both are worked out: less than a branch costs.
 float hearth_erf(float x) {
     float s = x * x;
-    float near = x + x * (0.1283791442 + s * (-0.3761245598 + s * (0.112814073 +
-                 s * (-0.02675150035 + s * (0.004970797457 + s * -0.0005876505632)))));
+    float near = fma(fma(fma(-0.0005876505632, s, 0.004970797457), s, -0.02675150035), s, 0.112814073);
+    near = fma(fma(near, s, -0.3761245598), s, 0.1283791442);
+    near = fma(near, x, x);
     float z = min(abs(x), 3.95);  // from here on it is 1 to the last bit
-    float q = 0.000474136794 + z * (-1.63063669 + z * (-0.9114312112 + z * (-0.1589144875 +
-              z * (0.03817995428 + z * (-0.006889976979 + z * (0.0008662784073 +
-              z * (-6.710616827e-5 + z * 2.396850269e-6)))))));
+    float q = fma(fma(fma(2.396850269e-6, z, -6.710616827e-5), z, 0.0008662784073), z, -0.006889976979);
+    q = fma(fma(fma(q, z, 0.03817995428), z, -0.1589144875), z, -0.9114312112);
+    q = fma(fma(q, z, -1.63063669), z, 0.000474136794);
     float far = 1.0 - exp2(q);
     return abs(x) > 0.95 ? (x < 0.0 ? -far : far) : near;
 }

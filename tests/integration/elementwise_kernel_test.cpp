@@ -16,8 +16,10 @@
 #include <standalone/program_runner.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cfloat>
 #include <cmath>
+#include <map>
 #include <string>
 
 namespace hearth::test {
@@ -191,7 +193,111 @@ TEST_P(ElementwiseKernel, EqualsTheReference) {
 INSTANTIATE_TEST_SUITE_P(Maps, ElementwiseKernel, testing::ValuesIn(kCases),
                          [](const auto& test) { return std::string(test.param.name); });
 
-class FloatsOnADevice : public VulkanTest {};
+class FloatsOnADevice : public VulkanTest {
+  protected:
+    /// Runs the graph with floats for its inputs.
+    void run(Trace& trace, const std::map<std::string, std::vector<float>>& inputs,
+             NamedTensors& outputs) {
+        NamedTensors tensors;
+        for (const auto& [name, values] : inputs)
+            tensors.emplace(name,
+                            HostTensor::of({static_cast<int64_t>(values.size())},
+                                           std::vector<double>(values.begin(), values.end())));
+        CompileOptions options{.caps = device().caps().value()};
+        if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
+            options.binding_model = BindingModel::kDescriptor;
+        const auto compiled = compile_graphs({trace.finish().value()}, options);
+        ASSERT_TRUE(compiled.ok()) << compiled.status().message();
+        const auto runner =
+            standalone::ProgramRunner::create(device(), save_program(compiled->program));
+        ASSERT_TRUE(runner.ok()) << runner.status().message();
+        const auto results = (*runner)->run("run", 1, tensors);
+        ASSERT_TRUE(results.ok()) << results.status().message();
+        outputs = *results;
+    }
+};
+
+/// Vulkan lets a quotient be 2.5 units off, and -127.499996 is not rounded to what -127.5 is.
+TEST_F(FloatsOnADevice, AreDividedExactly) {
+    std::vector<float> a = {0, -0.0f, 0, 1, -1, INFINITY, 1, -1, INFINITY, NAN, 1, FLT_MAX, 5};
+    std::vector<float> b = {1, 1, 0, 0, 0, 2, INFINITY, INFINITY, INFINITY, 1, NAN, 1, FLT_MIN};
+    // A number in [1, 2) or its negative, times a power of two.
+    const auto draw = [](uint32_t i, uint32_t which) {
+        const uint32_t bits = philox_bits(3, which, i);
+        const int exponent = static_cast<int>(bits >> 24) % 61 - 30;
+        const float number = std::bit_cast<float>(0x3f800000u | (bits & 0x7fffffu));
+        return std::ldexp((bits & 0x800000u) != 0 ? -number : number, exponent);
+    };
+    for (uint32_t i = 0; i < 5000; ++i) {
+        a.push_back(draw(i, 0));
+        b.push_back(draw(i, 1));
+    }
+    // Quotients halfway between whole numbers.
+    for (int i = -255; i < 255; i += 2)
+        for (const float scale : {0.019607844f, 0.3f, 1.0f / 3}) {
+            a.push_back(static_cast<float>(i) * 0.5f * scale);
+            b.push_back(scale);
+        }
+    const auto count = static_cast<int64_t>(a.size());
+    Trace trace("run");
+    trace.output("quotient", trace.input("x", {count}) / trace.input("y", {count}));
+    NamedTensors found;
+    run(trace, {{"x", a}, {"y", b}}, found);
+    ASSERT_EQ(found.size(), 1u);
+    for (size_t i = 0; i < a.size(); ++i) {
+        const auto quotient = static_cast<float>(found.at("quotient").get(static_cast<int64_t>(i)));
+        const float expected = a[i] / b[i];
+        if (std::isnan(expected))
+            EXPECT_TRUE(std::isnan(quotient)) << a[i] << " / " << b[i];
+        else
+            EXPECT_EQ(std::bit_cast<uint32_t>(quotient), std::bit_cast<uint32_t>(expected))
+                << a[i] << " / " << b[i] << " is " << expected << ", found " << quotient;
+    }
+}
+
+/// A driver may take a choice between a number and another for the larger of both, which loses NaN.
+TEST_F(FloatsOnADevice, KeepNanBehindArithmetic) {
+    std::vector<float> x(64, NAN), y(64, 2);
+    for (size_t i = 0; i < x.size(); i += 2) x[i] = static_cast<float>(i) - 32;
+    const auto count = static_cast<int64_t>(x.size());
+    Trace trace("run");
+    const Tensor a = trace.input("x", {count}), b = trace.input("y", {count});
+    const std::pair<const char*, Tensor> results[] = {{"plain", a},
+                                                      {"sum", a + b},
+                                                      {"difference", b - a},
+                                                      {"product", a * b},
+                                                      {"sum_of_product", a * b + b},
+                                                      {"quotient", a / b}};
+    for (const auto& [name, value] : results) {
+        trace.output(std::string(name) + "_relu", relu(value));
+        trace.output(std::string(name) + "_clamp", clamp(value, -1.0, 6.0));
+    }
+    NamedTensors found;
+    run(trace, {{"x", x}, {"y", y}}, found);
+    ASSERT_EQ(found.size(), 2 * std::size(results));
+    for (const auto& [name, values] : found)
+        for (size_t i = 0; i < x.size(); ++i)
+            EXPECT_EQ(std::isnan(values.get(static_cast<int64_t>(i))), i % 2 != 0)
+                << name << " of " << x[i];
+}
+
+/// Otherwise a number would depend on what else its kernel works out.
+TEST_F(FloatsOnADevice, RoundProductsBeforeTheyAreAdded) {
+    std::vector<float> x, y, z;
+    for (int i = 1; i <= 500; ++i) {
+        x.push_back(1 + static_cast<float>(i) * 0x1p-23f);
+        y.push_back(1 - static_cast<float>(i) * 0x1p-22f);
+        z.push_back(-x.back() * y.back());  // a fused sum is what the product lost
+    }
+    const auto count = static_cast<int64_t>(x.size());
+    Trace trace("run");
+    const Tensor left = trace.input("x", {count}), right = trace.input("y", {count});
+    trace.output("sum", left * right + trace.input("z", {count}));
+    NamedTensors found;
+    run(trace, {{"x", x}, {"y", y}, {"z", z}}, found);
+    ASSERT_EQ(found.size(), 1u);
+    for (int64_t i = 0; i < count; ++i) EXPECT_EQ(found.at("sum").get(i), 0) << i;
+}
 
 /// Division on a GPU may be a unit off; a remainder of it would then be the divisor instead of zero.
 TEST_F(FloatsOnADevice, HaveExactRemainders) {
@@ -219,20 +325,10 @@ TEST_F(FloatsOnADevice, HaveExactRemainders) {
     const Tensor x = trace.input("x", {count}), y = trace.input("y", {count});
     trace.output("fmod", fmod(x, y));
     trace.output("mod", mod(x, y));
-    const auto of = [&](const std::vector<float>& v) {
-        return HostTensor::of({count}, std::vector<double>(v.begin(), v.end()));
-    };
-    CompileOptions options{.caps = device().caps().value()};
-    if (test_setting("HEARTH_TEST_BINDING") == "descriptor")
-        options.binding_model = BindingModel::kDescriptor;
-    const auto compiled = compile_graphs({trace.finish().value()}, options);
-    ASSERT_TRUE(compiled.ok()) << compiled.status().message();
-    const auto runner =
-        standalone::ProgramRunner::create(device(), save_program(compiled->program));
-    ASSERT_TRUE(runner.ok()) << runner.status().message();
-    const auto results = (*runner)->run("run", 1, {{"x", of(a)}, {"y", of(b)}});
-    ASSERT_TRUE(results.ok()) << results.status().message();
-    const HostTensor &truncated = results->at("fmod"), &floored = results->at("mod");
+    NamedTensors results;
+    run(trace, {{"x", a}, {"y", b}}, results);
+    ASSERT_EQ(results.size(), 2u);
+    const HostTensor &truncated = results.at("fmod"), &floored = results.at("mod");
     for (int64_t i = 0; i < count; ++i) {
         const float p = a[static_cast<size_t>(i)], q = b[static_cast<size_t>(i)];
         const float rest = std::fmod(p, q);

@@ -30,6 +30,19 @@ inline constexpr DriverWorkaround kGuardedRounding = {
     "it takes a conversion to f16 and back for the value itself, and does neither",
     [](const DeviceCaps& caps) { return caps.matrix_cores != MatrixCores::kNone; }};
 
-inline constexpr const DriverWorkaround* kDriverWorkarounds[] = {&kRolledLoops, &kGuardedRounding};
+/// Quotients of floats are the nearest ones, by shaders/common/division.glsl, but in fused networks.
+inline constexpr DriverWorkaround kExactDivision = {
+    "exact division", "NVIDIA 580",
+    "Vulkan lets a quotient be 2.5 units in the last place off, and -127.499996 is not rounded as "
+    "-127.5 is",
+    [](const DeviceCaps& caps) { return !is_software(caps); }};
+
+/// The larger of a float and a number, as in relu, asks for NaN.
+inline constexpr DriverWorkaround kGuardedNan = {
+    "guarded NaN", "NVIDIA 580", "it takes `x < 0 ? 0 : x` for max(x, 0), which is 0 of NaN",
+    [](const DeviceCaps& caps) { return !is_software(caps); }};
+
+inline constexpr const DriverWorkaround* kDriverWorkarounds[] = {&kRolledLoops, &kGuardedRounding,
+                                                                 &kExactDivision, &kGuardedNan};
 
 }  // namespace hearth

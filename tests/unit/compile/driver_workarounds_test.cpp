@@ -81,6 +81,32 @@ TEST(DriverWorkarounds, RoundingToF16IsGuardedWhereThereAreMatrixCores) {
     }
 }
 
+TEST(DriverWorkarounds, QuotientsAreExactOnGpusButInFusedNetworks) {
+    const auto has_division = [](bool is_software, FusedNetworks fused_networks) {
+        Trace trace("main");
+        const Tensor x = trace.input("x", {kRows, 8});
+        trace.output("y", nn::mlp(trace, "net", x, {16, 4}, relu, {.seed = 1}) / 3.0);
+        CompileOptions options{.rows_capacity = 64, .fused_networks = fused_networks};
+        options.caps.is_software = is_software;
+        EXPECT_EQ(kExactDivision.is_needed(options.caps), !is_software);
+        return any_has(trace, options, "hearth_divide(");
+    };
+    EXPECT_TRUE(has_division(false, FusedNetworks::kNever));
+    EXPECT_FALSE(has_division(true, FusedNetworks::kNever));
+    EXPECT_FALSE(has_division(false, FusedNetworks::kAlways));
+}
+
+TEST(DriverWorkarounds, TheLargerOfAFloatAndANumberAsksForNanOnGpus) {
+    for (const bool is_software : {true, false}) {
+        Trace trace("main");
+        trace.output("y", relu(trace.input("x", {40})));
+        CompileOptions options;
+        options.caps.is_software = is_software;
+        EXPECT_EQ(kGuardedNan.is_needed(options.caps), !is_software);
+        EXPECT_EQ(any_has(trace, options, " < 0.0 ? 0.0 : "), is_software);
+    }
+}
+
 TEST(DriverWorkarounds, EachSaysWhereItWasSeenAndWhy) {
     for (const DriverWorkaround* workaround : kDriverWorkarounds) {
         EXPECT_FALSE(std::string_view(workaround->name).empty());

@@ -43,7 +43,9 @@ struct KernelDraft {
     /// A hand-written text: what is ahead of the functions that `described` is then, and behind.
     std::string head, text;
     std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
-    bool has_matrices = false;  ///< the text multiplies matrices (shaders/common/coopmat.glsl)
+    bool may_divide_inexactly =
+        false;                      ///< where quotients that are the nearest floats cost too much
+    bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
     std::vector<uint32_t> part_of;  ///< per buffer, in a batched kernel; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body
     BufferTable buffers;

@@ -7,6 +7,7 @@
 #include "compiler/codegen/glsl_compiler.hpp"
 #include "compiler/codegen/group_kernels.hpp"
 #include "compiler/codegen/khr_matrices.hpp"
+#include "compiler/codegen/no_contraction.hpp"
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/replicated_scalars.hpp"
 #include "compiler/fusion/levels.hpp"
@@ -178,14 +179,16 @@ bool is_text(const KernelDraft& kernel) {
 
 /// What a kernel's text needs ahead of it.
 struct TextNeeds {
-    bool unrolled = false, rounding = true, random = true, functions = true, halves = false;
+    bool unrolled = false, rounding = true, random = true, functions = true, quotients = true,
+         halves = false;
 };
 
 TextNeeds needs_of(const KernelDraft& kernel) {
     const BodyRequirements needs = body_requirements(*kernel.described);
     // A text calls what it likes of shaders/common, and requires its extensions itself.
     if (is_text(kernel)) return {.unrolled = needs.unrolled};
-    return {needs.unrolled, needs.rounding, needs.random, needs.functions, needs.matrices};
+    return {needs.unrolled,  needs.rounding,  needs.random,
+            needs.functions, needs.quotients, needs.matrices};
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
@@ -242,15 +245,20 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
     if (needs.halves) text += shader_text("common/halves.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
+    const GlslOptions print{
+        .divides_exactly = !kernel.may_divide_inexactly && kExactDivision.is_needed(caps),
+        .asks_for_nan = kGuardedNan.is_needed(caps)};
+    if (needs.quotients && print.divides_exactly) text += shader_text("common/division.glsl");
     if (is_text(kernel)) {
         const size_t last = kernel.ahead_of_last.empty() ? 0 : 1;
-        text += kernel.head + print_glsl_functions(*kernel.described, last);
+        text += kernel.head + print_glsl_functions(*kernel.described, last, print);
         if (last != 0)
             text += kernel.ahead_of_last +
-                    print_glsl_function(*kernel.described, kernel.described->functions.size() - 1);
+                    print_glsl_function(*kernel.described, kernel.described->functions.size() - 1,
+                                        print);
         return text + kernel.text;
     }
-    return text + print_glsl(*kernel.described);
+    return text + print_glsl(*kernel.described, print);
 }
 
 /// The group's numbers, and those within them.
@@ -698,6 +706,7 @@ class Lowerer {
         } else {
             HEARTH_ASSIGN(kernel.spirv, compile_glsl(source, kernel.name + " (" + label + ")",
                                                      options_.caps.spirv_version));
+            if (!is_text(text)) kernel.spirv = without_contraction(kernel.spirv);
         }
         if (!is_finished && text.has_matrices) {
             kernel.needs_matrix_cores = matrix_cores_of(text, options_.caps);

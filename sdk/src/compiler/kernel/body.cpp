@@ -430,7 +430,9 @@ class RequirementWalk {
             note(needs_.words, static_cast<uint32_t>(n.bits));
         if (n.kind != ExprKind::kOperation) return;
         needs_.rounding |= n.op == ScalarOp::kRoundF16 || n.op == ScalarOp::kRoundBF16;
-        needs_.functions |= is_library_function(n.op, body_.expressions[n.in[0]].type);
+        const ScalarType operand = body_.expressions[n.in[0]].type;
+        needs_.functions |= is_library_function(n.op, operand);
+        needs_.quotients |= n.op == ScalarOp::kDiv && operand == ScalarType::kF32;
     }
 
     void note_store(DType dtype) {

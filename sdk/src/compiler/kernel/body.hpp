@@ -335,6 +335,7 @@ struct BodyRequirements {
     bool rounding = false;   ///< rounds to f16 or bf16: an operation, or a store
     bool random = false;     ///< Philox
     bool functions = false;  ///< functions of mathematics beyond those of a target's language
+    bool quotients = false;  ///< divides floats
     bool lanes = false;      ///< vector registers: for CPUs alone
     bool subgroups = false;  ///< subgroups of Body::subgroup_size, with barriers of their own
     bool matrices = false;   ///< fragments, of Body::matrix

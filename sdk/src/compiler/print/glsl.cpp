@@ -19,8 +19,8 @@ namespace {
 
 class GlslPrinter final : CLikePrinter {
   public:
-    explicit GlslPrinter(const Body& body)
-        : CLikePrinter(body), converts_(body_requirements(body).matrices) {}
+    explicit GlslPrinter(const Body& body, GlslOptions options = {})
+        : CLikePrinter(body), options_(options), converts_(body_requirements(body).matrices) {}
 
     std::string functions(size_t count) {
         for (const Local& local : body_.locals) {
@@ -346,6 +346,8 @@ class GlslPrinter final : CLikePrinter {
             return "hearth_rounded(" + expression(n.in[0]) + ")";
         GlslOperation operation{n.op, node(n.in[0]).type, n.kind == ExprKind::kFittingConversion};
         if (converts_) operation.round_f16 = "hearth_convert_f16";
+        operation.divides_exactly = options_.divides_exactly;
+        operation.asks_for_nan = options_.asks_for_nan;
         std::vector<std::string> operands;
         for (size_t i = 0; i < static_cast<size_t>(operand_count(n.op)); ++i) {
             operands.push_back(operand(n.in[i]));
@@ -356,26 +358,27 @@ class GlslPrinter final : CLikePrinter {
         return glsl_operation(operation, operands);
     }
 
+    const GlslOptions options_;
     /// Devices with matrix cores round to nearest even by one instruction, as the matrices do.
     const bool converts_;
 };
 
 }  // namespace
 
-std::string print_glsl_function(const Body& body, size_t index) {
-    return GlslPrinter(body).function(body.functions[index]);
+std::string print_glsl_function(const Body& body, size_t index, GlslOptions options) {
+    return GlslPrinter(body, options).function(body.functions[index]);
 }
 
-std::string print_glsl_functions(const Body& body, size_t but_last) {
-    return GlslPrinter(body).functions(body.functions.size() - but_last);
+std::string print_glsl_functions(const Body& body, size_t but_last, GlslOptions options) {
+    return GlslPrinter(body, options).functions(body.functions.size() - but_last);
 }
 
 std::string print_glsl_statements(const Body& body) {
     return GlslPrinter(body).statements();
 }
 
-std::string print_glsl(const Body& body) {
-    return print_glsl_functions(body) + GlslPrinter(body).main();
+std::string print_glsl(const Body& body, GlslOptions options) {
+    return print_glsl_functions(body, 0, options) + GlslPrinter(body, options).main();
 }
 
 }  // namespace hearth

@@ -16,13 +16,21 @@
 namespace hearth {
 
 /// All of the body: shared memory, functions and main().
-std::string print_glsl(const Body& body);
+struct GlslOptions {
+    /// Quotients of floats are the nearest ones (shaders/common/division.glsl); otherwise the driver's.
+    bool divides_exactly = false;
+    /// The larger or smaller of a float and a number asks whether the float is NaN.  Without, a comparison leaves NaN as
+    /// it is, where the driver takes it as it is written.
+    bool asks_for_nan = false;
+};
+
+std::string print_glsl(const Body& body, GlslOptions options = {});
 
 /// What main() does, alone.
 std::string print_glsl_statements(const Body& body);
 
 /// Shared memory and functions alone, less so many of the last.
-std::string print_glsl_functions(const Body& body, size_t but_last = 0);
-std::string print_glsl_function(const Body& body, size_t index);
+std::string print_glsl_functions(const Body& body, size_t but_last = 0, GlslOptions options = {});
+std::string print_glsl_function(const Body& body, size_t index, GlslOptions options = {});
 
 }  // namespace hearth

@@ -88,10 +88,12 @@ std::string binary_text(ScalarOp op, ScalarType type, const std::string& a, cons
     }
 }
 
-/// The larger or smaller of two floats.  Of a number that is constant: NaN stays without being asked
-/// for.
+/// The larger or smaller of two floats.  Of a number that is constant: a comparison leaves NaN as it is.
 std::string extreme_text(const GlslOperation& op, const std::string& a, const std::string& b) {
     const std::string beyond = op.op == ScalarOp::kMax ? " < " : " > ";
+    if (op.asks_for_nan && (op.is_number[0] || op.is_number[1]))
+        return call("isnan", op.is_number[1] ? a : b) + " ? " + (op.is_number[1] ? a : b) + " : " +
+               call(op.op == ScalarOp::kMax ? "max" : "min", a, b);
     if (op.is_number[1]) return a + beyond + b + " ? " + b + " : " + a;
     if (op.is_number[0]) return b + beyond + a + " ? " + a + " : " + b;
     return call(op.op == ScalarOp::kMax ? "hearth_max" : "hearth_min", a, b);
@@ -131,6 +133,8 @@ std::string glsl_operation(const GlslOperation& op, std::span<const std::string>
     if (op.op == ScalarOp::kSelect) return operands[0] + " ? " + operands[1] + " : " + operands[2];
     if ((op.op == ScalarOp::kMax || op.op == ScalarOp::kMin) && op.operand == ScalarType::kF32)
         return extreme_text(op, operands[0], operands[1]);
+    if (op.divides_exactly && op.op == ScalarOp::kDiv && op.operand == ScalarType::kF32)
+        return call("hearth_divide", operands[0], operands[1]);
     return binary_text(op.op, op.operand, operands[0], operands[1]);
 }
 

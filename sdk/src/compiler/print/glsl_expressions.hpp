@@ -28,6 +28,7 @@ struct GlslOperation {
     bool is_fitting = false;          ///< a conversion of a float that is known to fit
     std::array<bool, 2> is_number{};  ///< operands that are constants, and not NaN
     std::string_view round_f16 = kRoundF16;
+    bool divides_exactly = false, asks_for_nan = false;  ///< as GlslOptions
 };
 
 /// The operation on operands that are names, literals or in parentheses.  Not in parentheses itself.
