@@ -50,7 +50,7 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
     task = henv.find("CartPole")
     checkpoint = checkpoints.load(tmp_path / "cart_pole.zip", actions=task.actions)
     package = checkpoint.cook(agents=WORLDS, learner={"horizon": 32, "minibatches": 1, "epochs": 20, "gamma": 0.98,
-                                                      "lambda": 0.8, "entropy": 0.0, "learning_rate": 2e-4,
+                                                      "lambda": 0.8, "entropy": 0.0, "learning_rate": 2e-5,
                                                       "rails": {"kl_stop": 0.02}})
     brain = checkpoint.brain(package)
     assert checkpoint.verify(package, brain) <= 1e-5
@@ -75,7 +75,8 @@ def test_stable_baselines3_trains_cart_pole_and_its_brain_plays_and_learns_on(tm
         before = agents.status["learn_steps"]
         learned = henv.play(agents, worlds, 1500, seed=8, learn_us=1e6)
         assert agents.status["learn_steps"] > before + 100
-        # Learning on breaks nothing: samples of a policy that still explores.
+        # Learning on breaks nothing: samples of a policy that still explores.  At a rate of 2e-4 it may: all episodes are
+        # full, so advantages are noise.  Of four seeds means were 150 to 444, Stable-Baselines3's own 148 to 438.
         assert np.mean(learned.returns) > 200
         back = agents.save_brain()
     returned = checkpoint.export(package, back)
