@@ -131,8 +131,8 @@ struct KernelRuleCall {
 ///
 /// T is float, int or uint (bool is uint).  Where OpDef::reads_buffers is set, `ink` is a buffer
 /// instead: ink_load(i) is element i as T, and ink.at[i] as it lies in memory, where it may be of 16
-/// or 8 bits (device_dtype).  Names that begin with hearth_ are those of shaders/common; those of
-/// coopmat.glsl are there if `has_matrices`.  The text says itself which extensions it requires.
+/// or 8 bits (device_dtype).  Of shaders/common narrow.glsl is in scope, coopmat.glsl if `has_matrices`,
+/// math.glsl (hearth_tanh ...) if `uses` names it.  The text says itself which extensions it requires.
 ///
 /// The grid is `items` / `per_group` workgroups along each axis, rounded up.  Along x there may be
 /// fewer when the device allows no more, so a kernel walks in strides of gl_NumWorkGroups.x; and
@@ -144,7 +144,7 @@ struct KernelText {
     };
     std::string name;
     std::string glsl;                    ///< from constants and functions to main()
-    std::vector<std::string> uses = {};  ///< {"in0_four", "out0_at"}: see above
+    std::vector<std::string> uses = {};  ///< {"in0_four", "math.glsl"}: see above
     bool has_matrices = false;           ///< the text multiplies matrices
     std::array<uint32_t, 3> local_size{1, 1, 1};
     std::array<Axis, 3> grid;

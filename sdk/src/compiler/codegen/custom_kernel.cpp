@@ -39,6 +39,7 @@ class CustomKernel {
         kernel_.name = text_.name;
         kernel_.local_size = text_.local_size;
         kernel_.flops = text_.flops;
+        kernel_.calls_math = uses("math.glsl");
         if (text_.variants.size() > 1) kernel_.tunable = key_;
         for (size_t axis = 0; axis < 3; ++axis) kernel_.grid[axis] = grid_axis(axis);
         if (text_.spirv.empty())

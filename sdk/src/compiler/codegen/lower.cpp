@@ -178,17 +178,14 @@ bool is_text(const KernelDraft& kernel) {
 }
 
 /// What a kernel's text needs ahead of it.
-struct TextNeeds {
-    bool unrolled = false, rounding = true, random = true, functions = true, quotients = true,
-         halves = false;
-};
-
-TextNeeds needs_of(const KernelDraft& kernel) {
-    const BodyRequirements needs = body_requirements(*kernel.described);
-    // A text calls what it likes of shaders/common, and requires its extensions itself.
-    if (is_text(kernel)) return {.unrolled = needs.unrolled};
-    return {needs.unrolled,  needs.rounding,  needs.random,
-            needs.functions, needs.quotients, needs.matrices};
+BodyRequirements needs_of(const KernelDraft& kernel) {
+    BodyRequirements needs = body_requirements(*kernel.described);
+    if (!is_text(kernel)) return needs;
+    // What it calls itself; its extensions it requires itself.
+    needs.rounding = true;
+    needs.functions |= kernel.calls_math;
+    needs.matrices = false;
+    return needs;
 }
 
 /// The extension by which a kernel with matrices reaches matrix cores.
@@ -221,7 +218,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
                           const OperandLayout& layout, BindingModel model, const DeviceCaps& caps) {
     const NarrowStorage storage = caps.narrow_storage();
     const bool by_address = model == BindingModel::kDeviceAddress;
-    const TextNeeds needs = needs_of(kernel);
+    const BodyRequirements needs = needs_of(kernel);
     std::string text = "#version 450\n";
     if (needs.unrolled) text += "#extension GL_EXT_control_flow_attributes : require\n";
     if (kernel.has_matrices) text += matrix_head(kernel, caps);
@@ -243,7 +240,7 @@ std::string kernel_source(const Graph& graph, const KernelDraft& kernel,
     }
     if (needs.random) text += shader_text("common/philox.glsl");
     if (kernel.has_matrices) text += shader_text("common/coopmat.glsl");
-    if (needs.halves) text += shader_text("common/halves.glsl");
+    if (needs.matrices) text += shader_text("common/halves.glsl");
     if (needs.functions) text += shader_text("common/math.glsl");
     const GlslOptions print{
         .divides_exactly = !kernel.may_divide_inexactly && kExactDivision.is_needed(caps),

@@ -382,7 +382,7 @@ KernelText tiled_kernel(const KernelRuleCall& call, const Tiles& tiles, size_t f
     kernel.glsl = constants(call, tiles, fixed_count, rows) +
                   std::string(shader_text("attention/" + std::string(name) + ".comp"));
     // Both backward kernels read the cotangent too; that of the keys stores two results.
-    kernel.uses = {"in0_four_at", "in1_four_at", "in2_four_at", "out0_four_at"};
+    kernel.uses = {"in0_four_at", "in1_four_at", "in2_four_at", "out0_four_at", "math.glsl"};
     if (fixed_count == kBackwardCount) kernel.uses.push_back("in3_four_at");
     if (rows == kKey) kernel.uses.push_back("out1_four_at");
     kernel.local_size = {static_cast<uint32_t>(tile * tiles.lanes), 1, 1};

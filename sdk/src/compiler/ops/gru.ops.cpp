@@ -261,6 +261,7 @@ std::optional<KernelText> walk_kernel(const KernelRuleCall& call, bool is_backwa
                 "    for (int first = int(gl_WorkGroupID.x) * " +
                 tile + "; first <= last_row; first += int(gl_NumWorkGroups.x) * " + tile + ")\n" +
                 gru_walk_text(walk, access, 0) + "}\n";
+    if (!is_backward) text.uses = {"math.glsl"};
     text.local_size = {static_cast<uint32_t>(threads), 1, 1};
     text.grid[0] = {windows, static_cast<uint32_t>(sequences)};
     text.flops = static_cast<uint64_t>(6 * hidden * hidden * rows[0].at(capacity));
