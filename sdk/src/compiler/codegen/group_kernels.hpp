@@ -44,8 +44,7 @@ struct KernelDraft {
     std::string head, text;
     bool calls_math = false;    ///< the text itself: functions of shaders/common/math.glsl
     std::string ahead_of_last;  ///< what is ahead of the last of these functions, if anything is
-    bool may_divide_inexactly =
-        false;                      ///< where quotients that are the nearest floats cost too much
+    bool may_divide_inexactly = false;  ///< exact quotients would cost too much
     bool has_matrices = false;      ///< the text multiplies matrices (shaders/common/coopmat.glsl)
     std::vector<uint32_t> part_of;  ///< per buffer, in a batched kernel; see CallOperand
     std::vector<uint32_t> spirv;    ///< finished code instead of the body

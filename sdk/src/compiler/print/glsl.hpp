@@ -15,7 +15,6 @@
 
 namespace hearth {
 
-/// All of the body: shared memory, functions and main().
 struct GlslOptions {
     /// Quotients of floats are the nearest ones (shaders/common/division.glsl); otherwise the driver's.
     bool divides_exactly = false;
@@ -24,6 +23,7 @@ struct GlslOptions {
     bool asks_for_nan = false;
 };
 
+/// All of the body: shared memory, functions and main().
 std::string print_glsl(const Body& body, GlslOptions options = {});
 
 /// What main() does, alone.
