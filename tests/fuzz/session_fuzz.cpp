@@ -150,7 +150,7 @@ class Life {
         ask();
         hearth_session_create_info info = hearth_session_create_info_default();
         info.flags = HEARTH_SESSION_KEEP_INITIAL;
-        if (chance()) info.flags |= HEARTH_SESSION_COPY_BINDINGS;
+        if (chance()) info.flags |= HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_CUT_DISPATCHES;
         if (chance()) info.flags |= HEARTH_SESSION_CHECK_BINDINGS;
         if (chance()) info.flags |= HEARTH_SESSION_PROFILE_STEPS;
         info.recordings_in_flight = 8;

@@ -158,6 +158,7 @@ void RandomFrames::create(Guest& guest) {
     info.flags = HEARTH_SESSION_COPY_BINDINGS | HEARTH_SESSION_KEEP_INITIAL;
     if (random_.one_in(2)) info.flags |= HEARTH_SESSION_PROFILE_ENTRIES;
     if (random_.one_in(2)) info.flags |= HEARTH_SESSION_CHECK_BINDINGS;
+    if (random_.one_in(2)) info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
     guest.is_measured = random_.one_in(2);
     if (guest.is_measured) info.flags |= HEARTH_SESSION_MEASURE_COSTS;
     if (random_.one_in(2)) info.arena = arena_;

@@ -6,7 +6,17 @@
 namespace hearth::test {
 namespace {
 
-using Slice = RuntimeTest;
+class Slice : public RuntimeTest {
+  protected:
+    /// With a session that cuts dispatches.
+    std::unique_ptr<Rig> make_rig(RigOptions options = {}) {
+        options.session = [more = options.session](hearth_session_create_info& info) {
+            info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
+            if (more) more(info);
+        };
+        return RuntimeTest::make_rig(options);
+    }
+};
 
 /// Records slices of `learn`, each in a frame of its own, until it is finished; how many there
 /// were.
@@ -194,6 +204,17 @@ TEST_F(Slice, ADroppedPartIsRecordedAgain) {
     EXPECT_EQ(progress, Progress::kDone);
     EXPECT_EQ(rig->get_y(8), reference.learn(x, rate));
     EXPECT_EQ(rig->read_slot(kStateSlot), reference.state);
+}
+
+TEST_F(Slice, ADispatchIsRecordedWholeUnlessTheSessionCutsDispatches) {
+    const auto whole = RuntimeTest::make_rig(), cut = make_rig();
+    ASSERT_TRUE(whole && cut);
+    const std::vector<float> x = test_values(8 * kWidth, 1);
+    const auto one_workgroup = [](hearth_record_info& info) { info.max_workgroups = 1; };
+    const auto one_dispatch = [](hearth_record_info& info) { info.max_dispatches = 1; };
+    EXPECT_EQ(learn_in_slices(*whole, x, 0.5f, one_workgroup), 6u);  // a copy has no workgroups
+    EXPECT_EQ(learn_in_slices(*cut, x, 0.5f, one_dispatch), 7u);
+    EXPECT_GT(learn_in_slices(*cut, x, 0.5f, one_workgroup), 7u);
 }
 
 TEST_F(Slice, NoSnapshotIsTakenInTheMiddleOfADispatchThatWrites) {

@@ -364,7 +364,7 @@ TEST_P(FusedNetwork, CutAtRandomItLearnsTheSameBits) {
     const CompiledProgram compiled = compile_net(true);
     const std::vector<std::byte> bytes = save_program(compiled.program);
     auto whole = standalone::ProgramRunner::create(device(), bytes);
-    auto cut = standalone::ProgramRunner::create(device(), bytes);
+    auto cut = standalone::ProgramRunner::create(device(), bytes, session_that_cuts());
     ASSERT_TRUE(whole.ok() && cut.ok());
     for (int step = 0; step < 3; ++step) {
         const int64_t rows = GetParam().rows() - step;

@@ -60,7 +60,8 @@ CompiledProgram compile_learner(const DeviceCaps& caps) {
 class LearningTest : public VulkanTest {
   protected:
     std::unique_ptr<standalone::ProgramRunner> make_runner(const CompiledProgram& compiled) {
-        auto runner = standalone::ProgramRunner::create(device(), save_program(compiled.program));
+        auto runner = standalone::ProgramRunner::create(device(), save_program(compiled.program),
+                                                        session_that_cuts());
         EXPECT_TRUE(runner.ok()) << runner.status().message();
         return runner.ok() ? std::move(runner).value() : nullptr;
     }

@@ -81,7 +81,8 @@ class OnGpu : public SharedDeviceTest {
         auto compiled = compile_graphs(graphs, options);
         EXPECT_TRUE(compiled.ok()) << compiled.status().message();
         if (!compiled.ok()) return results;
-        auto runner = standalone::ProgramRunner::create(*device_, save_program(compiled->program));
+        auto runner = standalone::ProgramRunner::create(*device_, save_program(compiled->program),
+                                                        session_that_cuts());
         EXPECT_TRUE(runner.ok()) << runner.status().message();
         if (!runner.ok() || is_run_on_richer_host(compiled->program, std::move(graphs), options))
             return results;

@@ -12,7 +12,14 @@
 
 namespace hearth::test {
 
-/// For ProgramRunner::run: about three slices of an entry.
+/// What a session is made with whose dispatches are cut.
+inline hearth_session_create_info session_that_cuts() {
+    hearth_session_create_info info = hearth_session_create_info_default();
+    info.flags |= HEARTH_SESSION_CUT_DISPATCHES;
+    return info;
+}
+
+/// For ProgramRunner::run, in a session_that_cuts(): about three slices of an entry.
 class RandomCuts {
   public:
     RandomCuts(const LoadedProgram& program, const char* entry, uint64_t key) : key_(key) {

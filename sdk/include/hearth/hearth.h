@@ -860,8 +860,8 @@ typedef struct hearth_step_info {
     hearth_struct_type type;
     uint32_t size;
     hearth_step_kind kind;
-    /* Into how many parts a dispatch may be cut, of equally many workgroups: those that share an index
-     * along its longest axis.  1: it is recorded whole, as all other steps are, because its kernel asks
+    /* Into how many parts a dispatch may be cut (HEARTH_SESSION_CUT_DISPATCHES), of equally many workgroups: those
+     * that share an index along its longest axis.  1: it is recorded whole, as all other steps are, because its kernel asks
      * how many workgroups there are, or uses atomics. */
     uint32_t part_count;
     const char* label; /* for people */
@@ -976,6 +976,9 @@ typedef uint32_t hearth_session_flags;
  * arrived.  They take a place of profile_recordings until then; with HEARTH_SESSION_PROFILE_ENTRIES or _STEPS, too,
  * until hearth_profile_next has given them. */
 #define HEARTH_SESSION_MEASURE_COSTS 0x20u
+/* Limits of a recording may cut a dispatch that exceeds one alone (hearth_record_info).  HEARTH_SESSION_MEASURE_COSTS
+ * has it, too.  Not the default: pipelines for vkCmdDispatchBase cost each dispatch 0.3 us on an H100, cut or not. */
+#define HEARTH_SESSION_CUT_DISPATCHES 0x40u
 
 /* Scratch memory that sessions share which never run at the same time: as much as the one that needs most
  * (hearth_program_info::arena_bytes) in place of the sum.  Recordings of all of them must execute in the
@@ -1171,10 +1174,10 @@ typedef struct hearth_record_info {
      * and again, as long as the session and the buffers exist.  `binding` is ignored. */
     const hearth_bound* run_block;
     /* Slicing: stop at the last barrier before a limit would be exceeded (0: no limit).  Where what lies
-     * between two barriers exceeds one alone, a slice begins with it and it is cut: between its steps, and
-     * a dispatch between its parts (hearth_step_info).  The bits are the same wherever it is cut.  Who reads
-     * between two slices what they write finds a part of it written, in the middle of a tensor, too.  Only a
-     * single part may exceed a limit. */
+     * between two barriers exceeds one alone, a slice begins with it and it is cut: between its steps, and,
+     * in sessions with HEARTH_SESSION_CUT_DISPATCHES, a dispatch between its parts (hearth_step_info).  The bits
+     * are the same wherever it is cut.  Who reads between two slices what they write finds a part of it written,
+     * in the middle of a tensor, too.  Only a single part, or else a single step, may exceed a limit. */
     uint32_t max_dispatches;
     uint32_t max_workgroups;
     uint64_t max_flops;

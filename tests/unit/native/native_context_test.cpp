@@ -74,7 +74,9 @@ class Game {
         if (!must(commands) || !must(program)) return nullptr;
         game->commands_ = std::move(*commands);
         game->program_ = std::move(*program);
-        auto session = Session::create(game->context_, game->program_);
+        hearth_session_create_info create = hearth_session_create_info_default();
+        create.flags = HEARTH_SESSION_CUT_DISPATCHES;
+        auto session = Session::create(game->context_, game->program_, create);
         if (!must(session)) return nullptr;
         game->session_ = std::move(*session);
         EXPECT_TRUE(game->session_.build().ok());

@@ -212,7 +212,7 @@ hearth_result hearth_agents::set_up(hearth_context* used_context,
     hearth_session_create_info create = hearth_session_create_info_default();
     create.program = program;
     create.name = info.name;
-    create.flags = HEARTH_SESSION_PROFILE_ENTRIES;
+    create.flags = HEARTH_SESSION_PROFILE_ENTRIES | HEARTH_SESSION_CUT_DISPATCHES;
     create.recordings_in_flight = in_flight * kMostRecordings;
     create.inline_bytes = static_cast<uint32_t>(is_staged ? most_fixed : most_inline);
     const uint64_t snapshot_bytes = hearth_program_snapshot_bytes(program);

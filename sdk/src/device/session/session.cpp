@@ -317,7 +317,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
     source.operand_count = kernel.operand_count;
     source.subgroup_size = kernel.subgroup_size;
     source.threads_x = kernel.local_size[0];
-    source.is_divisible = program_->is_divisible(k);
+    source.is_divisible = cuts_dispatches() && program_->is_divisible(k);
     source.binding_model = view().binding_model();
     source.owner = program_->owner();
     source.push_bytes = static_cast<uint32_t>(file::push_bytes_of(kernel, source.binding_model));

@@ -234,6 +234,9 @@ class Session : public HandleTag<0x48534553> {
     Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
     bool is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const;
+    bool cuts_dispatches() const {
+        return (flags_ & (HEARTH_SESSION_CUT_DISPATCHES | HEARTH_SESSION_MEASURE_COSTS)) != 0;
+    }
     /// Whether it is a dispatch that may be recorded in parts.
     bool is_divisible(const file::StepRecord& step) const;
     hearth_result check_ready(uint32_t entry);

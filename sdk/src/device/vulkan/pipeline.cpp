@@ -22,7 +22,7 @@ uint64_t hash_of(const PipelineSource& source) {
     hash.bytes(std::as_bytes(source.constant_values));
     hash.number(source.operand_count).number(source.push_bytes);
     hash.number(static_cast<uint32_t>(source.binding_model)).number(source.owner);
-    hash.number(source.subgroup_size);
+    hash.number(source.subgroup_size).number(source.is_divisible ? 1u : 0u);
     return hash.value();
 }
 

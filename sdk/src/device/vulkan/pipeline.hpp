@@ -23,7 +23,7 @@ struct PipelineSource {
     uint32_t operand_count = 0, push_bytes = 0;
     uint32_t subgroup_size = 0;  ///< that its code is written for; 0: any
     uint32_t threads_x = 0;      ///< of a workgroup, along the first axis
-    bool is_divisible = false;   ///< as its code says: for vkCmdDispatchBase, too
+    bool is_divisible = false;   ///< for vkCmdDispatchBase, too
     BindingModel binding_model = BindingModel::kDeviceAddress;
     /// Pipelines are shared by hash, for which no source is compared with another: those of foreign
     /// programs, each with an owner of its own, never stand in for others.
