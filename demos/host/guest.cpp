@@ -64,6 +64,11 @@ void* operator new(size_t size) {
     if (void* const memory = std::malloc(std::max<size_t>(size, 1))) return memory;
     throw std::bad_alloc();
 }
+// AddressSanitizer's own does not call the one above, and would miss its counterpart below.
+void* operator new(size_t size, const std::nothrow_t&) noexcept {
+    count_allocation();
+    return std::malloc(std::max<size_t>(size, 1));
+}
 void* operator new(size_t size, std::align_val_t alignment) {
     if (void* const memory = allocate_aligned(size, static_cast<size_t>(alignment))) return memory;
     throw std::bad_alloc();
