@@ -281,6 +281,31 @@ TEST_F(FloatsOnADevice, KeepNanBehindArithmetic) {
                 << name << " of " << x[i];
 }
 
+/// 1 + e^x is 1 in f32 where x is below -17.
+TEST_F(FloatsOnADevice, KeepSmallValuesOfSoftplus) {
+    std::vector<float> x, zero;
+    for (int i = -600; i <= 200; ++i) x.push_back(static_cast<float>(i) * 0.1f);
+    zero.resize(x.size());
+    const auto count = static_cast<int64_t>(x.size());
+    Trace trace("run");
+    const Tensor a = trace.input("x", {count});
+    trace.output("softplus", softplus(a));
+    trace.output("mish", mish(a));
+    trace.output("logaddexp", logaddexp(a, trace.input("zero", {count})));
+    NamedTensors found;
+    run(trace, {{"x", x}, {"zero", zero}}, found);
+    ASSERT_EQ(found.size(), 3u);
+    for (size_t i = 0; i < x.size(); ++i) {
+        const double expected = std::log1p(std::exp(static_cast<double>(x[i])));
+        const auto at = static_cast<int64_t>(i);
+        // e^x itself may be 3 + 2 |x| units off on a GPU.
+        EXPECT_NEAR(found.at("softplus").get(at) / expected, 1, 2e-5) << x[i];
+        EXPECT_NEAR(found.at("logaddexp").get(at) / expected, 1, 2e-5) << x[i];
+        const double mish = x[i] * std::tanh(expected);
+        EXPECT_NEAR(found.at("mish").get(at), mish, std::abs(mish) * 2e-5) << x[i];
+    }
+}
+
 /// Otherwise a number would depend on what else its kernel works out.
 TEST_F(FloatsOnADevice, RoundProductsBeforeTheyAreAdded) {
     std::vector<float> x, y, z;

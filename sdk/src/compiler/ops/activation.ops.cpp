@@ -26,7 +26,7 @@ constexpr double kGeluScale = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;  /
 // log(1 + e^x) without overflow.
 template <class V>
 V softplus_of(V x) {
-    return max(x, 0.0) + log(1.0 + exp(-abs(x)));
+    return max(x, 0.0) + log1p_of_fraction(exp(-abs(x)));
 }
 
 constinit const OpDef kOps[] = {

@@ -133,7 +133,7 @@ constinit const OpDef kOps[] = {
         .infer = broadcast_same_type,
         .at = at_float([](auto& c) {
             auto a = c.x(0), b = c.x(1);
-            return max(a, b) + log(1.0 + exp(-abs(a - b)));
+            return max(a, b) + log1p_of_fraction(exp(-abs(a - b)));
         }),
         .vjp = [](VjpCall& v) -> std::vector<Tensor> {
             const Tensor a = v.in(0), b = v.in(1), share = sigmoid(a - b);
