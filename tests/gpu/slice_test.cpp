@@ -2,6 +2,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 #include "gpu/rig.hpp"
+#include "program/spirv.hpp"
+
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 namespace hearth::test {
 namespace {
@@ -215,6 +222,67 @@ TEST_F(Slice, ADispatchIsRecordedWholeUnlessTheSessionCutsDispatches) {
     EXPECT_EQ(learn_in_slices(*whole, x, 0.5f, one_workgroup), 6u);  // a copy has no workgroups
     EXPECT_EQ(learn_in_slices(*cut, x, 0.5f, one_dispatch), 7u);
     EXPECT_GT(learn_in_slices(*cut, x, 0.5f, one_workgroup), 7u);
+}
+
+/// A host's functions, which note the modules of pipelines, those for vkCmdDispatchBase apart.
+struct PipelineNotes {
+    using Module = std::vector<uint32_t>;
+    static inline PFN_vkGetDeviceProcAddr real = nullptr;
+    static inline VkDevice device = VK_NULL_HANDLE;
+    static inline std::map<VkShaderModule, Module> modules;
+    static inline std::set<Module> plain, with_base;
+
+    static VkResult VKAPI_PTR create_module(VkDevice handle, const VkShaderModuleCreateInfo* info,
+                                            const VkAllocationCallbacks* callbacks,
+                                            VkShaderModule* out) {
+        const auto create =
+            reinterpret_cast<PFN_vkCreateShaderModule>(real(device, "vkCreateShaderModule"));
+        const VkResult result = create(handle, info, callbacks, out);
+        modules[*out] = Module(info->pCode, info->pCode + info->codeSize / sizeof(uint32_t));
+        return result;
+    }
+    static VkResult VKAPI_PTR create_pipelines(VkDevice handle, VkPipelineCache cache,
+                                               uint32_t count,
+                                               const VkComputePipelineCreateInfo* infos,
+                                               const VkAllocationCallbacks* callbacks,
+                                               VkPipeline* out) {
+        for (uint32_t i = 0; i < count; ++i) {
+            const bool has_base = (infos[i].flags & VK_PIPELINE_CREATE_DISPATCH_BASE_BIT) != 0;
+            (has_base ? with_base : plain).insert(modules.at(infos[i].stage.module));
+        }
+        const auto create = reinterpret_cast<PFN_vkCreateComputePipelines>(
+            real(device, "vkCreateComputePipelines"));
+        return create(handle, cache, count, infos, callbacks, out);
+    }
+    static PFN_vkVoidFunction VKAPI_PTR device_proc(VkDevice handle, const char* name) {
+        if (std::string_view(name) == "vkCreateShaderModule")
+            return reinterpret_cast<PFN_vkVoidFunction>(&create_module);
+        if (std::string_view(name) == "vkCreateComputePipelines")
+            return reinterpret_cast<PFN_vkVoidFunction>(&create_pipelines);
+        return real(handle, name);
+    }
+};
+
+/// NVIDIA's driver takes a pipeline of the same module for the same, whether it may begin elsewhere or not.
+TEST_F(Slice, PipelinesThatMayBeCutAreOfModulesOfTheirOwn) {
+    PipelineNotes::real = vk().GetDeviceProcAddr;
+    PipelineNotes::device = device().handle();
+    RigOptions options;
+    options.host = [](hearth_host_info& info) {
+        info.get_device_proc_addr = PipelineNotes::device_proc;
+    };
+    const auto whole = RuntimeTest::make_rig(options);
+    ASSERT_TRUE(whole);
+    EXPECT_TRUE(PipelineNotes::with_base.empty());
+    const std::set<PipelineNotes::Module> plain = std::exchange(PipelineNotes::plain, {});
+    const auto cut = make_rig(options);
+    ASSERT_TRUE(cut);
+    EXPECT_FALSE(PipelineNotes::with_base.empty());
+    for (PipelineNotes::Module module : PipelineNotes::with_base) {
+        EXPECT_FALSE(plain.contains(module));
+        --module[kSpirvBoundWord];
+        EXPECT_TRUE(plain.contains(module)) << "differs in more than its bound";
+    }
 }
 
 TEST_F(Slice, NoSnapshotIsTakenInTheMiddleOfADispatchThatWrites) {

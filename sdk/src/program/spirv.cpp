@@ -533,7 +533,8 @@ uint32_t spirv_bound(std::span<const uint32_t> words) {
     // Each id takes an instruction of two words or more; some numbers may be left out.
     constexpr size_t kSpare = 16;
     if (words.size() <= kHeaderWords || words[0] != kMagic) return 0;
-    return words[3] <= words.size() + kSpare ? words[3] : 0;
+    const uint32_t bound = words[kSpirvBoundWord];
+    return bound <= words.size() + kSpare ? bound : 0;
 }
 
 bool read_spirv(std::span<const uint32_t> words,

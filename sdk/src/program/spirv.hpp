@@ -46,6 +46,9 @@ struct SpirvFacts {
     bool is_divisible = true;
 };
 
+/// Where a module says below what its ids are.
+inline constexpr size_t kSpirvBoundWord = 3;
+
 /// Ids that read_spirv needs room for: the module's bound.  0 if the words do not begin as a module
 /// does, or if the bound is out of proportion to them: drivers allocate by it.
 uint32_t spirv_bound(std::span<const uint32_t> words);

@@ -10,7 +10,9 @@
 #include <hearth/op/op_def.hpp>
 #include <hearth/ops.hpp>
 
+#include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace hearth {
@@ -91,9 +93,11 @@ constexpr AtRule at_wrapping(F) {
     return at_by_type(F{}, [](auto& c) { return wrap_to_dtype(c, F{}(c)); });
 }
 
-/// log(1 + x) for x in [0, 1], without losing small x: 2 atanh(x / (2 + x)), whose series ends where it is 2e-9 off.
+/// log(1 + x) for x in [0, 1], without losing small x.  On devices 2 atanh(x / (2 + x)), whose series ends where it is
+/// 2e-9 off.
 template <class V>
 V log1p_of_fraction(V x) {
+    if constexpr (std::is_same_v<V, double>) return std::log1p(x);
     const V s = x / (x + 2.0), square = s * s;
     V sum = square * (1.0 / 15) + 1.0 / 13;
     for (int divisor = 11; divisor > 0; divisor -= 2) sum = sum * square + 1.0 / divisor;

@@ -547,8 +547,7 @@ Position Session::first_of(const EntryFacts& entry, const hearth_cursor* cursor)
 }
 
 bool Session::is_divisible(const file::StepRecord& step) const {
-    return cuts_dispatches() && step.kind == static_cast<uint32_t>(StepKind::kDispatch) &&
-           program_->is_divisible(step.kernel);
+    return step.kind == static_cast<uint32_t>(StepKind::kDispatch) && may_be_cut(step.kernel);
 }
 
 /// Whether the cursor stands somewhere in the entry, at these rows.

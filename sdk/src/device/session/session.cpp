@@ -4,6 +4,7 @@
 #include "device/session/session.hpp"
 
 #include "device/session/check_program.hpp"
+#include "program/spirv.hpp"
 
 #include <algorithm>
 
@@ -279,7 +280,33 @@ hearth_result Session::use_arena(const hearth_session_create_info& info) {
     return HEARTH_OK;
 }
 
+/// A driver may find what it compiled before without a look at the flag for vkCmdDispatchBase (NVIDIA's 580 does), and a
+/// pipeline from a session without it begins at workgroup 0 wherever it should.  So modules for it are others: their
+/// bound is one more than it must be.
+hearth_result Session::gather_spirv() {
+    const std::span<const file::KernelRecord> kernels = view().kernels();
+    const bool is_native = view().cpu() != Cpu::kNone;
+    size_t words = 0;
+    for (uint32_t k = 0; k < kernels.size(); ++k)
+        if (may_be_cut(k) && !is_native) words += view().spirv_of(kernels[k]).size();
+    if (!spirv_.resize(context_->allocator(), kernels.size()) ||
+        !cut_spirv_.resize(context_->allocator(), words))
+        return fail(HEARTH_ERROR_OUT_OF_HOST_MEMORY, "out of host memory");
+    size_t end = 0;
+    for (uint32_t k = 0; k < kernels.size(); ++k) {
+        spirv_[k] = view().spirv_of(kernels[k]);
+        if (!may_be_cut(k) || is_native) continue;
+        const std::span<uint32_t> copy(cut_spirv_.data() + end, spirv_[k].size());
+        std::ranges::copy(spirv_[k], copy.begin());
+        ++copy[kSpirvBoundWord];
+        spirv_[k] = copy;
+        end += copy.size();
+    }
+    return HEARTH_OK;
+}
+
 hearth_result Session::acquire_pipelines() {
+    if (const hearth_result r = gather_spirv(); r != HEARTH_OK) return r;
     HostAllocator& allocator = context_->allocator();
     const auto constants =
         static_cast<size_t>(view().header().sections[file::kSpecConstants].count);
@@ -308,7 +335,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
     const file::KernelRecord& kernel = view().kernels()[k];
     gpu::PipelineSource source;
     source.name = view().text(kernel.name);
-    source.spirv = view().spirv_of(kernel);
+    source.spirv = spirv_[k];
     const file::ListRef constants = kernel.spec_constants;
     source.constant_map = std::span<const VkSpecializationMapEntry>(constant_map_)
                               .subspan(constants.first, constants.count);
@@ -317,7 +344,7 @@ gpu::PipelineSource Session::pipeline_source(uint32_t k) const {
     source.operand_count = kernel.operand_count;
     source.subgroup_size = kernel.subgroup_size;
     source.threads_x = kernel.local_size[0];
-    source.is_divisible = cuts_dispatches() && program_->is_divisible(k);
+    source.is_divisible = may_be_cut(k);
     source.binding_model = view().binding_model();
     source.owner = program_->owner();
     source.push_bytes = static_cast<uint32_t>(file::push_bytes_of(kernel, source.binding_model));

@@ -214,6 +214,7 @@ class Session : public HandleTag<0x48534553> {
     hearth_result gather_facts();
     hearth_result allocate_buffers(const hearth_session_create_info& info);
     hearth_result use_arena(const hearth_session_create_info& info);
+    hearth_result gather_spirv();
     hearth_result acquire_pipelines();
     gpu::PipelineSource pipeline_source(uint32_t kernel) const;
     hearth_result init_profile(const hearth_session_create_info& info);
@@ -234,8 +235,11 @@ class Session : public HandleTag<0x48534553> {
     Position record_prepared(const hearth_record_info& info, Position first,
                              const DumpTarget* dump);
     bool is_own(const hearth_cursor& cursor, uint32_t entry, uint64_t rows) const;
-    bool cuts_dispatches() const {
-        return (flags_ & (HEARTH_SESSION_CUT_DISPATCHES | HEARTH_SESSION_MEASURE_COSTS)) != 0;
+    /// Whether dispatches of the kernel may be recorded in parts.
+    bool may_be_cut(uint32_t kernel) const {
+        constexpr hearth_session_flags kCuts =
+            HEARTH_SESSION_CUT_DISPATCHES | HEARTH_SESSION_MEASURE_COSTS;
+        return (flags_ & kCuts) != 0 && program_->is_divisible(kernel);
     }
     /// Whether it is a dispatch that may be recorded in parts.
     bool is_divisible(const file::StepRecord& step) const;
@@ -331,6 +335,8 @@ class Session : public HandleTag<0x48534553> {
     gpu::Buffer buffers_[kBufferCount];
     Arena* arena_ = nullptr;           ///< shared, whose buffer buffers_[kArenaBuffer] then is
     Array<gpu::Pipeline*> pipelines_;  ///< one for each kernel
+    Array<std::span<const uint32_t>> spirv_;  ///< one for each kernel; of those that may be cut in:
+    Array<uint32_t> cut_spirv_;
     Array<VkSpecializationMapEntry> constant_map_;
     Array<uint32_t> constant_values_;
     Array<Job> jobs_;
