@@ -127,6 +127,18 @@ TEST(Fuse, WhatReadersNeedAtOtherElementsIsStored) {
     EXPECT_EQ(plan.groups.size(), 2u);
 }
 
+TEST(Fuse, WhatIsGatheredForArithmeticIsStoredOnRequest) {
+    Trace t("act");
+    const Tensor places = t.input("places", {kRows, 3}, DType::kI32);
+    t.output("y", exp(gather_elements(t.input("x", {kRows, 8}), places, 1)) * 2);
+    const Graph graph = graph_of(t);
+    EXPECT_EQ(fused(graph).groups.size(), 1u);
+    const FusionPlan apart = fused(graph, {.store_gathered = true});
+    ASSERT_EQ(apart.groups.size(), 2u);
+    EXPECT_EQ(names_of(graph, apart.groups[0]), "gather_elements");
+    EXPECT_EQ(names_of(graph, apart.groups[1]), "exp+mul");
+}
+
 TEST(Fuse, ArithmeticOnSingleNumbersIsComputedAgain) {
     Trace t("act");
     const Tensor scale = sqrt(t.input("scale", Shape{}) + 1);

@@ -430,6 +430,7 @@ class Fuser {
             operand_count(merged) > options_.max_operands)
             return false;
         if (options_.spare_memory && folds_into_update(node, merged)) return false;
+        if (options_.store_gathered && is_gathered_for_arithmetic(node, merged)) return false;
         if (stores_along_few_rows(node, merged)) return false;
         if (!merged.in_region && updates_too_early(merged)) return false;
         plan_.groups[g] = std::move(merged);
@@ -453,6 +454,12 @@ class Fuser {
         return c != OpClass::kElementwise && !is_view(node) &&
                std::any_of(group.stores.begin(), group.stores.end(),
                            [this](ValueId v) { return is_update_[v]; });
+    }
+
+    /// Whether each element of the node is looked for, and one of the group's is worked out from it.
+    bool is_gathered_for_arithmetic(const Node& node, const Group& group) const {
+        return node.op->op_class == OpClass::kIndexed && !is_view(node) &&
+               group.kind == GroupKind::kElementwise;
     }
 
     /// Whether `node` fits the group's iteration space; changes the group's kind where it must.

@@ -63,6 +63,9 @@ struct FusionOptions {
     /// Gives windows of images (unfold) memory of their own where products read them, for devices on
     /// which finding an element takes longer than storing it.
     bool store_windows = false;
+    /// Stores what is gathered (kIndexed) instead of going on with it in the same loop, for devices whose compiler
+    /// makes vectors of loops only where all that they read lies side by side.
+    bool store_gathered = false;
     /// Per node: whether the kernel of this product can fold rows of its left operand (a layer norm's
     /// mean and variance) and work out the operand from them: it then takes in what makes the operand,
     /// if nothing else reads that.  Empty: none can.
