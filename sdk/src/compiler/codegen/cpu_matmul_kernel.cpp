@@ -13,10 +13,13 @@
 // The last tile of columns, where these are no multiple of the tile's, begins further to the left, so that it reads
 // nothing beyond them; what two tiles compute is stored once.
 //
+// Few rows are not worth packing for.  Where both operands' inner elements lie side by side, those are the lanes of
+// their tiles' sums, which are added up at the end.
+//
 // Where an operand's place hangs on quotients of the inner index, as that of images and places in them, the index goes
 // along lines, within which those quotients stay the same.
 //
-// The order of additions is that of the inner extent: it depends on nothing else.
+// The order of additions is that of the inner extent, or that of its lanes: it depends on nothing else.
 
 #include "compiler/codegen/cpu_kernel.hpp"
 #include "compiler/codegen/index_analysis.hpp"
@@ -28,6 +31,7 @@
 #include <hearth/op/op_def.hpp>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 
 namespace hearth {
@@ -36,7 +40,9 @@ namespace {
 
 constexpr int64_t kFarApart =
     512;  // elements from a row to the next: too far to read a tile's columns of each
-constexpr int64_t kManyTiles = 3;  // of rows: panels that are read so often are worth packing
+constexpr int64_t kFewRows = 4;      // so few that packing takes longer than the product
+constexpr int64_t kInnerLanes = 16;  // parts of a sum whose terms lie side by side
+constexpr int64_t kManyTiles = 3;    // of rows: panels that are read so often are worth packing
 
 class CpuMatmul : CpuKernel {
   public:
@@ -53,29 +59,32 @@ class CpuMatmul : CpuKernel {
         sum_type_ = scalar_type(graph.values[node_.outputs[0]].dtype);
         const auto capacity = static_cast<int64_t>(options.rows_capacity);
         const int64_t most_rows = std::max<int64_t>(m_.at(capacity), 1);
-        tile_.rows = static_cast<uint32_t>(std::min<int64_t>(tile_.rows, most_rows));
-        const auto rounded = [](int64_t count, int64_t part) {
-            return (count + part - 1) / part * part;
-        };
-        block_.rows = rounded(std::min(most_rows, block_.rows), tile_.rows);
         const int64_t most_columns = std::max<int64_t>(n_.at(capacity), 1);
-        block_.columns = rounded(std::min(most_columns, block_.columns), tile_.columns());
+        batch_index_ = arena_.variable(ScalarType::kI32);
+        has_inner_lanes_ = most_rows <= kFewRows && are_inner_elements_in_rows();
+        if (has_inner_lanes_)
+            tile_.rows = 1;
+        else
+            fit_tile(most_rows, most_columns);
+        const int64_t tile_columns = has_inner_lanes_ ? inner_columns() : tile_.columns();
+        block_.rows = rounded(std::min(most_rows, block_.rows), tile_.rows);
+        block_.columns = rounded(std::min(most_columns, block_.columns), tile_columns);
         const auto jobs = [&] {
-            return (most_rows + block_.rows - 1) / block_.rows *
-                   ((most_columns + block_.columns - 1) / block_.columns) *
+            return parts(most_rows, block_.rows) * parts(most_columns, block_.columns) *
                    batch_.element_count(capacity);
         };
-        while (jobs() < device_model(options.caps).compute_units &&
-               block_.columns > tile_.columns())
-            block_.columns = rounded(block_.columns / 2, tile_.columns());
+        while (jobs() < device_model(options.caps).compute_units && block_.columns > tile_columns)
+            block_.columns = rounded(block_.columns / 2, tile_columns);
     }
 
     KernelDraft run() {
         place_workgroup();
-        if (sum_type_ == ScalarType::kF32)
-            multiply();
-        else
+        if (sum_type_ != ScalarType::kF32)
             multiply_integers();
+        else if (has_inner_lanes_)
+            multiply_rows();
+        else
+            multiply();
         KernelDraft kernel;
         kernel.name = "matmul";
         body_->statements = writer_.take();
@@ -93,6 +102,23 @@ class CpuMatmul : CpuKernel {
     }
 
   private:
+    static int64_t parts(int64_t count, int64_t each) { return (count + each - 1) / each; }
+    static int64_t rounded(int64_t count, int64_t part) { return parts(count, part) * part; }
+
+    /// Of as many sums, but no wider than the product, whose columns then lie in memory as the tile wants them; of few
+    /// rows wider, so that enough sums do not wait for one another; and of rows so many as the next tile has.
+    void fit_tile(int64_t rows, int64_t columns) {
+        constexpr uint32_t kLeastLanes = 4;
+        constexpr int64_t kMostVectors = 8;
+        const int64_t sums = int64_t{tile_.rows} * tile_.vectors;
+        const int64_t vectors = std::max<int64_t>(
+            tile_.vectors, std::min(kMostVectors, sums / std::min<int64_t>(rows, tile_.rows)));
+        tile_.vectors =
+            static_cast<uint32_t>(std::max<int64_t>(std::min(vectors, columns / tile_.lanes), 1));
+        while (tile_.lanes > kLeastLanes && columns < tile_.lanes) tile_.lanes /= 2;
+        tile_.rows = static_cast<uint32_t>(parts(rows, parts(rows, sums / tile_.vectors)));
+    }
+
     Expr tiles(Dim count, int64_t each) { return (count_of(count, *body_) + (each - 1)) / each; }
 
     /// Whose rows and columns the workgroup computes: workgroups go along n first, then m, then batch.
@@ -106,7 +132,6 @@ class CpuMatmul : CpuKernel {
             "column_count", smaller(index(block_.columns), count_of(n_, *body_) - first_column_));
         row_count_ = writer_.let("row_count",
                                  smaller(index(block_.rows), count_of(m_, *body_) - first_row_));
-        batch_index_ = arena_.variable(ScalarType::kI32);
         writer_.bind(batch_index_, writer_.let("batch", group / across / down));
     }
 
@@ -146,14 +171,32 @@ class CpuMatmul : CpuKernel {
         const int64_t columns = tile_.columns();
         const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
         const ScalarNode node = element_of(1, k, n).node();
-        if (node.op != ScalarOp::kLoad || n_.per_row || n_.count < columns) return false;
-        const DType dtype = graph_.values[node.bits].dtype;
+        if (!is_f32_load(node) || n_.per_row || n_.count < columns) return false;
         // Of places that are multiples of 1 none is known to stay clear of a quotient's next step.
         const int64_t width = n_.count % columns == 0 ? columns : 1;
-        const Scalar index{&arena_, node.a};
-        return device_dtype(dtype, options_.caps.narrow_storage()) == DType::kF32 &&
-               IndexAnalysis(arena_, n, n, columns).step(index) == 1 &&
-               (width > 1 || !is_divided(index, n));
+        return step(node, n, columns) == 1 &&
+               (width > 1 || !is_divided(Scalar{&arena_, node.a}, n));
+    }
+
+    /// Whether f32 that follow each other along the inner extent do so in memory, in both operands.
+    bool are_inner_elements_in_rows() {
+        if (k_.per_row || k_.count < kInnerLanes) return false;
+        const Scalar k = arena_.variable(ScalarType::kI32),
+                     other = arena_.variable(ScalarType::kI32);
+        return std::ranges::all_of(std::array{element_of(0, other, k), element_of(1, k, other)},
+                                   [&](Scalar element) {
+                                       const ScalarNode node = element.node();
+                                       return is_f32_load(node) && step(node, k, 1) == 1 &&
+                                              !is_divided(Scalar{&arena_, node.a}, k);
+                                   });
+    }
+    bool is_f32_load(const ScalarNode& node) const {
+        return node.op == ScalarOp::kLoad &&
+               device_dtype(graph_.values[node.bits].dtype, options_.caps.narrow_storage()) ==
+                   DType::kF32;
+    }
+    std::optional<int> step(const ScalarNode& load, Scalar variable, int64_t width) {
+        return IndexAnalysis(arena_, variable, variable, width).step(Scalar{&arena_, load.a});
     }
 
     /// The longest part of the inner index, which it is a multiple of, in which quotients of it stay the same.
@@ -374,6 +417,81 @@ class CpuMatmul : CpuKernel {
                 writer_.store_lanes(sums_, place(r, j), sums[r * vectors + j]);
     }
 
+    /// Tiles of one row, each of whose sums has kInnerLanes parts: so many on all CPUs, for the same bits.
+    void multiply_rows() {
+        const int64_t lanes = tile_.lanes, inner = k_.count;
+        const int64_t whole = inner / kInnerLanes * kInnerLanes, vectors = kInnerLanes / lanes;
+        const auto width = static_cast<uint32_t>(lanes);
+        const Expr zero = body_->constant(0, ScalarType::kF32);
+        sums_ = writer_.declare_array("sums", ScalarType::kF32,
+                                      static_cast<uint32_t>(block_.rows * block_.columns));
+        const Expr parts = writer_.declare_array(
+            "parts", ScalarType::kF32, static_cast<uint32_t>(inner_columns() * kInnerLanes));
+        const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
+        const Scalar m = bound("m", first_row_ + row);
+        const Expr column = writer_.for_(
+            "column", index(0), [&](Expr at) { return at < column_count_; },
+            index(inner_columns()));
+        // Columns beyond the last are the last one again.
+        const auto place_column = [&](const std::string& name, Expr c) {
+            return bound(name, first_column_ + smaller(column + c, column_count_ - 1));
+        };
+        std::vector<Scalar> columns;
+        std::vector<Expr> sums;
+        for (int64_t c = 0; c < inner_columns(); ++c) {
+            columns.push_back(place_column("n" + std::to_string(c), index(c)));
+            for (int64_t v = 0; v < vectors; ++v)
+                sums.push_back(
+                    writer_.declare_lanes("sum" + std::to_string(sums.size()), width, zero));
+        }
+        const Expr first = writer_.for_(
+            "first", index(0), [&](Expr at) { return at < whole; }, index(kInnerLanes));
+        for (int64_t v = 0; v < vectors; ++v) {
+            const std::string name = std::to_string(v);
+            const Scalar k = bound("k" + name, first + v * lanes);
+            const auto load = [&](const std::string& side, Scalar element) {
+                const ScalarNode node = element.node();
+                return writer_.load_lanes(side + name, operand_(node.bits),
+                                          writer_.emit(Scalar{&arena_, node.a}), width);
+            };
+            const Expr left = load("left", element_of(0, m, k));
+            for (size_t c = 0; c < columns.size(); ++c)
+                writer_.multiply_add(
+                    sums[c * vectors + v], left,
+                    load("right" + std::to_string(c) + "_", element_of(1, k, columns[c])));
+        }
+        writer_.end();
+        for (size_t i = 0; i < sums.size(); ++i)
+            writer_.store_lanes(parts, index(static_cast<int64_t>(i) * lanes), sums[i]);
+        const Expr c = writer_.for_("c", index(0), [&](Expr at) { return at < inner_columns(); });
+        const Expr total = writer_.declare("total", ScalarType::kF32, zero);
+        const Expr lane = writer_.for_("lane", index(0), [&](Expr at) { return at < kInnerLanes; });
+        writer_.assign(total, total + body_->element(parts, c * kInnerLanes + lane));
+        writer_.end();
+        if (whole < inner) {
+            const Scalar n = place_column("n", c);
+            const Scalar k = arena_.variable(ScalarType::kI32);
+            writer_.bind(k, writer_.for_("k", index(whole), [&](Expr at) { return at < inner; }));
+            const Expr factor = writer_.emit(element_of(0, m, k));
+            writer_.assign(total, total + factor * writer_.emit(element_of(1, k, n)));
+            writer_.end();
+        }
+        writer_.assign(body_->element(sums_, row * block_.columns + (column + c)), total);
+        writer_.end();
+        writer_.end();
+        writer_.end();
+        store_sums(index(0), row_count_);
+    }
+
+    /// Of a tile whose lanes go along the inner extent: sums that do not wait for one another.
+    int64_t inner_columns() const { return 8 * tile_.lanes / kInnerLanes; }
+
+    Scalar bound(const std::string& name, Expr value) {
+        const Scalar variable = arena_.variable(ScalarType::kI32);
+        writer_.bind(variable, writer_.let(name, value));
+        return variable;
+    }
+
     /// Stores what follows from rows of the block whose sums are all there; those of the first one begin the array.
     void store_sums(Expr first, Expr count) {
         store_each(first, count, [&](Expr row, Expr column) {
@@ -445,11 +563,12 @@ class CpuMatmul : CpuKernel {
     Shape batch_;
     Dim m_, n_, k_;
     CpuBlock block_;
-    bool has_blocks_ = false;  ///< of the inner extent
-    int64_t line_ = 1;         ///< see choose_line()
-    bool in_rows_ = false;     ///< see is_in_rows()
-    bool is_packed_ = false;   ///< the right operand, as panels
-    int64_t margin_ = 0;       ///< see sums_length()
+    bool has_blocks_ = false;       ///< of the inner extent
+    int64_t line_ = 1;              ///< see choose_line()
+    bool in_rows_ = false;          ///< see is_in_rows()
+    bool has_inner_lanes_ = false;  ///< see multiply_rows()
+    bool is_packed_ = false;        ///< the right operand, as panels
+    int64_t margin_ = 0;            ///< see sums_length()
     Scalar batch_index_, element_;
     Expr first_row_, row_count_, first_column_, column_count_;
     Expr first_inner_, inner_count_;

@@ -186,6 +186,12 @@ HEARTH_FUNCTION float hearth_round_f16(float value) { return hearth_of_f16(heart
         return sum;                                                                                  \
     }
 #endif
+#define HEARTH_FMA_LANES(n, registers, multiply_add)                                                 \
+    HEARTH_LANES(n)                                                                                  \
+    HEARTH_FUNCTION hearth_f32x##n hearth_multiply_add_f32x##n(hearth_f32x##n a, hearth_f32x##n b,   \
+                                                               hearth_f32x##n sum) {                 \
+        return (hearth_f32x##n)multiply_add((registers)a, (registers)b, (registers)sum);             \
+    }
 #define HEARTH_MEMORY_LANES(n)                                                                       \
     HEARTH_FUNCTION hearth_f32x##n hearth_load_f32x##n(const float* from) {                          \
         hearth_f32x##n lanes;                                                                        \
@@ -220,20 +226,17 @@ std::string_view c_lanes(Cpu cpu) {
 #error "cooked for x86-64-v3: compile with -march=x86-64-v3, or cook for another CPU"
 #endif
 #include <immintrin.h>
-HEARTH_LANES(8)
-HEARTH_FUNCTION hearth_f32x8 hearth_multiply_add_f32x8(hearth_f32x8 a, hearth_f32x8 b, hearth_f32x8 sum) {
-    return (hearth_f32x8)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)sum);
-}
+HEARTH_FMA_LANES(4, __m128, _mm_fmadd_ps)
+HEARTH_FMA_LANES(8, __m256, _mm256_fmadd_ps)
 )";
         case Cpu::kX86_64V4:
             return R"(#if !defined(__AVX512F__) || !defined(__FMA__)
 #error "cooked for x86-64-v4: compile with -march=x86-64-v4, or cook for another CPU"
 #endif
 #include <immintrin.h>
-HEARTH_LANES(16)
-HEARTH_FUNCTION hearth_f32x16 hearth_multiply_add_f32x16(hearth_f32x16 a, hearth_f32x16 b, hearth_f32x16 sum) {
-    return (hearth_f32x16)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)sum);
-}
+HEARTH_FMA_LANES(4, __m128, _mm_fmadd_ps)
+HEARTH_FMA_LANES(8, __m256, _mm256_fmadd_ps)
+HEARTH_FMA_LANES(16, __m512, _mm512_fmadd_ps)
 )";
         case Cpu::kNeon:
             return R"(#if !defined(__aarch64__)
