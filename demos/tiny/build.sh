@@ -21,8 +21,8 @@ else
     "$cook" "$out"
 fi
 
-flags=(-std=c11 -O2 -Wall -Wextra -fwrapv -fno-strict-aliasing -ffp-contract=off -ffunction-sections -fdata-sections
-    -I"$out" -I"$here")
+flags=(-std=c11 -O2 -Wall -Wextra -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off
+    -ffunction-sections -fdata-sections -I"$out" -I"$here")
 arm=(-mthumb -mfloat-abi=hard -nostartfiles -T "$here/cortex_m.ld" -Wl,--gc-sections)
 for program in "${programs[@]}"; do
     name=${program%:*} sources=("$here/${program%:*}.c" "$out/${program#*:}.c")

@@ -20,7 +20,7 @@ launcher=()
 ! command -v ccache >/dev/null || launcher=(ccache)
 
 flags=(--target=wasm32-wasi -msimd128 -O3 -I"$work" -I"$here/wasm")
-c_flags=("${flags[@]}" -std=c11 -fwrapv -fno-strict-aliasing -ffp-contract=off)
+c_flags=("${flags[@]}" -std=c11 -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off)
 scenes=$here/../scenes
 cxx_flags=("${flags[@]}" -std=c++20 -fno-exceptions -fno-rtti -ffp-contract=off
     -isystem "$work/glm_only" -I"$scenes" -I"$here/.." -I"$here/../ghost_lap")

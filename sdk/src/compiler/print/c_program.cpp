@@ -319,7 +319,9 @@ class ProgramPrinter {
             "   Compile with -fwrapv -fno-strict-aliasing (integers wrap around, memory is used "
             "again for "
             "other types), and\n"
-            "   with -ffp-contract=off for the same bits from every compiler. */\n\n#include \"" +
+            "   with -ffp-contract=off for the same bits from every compiler; -fno-math-errno "
+            "makes "
+            "square roots vectors. */\n\n#include \"" +
             name_ + ".h\"\n\n" + std::string(c_prelude());
         text +=
             "\n#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__\n"

@@ -55,7 +55,9 @@ std::string print_native_table(std::span<const NativeFunctionRef> functions, Cpu
         "/* Kernels of a native device of Hearth (hearth_create_native_context): do not edit.\n\n"
         "   C11 that needs memcpy and memset, and functions of <math.h>.  Compile with -fwrapv "
         "-fno-strict-aliasing,\n"
-        "   and with -ffp-contract=off for the same bits from every compiler. */\n\n" +
+        "   and with -ffp-contract=off for the same bits from every compiler; -fno-math-errno "
+        "makes "
+        "square roots vectors. */\n\n" +
         std::string(c_prelude()) + "\n" + std::string(c_lanes(cpu));
     text +=
         "\n#ifndef HEARTH_H_ /* as in hearth.h */\n"
