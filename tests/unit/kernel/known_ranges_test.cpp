@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <random>
 
 namespace hearth {
@@ -49,6 +50,8 @@ class Line : public testing::Test {
                 return std::max(a, b);
             case ScalarOp::kLessEqual:
                 return a <= b;
+            case ScalarOp::kLess:
+                return a < b;
             default:
                 ADD_FAILURE() << "an operation that this test does not make";
                 return 0;
@@ -88,6 +91,26 @@ TEST_F(Line, HasNoClampsFarFromBorders) {
     EXPECT_EQ(known({0, 1}).simplified(at >= 0).const_value(), 0);
 }
 
+TEST_F(Line, PutsTogetherWhatWasTakenApart) {
+    EXPECT_EQ(known().simplified(element_ / 5 * 5 + element_ % 5).id,
+              (line_ * arena_.index(kLength) + place_).id);
+}
+
+TEST_F(Line, IsAsAWholeOnOneSideOfAThreshold) {
+    const auto of_line = [&](Scalar x) { return known().thresholds(x, line_); };
+    EXPECT_EQ(of_line(element_ >= 3 * kLength), std::vector<int64_t>{3});
+    EXPECT_EQ(of_line(element_ < 4 * kLength), std::vector<int64_t>{4});
+    EXPECT_EQ(of_line(element_ / (5 * kLength) >= 2), std::vector<int64_t>{10});
+    EXPECT_EQ(of_line(element_ >= 3 * kLength + 1), std::vector<int64_t>{});
+    const Scalar both = select(element_ >= 24 * kLength, element_ % 3, element_ % 2);
+    EXPECT_EQ(of_line(select(element_ >= 6 * kLength, both, line_)), (std::vector<int64_t>{6, 24}));
+    const std::vector<IndexRange> parts = split({0, kLines - 1}, {0, 6, 24, kLines});
+    ASSERT_EQ(parts.size(), 3u);
+    EXPECT_EQ(parts[1].first, 6);
+    EXPECT_EQ(parts[1].last, 23);
+    EXPECT_EQ(parts[2].last, kLines - 1);
+}
+
 TEST_F(Line, KeepsTheValueOfEveryExpression) {
     std::mt19937 random(1);
     const auto pick = [&](int most) {
@@ -100,7 +123,13 @@ TEST_F(Line, KeepsTheValueOfEveryExpression) {
             const Scalar b = made[static_cast<size_t>(pick(static_cast<int>(made.size())))];
             constexpr int kDivisors[] = {2, 3, 6, 12, 24, 36, 60, 7};
             const Scalar number = arena_.index(kDivisors[pick(8)]);
-            switch (pick(8)) {
+            switch (pick(10)) {
+                case 8:
+                    made.push_back(a / number * number + a % number);
+                    break;
+                case 9:
+                    made.push_back(a * number + b);
+                    break;
                 case 0:
                     made.push_back(a + b);
                     break;
@@ -124,7 +153,9 @@ TEST_F(Line, KeepsTheValueOfEveryExpression) {
             }
         }
         const IndexRange places{pick(5), 5 + pick(7)};
-        const Scalar before = made.back(), after = known(places).simplified(before);
+        const Scalar last = made.back(), bound = arena_.index(12 * pick(60) - 60 + pick(2));
+        const Scalar before = std::array{last, last >= bound, last < bound}[turn % 3];
+        const Scalar after = known(places).simplified(before);
         for (int64_t line = 0; line < kLines; line += 7)
             for (int64_t place = places.first; place <= places.last; ++place)
                 ASSERT_EQ(value(after, line, place), value(before, line, place))

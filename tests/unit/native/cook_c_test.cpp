@@ -458,6 +458,12 @@ TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
     product("far apart", {50, 12}, {12, 577});
     product("far apart, odd", {7, 300}, {300, 1031});
     product("few columns", {40, 9}, {9, 5});
+    product("a column", {26, 40}, {40, 1});
+    product("between two widths", {5, 33}, {33, 7});
+    product("a row, turned", {1, 37}, {21, 37}, false, true);
+    product("three rows, turned", {3, 16}, {64, 16}, false, true);
+    product("four rows, turned", {2, 4, 200}, {9, 200}, false, true);
+    product("too short for lanes", {1, 15}, {30, 15}, false, true);
     product("long", {33, 700}, {700, 41});
     product("long, wide", {520, 300}, {300, 150});
     product("turned", {300, 65}, {130, 65}, false, true);
@@ -470,6 +476,22 @@ TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
     const Tensor c = trace.input("c", {40, 30}), d = trace.input("d", {30, 600});
     trace.output("computed", matmul(c * 2, d - 1) + trace.input("e", {40, 600}));
     expect_as_interpreted(trace, {130, 1, 7});
+}
+
+TEST(CookC, ConcatenationsAreReadAsByTheInterpreter) {
+    Trace trace("act");
+    const Tensor parts[] = {trace.input("x3", {1, 3, 9, 10}), trace.input("x8", {1, 8, 9, 10}),
+                            trace.input("x5", {1, 5, 9, 10})};
+    const Tensor x = concat(parts, 1);
+    trace.output("of channels", relu(conv(x, trace.input("w1", {6, 16, 1, 1}))));
+    trace.output("of windows", conv(x, trace.input("w3", {6, 16, 3, 3})));
+    trace.output("largest", max_pool(x, {3, 2}));
+    trace.output("twice", x * 2);
+    trace.output("means", mean(exp(x), {2, 3}));
+    trace.output(
+        "of rows",
+        concat({trace.input("r1", {kRows, 3, 6}), trace.input("r2", {kRows, 2, 6})}, 1) + 1);
+    expect_as_interpreted(trace, {7, 1});
 }
 
 TEST(CookC, DepthwiseConvolutionsAreThoseOfTheInterpreter) {
@@ -501,6 +523,22 @@ TEST(CookC, DepthwiseConvolutionsAreThoseOfTheInterpreter) {
 }
 
 // Of columns, side by side, and of axes between others; with what is made of them along the column again.
+TEST(CookC, ReductionsOfAnyLengthAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    for (const int64_t length : {31, 32, 33, 100, 20000}) {
+        const std::string name = std::to_string(length);
+        const Tensor x = trace.input("x" + name, {3, length});
+        trace.output("softmax" + name, softmax(x, 1));
+        trace.output("least" + name, min(x, Axes{1}));
+    }
+    const Tensor rows = trace.input("rows", {kRows, 5, 8});
+    trace.output("channels", mean(rows * rows, {0, 2}));
+    trace.output("all", max(rows, Axes{0, 1, 2}));
+    trace.output("planes",
+                 mean(trace.input("p", {2, 6, 7, 7}) + trace.input("b", {6, 1, 1}), {2, 3}));
+    expect_as_interpreted(trace, {70, 1, 9});
+}
+
 TEST(CookC, ReductionsAcrossRowsAreThoseOfTheInterpreter) {
     Trace trace("act");
     const Tensor x = trace.input("x", {kRows, 130}), y = trace.input("y", {9, kRows, 5});

@@ -165,19 +165,6 @@ class CpuMatmul : CpuKernel {
         return value;
     }
 
-    /// Whether the right operand lies in memory as f32, the columns of each tile side by side, also of one that does
-    /// not begin at a multiple of its columns.
-    bool is_in_rows() {
-        const int64_t columns = tile_.columns();
-        const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
-        const ScalarNode node = element_of(1, k, n).node();
-        if (!is_f32_load(node) || n_.per_row || n_.count < columns) return false;
-        // Of places that are multiples of 1 none is known to stay clear of a quotient's next step.
-        const int64_t width = n_.count % columns == 0 ? columns : 1;
-        return step(node, n, columns) == 1 &&
-               (width > 1 || !is_divided(Scalar{&arena_, node.a}, n));
-    }
-
     /// Whether f32 that follow each other along the inner extent do so in memory, in both operands.
     bool are_inner_elements_in_rows() {
         if (k_.per_row || k_.count < kInnerLanes) return false;
@@ -221,10 +208,16 @@ class CpuMatmul : CpuKernel {
         Expr i;  ///< in the block
         Scalar k, line, place;
     };
-    Inner for_each_inner() {
+    Inner for_each_inner() { return for_each_inner(whole_inner()); }
+    Inner for_each_inner(IndexRange segment) {
         Inner inner;
         inner.k = arena_.variable(ScalarType::kI32);
-        if (line_ == 1) {
+        const IndexRange whole = whole_inner();
+        if (segment.first > whole.first || segment.last < whole.last) {
+            const Expr first = larger(index(segment.first) - first_inner_, index(0));
+            const Expr end = smaller(index(segment.last + 1) - first_inner_, inner_count_);
+            inner.i = writer_.for_("i", first, [&](Expr at) { return at < end; });
+        } else if (line_ == 1) {
             inner.i = writer_.for_("i", index(0), [&](Expr at) { return at < inner_count_; });
         } else {
             const Expr count = writer_.let("lines", inner_count_ / line_);
@@ -255,6 +248,53 @@ class CpuMatmul : CpuKernel {
         return known.simplified(x);
     }
 
+    IndexRange whole_inner() const { return below(k_); }
+    /// The places of an extent.
+    IndexRange below(Dim extent) const {
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        return {0, std::max<int64_t>(extent.at(rows) - 1, 0)};
+    }
+
+    /// The right operand's element, of which `inner` is within the segment.
+    Scalar right_element(const Inner& inner, Scalar n, IndexRange segment) {
+        const Scalar element = element_of(1, inner.k, n);
+        if (line_ > 1) return inner.line.arena != nullptr ? simplified(element, inner) : element;
+        return known_right(inner.k, n, segment).simplified(element);
+    }
+    KnownRanges known_right(Scalar k, Scalar n, IndexRange segment) const {
+        KnownRanges known(arena_);
+        known.set(k, segment);
+        known.set(n, below(n_));
+        return known;
+    }
+
+    /// Within each segment of the inner extent, the right operand is one tensor, as of those of a concatenation.
+    void choose_segments() {
+        constexpr size_t kMost = 8;
+        segments_ = {whole_inner()};
+        if (line_ > 1) return;
+        const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
+        segments_ = split(whole_inner(),
+                          known_right(k, n, whole_inner()).thresholds(element_of(1, k, n), k));
+        if (segments_.size() > kMost) segments_ = {whole_inner()};
+    }
+
+    /// Whether the right operand lies in memory as f32, the columns of each tile side by side, also of one that does
+    /// not begin at a multiple of its columns.
+    bool is_in_rows() {
+        const int64_t columns = tile_.columns();
+        if (n_.per_row || n_.count < columns) return false;
+        // Of places that are multiples of 1 none is known to stay clear of a quotient's next step.
+        const int64_t width = n_.count % columns == 0 ? columns : 1;
+        return std::ranges::all_of(segments_, [&](IndexRange segment) {
+            const Inner inner{.k = arena_.variable(ScalarType::kI32)};
+            const Scalar n = arena_.variable(ScalarType::kI32);
+            const ScalarNode node = right_element(inner, n, segment).node();
+            return is_f32_load(node) && step(node, n, columns) == 1 &&
+                   (width > 1 || !is_divided(Scalar{&arena_, node.a}, n));
+        });
+    }
+
     /// Whether a quotient or remainder in x depends on the variable.
     bool is_divided(Scalar x, Scalar variable) {
         const Scalar only[] = {x};
@@ -274,9 +314,11 @@ class CpuMatmul : CpuKernel {
         choose_line();
         has_blocks_ = k_.at(static_cast<int64_t>(options_.rows_capacity)) > block_.inner;
         // Sums that wait between blocks are one tile's alone.
+        choose_segments();
         in_rows_ = is_in_rows() && (!has_blocks_ || n_.count % tile_.columns() == 0);
         margin_ = in_rows_ && n_.count % tile_.columns() != 0 ? tile_.columns() : 0;
-        is_packed_ = !in_rows_ || (n_.count > kFarApart && block_.rows > kManyTiles * tile_.rows);
+        is_packed_ = !in_rows_ || segments_.size() > 1 ||
+                     (n_.count > kFarApart && block_.rows > kManyTiles * tile_.rows);
         if (is_packed_)
             panel_ = writer_.declare_array("panel", ScalarType::kF32,
                                            static_cast<uint32_t>(block_.inner * block_.columns));
@@ -327,32 +369,36 @@ class CpuMatmul : CpuKernel {
     /// Where that tile's panel begins: a panel for each tile, each [inner, columns].
     Expr panel_of(Expr column) { return writer_.let("panel_at", column * block_.inner); }
 
-    void pack() { in_rows_ ? pack_rows() : pack_elements(); }
+    void pack() {
+        for (const IndexRange segment : segments_)
+            in_rows_ ? pack_rows(segment) : pack_elements(segment);
+    }
 
     /// Row by row, of which all of the block's columns lie side by side.
-    void pack_rows() {
-        const Inner inner = for_each_inner();
+    void pack_rows(IndexRange segment) {
+        const Inner inner = for_each_inner(segment);
         const Expr column = for_each_tile();
         const Expr to =
             writer_.let("to", column * block_.inner + inner.i * int64_t{tile_.columns()});
         const Expr first = first_of(column);
         for (uint32_t j = 0; j < tile_.vectors; ++j)
-            writer_.store_lanes(panel_, to + int64_t{j} * tile_.lanes, load_right(j, inner, first));
+            writer_.store_lanes(panel_, to + int64_t{j} * tile_.lanes,
+                                load_right(j, inner, first, segment));
         writer_.end();
         end_inner();
     }
 
     /// Panel by panel, as columns may be far apart.  Those beyond the last are the last one again: nobody reads their
     /// sums.
-    void pack_elements() {
+    void pack_elements(IndexRange segment) {
         const int64_t columns = tile_.columns();
         const Expr column = for_each_tile();
         const Expr panel = panel_of(column);
-        const Inner inner = for_each_inner();
+        const Inner inner = for_each_inner(segment);
         const Expr j = writer_.for_("j", index(0), [&](Expr at) { return at < columns; });
         const Scalar n = arena_.variable(ScalarType::kI32);
         writer_.bind(n, writer_.let("n", first_column_ + smaller(column + j, column_count_ - 1)));
-        const Expr element = writer_.emit(simplified(element_of(1, inner.k, n), inner));
+        const Expr element = writer_.emit(right_element(inner, n, segment));
         writer_.assign(body_->element(panel_, panel + inner.i * columns + j), element);
         writer_.end();
         end_inner();
@@ -360,14 +406,12 @@ class CpuMatmul : CpuKernel {
     }
 
     /// Vector j of the tile's columns of the right operand, in memory.
-    Expr load_right(uint32_t j, const Inner& inner, Expr first) {
-        const Scalar n = arena_.variable(ScalarType::kI32);
+    Expr load_right(uint32_t j, const Inner& inner, Expr first, IndexRange segment) {
         const std::string name = std::to_string(j);
-        writer_.bind(n, writer_.let("n" + name, first + int64_t{j} * tile_.lanes));
-        const ScalarNode load = element_of(1, inner.k, n).node();
+        const Scalar n = bound("n" + name, first + int64_t{j} * tile_.lanes);
+        const ScalarNode load = right_element(inner, n, segment).node();
         return writer_.load_lanes("right" + name, operand_(load.bits),
-                                  writer_.emit(simplified(Scalar{&arena_, load.a}, inner)),
-                                  tile_.lanes);
+                                  writer_.emit(Scalar{&arena_, load.a}), tile_.lanes);
     }
 
     /// row, column: where the tile begins in the block.
@@ -405,7 +449,7 @@ class CpuMatmul : CpuKernel {
                                 ? writer_.load_lanes(
                                       "right" + std::to_string(j), panel_,
                                       panel + inner.i * tile_.columns() + int64_t{j} * lanes, lanes)
-                                : load_right(j, inner, first));
+                                : load_right(j, inner, first, whole_inner()));
         for (uint32_t r = 0; r < tile_.rows; ++r) {
             const Expr factor = writer_.emit(simplified(element_of(0, rows[r], inner.k), inner));
             for (uint32_t j = 0; j < vectors; ++j)
@@ -540,10 +584,6 @@ class CpuMatmul : CpuKernel {
         }
         element_ = (batch_index_ * extent(arena_, m_) + m) * extent(arena_, n_) + n;
         place.linear = element_;
-        const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        const auto below = [&](Dim extent) {
-            return IndexRange{0, std::max<int64_t>(extent.at(rows) - 1, 0)};
-        };
         KnownRanges known(arena_);
         known.set(m, below(m_));
         known.set(n, below(n_));
@@ -563,12 +603,13 @@ class CpuMatmul : CpuKernel {
     Shape batch_;
     Dim m_, n_, k_;
     CpuBlock block_;
-    bool has_blocks_ = false;       ///< of the inner extent
-    int64_t line_ = 1;              ///< see choose_line()
-    bool in_rows_ = false;          ///< see is_in_rows()
-    bool has_inner_lanes_ = false;  ///< see multiply_rows()
-    bool is_packed_ = false;        ///< the right operand, as panels
-    int64_t margin_ = 0;            ///< see sums_length()
+    bool has_blocks_ = false;           ///< of the inner extent
+    int64_t line_ = 1;                  ///< see choose_line()
+    std::vector<IndexRange> segments_;  ///< see choose_segments()
+    bool in_rows_ = false;              ///< see is_in_rows()
+    bool has_inner_lanes_ = false;      ///< see multiply_rows()
+    bool is_packed_ = false;            ///< the right operand, as panels
+    int64_t margin_ = 0;                ///< see sums_length()
     Scalar batch_index_, element_;
     Expr first_row_, row_count_, first_column_, column_count_;
     Expr first_inner_, inner_count_;

@@ -12,6 +12,7 @@
 #include "core/device_model.hpp"
 
 #include <algorithm>
+#include <set>
 
 namespace hearth {
 
@@ -89,13 +90,12 @@ class ElementwiseKernel {
                                    : count_of(Dim(count.count / line, count.per_row), body_);
         const Expr first = writer_.let("first", workgroup * each);
         const Expr end = writer_.let("end", body_.operation(ScalarOp::kMin, first + each, all));
-        const Expr i =
-            writer_.for_(line == 0 ? "i" : "line", first, [&](Expr at) { return at < end; });
-        if (line == 0)
-            store_one(i);
-        else
-            store_line(i, line);
-        writer_.end();
+        if (line == 0) {
+            store_one(writer_.for_("i", first, [&](Expr at) { return at < end; }));
+            writer_.end();
+        } else {
+            store_lines(first, end, line);
+        }
         KernelPart part;
         part.statements = writer_.take();
         part.is_elementwise = elementwise_buffers(arena_, operand_values(body_), element_);
@@ -121,18 +121,49 @@ class ElementwiseKernel {
         return least;
     }
 
+    /// Lines from `first` on; those apart from which on comparisons, as of a concatenation's parts, have other results.
+    void store_lines(Expr first, Expr end, int64_t length) {
+        constexpr size_t kMostSegments = 8;
+        const Scalar line = arena_.variable(ScalarType::kI32),
+                     place = arena_.variable(ScalarType::kI32);
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        const int64_t count = group_.space.element_count().at(rows) / length;
+        const IndexRange all{0, std::max<int64_t>(count - 1, 0)};
+        std::set<int64_t> thresholds;
+        for (const Scalar content : contents_) {
+            KnownRanges known = known_in_line(line, all, place, {0, length - 1}, length);
+            const std::vector<int64_t> found = known.thresholds(content, line);
+            thresholds.insert(found.begin(), found.end());
+        }
+        std::vector<IndexRange> segments = split(all, {thresholds.begin(), thresholds.end()});
+        if (segments.size() > kMostSegments) segments = {all};
+        for (const IndexRange segment : segments) {
+            Expr from = first, until = end;
+            if (segments.size() > 1) {
+                from = body_.operation(ScalarOp::kMax, first, body_.index(segment.first));
+                until = body_.operation(ScalarOp::kMin, end, body_.index(segment.last + 1));
+            }
+            const Expr at = writer_.for_("line", from, [&](Expr i) { return i < until; });
+            store_line(at, segment, length);
+            writer_.end();
+        }
+    }
+
+    KnownRanges known_in_line(Scalar line, IndexRange lines, Scalar place, IndexRange places,
+                              int64_t length) const {
+        KnownRanges known(arena_);
+        known.set(line, lines);
+        known.set(place, places);
+        known.replace(element_, line * arena_.index(length) + place);
+        return known;
+    }
+
     /// The elements of a line; those apart at whose places comparisons, as with borders, have other results.
-    void store_line(Expr line, int64_t length) {
+    void store_line(Expr line, IndexRange lines, int64_t length) {
         const Scalar line_index = arena_.variable(ScalarType::kI32);
         writer_.bind(line_index, line);
-        const auto most_lines =
-            group_.space.element_count().at(static_cast<int64_t>(options_.rows_capacity)) / length;
         const auto known_in = [&](Scalar place, IndexRange range) {
-            KnownRanges known(arena_);
-            known.set(line_index, {0, std::max<int64_t>(most_lines - 1, 0)});
-            known.set(place, range);
-            known.replace(element_, line_index * arena_.index(length) + place);
-            return known;
+            return known_in_line(line_index, lines, place, range, length);
         };
         const Scalar place = arena_.variable(ScalarType::kI32);
         KnownRanges everywhere = known_in(place, {0, length - 1});

@@ -4,6 +4,7 @@
 #include "compiler/codegen/group_kernels.hpp"
 
 #include "compiler/codegen/group_expressions.hpp"
+#include "compiler/codegen/known_ranges.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/print/glsl_expressions.hpp"
 #include "core/device_model.hpp"
@@ -453,6 +454,10 @@ class ReductionKernel {
         const ValueId out = node.outputs[0];
         const DType dtype = graph_.values[out].dtype;
         const ScalarType type = scalar_type(dtype);
+        const Dim length = row_.element_count();
+        if (is_cpu(options_.caps) && lanes_ == 1 && type == ScalarType::kF32 &&
+            (length.per_row || length.count >= 2 * kParts))
+            return reduce_in_parts(node);
         const Expr sum = writer_.declare("r" + std::to_string(reductions_++), type,
                                          body_.constant(fold_start(fold, dtype), type));
         const Turn turn = open_row(true);
@@ -464,6 +469,56 @@ class ReductionKernel {
         const Scalar result = arena_.variable(type);
         writer_.bind(result, sum);
         expressions_.define(out, result);
+    }
+
+    /// For CPUs: each part folds every kParts-th term, side by side, of which compilers make vectors; so many on all
+    /// CPUs, for the same bits.
+    void reduce_in_parts(const Node& node) {
+        const Fold fold = node.op->fold;
+        const DType dtype = graph_.values[node.outputs[0]].dtype;
+        const std::string name = "r" + std::to_string(reductions_++);
+        const Expr start = body_.constant(fold_start(fold, dtype), ScalarType::kF32);
+        const Expr length = count_of(row_.element_count(), body_);
+        const Expr turns = writer_.let(name + "_turns", length / kParts);
+        const Expr parts = writer_.declare_array(name + "_parts", ScalarType::kF32, kParts);
+        const auto for_each_part = [&] {
+            return writer_.for_("part", body_.index(0), [&](Expr at) { return at < kParts; });
+        };
+        writer_.assign(body_.element(parts, for_each_part()), start);
+        writer_.end();
+        const Expr turn = writer_.for_("turn", body_.index(0), [&](Expr at) { return at < turns; });
+        const Expr part = for_each_part();
+        const Scalar t = arena_.variable(ScalarType::kI32), p = arena_.variable(ScalarType::kI32);
+        const Scalar k = arena_.variable(ScalarType::kI32);
+        writer_.bind(t, turn);
+        writer_.bind(p, part);
+        writer_.bind(k, writer_.let("k", turn * kParts + part));
+        const auto rows = static_cast<int64_t>(options_.rows_capacity);
+        const auto most = [&](Dim count, int64_t each) {
+            return IndexRange{0, std::max<int64_t>(count.at(rows) / each - 1, 0)};
+        };
+        KnownRanges known(arena_);
+        known.set(t, most(row_.element_count(), kParts));
+        known.set(p, {0, kParts - 1});
+        known.set(outer_index_, most(outer_.element_count(), 1));
+        known.replace(k, t * arena_.index(kParts) + p);
+        const Expr one = body_.element(parts, part);
+        const Scalar term = expressions_.read(node.inputs[0], place_of_term(k));
+        writer_.assign(one, fold_step(fold, one, writer_.emit(known.simplified(term))));
+        writer_.end();
+        writer_.end();
+        const Expr sum = writer_.declare(name, ScalarType::kF32, start);
+        const Expr other = for_each_part();
+        writer_.assign(sum, fold_step(fold, sum, body_.element(parts, other)));
+        writer_.end();
+        const Scalar rest = arena_.variable(ScalarType::kI32);
+        writer_.bind(rest, writer_.for_("k", turns * kParts, [&](Expr i) { return i < length; }));
+        const Scalar last = expressions_.read(node.inputs[0], place_of_term(rest));
+        writer_.assign(sum, fold_step(fold, sum, writer_.emit(last)));
+        writer_.end();
+        const Scalar result = arena_.variable(ScalarType::kF32);
+        writer_.bind(result, sum);
+        expressions_.define(node.outputs[0], result);
     }
 
     /// A function that folds one value of each lane and gives every lane the result.
@@ -570,6 +625,8 @@ class ReductionKernel {
         writer_.store(operand_(out), row_index_ / block, mine);
         writer_.end();
     }
+
+    static constexpr int64_t kParts = 16;  ///< of a fold, in vector registers
 
     const Graph& graph_;
     const Group& group_;

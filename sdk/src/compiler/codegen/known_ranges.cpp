@@ -3,6 +3,7 @@
 
 // Ranges are those of interval arithmetic.  A quotient of a sum is taken apart: (c q + r) / c is q + r / c and its
 // remainder that of r, if nothing is negative; and with 0 <= r < g, (g q + r) / c is q / (c / g) where g divides c.
+// Then g m <= g q + r is m <= q, too.  What was taken apart and put together again, c (x / c) + x % c, is x.
 
 #include "compiler/codegen/known_ranges.hpp"
 
@@ -25,6 +26,17 @@ int64_t floor_div(int64_t a, int64_t b) {
 }
 
 }  // namespace
+
+std::vector<IndexRange> split(IndexRange range, const std::vector<int64_t>& thresholds) {
+    std::vector<IndexRange> parts;
+    for (const int64_t at : thresholds) {
+        if (at <= range.first || at > range.last) continue;
+        parts.push_back({range.first, at - 1});
+        range.first = at;
+    }
+    parts.push_back(range);
+    return parts;
+}
 
 bool KnownRanges::depends(Scalar x, Scalar on) const {
     const std::vector<Scalar> parts = parts_of(arena_, {&x, 1});
@@ -168,10 +180,110 @@ Scalar KnownRanges::integer(ScalarOp op, Scalar a, Scalar b) {
                 break;
         }
     }
+    if (op == ScalarOp::kAdd) return sum(a, b);
+    if (const auto simpler = without_rest(op, a, b)) return *simpler;
     if ((op == ScalarOp::kDiv || op == ScalarOp::kMod) && b.is_const() && b.const_value() > 0 &&
         left && left->first >= 0)
         return divided(op, a, static_cast<int64_t>(b.const_value()));
     return arena_.binary(op, a, b);
+}
+
+std::vector<KnownRanges::Term> KnownRanges::terms_of(Scalar sum) const {
+    std::vector<Term> terms;
+    std::vector<Term> open{{sum, 1}};
+    while (!open.empty()) {
+        const auto [x, times] = open.back();
+        open.pop_back();
+        const ScalarNode n = x.node();
+        const Scalar a = operand(n.a), b = operand(n.b);
+        const auto value = [](Scalar number) { return static_cast<int64_t>(number.const_value()); };
+        if (n.op == ScalarOp::kAdd || n.op == ScalarOp::kSub) {
+            open.push_back({a, times});
+            open.push_back({b, n.op == ScalarOp::kAdd ? times : -times});
+        } else if (n.op == ScalarOp::kMul && b.is_const() &&
+                   std::abs(times) <= kMost / std::max<int64_t>(std::abs(value(b)), 1)) {
+            open.push_back({a, times * value(b)});
+        } else if (n.op == ScalarOp::kConst && std::abs(value(x)) <= kMost / std::abs(times)) {
+            terms.push_back({arena_.index(1), times * value(x)});
+        } else {
+            terms.push_back({x, times});
+        }
+    }
+    return terms;
+}
+
+Scalar KnownRanges::sum_of(const std::vector<Term>& terms) {
+    Scalar sum = arena_.index(0);
+    for (const Term& t : terms)
+        sum = arena_.binary(ScalarOp::kAdd, sum,
+                            arena_.binary(ScalarOp::kMul, t.factor, arena_.index(t.times)));
+    return sum;
+}
+
+Scalar KnownRanges::sum(Scalar a, Scalar b) {
+    const Scalar whole = arena_.binary(ScalarOp::kAdd, a, b);
+    std::vector<Term> terms = terms_of(whole);
+    for (size_t i = 0; i < terms.size(); ++i) {
+        const ScalarNode rest = terms[i].factor.node();
+        if (rest.op != ScalarOp::kMod || !operand(rest.b).is_const()) continue;
+        const auto by = static_cast<int64_t>(operand(rest.b).const_value());
+        for (size_t j = 0; j < terms.size(); ++j) {
+            const ScalarNode quotient = terms[j].factor.node();
+            if (quotient.op != ScalarOp::kDiv || quotient.a != rest.a || quotient.b != rest.b ||
+                terms[j].times != terms[i].times * by)
+                continue;
+            terms[i].factor = operand(rest.a);
+            terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(j));
+            return sum_of(terms);
+        }
+    }
+    return whole;
+}
+
+// Comparisons of a number with g q + r, or with a quotient.
+std::optional<Scalar> KnownRanges::without_rest(ScalarOp op, Scalar a, Scalar b) {
+    if ((op != ScalarOp::kLess && op != ScalarOp::kLessEqual) || a.is_const() == b.is_const())
+        return std::nullopt;
+    const bool is_least = a.is_const();  // number <= x; or x < number
+    const Scalar x = is_least ? b : a;
+    int64_t number = static_cast<int64_t>((is_least ? a : b).const_value());
+    if ((op == ScalarOp::kLess) == is_least) ++number;
+    const auto compared = [&](Scalar with, int64_t least) {
+        return is_least ? integer(ScalarOp::kLessEqual, arena_.index(least), with)
+                        : integer(ScalarOp::kLess, with, arena_.index(least));
+    };
+    const ScalarNode node = x.node();
+    if (node.op == ScalarOp::kDiv && operand(node.b).is_const() && number > 0) {
+        const auto by = static_cast<int64_t>(operand(node.b).const_value());
+        const auto divided = range(operand(node.a));
+        if (by > 0 && divided && divided->first >= 0 && number <= kMost / by)
+            return compared(operand(node.a), number * by);
+    }
+    if (node.op != ScalarOp::kAdd && node.op != ScalarOp::kSub && node.op != ScalarOp::kMul)
+        return std::nullopt;
+    int64_t g = 1;
+    std::vector<Term> terms;
+    for (const Term& t : terms_of(x)) {
+        if (t.factor.is_const()) {
+            number -= t.times * static_cast<int64_t>(t.factor.const_value());
+        } else {
+            terms.push_back(t);
+            g = std::max(g, t.times);
+        }
+    }
+    if (g == 1 || number % g != 0) return std::nullopt;
+    std::vector<Term> multiples, others;
+    for (const Term& t : terms)
+        if (t.times % g == 0)
+            multiples.push_back({t.factor, t.times / g});
+        else
+            others.push_back(t);
+    const Scalar q = sum_of(multiples);
+    const auto r_range = range(sum_of(others)), q_range = range(q);
+    if (!q_range || !r_range || r_range->first < 0 || r_range->last >= g ||
+        std::abs(number / g) > kMost)
+        return std::nullopt;
+    return compared(q, number / g);
 }
 
 // a is not negative.
@@ -193,28 +305,7 @@ Scalar KnownRanges::divided(ScalarOp op, Scalar a, int64_t by) {
         }
         return whole();
     }
-    // Terms, each with the number it is multiplied by.
-    struct Term {
-        Scalar factor;
-        int64_t times;
-    };
-    std::vector<Term> terms;
-    std::vector<Scalar> open{a};
-    while (!open.empty()) {
-        const Scalar x = open.back();
-        open.pop_back();
-        const ScalarNode n = x.node();
-        if (n.op == ScalarOp::kAdd) {
-            open.push_back(operand(n.a));
-            open.push_back(operand(n.b));
-        } else if (n.op == ScalarOp::kMul && operand(n.b).is_const()) {
-            terms.push_back({operand(n.a), static_cast<int64_t>(operand(n.b).const_value())});
-        } else if (n.op == ScalarOp::kConst) {
-            terms.push_back({arena_.index(1), static_cast<int64_t>(x.const_value())});
-        } else {
-            terms.push_back({x, 1});
-        }
-    }
+    const std::vector<Term> terms = terms_of(a);
     // g: the divisor itself, or what it and a factor have in common.
     int64_t g = by;
     if (std::ranges::none_of(terms, [&](const Term& t) { return t.times % by == 0; })) {
@@ -222,15 +313,13 @@ Scalar KnownRanges::divided(ScalarOp op, Scalar a, int64_t by) {
         for (const Term& t : terms) g = std::max(g, std::gcd(t.times, by));
     }
     if (g == 1) return whole();
-    Scalar q = arena_.index(0), r = arena_.index(0);
-    const auto times = [&](Scalar factor, int64_t number) {
-        return arena_.binary(ScalarOp::kMul, factor, arena_.index(number));
-    };
-    for (const Term& t : terms) {
-        Scalar& sum = t.times % g == 0 ? q : r;
-        sum = arena_.binary(ScalarOp::kAdd, sum,
-                            times(t.factor, t.times % g == 0 ? t.times / g : t.times));
-    }
+    std::vector<Term> multiples, others;
+    for (const Term& t : terms)
+        if (t.times % g == 0)
+            multiples.push_back({t.factor, t.times / g});
+        else
+            others.push_back(t);
+    const Scalar q = sum_of(multiples), r = sum_of(others);
     const auto q_range = range(q), r_range = range(r);
     if (!q_range || !r_range || q_range->first < 0 || r_range->first < 0) return whole();
     if (g == by) {
@@ -239,7 +328,7 @@ Scalar KnownRanges::divided(ScalarOp op, Scalar a, int64_t by) {
     }
     if (r_range->last >= g) return whole();
     const Scalar rest = divided(op, q, by / g);
-    return is_quotient ? rest : arena_.binary(ScalarOp::kAdd, times(rest, g), r);
+    return is_quotient ? rest : sum_of({{rest, g}, {r, 1}});
 }
 
 std::optional<int64_t> KnownRanges::slope(Scalar x, Scalar counter) const {
@@ -263,6 +352,21 @@ IndexRange KnownRanges::undisturbed(Scalar x, Scalar counter, int64_t count) {
     // A bound behind another, as of min(max(at, 0), last), is plain to see once that is decided.
     const IndexRange outer = decided(x, counter, {0, count - 1}, count);
     return decided(x, counter, outer, count);
+}
+
+std::vector<int64_t> KnownRanges::thresholds(Scalar x, Scalar variable) {
+    const Scalar simpler = simplified(x);
+    std::set<int64_t> found;
+    for (const Scalar part : parts_of(arena_, {&simpler, 1})) {
+        const ScalarNode node = part.node();
+        if (node.op != ScalarOp::kLess && node.op != ScalarOp::kLessEqual) continue;
+        const bool is_least = node.b == variable.id;
+        const Scalar number = operand(is_least ? node.a : node.b);
+        if ((!is_least && node.a != variable.id) || !number.is_const()) continue;
+        const bool is_next = (node.op == ScalarOp::kLess) == is_least;
+        found.insert(static_cast<int64_t>(number.const_value()) + (is_next ? 1 : 0));
+    }
+    return {found.begin(), found.end()};
 }
 
 IndexRange KnownRanges::decided(Scalar x, Scalar counter, IndexRange part, int64_t count) {

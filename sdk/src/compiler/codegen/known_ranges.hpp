@@ -23,6 +23,9 @@ struct IndexRange {
     int64_t first = 0, last = 0;
 };
 
+/// The range in parts, each of which but the first begins at a threshold.
+std::vector<IndexRange> split(IndexRange range, const std::vector<int64_t>& thresholds);
+
 class KnownRanges {
   public:
     explicit KnownRanges(ScalarArena& arena) : arena_(arena) {}
@@ -45,6 +48,9 @@ class KnownRanges {
     /// most half is left out.
     IndexRange undisturbed(Scalar x, Scalar counter, int64_t count);
 
+    /// Values of the variable, in their order, from which on some comparison of it in x, simplified, turns out otherwise.
+    std::vector<int64_t> thresholds(Scalar x, Scalar variable);
+
   private:
     IndexRange decided(Scalar x, Scalar counter, IndexRange part, int64_t count);
     Scalar operand(uint32_t id) const { return {&arena_, id}; }
@@ -52,6 +58,15 @@ class KnownRanges {
     Scalar loop(Scalar x);
     Scalar integer(ScalarOp op, Scalar a, Scalar b);
     Scalar divided(ScalarOp op, Scalar a, int64_t by);
+    /// A part of a sum, and the number that it is multiplied by.
+    struct Term {
+        Scalar factor;
+        int64_t times;
+    };
+    std::vector<Term> terms_of(Scalar sum) const;
+    Scalar sum_of(const std::vector<Term>& terms);
+    Scalar sum(Scalar a, Scalar b);
+    std::optional<Scalar> without_rest(ScalarOp op, Scalar a, Scalar b);
     std::optional<IndexRange> find_range(Scalar x);
     /// By how much x grows with each step of the counter, if that is always the same.
     std::optional<int64_t> slope(Scalar x, Scalar counter) const;
