@@ -83,11 +83,11 @@ inline bool has_little_memory(Cpu cpu) {
     return cpu == Cpu::kScalar || cpu == Cpu::kWasm128;
 }
 
-/// A panel of 16 columns, 16 KiB, is half of a first-level cache; a block's numbers fit the second level.  Where memory
-/// is little a block is one tile wide.
+/// A panel of 1,024 rows of a tile is an eighth of a second-level cache, from which it comes as fast as it is used; a
+/// block's numbers fit there, too.  Where memory is little a block is one tile wide.
 inline CpuBlock cpu_block(Cpu cpu) {
     if (has_little_memory(cpu)) return {.columns = 1};
-    return {.rows = 256};
+    return {.rows = 256, .columns = 32, .inner = 1024};
 }
 
 /// The model of a device.  Of a GPU that does not tell its units it is the smallest if it shares the CPU's memory, and

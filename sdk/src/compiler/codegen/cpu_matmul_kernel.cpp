@@ -73,6 +73,7 @@ class CpuMatmul : CpuKernel {
             return parts(most_rows, block_.rows) * parts(most_columns, block_.columns) *
                    batch_.element_count(capacity);
         };
+        block_.inner = std::min(block_.inner, std::max<int64_t>(k_.at(capacity), 1));
         while (jobs() < device_model(options.caps).compute_units && block_.columns > tile_columns)
             block_.columns = rounded(block_.columns / 2, tile_columns);
     }
