@@ -695,7 +695,17 @@ class CPrinter final : CLikePrinter {
         // A compiler makes nothing of a check that a constant makes needless, but a reader does.
         if (is_by_constant(n))
             return narrow(n.in[0]) + (n.op == ScalarOp::kDiv ? " / " : " % ") + operand(n.in[1]);
+        if (is_bound(n, type))
+            return call(n.op == ScalarOp::kMax ? "hearth_at_least" : "hearth_at_most",
+                        operand(n.in[0]), operand(n.in[1]));
         return binary_text(n.op, type, operand(n.in[0]), operand(n.in[1]));
+    }
+
+    /// Whether a float is bounded by a number.
+    bool is_bound(const ExprNode& n, ScalarType type) const {
+        const ExprNode& bound = node(n.in[1]);
+        return (n.op == ScalarOp::kMax || n.op == ScalarOp::kMin) && type == ScalarType::kF32 &&
+               bound.kind == ExprKind::kConstant && !std::isnan(constant_value(bound));
     }
 
     const std::string name_;

@@ -38,8 +38,11 @@ HEARTH_FUNCTION float hearth_select(bool is_first, float first, float second) {
 }
 
 /* NaN stays NaN. */
-HEARTH_FUNCTION float hearth_min(float a, float b) { return a != a || a < b ? a : b; }
-HEARTH_FUNCTION float hearth_max(float a, float b) { return a != a || a > b ? a : b; }
+HEARTH_FUNCTION float hearth_min(float a, float b) { return b != b || b < a ? b : a; }
+HEARTH_FUNCTION float hearth_max(float a, float b) { return b != b || b > a ? b : a; }
+/* The same of a bound that is a number: without a branch, for which compilers would make one of each bound. */
+HEARTH_FUNCTION float hearth_at_most(float a, float bound) { return hearth_select(bound < a, bound, a); }
+HEARTH_FUNCTION float hearth_at_least(float a, float bound) { return hearth_select(bound > a, bound, a); }
 HEARTH_FUNCTION float hearth_sign(float x) { return x > 0 ? 1.0f : x < 0 ? -1.0f : x; }
 HEARTH_FUNCTION int32_t hearth_min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
 HEARTH_FUNCTION int32_t hearth_max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
