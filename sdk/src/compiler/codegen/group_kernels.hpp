@@ -163,6 +163,10 @@ bool has_cpu_kernel(const OpDef& op);
 KernelDraft cpu_depthwise_kernel(const Graph& graph, const Group& group,
                                  const std::vector<bool>& inlined, const LowerOptions& options);
 
+/// Of windows for which is_cpu_unfold(): cpu_unfold_kernel.cpp.
+KernelDraft cpu_unfold_kernel(const Graph& graph, const Group& group,
+                              const std::vector<bool>& inlined, const LowerOptions& options);
+
 /// Whether that kernel can have a MatmulPrologue.
 bool folds_rows(const Graph& graph, const Node& product, const LowerOptions& options);
 

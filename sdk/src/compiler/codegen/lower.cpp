@@ -11,7 +11,7 @@
 #include "compiler/codegen/operands.hpp"
 #include "compiler/codegen/replicated_scalars.hpp"
 #include "compiler/fusion/levels.hpp"
-#include "compiler/ops/cpu_depthwise.hpp"
+#include "compiler/ops/cpu_windows.hpp"
 #include "compiler/print/glsl.hpp"
 #include "compiler/shaders/define.hpp"
 #include "compiler/shaders/shader_text.hpp"
@@ -616,6 +616,9 @@ class Lowerer {
                              const std::vector<bool>& inlined) const {
         switch (group.kind) {
             case GroupKind::kElementwise:
+                if (is_cpu(options_.caps) && group.nodes.size() == 1 &&
+                    is_cpu_unfold(graph, graph.nodes[group.nodes[0]], options_.caps))
+                    return cpu_unfold_kernel(graph, group, inlined, options_);
                 return elementwise_kernel(graph, group, inlined, options_);
             case GroupKind::kReduction:
                 return reduction_kernel(graph, group, inlined, options_);

@@ -3,7 +3,7 @@
 
 #include "compiler/ir/custom_kernel.hpp"
 #include "compiler/ir/rewrite.hpp"
-#include "compiler/ops/cpu_depthwise.hpp"
+#include "compiler/ops/cpu_windows.hpp"
 #include "compiler/ops/rules.hpp"
 #include "compiler/passes/pass.hpp"
 #include "core/device_model.hpp"

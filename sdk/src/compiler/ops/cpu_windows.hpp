@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How CPUs take depthwise convolutions: see compiler/codegen/cpu_depthwise_kernel.cpp.
+// How CPUs take windows of images plane by plane: see compiler/codegen/cpu_window_kernel.hpp.
 
 #pragma once
 
@@ -12,17 +12,17 @@
 
 namespace hearth {
 
-/// A convolution of two spatial axes (one of one has a first extent of 1), and its work on a CPU.
-struct CpuDepthwise {
+/// Windows over two spatial axes (those over one have a first extent of 1), and the work with them on a CPU.
+struct CpuWindows {
     Window window;
-    List size, count;   ///< spatial extents of x and of the result
-    int64_t lanes = 1;  ///< of a vector register
+    List size, count;   ///< of elements, and of windows
+    int64_t lanes = 1;  ///< of a vector register: no more than a row of windows asks for
     int64_t part = 0;  ///< elements of a row that are a stride apart, with what is read beyond them
-    int64_t rows = 0;  ///< of results in a block; 0: a row is too long for that
+    int64_t rows = 0;  ///< of windows in a block; 0: a row is too long for that
 
-    CpuDepthwise(const Attrs& attrs, const Shape& x, const Shape& w, const DeviceCaps& caps);
+    CpuWindows(Window over, List sizes, List counts, const DeviceCaps& caps);
 
-    /// Results of a row, in whole lanes.
+    /// Windows of a row, in whole lanes.
     int64_t rounded_count() const { return (count[1] + lanes - 1) / lanes * lanes; }
     int64_t row_length() const { return part * window.strides[1]; }
     /// Rows that a block's windows reach beyond as many as there are strides.
@@ -40,5 +40,10 @@ struct CpuDepthwise {
 /// Whether CPUs have a kernel for the node: a convolution of f32 over one or two axes, of one channel for each group,
 /// whose rows fit DeviceModel::scratch_floats.  Others are decomposed into products or loops.
 bool is_cpu_depthwise(const Graph& graph, const Node& node, const DeviceCaps& caps);
+CpuWindows windows_of_conv(const Graph& graph, const Node& node, const DeviceCaps& caps);
+
+/// Likewise of the windows themselves, which others look for element by element.
+bool is_cpu_unfold(const Graph& graph, const Node& node, const DeviceCaps& caps);
+CpuWindows windows_of_unfold(const Graph& graph, const Node& node, const DeviceCaps& caps);
 
 }  // namespace hearth
