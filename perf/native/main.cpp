@@ -148,24 +148,25 @@ class CookedNetwork {
         run_(&net_->memory(), tensors_.data(), static_cast<uint32_t>(rows_), phase, first, end);
     }
     void call_with(native::ThreadTeam& team) {
-        struct Share {
+        for (uint32_t phase = 0; phase < phase_count(); ++phase) run_with(team, phase);
+    }
+    void run_with(native::ThreadTeam& team, uint32_t phase) {
+        // More than threads: of a phase's kernels, jobs of one may take ten times as long as another's.
+        constexpr uint32_t kSharesEach = 8;
+        struct Shares {
             CookedNetwork* network;
-            uint32_t phase, jobs, threads;
+            uint32_t phase, jobs, count;
         };
-        for (uint32_t phase = 0; phase < phase_count(); ++phase) {
-            Share share{this, phase, jobs_of(phase), team.size()};
-            if (share.jobs < 2) {
-                run(phase, 0, share.jobs);
-                continue;
-            }
-            team.run(
-                share.threads,
-                [](void* data, uint32_t i) {
-                    const Share& s = *static_cast<Share*>(data);
-                    s.network->run(s.phase, s.jobs * i / s.threads, s.jobs * (i + 1) / s.threads);
-                },
-                &share);
-        }
+        const uint32_t jobs = jobs_of(phase);
+        Shares shares{this, phase, jobs, std::min(jobs, kSharesEach * team.size())};
+        if (jobs < 2) return run(phase, 0, jobs);
+        team.run(
+            shares.count,
+            [](void* data, uint32_t i) {
+                const Shares& s = *static_cast<Shares*>(data);
+                s.network->run(s.phase, s.jobs * i / s.count, s.jobs * (i + 1) / s.count);
+            },
+            &shares);
     }
 
     const std::string& source() const { return net_->cooked().source; }
@@ -285,8 +286,8 @@ Result<nlohmann::json> measure(const NamedNetwork& named, const Arguments& argum
     result["gflops"] = row.flops / us * 1e-3;
     fmt::print("{:24} {:10.2f} us of CPU time (least {:.2f}), {:6.1f} GFLOP/s in products\n",
                named.name, us, least_us, row.flops / us * 1e-3);
+    native::ThreadTeam team(arguments.threads);
     if (arguments.threads > 1) {
-        native::ThreadTeam team(arguments.threads);
         const auto one = time_call([&] { cooked.call(); }, now_us, arguments.budget_s).second;
         const auto all =
             time_call([&] { cooked.call_with(team); }, now_us, arguments.budget_s).second;
@@ -300,8 +301,11 @@ Result<nlohmann::json> measure(const NamedNetwork& named, const Arguments& argum
     for (uint32_t phase = 0; arguments.wants_phases && phase < cooked.phase_count(); ++phase) {
         const uint32_t jobs = cooked.jobs_of(phase);
         const double time = time_call([&] { cooked.run(phase, 0, jobs); }, cpu_us, 0).first;
-        fmt::print("    {:10.2f} us {:5.1f} % {:4} jobs: {}\n", time, 100 * time / us, jobs,
-                   cooked.label(phase));
+        fmt::print("    {:10.2f} us {:5.1f} % {:4} jobs", time, 100 * time / us, jobs);
+        if (arguments.threads > 1)
+            fmt::print(", {} threads {:.2f} us", arguments.threads,
+                       time_call([&] { cooked.run_with(team, phase); }, now_us, 0).first);
+        fmt::print(": {}\n", cooked.label(phase));
     }
     std::fflush(stdout);
     return result;
