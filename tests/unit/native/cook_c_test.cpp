@@ -441,38 +441,46 @@ void expect_as_interpreted(Trace& trace, const std::vector<int64_t>& rows) {
     }
 }
 
+/// An output of that name: what follows from a product of two inputs.
+void output_product(Trace& trace, const std::string& name, const Shape& a, const Shape& b,
+                    bool transposes_a = false, bool transposes_b = false) {
+    const Tensor x = trace.input(name + ".a", a), y = trace.input(name + ".b", b);
+    trace.output(name, relu(matmul(x, y, transposes_a, transposes_b) + 1));
+}
+
+// Tiles narrower than vector registers and wider than those of more rows, and rows for which nothing is packed.
+TEST(CookC, ProductsOfFewRowsOrColumnsAreThoseOfTheInterpreter) {
+    Trace trace("act");
+    output_product(trace, "a column", {26, 40}, {40, 1});
+    output_product(trace, "between two widths", {5, 33}, {33, 7});
+    output_product(trace, "a row, turned", {1, 37}, {21, 37}, false, true);
+    output_product(trace, "three rows, turned", {3, 16}, {64, 16}, false, true);
+    output_product(trace, "four rows, turned", {2, 4, 200}, {9, 200}, false, true);
+    output_product(trace, "two rows, long", {2, 1100}, {1100, 70});
+    output_product(trace, "too short for lanes", {1, 15}, {30, 15}, false, true);
+    output_product(trace, "one row, wide", {1, 40}, {40, 300});
+    output_product(trace, "rows, up to three", {kRows, 64}, {50, 64}, false, true);
+    expect_as_interpreted(trace, {3, 1});
+}
+
 // Columns that are no multiple of a tile's, fewer than it has, several blocks along each extent; operands that are
 // packed, or computed, or lie so that they are read in place.
 TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
     Trace trace("act");
-    const auto product = [&](const char* name, const Shape& a, const Shape& b, bool ta = false,
-                             bool tb = false) {
-        const std::string left = std::string(name) + ".a", right = std::string(name) + ".b";
-        const Tensor x = trace.input(left, a), y = trace.input(right, b);
-        const Tensor z = apply_one(*find_op("matmul"), {x, y},
-                                   {{"transpose_a", int64_t{ta}}, {"transpose_b", int64_t{tb}}});
-        trace.output(name, relu(z + 1));
-    };
-    product("one row", {1, 70}, {70, 64});
-    product("odd columns", {40, 9}, {9, 49});
-    product("far apart", {50, 12}, {12, 577});
-    product("far apart, odd", {7, 300}, {300, 1031});
-    product("few columns", {40, 9}, {9, 5});
-    product("a column", {26, 40}, {40, 1});
-    product("between two widths", {5, 33}, {33, 7});
-    product("a row, turned", {1, 37}, {21, 37}, false, true);
-    product("three rows, turned", {3, 16}, {64, 16}, false, true);
-    product("four rows, turned", {2, 4, 200}, {9, 200}, false, true);
-    product("too short for lanes", {1, 15}, {30, 15}, false, true);
-    product("long", {33, 700}, {700, 41});
-    product("long, wide", {520, 300}, {300, 150});
-    product("turned", {300, 65}, {130, 65}, false, true);
-    product("both turned", {20, 30}, {70, 20}, true, true);
-    product("rows", {kRows, 20}, {20, 33});
-    product("across", {33, 20}, {20, kRows});
-    product("inside", {kRows, 20}, {kRows, 40}, true);
-    product("batch", {3, 13, 20}, {3, 20, 50});
-    product("shared", {kRows, 13, 20}, {20, 50});
+    output_product(trace, "one row", {1, 70}, {70, 64});
+    output_product(trace, "odd columns", {40, 9}, {9, 49});
+    output_product(trace, "far apart", {50, 12}, {12, 577});
+    output_product(trace, "far apart, odd", {7, 300}, {300, 1031});
+    output_product(trace, "few columns", {40, 9}, {9, 5});
+    output_product(trace, "long", {33, 700}, {700, 41});
+    output_product(trace, "long, wide", {520, 300}, {300, 150});
+    output_product(trace, "turned", {300, 65}, {130, 65}, false, true);
+    output_product(trace, "both turned", {20, 30}, {70, 20}, true, true);
+    output_product(trace, "rows", {kRows, 20}, {20, 33});
+    output_product(trace, "across", {33, 20}, {20, kRows});
+    output_product(trace, "inside", {kRows, 20}, {kRows, 40}, true);
+    output_product(trace, "batch", {3, 13, 20}, {3, 20, 50});
+    output_product(trace, "shared", {kRows, 13, 20}, {20, 50});
     const Tensor c = trace.input("c", {40, 30}), d = trace.input("d", {30, 600});
     trace.output("computed", matmul(c * 2, d - 1) + trace.input("e", {40, 600}));
     expect_as_interpreted(trace, {130, 1, 7});

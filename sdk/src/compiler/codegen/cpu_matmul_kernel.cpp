@@ -61,11 +61,16 @@ class CpuMatmul : CpuKernel {
         const int64_t most_rows = std::max<int64_t>(m_.at(capacity), 1);
         const int64_t most_columns = std::max<int64_t>(n_.at(capacity), 1);
         batch_index_ = arena_.variable(ScalarType::kI32);
+        block_.inner = std::min(block_.inner, std::max<int64_t>(k_.at(capacity), 1));
+        has_blocks_ = k_.at(capacity) > block_.inner;
         has_inner_lanes_ = most_rows <= kFewRows && are_inner_elements_in_rows();
-        if (has_inner_lanes_)
+        if (has_inner_lanes_) {
             tile_.rows = 1;
-        else
-            fit_tile(most_rows, most_columns);
+        } else {
+            choose_line();
+            choose_segments();
+            choose_tile(most_rows, most_columns);
+        }
         const int64_t tile_columns = has_inner_lanes_ ? inner_columns() : tile_.columns();
         block_.rows = rounded(std::min(most_rows, block_.rows), tile_.rows);
         block_.columns = rounded(std::min(most_columns, block_.columns), tile_columns);
@@ -73,7 +78,6 @@ class CpuMatmul : CpuKernel {
             return parts(most_rows, block_.rows) * parts(most_columns, block_.columns) *
                    batch_.element_count(capacity);
         };
-        block_.inner = std::min(block_.inner, std::max<int64_t>(k_.at(capacity), 1));
         while (jobs() < device_model(options.caps).compute_units && block_.columns > tile_columns)
             block_.columns = rounded(block_.columns / 2, tile_columns);
     }
@@ -106,16 +110,25 @@ class CpuMatmul : CpuKernel {
     static int64_t parts(int64_t count, int64_t each) { return (count + each - 1) / each; }
     static int64_t rounded(int64_t count, int64_t part) { return parts(count, part) * part; }
 
-    /// Of as many sums, but no wider than the product, whose columns then lie in memory as the tile wants them; of few
-    /// rows wider, so that enough sums do not wait for one another; and of rows so many as the next tile has.
-    void fit_tile(int64_t rows, int64_t columns) {
+    /// Of few rows wider, so that enough sums do not wait for one another; but not where that much would be packed.
+    void choose_tile(int64_t rows, int64_t columns) {
+        constexpr uint32_t kMostVectors = 8;
+        const CpuTile tile = tile_;
+        const int64_t all = int64_t{tile.rows} * tile.vectors / std::min<int64_t>(rows, tile.rows);
+        tile_.vectors = std::clamp(static_cast<uint32_t>(all), tile.vectors, kMostVectors);
+        fit_tile(tile, rows, columns);
+        if (tile_.vectors <= tile.vectors || (segments_.size() == 1 && has_rows_of_tiles())) return;
+        tile_ = tile;
+        fit_tile(tile, rows, columns);
+    }
+
+    /// No wider than the product, whose columns then lie in memory as the tile wants them, and of so many more rows; of
+    /// which each tile has as many as the next.
+    void fit_tile(const CpuTile& model, int64_t rows, int64_t columns) {
         constexpr uint32_t kLeastLanes = 4;
-        constexpr int64_t kMostVectors = 8;
-        const int64_t sums = int64_t{tile_.rows} * tile_.vectors;
-        const int64_t vectors = std::max<int64_t>(
-            tile_.vectors, std::min(kMostVectors, sums / std::min<int64_t>(rows, tile_.rows)));
-        tile_.vectors =
-            static_cast<uint32_t>(std::max<int64_t>(std::min(vectors, columns / tile_.lanes), 1));
+        const int64_t sums = int64_t{model.rows} * model.vectors;
+        tile_.vectors = static_cast<uint32_t>(
+            std::max<int64_t>(std::min<int64_t>(tile_.vectors, columns / tile_.lanes), 1));
         while (tile_.lanes > kLeastLanes && columns < tile_.lanes) tile_.lanes /= 2;
         tile_.rows = static_cast<uint32_t>(parts(rows, parts(rows, sums / tile_.vectors)));
     }
@@ -296,6 +309,11 @@ class CpuMatmul : CpuKernel {
         });
     }
 
+    /// The same, and no tile shares a column with another where sums wait between blocks: those are one tile's alone.
+    bool has_rows_of_tiles() {
+        return is_in_rows() && (!has_blocks_ || n_.count % tile_.columns() == 0);
+    }
+
     /// Whether a quotient or remainder in x depends on the variable.
     bool is_divided(Scalar x, Scalar variable) {
         const Scalar only[] = {x};
@@ -312,11 +330,7 @@ class CpuMatmul : CpuKernel {
     }
 
     void multiply() {
-        choose_line();
-        has_blocks_ = k_.at(static_cast<int64_t>(options_.rows_capacity)) > block_.inner;
-        // Sums that wait between blocks are one tile's alone.
-        choose_segments();
-        in_rows_ = is_in_rows() && (!has_blocks_ || n_.count % tile_.columns() == 0);
+        in_rows_ = has_rows_of_tiles();
         margin_ = in_rows_ && n_.count % tile_.columns() != 0 ? tile_.columns() : 0;
         is_packed_ = !in_rows_ || segments_.size() > 1 ||
                      (n_.count > kFarApart && block_.rows > kManyTiles * tile_.rows);
@@ -607,7 +621,7 @@ class CpuMatmul : CpuKernel {
     bool has_blocks_ = false;           ///< of the inner extent
     int64_t line_ = 1;                  ///< see choose_line()
     std::vector<IndexRange> segments_;  ///< see choose_segments()
-    bool in_rows_ = false;              ///< see is_in_rows()
+    bool in_rows_ = false;              ///< see has_rows_of_tiles()
     bool has_inner_lanes_ = false;      ///< see multiply_rows()
     bool is_packed_ = false;            ///< the right operand, as panels
     int64_t margin_ = 0;                ///< see sums_length()
