@@ -89,7 +89,8 @@ Result<std::filesystem::path> build_library(const std::vector<SourceFile>& files
     std::string compiler = options.compiler.empty() ? environment("CC") : options.compiler;
     if (compiler.empty()) compiler = kCompiler;
     const std::string flags = "-std=c11 " + options.flags + machine_flags(cpu) +
-                              " -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off" + kForLibraries;
+                              " -fwrapv -fno-strict-aliasing -fno-math-errno -ffp-contract=off" +
+                              kForLibraries;
     Hash hash;
     hash.text(compiler).text(flags);
     for (const SourceFile& file : files) hash.text(file.name).text(file.text);

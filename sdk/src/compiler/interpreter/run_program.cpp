@@ -134,7 +134,8 @@ class EntryRun {
         HEARTH_ASSIGN(const std::span<std::byte> from, bytes_of(operands[0]));
         HEARTH_ASSIGN(const std::span<std::byte> to, bytes_of(operands[1]));
         if (from.size() != to.size()) return internal_error("a copy between unequal sizes");
-        std::memmove(to.data(), from.data(), from.size());
+        // Nothing of a region without memory is no address to copy from.
+        if (!from.empty()) std::memmove(to.data(), from.data(), from.size());
         return {};
     }
 

@@ -18,7 +18,6 @@ namespace {
 /// The reshape of a reshape as one, or none where that comes back to what was there: between windows
 /// and their rows (compiler/fusion/row_region.hpp), which would otherwise not be seen to be rows any more.
 std::optional<Tensor> reshaped_once(const Node& node, const Tensor& x) {
-    if (!node.op->is_reshape) return {};
     const Node* before = x.trace()->graph().producer(x.value());
     if (before == nullptr || !before->op->is_reshape) return {};
     return reshape(Tensor(x.trace(), before->inputs[0]), node.attrs.shape("shape"));
@@ -37,7 +36,7 @@ Result<Graph> share_common(const Graph& graph, const PassOptions&) {
     return rewrite(graph,
                    [&](Trace& trace, const Node& node,
                        std::span<const Tensor> inputs) -> std::optional<std::vector<Tensor>> {
-                       if (has_walks)
+                       if (has_walks && node.op->is_reshape)
                            if (const auto once = reshaped_once(node, inputs[0]))
                                return std::vector<Tensor>{*once};
                        Hash hash;
