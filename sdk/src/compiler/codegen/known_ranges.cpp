@@ -212,6 +212,17 @@ std::vector<KnownRanges::Term> KnownRanges::terms_of(Scalar sum) const {
     return terms;
 }
 
+std::pair<std::vector<KnownRanges::Term>, std::vector<KnownRanges::Term>> KnownRanges::parted(
+    const std::vector<Term>& terms, int64_t g) {
+    std::pair<std::vector<Term>, std::vector<Term>> parts;
+    for (const Term& t : terms)
+        if (t.times % g == 0)
+            parts.first.push_back({t.factor, t.times / g});
+        else
+            parts.second.push_back(t);
+    return parts;
+}
+
 Scalar KnownRanges::sum_of(const std::vector<Term>& terms) {
     Scalar sum = arena_.index(0);
     for (const Term& t : terms)
@@ -272,12 +283,7 @@ std::optional<Scalar> KnownRanges::without_rest(ScalarOp op, Scalar a, Scalar b)
         }
     }
     if (g == 1 || number % g != 0) return std::nullopt;
-    std::vector<Term> multiples, others;
-    for (const Term& t : terms)
-        if (t.times % g == 0)
-            multiples.push_back({t.factor, t.times / g});
-        else
-            others.push_back(t);
+    const auto [multiples, others] = parted(terms, g);
     const Scalar q = sum_of(multiples);
     const auto r_range = range(sum_of(others)), q_range = range(q);
     if (!q_range || !r_range || r_range->first < 0 || r_range->last >= g ||
@@ -313,12 +319,7 @@ Scalar KnownRanges::divided(ScalarOp op, Scalar a, int64_t by) {
         for (const Term& t : terms) g = std::max(g, std::gcd(t.times, by));
     }
     if (g == 1) return whole();
-    std::vector<Term> multiples, others;
-    for (const Term& t : terms)
-        if (t.times % g == 0)
-            multiples.push_back({t.factor, t.times / g});
-        else
-            others.push_back(t);
+    const auto [multiples, others] = parted(terms, g);
     const Scalar q = sum_of(multiples), r = sum_of(others);
     const auto q_range = range(q), r_range = range(r);
     if (!q_range || !r_range || q_range->first < 0 || r_range->first < 0) return whole();

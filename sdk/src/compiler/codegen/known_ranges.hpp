@@ -64,6 +64,9 @@ class KnownRanges {
         int64_t times;
     };
     std::vector<Term> terms_of(Scalar sum) const;
+    /// Those that are multiples of g, divided by it, and the others.
+    static std::pair<std::vector<Term>, std::vector<Term>> parted(const std::vector<Term>& terms,
+                                                                  int64_t g);
     Scalar sum_of(const std::vector<Term>& terms);
     Scalar sum(Scalar a, Scalar b);
     std::optional<Scalar> without_rest(ScalarOp op, Scalar a, Scalar b);
