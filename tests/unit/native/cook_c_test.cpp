@@ -474,6 +474,7 @@ TEST(CookC, ProductsOfAllShapesAreThoseOfTheInterpreter) {
     output_product(trace, "few columns", {40, 9}, {9, 5});
     output_product(trace, "long", {33, 700}, {700, 41});
     output_product(trace, "long, wide", {520, 300}, {300, 150});
+    output_product(trace, "longer", {33, 2300}, {2300, 41});
     output_product(trace, "turned", {300, 65}, {130, 65}, false, true);
     output_product(trace, "both turned", {20, 30}, {70, 20}, true, true);
     output_product(trace, "rows", {kRows, 20}, {20, 33});

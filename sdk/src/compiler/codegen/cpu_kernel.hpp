@@ -9,6 +9,7 @@
 #include "compiler/codegen/group_kernels.hpp"
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace hearth {
@@ -31,6 +32,13 @@ class CpuKernel {
     Expr index(int64_t value) const { return body_->index(value); }
     Expr smaller(Expr a, Expr b) const { return body_->operation(ScalarOp::kMin, a, b); }
     Expr larger(Expr a, Expr b) const { return body_->operation(ScalarOp::kMax, a, b); }
+
+    /// A variable of expressions for the value, which is a local of that name.
+    Scalar bound(const std::string& name, Expr value) {
+        const Scalar variable = arena_.variable(ScalarType::kI32);
+        writer_.bind(variable, writer_.let(name, value));
+        return variable;
+    }
 
     const Graph& graph_;
     const Group& group_;

@@ -40,9 +40,8 @@ namespace {
 
 constexpr int64_t kFarApart =
     512;  // elements from a row to the next: too far to read a tile's columns of each
-constexpr int64_t kFewRows = 4;      // so few that packing takes longer than the product
-constexpr int64_t kInnerLanes = 16;  // parts of a sum whose terms lie side by side
-constexpr int64_t kManyTiles = 3;    // of rows: panels that are read so often are worth packing
+constexpr int64_t kFewRows = 4;    // so few that packing takes longer than the product
+constexpr int64_t kManyTiles = 3;  // of rows: panels that are read so often are worth packing
 
 class CpuMatmul : CpuKernel {
   public:
@@ -181,7 +180,7 @@ class CpuMatmul : CpuKernel {
 
     /// Whether f32 that follow each other along the inner extent do so in memory, in both operands.
     bool are_inner_elements_in_rows() {
-        if (k_.per_row || k_.count < kInnerLanes) return false;
+        if (k_.per_row || k_.count < kSumParts) return false;
         const Scalar k = arena_.variable(ScalarType::kI32),
                      other = arena_.variable(ScalarType::kI32);
         return std::ranges::all_of(std::array{element_of(0, other, k), element_of(1, k, other)},
@@ -256,7 +255,7 @@ class CpuMatmul : CpuKernel {
         if (line_ == 1) return x;
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
         KnownRanges known(arena_);
-        known.set(inner.line, {0, std::max<int64_t>(k_.at(rows) / line_ - 1, 0)});
+        known.set(inner.line, indices_of(k_.at(rows) / line_));
         known.set(inner.place, {0, line_ - 1});
         known.replace(inner.k, inner.line * arena_.index(line_) + inner.place);
         return known.simplified(x);
@@ -265,8 +264,7 @@ class CpuMatmul : CpuKernel {
     IndexRange whole_inner() const { return below(k_); }
     /// The places of an extent.
     IndexRange below(Dim extent) const {
-        const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        return {0, std::max<int64_t>(extent.at(rows) - 1, 0)};
+        return indices_of(extent.at(static_cast<int64_t>(options_.rows_capacity)));
     }
 
     /// The right operand's element, of which `inner` is within the segment.
@@ -284,13 +282,11 @@ class CpuMatmul : CpuKernel {
 
     /// Within each segment of the inner extent, the right operand is one tensor, as of those of a concatenation.
     void choose_segments() {
-        constexpr size_t kMost = 8;
         segments_ = {whole_inner()};
         if (line_ > 1) return;
         const Scalar k = arena_.variable(ScalarType::kI32), n = arena_.variable(ScalarType::kI32);
         segments_ = split(whole_inner(),
                           known_right(k, n, whole_inner()).thresholds(element_of(1, k, n), k));
-        if (segments_.size() > kMost) segments_ = {whole_inner()};
     }
 
     /// Whether the right operand lies in memory as f32, the columns of each tile side by side, also of one that does
@@ -476,16 +472,16 @@ class CpuMatmul : CpuKernel {
                 writer_.store_lanes(sums_, place(r, j), sums[r * vectors + j]);
     }
 
-    /// Tiles of one row, each of whose sums has kInnerLanes parts: so many on all CPUs, for the same bits.
+    /// Tiles of one row, each of whose sums has kSumParts parts: so many on all CPUs, for the same bits.
     void multiply_rows() {
         const int64_t lanes = tile_.lanes, inner = k_.count;
-        const int64_t whole = inner / kInnerLanes * kInnerLanes, vectors = kInnerLanes / lanes;
+        const int64_t whole = inner / kSumParts * kSumParts, vectors = kSumParts / lanes;
         const auto width = static_cast<uint32_t>(lanes);
         const Expr zero = body_->constant(0, ScalarType::kF32);
         sums_ = writer_.declare_array("sums", ScalarType::kF32,
                                       static_cast<uint32_t>(block_.rows * block_.columns));
         const Expr parts = writer_.declare_array(
-            "parts", ScalarType::kF32, static_cast<uint32_t>(inner_columns() * kInnerLanes));
+            "parts", ScalarType::kF32, static_cast<uint32_t>(inner_columns() * kSumParts));
         const Expr row = writer_.for_("row", index(0), [&](Expr at) { return at < row_count_; });
         const Scalar m = bound("m", first_row_ + row);
         const Expr column = writer_.for_(
@@ -504,7 +500,7 @@ class CpuMatmul : CpuKernel {
                     writer_.declare_lanes("sum" + std::to_string(sums.size()), width, zero));
         }
         const Expr first = writer_.for_(
-            "first", index(0), [&](Expr at) { return at < whole; }, index(kInnerLanes));
+            "first", index(0), [&](Expr at) { return at < whole; }, index(kSumParts));
         for (int64_t v = 0; v < vectors; ++v) {
             const std::string name = std::to_string(v);
             const Scalar k = bound("k" + name, first + v * lanes);
@@ -524,8 +520,8 @@ class CpuMatmul : CpuKernel {
             writer_.store_lanes(parts, index(static_cast<int64_t>(i) * lanes), sums[i]);
         const Expr c = writer_.for_("c", index(0), [&](Expr at) { return at < inner_columns(); });
         const Expr total = writer_.declare("total", ScalarType::kF32, zero);
-        const Expr lane = writer_.for_("lane", index(0), [&](Expr at) { return at < kInnerLanes; });
-        writer_.assign(total, total + body_->element(parts, c * kInnerLanes + lane));
+        const Expr lane = writer_.for_("lane", index(0), [&](Expr at) { return at < kSumParts; });
+        writer_.assign(total, total + body_->element(parts, c * kSumParts + lane));
         writer_.end();
         if (whole < inner) {
             const Scalar n = place_column("n", c);
@@ -543,13 +539,7 @@ class CpuMatmul : CpuKernel {
     }
 
     /// Of a tile whose lanes go along the inner extent: sums that do not wait for one another.
-    int64_t inner_columns() const { return 8 * tile_.lanes / kInnerLanes; }
-
-    Scalar bound(const std::string& name, Expr value) {
-        const Scalar variable = arena_.variable(ScalarType::kI32);
-        writer_.bind(variable, writer_.let(name, value));
-        return variable;
-    }
+    int64_t inner_columns() const { return 8 * tile_.lanes / kSumParts; }
 
     /// Stores what follows from rows of the block whose sums are all there; those of the first one begin the array.
     void store_sums(Expr first, Expr count) {

@@ -53,11 +53,6 @@ class CpuWindowKernel : protected CpuKernel {
                 away / stride);
     }
 
-    Scalar bound(const char* name, Expr value) {
-        const Scalar variable = arena_.variable(ScalarType::kI32);
-        writer_.bind(variable, writer_.let(name, value));
-        return variable;
-    }
     /// Coordinates of a tensor of as many spatial axes as the convolution has.
     static ScalarPlace place(int rank, Scalar first, Scalar channel, Scalar y, Scalar x) {
         Coords<Scalar> at;

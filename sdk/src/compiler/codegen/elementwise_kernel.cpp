@@ -123,20 +123,17 @@ class ElementwiseKernel {
 
     /// Lines from `first` on; those apart from which on comparisons, as of a concatenation's parts, have other results.
     void store_lines(Expr first, Expr end, int64_t length) {
-        constexpr size_t kMostSegments = 8;
         const Scalar line = arena_.variable(ScalarType::kI32),
                      place = arena_.variable(ScalarType::kI32);
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        const int64_t count = group_.space.element_count().at(rows) / length;
-        const IndexRange all{0, std::max<int64_t>(count - 1, 0)};
+        const IndexRange all = indices_of(group_.space.element_count().at(rows) / length);
         std::set<int64_t> thresholds;
         for (const Scalar content : contents_) {
             KnownRanges known = known_in_line(line, all, place, {0, length - 1}, length);
             const std::vector<int64_t> found = known.thresholds(content, line);
             thresholds.insert(found.begin(), found.end());
         }
-        std::vector<IndexRange> segments = split(all, {thresholds.begin(), thresholds.end()});
-        if (segments.size() > kMostSegments) segments = {all};
+        const std::vector<IndexRange> segments = split(all, {thresholds.begin(), thresholds.end()});
         for (const IndexRange segment : segments) {
             Expr from = first, until = end;
             if (segments.size() > 1) {

@@ -456,7 +456,7 @@ class ReductionKernel {
         const ScalarType type = scalar_type(dtype);
         const Dim length = row_.element_count();
         if (is_cpu(options_.caps) && lanes_ == 1 && type == ScalarType::kF32 &&
-            (length.per_row || length.count >= 2 * kParts))
+            (length.per_row || length.count >= 2 * kSumParts))
             return reduce_in_parts(node);
         const Expr sum = writer_.declare("r" + std::to_string(reductions_++), type,
                                          body_.constant(fold_start(fold, dtype), type));
@@ -471,7 +471,7 @@ class ReductionKernel {
         expressions_.define(out, result);
     }
 
-    /// For CPUs: each part folds every kParts-th term, side by side, of which compilers make vectors; so many on all
+    /// For CPUs: each part folds every kSumParts-th term, side by side, of which compilers make vectors; so many on all
     /// CPUs, for the same bits.
     void reduce_in_parts(const Node& node) {
         const Fold fold = node.op->fold;
@@ -479,10 +479,10 @@ class ReductionKernel {
         const std::string name = "r" + std::to_string(reductions_++);
         const Expr start = body_.constant(fold_start(fold, dtype), ScalarType::kF32);
         const Expr length = count_of(row_.element_count(), body_);
-        const Expr turns = writer_.let(name + "_turns", length / kParts);
-        const Expr parts = writer_.declare_array(name + "_parts", ScalarType::kF32, kParts);
+        const Expr turns = writer_.let(name + "_turns", length / kSumParts);
+        const Expr parts = writer_.declare_array(name + "_parts", ScalarType::kF32, kSumParts);
         const auto for_each_part = [&] {
-            return writer_.for_("part", body_.index(0), [&](Expr at) { return at < kParts; });
+            return writer_.for_("part", body_.index(0), [&](Expr at) { return at < kSumParts; });
         };
         writer_.assign(body_.element(parts, for_each_part()), start);
         writer_.end();
@@ -492,16 +492,13 @@ class ReductionKernel {
         const Scalar k = arena_.variable(ScalarType::kI32);
         writer_.bind(t, turn);
         writer_.bind(p, part);
-        writer_.bind(k, writer_.let("k", turn * kParts + part));
+        writer_.bind(k, writer_.let("k", turn * kSumParts + part));
         const auto rows = static_cast<int64_t>(options_.rows_capacity);
-        const auto most = [&](Dim count, int64_t each) {
-            return IndexRange{0, std::max<int64_t>(count.at(rows) / each - 1, 0)};
-        };
         KnownRanges known(arena_);
-        known.set(t, most(row_.element_count(), kParts));
-        known.set(p, {0, kParts - 1});
-        known.set(outer_index_, most(outer_.element_count(), 1));
-        known.replace(k, t * arena_.index(kParts) + p);
+        known.set(t, indices_of(row_.element_count().at(rows) / kSumParts));
+        known.set(p, {0, kSumParts - 1});
+        known.set(outer_index_, indices_of(outer_.element_count().at(rows)));
+        known.replace(k, t * arena_.index(kSumParts) + p);
         const Expr one = body_.element(parts, part);
         const Scalar term = expressions_.read(node.inputs[0], place_of_term(k));
         writer_.assign(one, fold_step(fold, one, writer_.emit(known.simplified(term))));
@@ -512,7 +509,8 @@ class ReductionKernel {
         writer_.assign(sum, fold_step(fold, sum, body_.element(parts, other)));
         writer_.end();
         const Scalar rest = arena_.variable(ScalarType::kI32);
-        writer_.bind(rest, writer_.for_("k", turns * kParts, [&](Expr i) { return i < length; }));
+        writer_.bind(rest,
+                     writer_.for_("k", turns * kSumParts, [&](Expr i) { return i < length; }));
         const Scalar last = expressions_.read(node.inputs[0], place_of_term(rest));
         writer_.assign(sum, fold_step(fold, sum, writer_.emit(last)));
         writer_.end();
@@ -625,8 +623,6 @@ class ReductionKernel {
         writer_.store(operand_(out), row_index_ / block, mine);
         writer_.end();
     }
-
-    static constexpr int64_t kParts = 16;  ///< of a fold, in vector registers
 
     const Graph& graph_;
     const Group& group_;

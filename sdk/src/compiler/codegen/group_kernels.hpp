@@ -150,6 +150,9 @@ std::optional<KernelDraft> batched_kernel(const Graph& graph, std::span<const Gr
 KernelDraft matmul_kernel(const Graph& graph, const Group& group, const std::vector<bool>& inlined,
                           const LowerOptions& options);
 
+/// Parts of a sum on CPUs whose terms lie side by side: as many on all of them, for the same bits.
+inline constexpr int64_t kSumParts = 16;
+
 /// The same for CPUs, as a body: cpu_matmul_kernel.cpp.
 KernelDraft cpu_matmul_kernel(const Graph& graph, const Group& group,
                               const std::vector<bool>& inlined, const LowerOptions& options);

@@ -28,6 +28,8 @@ int64_t floor_div(int64_t a, int64_t b) {
 }  // namespace
 
 std::vector<IndexRange> split(IndexRange range, const std::vector<int64_t>& thresholds) {
+    constexpr size_t kMostParts = 8;
+    const IndexRange whole = range;
     std::vector<IndexRange> parts;
     for (const int64_t at : thresholds) {
         if (at <= range.first || at > range.last) continue;
@@ -35,6 +37,7 @@ std::vector<IndexRange> split(IndexRange range, const std::vector<int64_t>& thre
         range.first = at;
     }
     parts.push_back(range);
+    if (parts.size() > kMostParts) return {whole};
     return parts;
 }
 

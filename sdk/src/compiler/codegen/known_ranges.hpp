@@ -8,6 +8,7 @@
 
 #include <hearth/op/scalar.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -23,7 +24,12 @@ struct IndexRange {
     int64_t first = 0, last = 0;
 };
 
-/// The range in parts, each of which but the first begins at a threshold.
+/// Those of so many things; of none, of one.
+inline IndexRange indices_of(int64_t count) {
+    return {0, std::max<int64_t>(count - 1, 0)};
+}
+
+/// The range in parts, each of which but the first begins at a threshold; whole if there were too many for a loop each.
 std::vector<IndexRange> split(IndexRange range, const std::vector<int64_t>& thresholds);
 
 class KnownRanges {

@@ -359,8 +359,8 @@ class Lowerer {
                 .must_fit = !by_address,
                 .any_operands = by_address,
                 .spare_memory = options_.spare_memory,
-                .store_windows = is_software(options_.caps)};
-            fusion.store_gathered = is_cpu(options_.caps);
+                .store_windows = is_software(options_.caps),
+                .store_gathered = is_cpu(options_.caps)};
             if (is_cpu(options_.caps))
                 fusion.max_operands = kMostCpuOperands;
             else
