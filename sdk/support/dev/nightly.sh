@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+#
+# nightly: Run everything that takes hours: mutants, long fuzzing, random graphs; lists at the end what failed.
+#
+# A step that fails does not keep the others from running.
+# shellcheck source-path=SCRIPTDIR source=common.sh
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+
+steps=(
+    "test release -C nightly"
+    "replay"
+    "laps"
+    "hatch"
+    "mpi"
+    "libtorch"
+    "mpi learn"
+    "weave"
+    "graphs 100000"
+    "frames 100000"
+    "valgrind"
+    "hostile release"
+    "hostile asan"
+    "fuzz 1200"
+    "mutate"
+)
+
+[ $# = 0 ] || fail_usage
+failed=()
+export HEARTH_TEST_EVERY=1  # includes the cases that the everyday run of a test leaves out
+for step in "${steps[@]}"; do
+    say "nightly: $step"
+    # shellcheck disable=SC2086  # a command and its arguments
+    "$root/dev" $step || failed+=("$step")
+done
+[ ${#failed[@]} = 0 ] || fail "nightly: failed: $(printf '%s; ' "${failed[@]}")"
