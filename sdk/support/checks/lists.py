@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: 2026 The Hearth Authors
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Second lists of one thing do not drift apart: lists.py [--root DIR] [--most PYTHON,TRAIN,WRAPPERS,OPERATORS].
+
+- Options of learners (learners.hpp) can be set from Python and, for the learners that it has, by `hearth train`.
+- The C++ wrappers call each function that the C headers declare.
+- Operators are matched by name only in compiler/ops, not in passes, code generation or import.
+
+What one list has and another lacks is printed. --most says how many may lack; the defaults are the counts of the day on
+which this check was written: lower them with every list that is completed."""
+
+import re
+import sys
+
+import tree
+
+LEARNERS = "sdk/include/hearth/agents/learners.hpp"
+PYTHON = "sdk/support/workbench/agents_options.cpp"
+TRAIN = "demos/train/config.cpp"
+WRAPPERS = (("sdk/include/hearth/hearth.h", "sdk/include/hearth/hearth_runtime.hpp"),
+            ("sdk/include/hearth/hearth_agents.h", "sdk/include/hearth/agents.hpp"))
+NO_OPERATOR_NAMES = tuple(f"sdk/src/{folder}/" for folder in (
+    "compiler/fusion", "compiler/passes", "compiler/codegen", "compiler/autodiff", "import"))
+OPERATOR = re.compile(r'(op->name|op\.name|\bop)\s*(==|!=)\s*("|k[A-Z])|op->name\.substr')
+MOST = (3, 10, 24, 51)
+
+
+def without_comments(text):
+    return re.sub(r"//[^\n]*|/\*.*?\*/", "", text, flags=re.S)
+
+
+def structs_of(header):
+    """{struct: [(type, member)]} of the structs of a header that have data members only."""
+    found = {}
+    for name, body in re.findall(r"^struct (\w+) \{(.*?)^\};", header, re.M | re.S):
+        members = []
+        for statement in re.sub(r"\{[^{}]*\}|<[^<>]*>", "", body).split(";"):
+            declared = re.sub(r"=[^,]*", "", statement).split()
+            if declared and "(" not in statement.partition("=")[0] and declared[0] not in ("using", "static"):
+                names = re.sub(r"=[^,]*", "", statement).split(",")
+                members += [(declared[0], part.split()[-1]) for part in names]
+        found[name] = members
+    return found
+
+
+def lacking(header, source, every):
+    """Options that the source cannot set. every: a learner that it does not have counts as one."""
+    structs = structs_of(header)
+    learners = re.findall(r"\btrace_\w+\([^;]*?const (\w+)& \w+,\s*uint64_t seed", header)
+    for learner in learners:
+        if not re.search(rf"\b{learner}\b", source):
+            if every:
+                yield f"{learner} (all of it)"
+            continue
+        pending = [learner]
+        while pending:
+            owner = pending.pop()
+            for kind, member in structs[owner]:
+                if kind in structs:
+                    pending.append(kind)
+                elif member != "agents" and not re.search(rf'\(\w+, {member}\)|"{member}"|\.{member}\b', source):
+                    yield f"{owner}::{member}"
+
+
+def options_of_learners(root):
+    header = without_comments(tree.read(root, LEARNERS))
+    for name, source, every in (("Python", PYTHON, True), ("hearth train", TRAIN, False)):
+        text = without_comments(tree.read(root, source))
+        yield [f"{name} cannot set {option} ({source})" for option in sorted(set(lacking(header, text, every)))]
+
+
+def functions_without_wrapper(root):
+    found = []
+    for header, wrapper in WRAPPERS:
+        functions = re.findall(r"^HEARTH_API\b[^;()]*?\b(\w+)\(", without_comments(tree.read(root, header)), re.M)
+        text = without_comments(tree.read(root, wrapper))
+        found += [f"{wrapper} does not call {f}" for f in sorted(set(functions)) if not re.search(rf"\b{f}\b", text)]
+    return found
+
+
+def operators_by_name(root):
+    found = []
+    for path in tree.files(root):
+        if path.startswith(NO_OPERATOR_NAMES):
+            lines = enumerate(tree.read(root, path).splitlines(), 1)
+            found += [f"{path}:{n}: matches an operator by name" for n, line in lines if OPERATOR.search(line)]
+    return found
+
+
+def main(argv=None):
+    settings = {"default": ",".join(map(str, MOST)), "help": "how many may lack"}
+    options = tree.arguments(__doc__, most=settings).parse_args(argv)
+    absent = [path for path in (LEARNERS, PYTHON, TRAIN, *sum(WRAPPERS, ())) if not (options.root / path).is_file()]
+    if absent:
+        print(f"lists: there is no {', '.join(absent)}: name the new place at the head of {__file__}")
+        return 1
+    found = [*options_of_learners(options.root)]
+    found += [functions_without_wrapper(options.root), operators_by_name(options.root)]
+    is_wrong = False
+    for name, lines, most in zip(("options in Python", "options of hearth train", "wrappers", "operators"), found,
+                                 map(int, options.most.split(","))):
+        print("".join(f"{line}\n" for line in lines), end="")
+        print(f"lists: {name}: {len(lines)} lack, expected at most {most}")
+        is_wrong |= len(lines) > most
+    return 1 if is_wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
