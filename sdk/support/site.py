@@ -109,7 +109,7 @@ def configuration(out, has_reference):
             chapter = part
         lines.append("  " * (2 if part else 1) + f"- \"{title or headline(page)}\": {page}")
     if has_reference:
-        lines += ["  - Reference:", "    - \"C and C++ interface\": reference.md"]
+        lines += ["  - API:", "    - \"C and C++ interface\": reference.md"]
     return "\n".join(lines) + "\n"
 
 
@@ -148,7 +148,7 @@ def main():
     (out / "pages/highlight.css").write_text(style.stdout if style.returncode == 0 else "", encoding="utf-8")
     if has_reference:
         (out / "pages/reference.md").write_text(
-            "# Reference\n\nThe public headers, by Doxygen: <a href=\"reference/index.html\">C and C++ interface</a>. "
+            "# API\n\nThe public headers, by Doxygen: <a href=\"reference/index.html\">C and C++ interface</a>. "
             "`hearth/hearth.h` is the C interface of the runtime.\n", encoding="utf-8")
     (out / "mkdocs.yml").write_text(configuration(out, has_reference), encoding="utf-8")
     run("mkdocs", "build", "--quiet", "--config-file", str(out / "mkdocs.yml"))

@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: 2026 The Hearth Authors
 # SPDX-License-Identifier: MIT OR Apache-2.0
 
-"""Compares docs/embedding.md with the tests: embedding_test.py REPOSITORY.
+"""Compares docs/reference/embedding.md with the tests: embedding_test.py REPOSITORY.
 
 Every rule is there once and in order; the tests that it names exist; one that is said to hold names
 tests, and one that holds in part says what is missing.
@@ -62,10 +62,10 @@ def main():
     if len(known) < 1000:
         print(f"only {len(known)} tests found under {repository}")
         return 1
-    page = (repository / "docs" / "embedding.md").read_text(encoding="utf-8")
+    page = (repository / "docs/reference/embedding.md").read_text(encoding="utf-8")
     wrong = list(problems(page, known))
     for problem in wrong:
-        print("docs/embedding.md:", problem)
+        print("docs/reference/embedding.md:", problem)
     # The check itself: a page with a wrong name or without a rule is not accepted.
     for broken in (page.replace("`abi.c_host`", "`abi.c_hosts`"), page.replace("**P2**", "**P3**"),
                    page.replace("**E3** open", "**E3** done"),

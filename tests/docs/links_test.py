@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Follows every link of the repository's pages, without network: links_test.py REPOSITORY.
 
-Files that are linked exist, and so do the headings that anchors name; pages of docs/ stand in the book once; commands
-`./dev NAME` exist; CMake in docs/consuming.md is what tests/consumer builds."""
+Files that are linked exist, and so do the headings that anchors name; pages of docs/ stand in the book once; CMake in
+docs/how-to/consuming.md is what tests/consumer builds. What else pages name: sdk/support/checks/claims.py."""
 
 import os
 import re
@@ -54,14 +54,10 @@ def problems(repository):
     pages = {page: page.read_text(encoding="utf-8") for page in sorted(pages_of(repository))}
     if len(pages) < 30:
         yield f"only {len(pages)} pages found under {repository}"
-    commands = set(re.findall(r"^ {4,8}([a-z0-9 |\\\n]+)\)\n? *\"\$\{command\}", (repository / "dev").read_text(), re.M)[0]
-                   .replace("\\", " ").replace("|", " ").split()) | {"help"}
     for page, text in pages.items():
         name = page.relative_to(repository)
         for problem in problems_of_page(page, text, repository):
             yield f"{name}: {problem}"
-        for command in set(re.findall(r"\./dev ([a-z0-9]+)", text)) - commands:
-            yield f"{name}: there is no ./dev {command}"
 
     book = (repository / "docs/site/book.txt").read_text(encoding="utf-8")
     listed = re.findall(r"^ *(?:[^#\n]*: )?(\S+\.md)$", book, re.M)
@@ -70,26 +66,27 @@ def problems(repository):
             yield f"docs/site/book.txt names {page} more than once"
         if not (repository / page).exists():
             yield f"docs/site/book.txt names {page}, which is not there"
-    for page in sorted((repository / "docs").glob("*.md")):
-        if str(page.relative_to(repository)) not in listed:
-            yield f"docs/site/book.txt does not name docs/{page.name}"
+    for group in ("", "tutorials/", "how-to/", "reference/", "explanation/"):
+        for page in sorted((repository / "docs").glob(group + "*.md")):
+            if str(page.relative_to(repository)) not in listed:
+                yield f"docs/site/book.txt does not name docs/{group}{page.name}"
 
     projects = "\n".join(p.read_text() for p in (repository / "tests/consumer").rglob("CMakeLists.txt"))
     built = {line.strip() for line in projects.splitlines()}
-    consuming = repository / "docs/consuming.md"
+    consuming = repository / "docs/how-to/consuming.md"
     for block in re.findall(r"^```cmake\n(.*?)^```$", pages.get(consuming, ""), re.M | re.S):
         for line in block.splitlines():
             if line.strip() not in built:
-                yield f"docs/consuming.md: no project of tests/consumer has '{line.strip()}'"
+                yield f"docs/how-to/consuming.md: no project of tests/consumer has '{line.strip()}'"
 
 
 def finds_what_is_wrong(repository):
     """The check itself: broken links and anchors are found."""
     page = repository / "docs/README.md"
-    for text in ("[a](nowhere.md)", "[a](architecture.md#nowhere)", "[a](../../beside)", "![a](picture.png)"):
+    for text in ("[a](nowhere.md)", "[a](explanation/architecture.md#nowhere)", "[a](../../beside)", "![a](picture.png)"):
         if not list(problems_of_page(page, text, repository)):
             return f"'{text}' was accepted"
-    return None if not list(problems_of_page(page, "[a](architecture.md#words-with-one-meaning-each) `[b](c)`", repository)) \
+    return None if not list(problems_of_page(page, "[a](explanation/architecture.md#words-with-one-meaning-each) `[b](c)`", repository)) \
         else "a good link was refused"
 
 

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth_opgen: writes docs/operators.md from the operators' records, or checks that it is current.
+// hearth_opgen: writes docs/reference/operators.md from the operators' records, or checks that it
+// is current.
 //
-//     hearth_opgen docs/operators.md           writes the file
-//     hearth_opgen --check docs/operators.md   fails if the file would change
+//   hearth_opgen docs/reference/operators.md           writes the file
+//   hearth_opgen --check docs/reference/operators.md   fails if the file would change
 
 #include "compiler/ops/op_table.hpp"
 
@@ -66,7 +67,7 @@ std::string gradient_of(const OpDef& op) {
     return op.vjp != nullptr || op.op_class == OpClass::kComposite ? "yes" : "none";
 }
 
-/// How a device runs it.
+/// Text for the kernel column: how a device executes the operator.
 std::string kernel_of(const OpDef& op) {
     switch (op.op_class) {
         case OpClass::kElementwise:
@@ -89,12 +90,12 @@ std::string typed(const Tensor& t) {
     return std::string(name_of(t.dtype())) + to_string(t.shape());
 }
 
-/// The shapes and types of one of the record's samples: "f32[3, 5], f32[5] -> f32[3]".
+/// Shapes and types of a sample in the record: "f32[3, 5], f32[5] -> f32[3]".
 std::string example_of(const OpDef& op) {
     Samples samples;
     if (op.samples != nullptr) op.samples(samples);
     if (samples.all().empty()) return "";
-    // The first of a shape that tells something, if there is one.
+    // Prefers the first sample whose shape is informative (rank 2 or more).
     const auto tells = [](const Sample& s) {
         return !s.inputs.empty() && s.inputs[0].shape.rank() >= 2;
     };
@@ -121,7 +122,7 @@ std::string onnx_of(const OpDef& op) {
     return text;
 }
 
-// "|" would end a cell.
+// Escapes "|", which would end a table cell.
 std::string cell(const std::string& text) {
     std::string escaped;
     for (char c : text) escaped += c == '|' ? std::string("\\|") : std::string(1, c);
@@ -133,8 +134,8 @@ std::string page() {
         "# Operators\n\n"
         "Made from the records in sdk/src/compiler/ops by `hearth_opgen`; a test fails when it is "
         "stale.\n"
-        "The functions in [hearth/ops.hpp](../sdk/include/hearth/ops.hpp) apply them; "
-        "[adding_an_operator.md](adding_an_operator.md)\nsays how to add one.\n\n"
+        "The functions in [hearth/ops.hpp](../../sdk/include/hearth/ops.hpp) apply them; "
+        "[adding_an_operator.md](../how-to/adding_an_operator.md)\nsays how to add one.\n\n"
         "Each runs on the CPU, in any type, and on a GPU in any but f64; \"GPU\" says as what. "
         "The example shows the\nshapes and types of one call. Gradient \"zero\": none flows "
         "through; \"none\": asking for it is an error. ONNX:\nthe operator and the first "
