@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth_agents.h for C++20: a move-only handle, spans and Results.  Header-only; adds nothing to the
-// ABI.  What hearth_agents.h says of threads, order and lifetime holds here.
+// C++20 interface over hearth_agents.h: a move-only handle, spans and Results.  Header-only; adds
+// nothing to the ABI.  The thread, ordering and lifetime rules of hearth_agents.h apply.
 //
 //     HEARTH_ASSIGN(Agents agents, Agents::create(context, program, manifest));
 //     HEARTH_ASSIGN(const AgentId fox, agents.add());
@@ -30,45 +30,46 @@ namespace hearth::agents {
 
 using AgentId = hearth_agent;
 
+/// End of an episode: terminated (kOver) or truncated (kCutOff).
 enum class Ending { kOver = HEARTH_AGENTS_OVER, kCutOff = HEARTH_AGENTS_CUT_OFF };
 
-/// How a frame is recorded.
+/// Options of Agents::record(); see hearth_agents_record_info.
 struct AgentsFrame {
-    double learn_us = 500;  ///< GPU time for learning; 0: none
+    double learn_us = 500;  ///< GPU microseconds for learning; 0: none
     hearth_agents_preference preference = HEARTH_AGENTS_BALANCED;
-    float explore = 1;   ///< 1 samples, 0 takes the likeliest; DQN, praise: the part of random ones
-    bool decide = true;  ///< false: agents only learn
-    /// Frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: as learn_us leaves time.
+    float explore = 1;   ///< PPO, SAC, cloning: above 0.5 samples, else mode; others: epsilon
+    bool decide = true;  ///< false: agents only learn in this frame
+    /// Maximum frames that a decision may be spread over; HEARTH_AGENTS_WHENEVER: best effort.
     uint32_t decide_within = 1;
     std::span<const hearth_bound> inputs;      ///< the game's own buffers; see Agents::find_input
-    const hearth_bound* row_count = nullptr;   ///< the GPU decides how many decide
-    VkCommandBuffer learn_commands = nullptr;  ///< with AgentsOptions::learns_apart
+    const hearth_bound* row_count = nullptr;   ///< the GPU determines how many agents decide
+    VkCommandBuffer learn_commands = nullptr;  ///< required by AgentsOptions::learns_apart
 };
 
-/// How agents are doing, as of the last poll.
+/// Status as of the last poll.
 struct AgentsStatus : hearth_agents_status {
     float operator[](Diagnostic d) const { return diagnostics[static_cast<size_t>(d)]; }
     uint64_t operator[](Counter c) const { return counters[static_cast<size_t>(c)]; }
 };
 
-/// How agents are made.
+/// Options of Agents::create(); see hearth_agents_create_info.
 struct AgentsOptions {
     std::span<const std::byte> manifest;  ///< AgentManifest::save(); empty: that of the package
-    /// AgentSchema::save() of what the game was written for; another is refused.
+    /// AgentSchema::save() of the schema that the game was built for; a different one is an error.
     std::span<const std::byte> schema;
     const char* name = nullptr;  ///< for debug labels and messages
     uint32_t frames_in_flight = 3;
-    uint32_t snapshot_count = 3;  ///< newest ones that are kept, besides the factory's
-    uint32_t snapshot_period =
-        3600;  ///< records between those that are taken by themselves; 0: none
-    uint32_t watched_decisions = 225;  ///< that "stuck" and "rules changed" average; 0: no watch
-    bool learns_apart = false;  ///< learning has command buffers of its own, for another queue
+    uint32_t snapshot_count = 3;       ///< newest snapshots to keep, besides the initial weights
+    uint32_t snapshot_period = 3600;   ///< records between automatic snapshots; 0: none
+    uint32_t watched_decisions = 225;  ///< window of `stuck` and `rules_changed`; 0: not computed
+    bool learns_apart = false;         ///< learning has its own command buffers, for a second queue
     uint32_t learn_queue_family = HEARTH_QUEUE_FAMILY_SAME;
 };
 
+/// Owns a hearth_agents.  Move-only; destroying it is allowed at any time, as with Session.
 class Agents {
   public:
-    /// Errors: those of hearth_agents_create; a schema that differs is named by field.
+    /// Errors: those of hearth_agents_create; for a different schema the error names the field.
     static Result<Agents> create(const Context& context, const LoadedProgram& program,
                                  const AgentsOptions& options = {}) {
         hearth_agents_create_info info = hearth_agents_create_info_default();
@@ -107,9 +108,9 @@ class Agents {
     ~Agents() { hearth_agents_destroy(handle_); }
 
     hearth_agents* handle() const { return handle_; }
-    /// For pipelines, brains and slots.
+    /// The session, for pipelines, brains and variables.
     hearth_session* session() const { return hearth_agents_get_session(handle_); }
-    /// Builds all pipelines here and now.
+    /// Builds all pipelines on the calling thread, which can take seconds.
     Status build() {
         const hearth_result result = hearth_session_build(session(), 0);
         return result >= 0 ? Status() : to_status(result, hearth_session_error(session()));
@@ -123,45 +124,52 @@ class Agents {
     Status remove(AgentId id) { return check(hearth_agents_remove(handle_, id)); }
     uint32_t count() const { return hearth_agents_count(handle_); }
 
-    /// Where a field is in an observation: "enemies/place".
+    /// Offset and size, in floats, of a field in an observation.
     struct Field {
         uint32_t begin = 0, width = 0;
     };
+    /// Finds a field by path, such as "enemies/place".
     Result<Field> find(const char* path) {
         Field f;
         HEARTH_TRY(check(hearth_agents_find_field(handle_, path, &f.begin, &f.width)));
         return f;
     }
-    /// Empty for a stale id.
+    /// The observation buffer of an agent, to be filled before record(); empty for a stale id.
     std::span<float> observe(AgentId id) {
         float* const values = hearth_agents_observation(handle_, id);
         return {values, values == nullptr ? 0 : hearth_agents_observation_width(handle_)};
     }
+    /// The action mask of an agent; null for a stale id or if no action is maskable.
     float* mask(AgentId id) { return hearth_agents_mask(handle_, id); }
+    /// Adds to the reward of the agent's last decision.
     Status reward(AgentId id, float amount) {
         return check(hearth_agents_reward(handle_, id, amount));
     }
-    /// final_observation: what was seen last; empty: the observation as it is now.
+    /// Ends the agent's episode.
+    /// final_observation  the last observation of the episode; empty: the observation as it is now
     Status end(AgentId id, Ending ending, std::span<const float> final_observation = {}) {
         return check(
             hearth_agents_end(handle_, id, static_cast<hearth_agents_ending>(ending),
                               final_observation.empty() ? nullptr : final_observation.data()));
     }
-    /// What is watched for "stuck" and "rules changed", once it was called; otherwise rewards are.
+    /// Adds to the score that `stuck` and `rules_changed` monitor; until it is called they use
+    /// rewards.
     Status score(float amount) { return check(hearth_agents_score(handle_, amount)); }
-    /// source: which of several people it was, from 1; 0: the game itself.
+    /// Adds a demonstration.  source  the demonstrator, numbered from 1; 0: the game itself
     Status demonstrate(AgentId id, std::span<const float> action, uint32_t source = 0) {
         return check(hearth_agents_demonstrate_as(handle_, id, action.data(), source));
     }
 
+    /// Takes over the newest actions and status.  Call it after Context::begin_frame().
     void poll() { hearth_agents_poll(handle_); }
-    /// Empty while none has arrived, and for a stale id.
+    /// The newest action; empty if none has arrived yet, and for a stale id.
     std::span<const float> action(AgentId id) const {
         const float* const values = hearth_agents_action(handle_, id);
         return {values, values == nullptr ? 0 : hearth_agents_action_width(handle_)};
     }
 
-    /// False: pipelines are still being built, and nothing was recorded.
+    /// Records one frame.  Returns false if pipelines are still being built; nothing was recorded
+    /// then.
     Result<bool> record(VkCommandBuffer commands, const AgentsFrame& frame = {}) {
         hearth_agents_record_info info = hearth_agents_record_info_default();
         info.command_buffer = commands;
@@ -179,29 +187,37 @@ class Agents {
         HEARTH_TRY(check(result));
         return true;
     }
+    /// Sets a live hyperparameter of the learner.
     Status set(const char* setting, double value) {
         return check(hearth_agents_set(handle_, setting, value));
     }
+    /// Shrinks and perturbs the weights; see hearth_agents_adapt.
     Status adapt(double strength) { return check(hearth_agents_adapt(handle_, strength)); }
+    /// Finishes the update in progress regardless of the budget, for loading screens.
     void flush() { hearth_agents_flush(handle_); }
-    /// The binding of an input of the entry frame, for AgentsFrame::inputs.
+    /// Returns the binding of an input of the entry frame, for AgentsFrame::inputs.
     Result<uint32_t> find_input(const char* name) {
         uint32_t binding = 0;
         HEARTH_TRY(check(hearth_agents_find_input(handle_, name, &binding)));
         return binding;
     }
 
-    // What was learned.  Snapshot 0 is the newest; HEARTH_AGENTS_FACTORY the program's first contents.
+    // Snapshots.  Index 0 is the newest; HEARTH_AGENTS_FACTORY stands for the initial values.
+    /// Requests a snapshot.
     Status keep() { return check(hearth_agents_keep(handle_)); }
     uint32_t snapshot_count() const { return hearth_agents_snapshot_count(handle_); }
+    /// Restores a snapshot of these agents with the next record.
     Status rewind(uint32_t snapshot = 0) { return check(hearth_agents_rewind(handle_, snapshot)); }
-    /// The next record loads a snapshot of other agents, of the same program: opponents, say.
+    /// Loads a snapshot of other agents of the same program with the next record, e.g. for
+    /// opponents.
     Status load_snapshot(const Agents& from, uint32_t snapshot) {
         return check(hearth_agents_load_snapshot(handle_, from.handle_, snapshot));
     }
+    /// Resets the brain to its initial values and erases all snapshots.
     void forget() { hearth_agents_forget(handle_); }
+    /// Stops learning until called with false; agents keep acting.
     void freeze(bool frozen) { hearth_agents_freeze(handle_, frozen ? 1u : 0u); }
-    /// A snapshot's bytes, for a file.
+    /// Copies a snapshot's bytes, for saving to a file.
     Result<std::vector<std::byte>> save(uint32_t snapshot = 0) const {
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_agents_save(handle_, snapshot, nullptr, &bytes)));
@@ -209,11 +225,13 @@ class Agents {
         HEARTH_TRY(check(hearth_agents_save(handle_, snapshot, out.data(), &bytes)));
         return out;
     }
-    /// Of another schema: an error that names the field.
+    /// Validates a brain, which the next record loads.  For another schema the error names the
+    /// field.
     Status load(std::span<const std::byte> brain) {
         return check(hearth_agents_load(handle_, brain.data(), brain.size(), nullptr));
     }
 
+    /// Status as of the last poll().
     AgentsStatus status() const {
         AgentsStatus status{hearth_agents_status_default()};
         (void)hearth_agents_get_status(handle_, &status);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Brains as values: what tools and servers do with files of what was learned.  A game needs none of
-// it: hearth.h saves, loads and forgets by itself.
+// Brains as values, for tools and servers that process brain files.  Games do not need this:
+// hearth.h saves, loads and resets brains by itself.
 
 #pragma once
 
@@ -18,13 +18,14 @@
 
 namespace hearth {
 
+/// A named parameter or state.
 struct BrainTensor {
     std::string name;
-    bool is_state = false;  ///< a state; else a param
-    HostTensor value;       ///< of the type that it has in device memory
+    bool is_state = false;  ///< false: a parameter
+    HostTensor value;       ///< in the type that it has in device memory
 };
 
-/// Tensors in ascending order of names.
+/// Tensors are sorted by name.
 struct Brain {
     uint64_t graph_hash = 0;
     uint64_t schema_hash = 0;
@@ -37,60 +38,64 @@ struct Brain {
     BrainTensor* find(std::string_view name);
 };
 
-/// What to do about NaN and infinities: a brain that has learned some never recovers.
+/// Handling of NaN and infinities, which a network does not recover from once its weights hold
+/// them.
 enum class Nonfinite { kRefuse, kAllow };
 
-/// What tensors read from a file of so many bytes may take in memory unless more is asked for: files
-/// say in few bytes that tensors are zero.
+/// Default limit of the memory taken by tensors read from a file of `file_bytes`, in bytes.  A
+/// small file can describe large tensors of zeros.
 constexpr uint64_t default_tensor_bytes(uint64_t file_bytes) {
     return (uint64_t{64} << 20) + 50 * file_bytes;
 }
 
-/// What a program starts with: the parent of all that is learned from it.
-/// package_or_program  the bytes of either; of a package, of its first profile.
-/// most_bytes: that all tensors may take together; 0: default_tensor_bytes.
+/// Returns the initial values of a program: the base of all brains trained from it.
+/// package_or_program  bytes of either; the first profile of a package is used
+/// most_bytes          limit of all tensors together; 0: default_tensor_bytes
 /// Errors: kCorruptData, kUnsupported for another version, kOutOfRange.
 Result<Brain> shipped_brain(std::span<const std::byte> package_or_program, uint64_t most_bytes = 0);
 
-/// The parent hash of brains that learned from `shipped`.
+/// The parent hash of brains trained from `shipped`.
 uint64_t hash_of(const Brain& shipped);
 
-/// Reads untrusted bytes.  parent: what a difference was made from; full brains need none.
-/// most_bytes: that all tensors may take together; 0: default_tensor_bytes of these bytes, and what
-/// the parent takes.
+/// Reads a brain from untrusted bytes.
+/// parent      base of a delta; not needed for full brains
+/// most_bytes  limit of all tensors together; 0: default_tensor_bytes of these bytes, plus what the
+///             parent takes
 /// Errors: kCorruptData, kUnsupported for a newer format, kInvalidArgument if the parent is missing
-/// or another one, or for NaN and infinities, kOutOfRange.
+/// or the wrong one, or for NaN and infinities, kOutOfRange.
 Result<Brain> load_brain(std::span<const std::byte> bytes, const Brain* parent = nullptr,
                          uint64_t most_bytes = 0, Nonfinite nonfinite = Nonfinite::kRefuse);
 
-/// The bytes of a brain; with a parent, of what differs from it alone.  Deterministic.
+/// Encodes a brain; with a parent, as a delta.  Deterministic.
 /// Errors: kInvalidArgument for NaN and infinities.
 Result<std::vector<std::byte>> save_brain(const Brain& brain, const Brain* parent = nullptr,
                                           Nonfinite nonfinite = Nonfinite::kRefuse);
 
-/// The weighted mean of brains: floating-point tensors in double precision, all others (counters,
-/// random state) and the host's data from the first.  Weights need not sum to 1.
-/// Errors: kInvalidArgument for brains of different tensors, schemas or graphs, or bad weights.
+/// Returns the weighted mean of brains: floating-point tensors are averaged in double precision;
+/// all others (counters, random state) and the application's data come from the first.  Weights
+/// need not sum to 1.
+/// Errors: kInvalidArgument for brains of different tensors, schemas or graphs, or invalid weights.
 Result<Brain> merge_brains(std::span<const Brain> brains, std::span<const double> weights);
 
-/// How one tensor differs between two brains.
+/// Difference of one tensor between two brains.
 struct BrainDifference {
     enum class Kind { kEqual, kChanged, kMissing, kAdded, kRetyped };
     std::string name;
     Kind kind = Kind::kEqual;
-    int64_t changed_count = 0;  ///< elements
+    int64_t changed_count = 0;  ///< number of differing elements
     int64_t element_count = 0;
-    double most = 0;              ///< largest |b - a|
-    double root_mean_square = 0;  ///< of b - a
-    double relative = 0;          ///< root mean square of b - a over that of a
+    double most = 0;              ///< max |b - a|
+    double root_mean_square = 0;  ///< rms of b - a
+    double relative = 0;          ///< rms of b - a divided by rms of a
 };
 
-/// For each name of either, in ascending order.  kMissing: only `a` has it; kAdded: only `b`.
+/// Compares all tensors of both brains, by name in ascending order.  kMissing: only in `a`; kAdded:
+/// only in `b`.
 std::vector<BrainDifference> diff_brains(const Brain& a, const Brain& b);
 
-/// Puts the tensors whose names match `pattern` ('*' stands for any characters) back to what was
-/// shipped; returns how many.  Errors: kNotFound if there are none; kInvalidArgument if one does not
-/// fit.
+/// Resets the tensors whose names match `pattern` ('*' matches any characters) to those of
+/// `shipped`; returns the number of tensors.
+/// Errors: kNotFound if none match; kInvalidArgument if one has another type or shape.
 Result<size_t> forget(Brain& brain, const Brain& shipped, std::string_view pattern = "*");
 
 }  // namespace hearth

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// From traces to a Program: the one call that runs the compiler column.
+// Compiles traces to a Program, and cooks packages of programs for several devices.
 //
 //     Trace act("act"), learn("learn");
 //     ... build both; params of the same name are the same weights ...
@@ -24,7 +24,7 @@
 
 namespace hearth {
 
-/// How weights are kept for inference.
+/// Storage format of weights for inference.
 enum class WeightFormat : uint8_t {
     kAsTraced,
     kF16,   ///< 2 bytes where the device has 16-bit storage
@@ -32,83 +32,88 @@ enum class WeightFormat : uint8_t {
     kInt4,  ///< packed eight to a word
 };
 
-/// Post-training quantization, without calibration: replaces f32 params and constants that matrix
-/// products and convolutions read.  kInt8 and kInt4 keep integers and a scale for each `block`
-/// elements that follow each other in memory, along the inner axis, as params "NAME.q8" or "NAME.q4"
-/// (u32 words) and "NAME.scale"; kF16 keeps the name.  Kernels widen weights while they read, and
-/// accumulate in f32.  Weights that an entry updates stay as they are: learn first, then compile
-/// the trained contents.
+/// Post-training quantization without calibration of the f32 params and constants that matrix
+/// products and convolutions read.  kInt8 and kInt4 store integers and one scale for each `block`
+/// elements that are contiguous along the inner axis, as params "NAME.q8" or "NAME.q4" (u32 words)
+/// and "NAME.scale"; kF16 keeps the name.  Kernels widen weights as they load them, and accumulate
+/// in f32.  Weights that an entry updates stay as they are: learn first, then compile the trained
+/// weights.
 struct QuantizeOptions {
     WeightFormat format = WeightFormat::kAsTraced;
     uint64_t min_elements = 1024;    ///< smaller weights stay as they are
-    int64_t block = 32;              ///< elements of one scale
+    int64_t block = 32;              ///< elements per scale
     DType scale_type = DType::kF16;  ///< or kF32
 };
 
-/// Whether what treats each row alone, with its products, becomes one kernel.
+/// Fusion of computations that treat each batch item on its own, matrix products included, into one
+/// kernel.
 enum class FusedNetworks : uint8_t {
-    kWherePays,  ///< on GPUs; a software driver is faster with a kernel for each product
+    kWherePays,  ///< on GPUs; software drivers are faster with one kernel per product
     kAlways,
     kNever,
 };
 
-/// What matrix products read.  Convolutions that run as products and all gradients are included.
+/// Operand precision of matrix products, including convolutions that run as products and the
+/// products of gradients.
 enum class Precision : uint8_t {
     kF32,
-    /// Operands rounded to f16, sums and all other arithmetic in f32; params and states keep their
-    /// types.  Results are then accurate to about three digits, and operands beyond 65,504 become
-    /// infinite: train with a LossScale (hearth/optim.hpp).  Half the bytes, and matrix cores where
-    /// the device has them; without 16-bit storage, f32 that hold rounded numbers.
+    /// Operands rounded to f16, with f32 accumulators and f32 for all other arithmetic; params and
+    /// states keep their types.  Results are accurate to about three digits, and operands beyond
+    /// 65,504 become infinite: train with a LossScale (hearth/optim.hpp).  Halves the bytes read,
+    /// and uses cooperative matrices where the device has them; without 16-bit storage, f32
+    /// elements hold the rounded values.
     kF16,
 };
 
-/// What became of one weight.
+/// Quantization error and size of one weight.
 struct QuantizedWeight {
     std::string name;
     Shape shape;
-    double rms = 0;        ///< of its elements before
-    double rms_error = 0;  ///< of the differences
+    double rms = 0;        ///< root mean square of the original elements
+    double rms_error = 0;  ///< root mean square of the differences
     double max_error = 0;
     uint64_t bytes_before = 0, bytes_after = 0;  ///< scales included
 };
 
 struct CompileOptions {
-    /// The GPU to compile for: query_caps() of a device, or baseline_caps() for any.
+    /// The device to compile for: query_caps() of a device, or baseline_caps() for any.
     DeviceCaps caps = baseline_caps();
     BindingModel binding_model = BindingModel::kDeviceAddress;
-    /// The most rows (agents, samples) that a recording of any entry may have.
+    /// Maximum batch size (agents, samples) of a recording of any entry.
     uint64_t rows_capacity = 1;
-    /// The most scratch memory that the Program may take; 0: no limit.  Where it would take more,
-    /// values that are kept for long are computed again: those first that free the most bytes for
-    /// the least arithmetic (compiler/passes/rematerialize.cpp).  Results are the same up to rounding:
-    /// a device's kernels are divided differently then.
+    /// Maximum scratch memory of the Program; 0: no limit.  To stay within it, long-lived values
+    /// are recomputed, first those that free the most bytes for the least arithmetic
+    /// (compiler/passes/rematerialize.cpp).  Results are equal up to rounding, because kernels are
+    /// fused differently.
     uint64_t arena_budget_bytes = 0;
-    /// Off: one kernel for each operator.  For finding out what fusion does.
+    /// Off: one kernel for each operator, to measure the effect of fusion.
     bool fuse = true;
-    /// Fused networks need fusion and device addresses, too.
+    /// Fused networks also need fusion and device addresses.
     FusedNetworks fused_networks = FusedNetworks::kWherePays;
-    /// Lets entries share scratch memory.  Then none may run between two slices of another.
+    /// Lets entries share scratch memory.  No entry may then run between two slices of another.
     bool share_arena = false;
-    /// Keep each kernel's GLSL in the Program, for people to read.
+    /// Keeps each kernel's GLSL in the Program, for inspection.
     bool keep_source = true;
     QuantizeOptions quantize;
     Precision precision = Precision::kF32;
-    /// Kernel variants that were measured on a device (hearth/tuning.hpp).  Ignored, with a note, if
-    /// they were measured on another than caps.name, with another driver or version of Hearth.
+    /// Kernel variants that were measured on a device (hearth/tuning.hpp).  Ignored, with a note,
+    /// if they were measured on a device other than caps.name, or with another driver or version of
+    /// Hearth.
     std::string tuning;
-    /// The device's driver: any text that is another for another driver.  Matters for tuning alone.
+    /// Identifies the device's driver: any text that differs between drivers.  Used only for
+    /// tuning.
     std::string driver;
-    /// Sees each entry's graph after tracing ("trace") and after each pass, as text.
+    /// Called with each entry's graph as text after tracing ("trace") and after each pass.
     std::function<void(std::string_view entry, std::string_view stage, const std::string& text)>
         observer;
 };
 
-/// What compile() makes.
+/// Result of compile().
 struct Compiled {
     std::vector<std::byte> bytes;    ///< the serialized Program, for hearth_program_load
     uint64_t hash = 0;               ///< equal for equal Programs on every platform
-    std::string listing;             ///< weights, arena map, steps and barriers, for people
-    std::vector<std::string> notes;  ///< what could have been faster but was not done, and why
+    std::string listing;             ///< disassembly: weights, arena map, commands and barriers
+    std::vector<std::string> notes;  ///< remarks: optimizations that were not applied, and why
     uint64_t weights_bytes = 0, arena_bytes = 0;
     uint32_t dispatch_count = 0, barrier_count = 0, kernel_count = 0;  ///< over all entries
     std::vector<QuantizedWeight> quantized;                            ///< in the order of names
@@ -116,8 +121,9 @@ struct Compiled {
     std::vector<std::string> tunable;
 };
 
-/// Compiles the entries of one Program.  Params and states with one name are one tensor and must
-/// agree in shape, type and first contents' size; the first entry that declares it initializes it.
+/// Compiles the entries of one Program.  Params and states of one name are one variable and must
+/// agree in shape, type and size of the initial value; the first entry that declares it initializes
+/// it.
 ///
 /// Errors: the first error of a trace; kInvalidArgument for a trace without outputs and updates;
 /// kUnsupported naming an operator without a kernel;
@@ -129,39 +135,40 @@ inline Result<Compiled> compile(std::initializer_list<Trace*> entries,
     return compile(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
-/// One program of a package.
+/// One program of a package: its device target.
 struct CookProfile {
     std::string name = "baseline";  ///< up to 31 characters
-    CompileOptions options;         ///< rows_capacity and observer are CookOptions' own
+    CompileOptions options;         ///< rows_capacity: CookOptions'; caps.name: `name`
 };
 
 struct CookOptions {
-    /// Best first: a device gets the first that it can run.  None: baseline alone.
+    /// In order of preference: a device uses the first that it can run.  Empty: baseline alone.
     std::vector<CookProfile> profiles;
     uint64_t rows_capacity = 1;
-    std::string notes;  ///< kept in the package, for people and tools
-    /// AgentManifest::save() of agents whose entries these are: hearth_agents_create then needs the
-    /// package alone.
+    std::string notes;  ///< kept in the package, for information
+    /// AgentManifest::save() of agents whose entries these are: hearth_agents_create then needs
+    /// only the package.
     std::vector<std::byte> agents;
-    /// Of all profiles and of the graphs that the package keeps: it holds no wider copy.
+    /// Applies to all profiles and to the graphs that the package keeps: it holds no unquantized
+    /// copy.
     QuantizeOptions quantize;
     /// Called before each profile is compiled, and after the last: 0 <= done <= count.
     std::function<void(std::string_view profile, size_t done, size_t count)> progress;
 };
 
-/// What one profile of a package came to.
+/// One compiled profile of a package.
 struct CookedProfile {
     std::string name;
     Compiled compiled;            ///< also usable alone
     uint64_t program_bytes = 0;   ///< in the package, without weights
-    uint64_t spirv_bytes = 0;     ///< of them
-    uint64_t operator_count = 0;  ///< that the kernels compute, after the passes
+    uint64_t spirv_bytes = 0;     ///< included in program_bytes
+    uint64_t operator_count = 0;  ///< operators that the kernels compute, after the passes
 };
 
 struct Cooked {
     std::vector<std::byte> bytes;  ///< the package: a `.hearth` file
     uint64_t graph_hash = 0;
-    uint64_t weights_bytes = 0;  ///< once, for all profiles
+    uint64_t weights_bytes = 0;  ///< stored once, for all profiles
     uint64_t graph_bytes = 0;
     std::vector<CookedProfile> profiles;
     std::vector<QuantizedWeight> quantized;  ///< in the order of names
@@ -175,8 +182,8 @@ inline Result<Cooked> cook(std::initializer_list<Trace*> entries, const CookOpti
     return cook(std::span<Trace* const>(entries.begin(), entries.size()), options);
 }
 
-/// Cooks again what a package was made of, for other profiles; without options.agents, its manifest of
-/// agents stays.  Errors: also those of the package.
+/// Cooks the graphs that a package keeps again for other profiles; without options.agents, its
+/// agent manifest is kept.  Errors: also those of the package.
 Result<Cooked> recook(std::span<const std::byte> package, const CookOptions& options);
 
 }  // namespace hearth

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The next executions of a session as files: inputs, outputs and weights ("Dumps" in hearth.h).  Header-only and
-// apart from the library, which opens no files.
+// Writes dumps of a session's next recordings to files: inputs, outputs and weights ("Dumps" in
+// hearth.h).  Header-only and separate from the library, which opens no files.
 
 #pragma once
 
@@ -18,23 +18,23 @@
 
 namespace hearth {
 
-#if defined(__GNUC__)  // who opens one is warned of it, here is nothing to warn of
+#if defined(__GNUC__)  // callers get the warning; suppress it here
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
 
-/// A folder that a session's dumps go to: 000000.safetensors and so on, the first with the program in it.
+/// A folder of a session's dumps: 000000.safetensors and so on; the first includes the program.
 /// `hearth replay FOLDER` runs them again, `hearth diff FOLDER FOLDER` compares those of two runs.
 ///
 ///     Result<DumpFolder> dumps = DumpFolder::open(session, "dumps", 10);
 ///
-/// is the one call; what the game records and begins is as it was.  Files are written in hearth_begin_frame, when
-/// their serials have completed, and what lies in the folder already under these names is replaced.
-/// Lifetime: the session's or shorter; its end gives up what has not arrived.  Threads: as the session.
+/// No other change to the game is needed.  hearth_begin_frame writes the files when their frames
+/// have completed, and replaces existing files of the same names.
+/// Lifetime: must not outlive the session.  The destructor discards dumps that have not arrived.
+/// Threads: as the session.
 class DumpFolder {
   public:
-    /// Creates the folder if there is none, and asks for the next `count` executions.
-    /// Errors: those of hearth_session_dump; kNotFound if the folder cannot be created.
+    /// Creates the folder if necessary, and requests dumps of the next `count` recordings.
     HEARTH_EXPERIMENTAL static Result<DumpFolder> open(Session& session, const std::string& folder,
                                                        uint64_t count) {
         std::error_code error;
@@ -64,9 +64,9 @@ class DumpFolder {
         if (state_) (void)hearth_session_dump(state_->session, &none);
     }
 
-    /// Files written so far.
+    /// Number of files written so far.
     uint64_t count() const { return state_->count; }
-    /// The first failure to write one; the others are written nevertheless.
+    /// The first write error; later dumps are written nevertheless.
     const Status& status() const { return state_->status; }
 
   private:

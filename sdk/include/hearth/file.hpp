@@ -1,20 +1,22 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Files replaced as a whole, and read within bounds.  Header-only and apart from the library, which
-// opens no files; a host with storage of its own does the same there: write beside, make it
-// durable, put it in place of the old one.
+// Atomic replacement and bounded reading of files.  Header-only and separate from the library,
+// which opens no files.  Applications with their own storage should do the same there: write to a
+// temporary file, make it durable, then rename it over the old file.
 //
-// What holds for every write:
-//   - A crash, a kill or a loss of power at any moment leaves the old contents or the new ones.
-//   - Any number of threads and processes may write one name at a time: the last to finish wins.
-//   - Only regular files are replaced.  A name that stands for a folder, a device (/dev/stdout
-//     included), a FIFO or a symbolic link is refused, at once and without opening it.
-//   - An existing file's permissions are kept (owner and group, too, where that is allowed), and a
-//     file that this process may not write is refused.  New files follow the umask.
-//   - The temporary file NAME.<16 hex digits>.tmp lies in the same folder, is created with O_EXCL and
-//     O_NOFOLLOW, and is locked while it is in use, so that the next write of NAME removes what a
-//     process that was killed left behind.
+// Guarantees of every write:
+//   - After a crash, kill or power loss at any moment, the file has the old or the new contents.
+//   - Any number of threads and processes may write the same name concurrently: the last to finish
+//     wins.
+//   - Only regular files are replaced.  Folders, devices (/dev/stdout included), FIFOs and symbolic
+//     links are rejected immediately, without opening them.
+//   - On POSIX the permissions of an existing file are kept (and its owner and group, where
+//     allowed), and new files follow the umask; on Windows the written file inherits the folder's
+//     permissions.  Files that this process may not write are rejected.
+//   - The temporary file NAME.<16 hex digits>.tmp is in the same folder, is created with O_EXCL and
+//     O_NOFOLLOW, and is locked while in use, so that the next write of NAME can remove those left
+//     behind by killed processes.
 
 #pragma once
 
@@ -31,7 +33,7 @@
 
 namespace hearth {
 
-/// How far a write has come; for tests.
+/// Stages of a write, for tests.
 enum class FileStage { kOpened, kPartlyWritten, kWritten, kSynced, kRenamed, kDone };
 
 namespace detail {
@@ -45,7 +47,7 @@ struct NoStages {
     void operator()(FileStage) const {}
 };
 
-/// A path in two parts: "a/b" is "a" and "b", "b" is "." and "b".
+/// Splits a path into folder and name: "a/b" is "a" and "b", "b" is "." and "b".
 struct SplitPath {
     std::string folder, name;
 
@@ -59,7 +61,7 @@ struct SplitPath {
     }
 };
 
-// Temporary names: a prefix that is the file's own, 16 hexadecimal digits, ".tmp".
+// Temporary names: a prefix derived from the file's name, 16 hexadecimal digits, ".tmp".
 inline constexpr size_t kTemporaryDigits = 16, kMostNameBytes = 255;
 inline constexpr std::string_view kTemporaryEnd = ".tmp";
 
@@ -86,7 +88,8 @@ inline bool is_temporary_of(const std::string& name, std::string_view other) {
            std::string_view::npos;
 }
 
-/// What stands under `path`, if it is a file that can be replaced, or nothing.
+/// Returns information about `path` if it is a replaceable file or does not exist; otherwise an
+/// error.
 inline Result<os::FileInfo> replaceable(const std::string& path) {
     const SplitPath split(path);
     if (split.name.empty() || split.name == "." || split.name == "..")
@@ -108,17 +111,17 @@ inline Result<os::FileInfo> replaceable(const std::string& path) {
     return info;
 }
 
-/// A file under a temporary name beside `path`, removed unless it is put in place.
+/// A temporary file next to `path`, removed unless put_in_place() succeeds.
 class Replacement {
   public:
     Replacement() = default;
     Replacement(const Replacement&) = delete;
     Replacement& operator=(const Replacement&) = delete;
     ~Replacement() {
-        // Removed before it is closed: nobody else may take its name for abandoned in between.
+        // Remove before closing: once unlocked, another writer could take the file for abandoned.
         if (temporary_.empty()) return;
 #if defined(_WIN32)
-        file_.close();  // an open file cannot be removed there
+        file_.close();  // Windows cannot remove an open file
 #endif
         (void)os::remove_file(temporary_);
     }
@@ -157,10 +160,10 @@ class Replacement {
 
     os::FileInfo old_;
     os::File file_;
-    std::string temporary_;  // empty: there is none
+    std::string temporary_;  // empty: no temporary file
 };
 
-/// Removes what writers of `path` that were killed left behind.
+/// Removes temporary files that killed writers of `path` left behind.
 inline void remove_leftovers(const std::string& path) {
     const SplitPath split(path);
     for (const std::string& name : os::names_in(split.folder))
@@ -169,11 +172,12 @@ inline void remove_leftovers(const std::string& path) {
 
 }  // namespace detail
 
-/// Puts `bytes` in place of the file `path`, or creates it; see the head of this file.
-/// Errors: kInvalidArgument if `path` is no name for a regular file; kNotFound with what failed.  The
-/// old file is then as it was, with one exception, which the message tells: the new contents are there,
-/// but the system could not make the folder's entry durable.
-/// Threads: any, also for one path at a time.  Blocks until the disk has it: not for a frame.
+/// Atomically replaces the contents of the file `path`, or creates it; see the head of this file.
+/// Errors: kInvalidArgument if `path` does not name a regular file; kNotFound if the system reports
+/// an error.  The old file is then unchanged, with one exception, which the message states: the new
+/// contents are in place, but the system could not make the folder's entry durable.
+/// Threads: any, also for the same path.  Blocks until the disk has the data: not for use in a
+/// frame.
 template <class OnStage = detail::NoStages>
 Status write_file_atomically(const std::string& path, span<const std::byte> bytes,
                              const OnStage& on_stage = {}) {
@@ -201,27 +205,24 @@ Status write_file_atomically(const std::string& path, span<const std::byte> byte
     return {};
 }
 
-/// Text in place of a file.
+/// As above, for text.
 template <class OnStage = detail::NoStages>
 Status write_file_atomically(const std::string& path, std::string_view text,
                              const OnStage& on_stage = {}) {
     return write_file_atomically(path, as_bytes(span(text)), on_stage);
 }
 
-/// Whether write_file_atomically() would be able to replace or create `path` now: it creates the
-/// temporary file and removes it.  For programs that save late, to say so early.
-/// Errors: those of write_file_atomically().
+/// Returns ok if write_file_atomically() could replace or create `path` now: creates the temporary
+/// file and removes it.  For programs that save late and should fail early.
 inline Status check_writable(const std::string& path) {
     return detail::Replacement().open(path);
 }
 
-/// What read_whole_file() takes unless told otherwise.
+/// Default size limit of read_whole_file(), in bytes.
 inline constexpr uint64_t kMostFileBytes = (uint64_t{1} << 31) - 1;
 
-/// The whole of a regular file; links are followed.
-/// most_bytes  of a larger file not more than that is read.
-/// Errors: kNotFound; kInvalidArgument for folders, devices and FIFOs, which are never waited for;
-/// kOutOfRange for a file of more bytes.
+/// Reads a whole regular file; symbolic links are followed.
+/// most_bytes  limit of the size; larger files are rejected
 inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
                                                       uint64_t most_bytes = kMostFileBytes) {
     os::File file;
@@ -237,7 +238,7 @@ inline Result<std::vector<std::byte>> read_whole_file(const std::string& path,
                             " bytes");
     };
     if (info.bytes > most_bytes) return too_large();
-    // The size is where to begin: the file may change, and some of /proc have none.
+    // The size is only a first guess: the file may change, and files in /proc report no size.
     constexpr size_t kLeastRoom = 1 << 12;
     std::vector<std::byte> bytes(info.bytes + 1);
     size_t size = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The dataflow graph: static single assignment, nodes in an order that respects data flow.  Trace::finish()
-// makes it; executors (hearth/executor.hpp) run it.
+// The dataflow graph: static single assignment, nodes in topological order.  Trace::finish() makes
+// it; executors (hearth/executor.hpp) run it.
 
 #pragma once
 
@@ -26,13 +26,13 @@ inline constexpr uint32_t kNone = 0xffffffffu;
 
 enum class ValueKind : uint8_t {
     kNode,      ///< computed by a node
-    kInput,     ///< bound by the host at each recording
+    kInput,     ///< bound by the application at each recording
     kParam,     ///< trained; persists
     kState,     ///< persists and is updated in place, but not trained (moments, counters)
     kConstant,  ///< fixed when the graph is built
 };
 
-/// Whether a GraphUpdate may give values of this kind new contents.
+/// True if a GraphUpdate may assign values of this kind.
 constexpr bool may_be_updated(ValueKind kind) {
     return kind == ValueKind::kParam || kind == ValueKind::kState || kind == ValueKind::kInput;
 }
@@ -42,10 +42,10 @@ struct Value {
     DType dtype = DType::kF32;
     Shape shape;
     NodeId node = kNone;  ///< producer, for kNode
-    uint32_t output = 0;  ///< which of the producer's outputs
+    uint32_t output = 0;  ///< index among the producer's outputs
     std::string name;     ///< for all kinds but kNode
-    bool is_kept = true;  ///< kState: false for one that no brain holds
-    /// Contents of a constant, first contents of a param or state (null: zeros).
+    bool is_kept = true;  ///< kState: false for a transient state, which brains do not hold
+    /// Contents of a constant, initial value of a param or state (null: zeros).
     std::shared_ptr<const HostTensor> data;
 };
 
@@ -59,10 +59,10 @@ struct Node {
 struct GraphOutput {
     std::string name;
     ValueId value = kNone;
-    std::vector<std::string> elements = {};  ///< their names, for a vector of named numbers
+    std::vector<std::string> elements = {};  ///< names, for a vector of named scalars
 };
 
-/// After a run, `target` (a param or state) holds what `value` was.
+/// After a run, `target` (a param, state or input) holds the value that `value` had in it.
 struct GraphUpdate {
     ValueId target = kNone;
     ValueId value = kNone;

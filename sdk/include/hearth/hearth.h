@@ -1,31 +1,34 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* Hearth's runtime as a C interface: query, adopt, load, bind, record, read back, destroy.
+/* Hearth's C runtime interface: query requirements, adopt a device, load programs, create
+ * sessions, record, read back, destroy.
  *
- * Hearth is a guest.  It borrows the host's VkInstance, VkDevice, memory and command buffers,
- * records compute work into them and leaves everything else as it found it.  It creates no instance
- * and no device, submits nothing, waits on nothing, starts no thread, and calls Vulkan only through
- * the host's vkGetInstanceProcAddr.
+ * The application owns everything: Hearth uses its VkInstance, VkDevice, memory and command
+ * buffers, and only records compute work.  It creates no instance and no device, submits
+ * nothing, never waits, starts no threads, and calls Vulkan only through the application's
+ * vkGetInstanceProcAddr.
  *
  * Conventions
- *   Structs   begin with `type` and `size`.  Make them with their `..._default()` function, which
- *             fills both in; fields that later versions add at the end are then absent, not
- *             garbage.  A struct larger than the library knows was made with a newer header and is
- *             refused: HEARTH_ERROR_VERSION_MISMATCH.
- *   Results   0 is success, positive is "not an error", negative is an error.  A call that returns
- *             an error has recorded nothing and changed nothing.  hearth_context_error,
- *             hearth_session_error and hearth_program_error tell more, as one sentence.
- *   Strings   UTF-8, zero-terminated.  Strings that Hearth returns live as long as the object that
- *             they were asked of; names in requirement lists live forever.
- *   Threads   no locks inside.  Each function names what must not be used by two threads at once.
- *             Different contexts never need synchronizing with each other; nor do recordings of
- *             different sessions of one context.
- *   Serials   hearth_begin_frame(serial, completed) is the only clock.  Work recorded after
- *             begin_frame(N, ...) belongs to serial N and counts as finished once a begin_frame
- *             says completed >= N.  hearth_frame_dropped(N) says that it was never submitted.
+ *   Structs   begin with `type` and `size`.  Create them with their `..._default()` function, which
+ *             sets both, so that fields which later versions append read as absent rather than as
+ *             garbage.  A struct larger than the library knows comes from a newer header and is
+ *             rejected with HEARTH_ERROR_VERSION_MISMATCH.
+ *   Results   0 is success, positive values are not errors, negative values are errors.  A call
+ *             that returns an error has recorded nothing and changed nothing.  Details, as one
+ *             sentence: hearth_context_error, hearth_session_error and hearth_program_error.
+ *   Strings   UTF-8, zero-terminated.  A returned string lives as long as the object that it was
+ *             queried from; names in requirement lists are static.
+ *   Threads   There are no internal locks.  Each function documents what must be externally
+ *             synchronized.  Different contexts never need synchronization with each other, and
+ *             neither do recordings of different sessions of one context.
+ *   Serials   are frame numbers, and hearth_begin_frame(serial, completed) is the only clock.  Work
+ *             recorded after begin_frame(N, ...) belongs to frame N; it counts as complete once a
+ *             begin_frame reports completed >= N.  hearth_frame_dropped(N) reports that frame N was
+ *             never submitted.
  *
- * Compiles by itself and before or after vulkan.h, as C11 and as C++. */
+ * This header is self-contained, compiles as C11 and as C++, and may be included before or after
+ * vulkan.h. */
 
 #ifndef HEARTH_H_
 #define HEARTH_H_
@@ -53,9 +56,9 @@
 #define HEARTH_API __attribute__((visibility("default")))
 #endif
 
-/* Experimental functions may change or go with any version, also behind 1.0 (docs/abi.md).  Who calls one with
- * HEARTH_WARN_EXPERIMENTAL defined gets the compiler's warning of deprecated functions; with
- * HEARTH_NO_EXPERIMENTAL they are not declared. */
+/* Experimental functions may change or disappear in any version, even after 1.0 (docs/reference/abi.md).
+ * Define HEARTH_WARN_EXPERIMENTAL to mark them deprecated, so that the compiler warns at each
+ * call; define HEARTH_NO_EXPERIMENTAL to leave them undeclared. */
 #if !defined(HEARTH_WARN_EXPERIMENTAL)
 #define HEARTH_EXPERIMENTAL
 #elif defined(_MSC_VER) && !defined(__clang__)
@@ -64,8 +67,7 @@
 #define HEARTH_EXPERIMENTAL __attribute__((deprecated("experimental: may change or go")))
 #endif
 
-/* Vulkan's handles, word for word as vulkan_core.h declares them (repeating a typedef is allowed).
- */
+/* Vulkan's handles, declared exactly as in vulkan_core.h (a repeated typedef is allowed). */
 #if !defined(VULKAN_CORE_H_)
 typedef struct VkInstance_T* VkInstance;
 typedef struct VkPhysicalDevice_T* VkPhysicalDevice;
@@ -99,49 +101,51 @@ extern "C" {
  * Results
  * --------------------------------------------------------------------------------------------- */
 
+/* Result of a call: 0 success, positive not an error, negative an error. */
 typedef enum hearth_result {
     HEARTH_OK = 0,
-    HEARTH_NOT_READY = 1,  /* pipelines still being built, or a readback not finished: ask later */
-    HEARTH_INCOMPLETE = 2, /* recorded up to a limit; call again with the same cursor */
+    HEARTH_NOT_READY = 1,  /* pipelines still being built, or a readback pending: try later */
+    HEARTH_INCOMPLETE = 2, /* stopped at a limit; call again with the same cursor */
 
     HEARTH_ERROR_INVALID_ARGUMENT = -1,
-    HEARTH_ERROR_NOT_FOUND = -2,        /* no entry, binding or slot of that name or index */
-    HEARTH_ERROR_UNSUPPORTED = -3,      /* a feature, extension or limit that the device lacks */
-    HEARTH_ERROR_CORRUPT_DATA = -4,     /* bytes that are not a program */
+    HEARTH_ERROR_NOT_FOUND = -2,        /* no entry, binding or variable of that name or index */
+    HEARTH_ERROR_UNSUPPORTED = -3,      /* the device lacks a feature, extension or limit */
+    HEARTH_ERROR_CORRUPT_DATA = -4,     /* the bytes are not a valid program, package or brain */
     HEARTH_ERROR_VERSION_MISMATCH = -5, /* a program or header of another version */
-    HEARTH_ERROR_OUT_OF_RANGE = -6,     /* rows, offset or size beyond its limit */
-    HEARTH_ERROR_WRONG_ORDER = -7,      /* a call that something else must precede */
+    HEARTH_ERROR_OUT_OF_RANGE = -6,     /* batch size, offset or size beyond its limit */
+    HEARTH_ERROR_WRONG_ORDER = -7,      /* a call that must come first is missing */
     HEARTH_ERROR_RING_FULL = -8,        /* more in flight than the session was created for */
-    HEARTH_ERROR_BUDGET = -9,           /* beyond the host's budget; nothing was allocated */
+    HEARTH_ERROR_BUDGET = -9,           /* exceeds the application's budget; nothing allocated */
     HEARTH_ERROR_OUT_OF_HOST_MEMORY = -10,
     HEARTH_ERROR_OUT_OF_DEVICE_MEMORY = -11,
-    HEARTH_ERROR_PIPELINE = -12, /* the driver refused to build a pipeline */
+    HEARTH_ERROR_PIPELINE = -12, /* the driver failed to create a pipeline */
     HEARTH_ERROR_DEVICE_LOST = -13,
     HEARTH_ERROR_INTERNAL = -14,
-    HEARTH_ERROR_MISMATCH = -15,   /* a brain of another net, schema or parent */
+    HEARTH_ERROR_MISMATCH = -15,   /* a brain of another graph, schema or base */
     HEARTH_ERROR_DROPPED = -16,    /* recorded in a frame that was never submitted */
-    HEARTH_ERROR_NOT_FINITE = -17, /* a brain with NaN or infinities */
-    HEARTH_ERROR_UNTRUSTED = -18,  /* refused by hearth_host_info::verify */
+    HEARTH_ERROR_NOT_FINITE = -17, /* a brain contains NaN or infinity */
+    HEARTH_ERROR_UNTRUSTED = -18,  /* rejected by hearth_host_info::verify */
     HEARTH_RESULT_FORCE_32_BITS = 0x7fffffff
 } hearth_result;
 
-/* "HEARTH_ERROR_RING_FULL"; never NULL.  Any thread. */
+/* Name of a result code, such as "HEARTH_ERROR_RING_FULL"; never NULL.  Any thread. */
 HEARTH_API const char* hearth_result_name(hearth_result result);
 
-/* HEARTH_VERSION of the library in use.  Any thread. */
+/* Returns HEARTH_VERSION of the loaded library.  Any thread. */
 HEARTH_API uint32_t hearth_version(void);
 
-/* HEARTH_OK if a caller compiled against `header_version` can use this library: equal major, and
- * while major is 0 equal minor.  Pass HEARTH_VERSION.  Any thread. */
+/* Returns HEARTH_OK if a caller compiled against `header_version` (pass HEARTH_VERSION) can use
+ * this library: the major versions must be equal and, while major is 0, the minor versions too.
+ * Any thread. */
 HEARTH_API hearth_result hearth_check_version(uint32_t header_version);
 
-/* How the library was built, for bug reports: "hearth 0.1.0 g++ 12.2.0 release".  Any thread. */
+/* Build description for bug reports: "hearth 0.1.0 g++ 12.2.0 release".  Any thread. */
 HEARTH_API const char* hearth_build_info(void);
 
-/* All problems that a call found, one a line.  Optional wherever it is a parameter. */
+/* All problems that a call found, one per line.  Optional wherever it is a parameter. */
 typedef struct hearth_report {
     uint32_t problem_count;
-    char text[4092]; /* cut at the end if there is more */
+    char text[4092]; /* truncated if there is more */
 } hearth_report;
 
 typedef enum hearth_struct_type {
@@ -177,16 +181,15 @@ typedef enum hearth_struct_type {
 } hearth_struct_type;
 
 /* ------------------------------------------------------------------------------------------------
- * Before the device exists: what Hearth needs (any thread; nothing is created)
+ * Before device creation: requirements (any thread; nothing is created)
  * --------------------------------------------------------------------------------------------- */
 
 typedef void(HEARTH_VKAPI_PTR* hearth_void_function)(void);
-/* The same types as PFN_vkGetInstanceProcAddr and PFN_vkGetDeviceProcAddr. */
+/* Same types as PFN_vkGetInstanceProcAddr and PFN_vkGetDeviceProcAddr. */
 typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_instance_proc)(VkInstance, const char*);
 typedef hearth_void_function(HEARTH_VKAPI_PTR* hearth_get_device_proc)(VkDevice, const char*);
 
-/* Device features as bits.  Each is one boolean of a Vulkan feature struct, named the same there.
- */
+/* Device features as bits.  Each is one boolean of a Vulkan feature struct, with the same name. */
 typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_BUFFER_DEVICE_ADDRESS (UINT64_C(1) << 0)
 #define HEARTH_FEATURE_SYNCHRONIZATION_2 (UINT64_C(1) << 1)
@@ -196,99 +199,103 @@ typedef uint64_t hearth_features;
 #define HEARTH_FEATURE_SHADER_INT64 (UINT64_C(1) << 5)
 #define HEARTH_FEATURE_HOST_QUERY_RESET (UINT64_C(1) << 6)
 #define HEARTH_FEATURE_STORAGE_BUFFER_8BIT_ACCESS (UINT64_C(1) << 7)
-/* Of VK_NV_cooperative_matrix and VK_KHR_cooperative_matrix; worth enabling both, one is used. */
+/* From VK_NV_cooperative_matrix and VK_KHR_cooperative_matrix.  Enable both; Hearth uses one. */
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_NV (UINT64_C(1) << 8)
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_KHR (UINT64_C(1) << 9)
-/* Shaders with the matrices of VK_KHR_cooperative_matrix need it. */
+/* Required by shaders that use VK_KHR_cooperative_matrix. */
 #define HEARTH_FEATURE_VULKAN_MEMORY_MODEL (UINT64_C(1) << 10)
-/* Of VK_NV_cooperative_matrix2, both: matrices that a whole workgroup holds. */
+/* Both from VK_NV_cooperative_matrix2: workgroup-scope matrices. */
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_WORKGROUP_SCOPE (UINT64_C(1) << 11)
 #define HEARTH_FEATURE_COOPERATIVE_MATRIX_FLEXIBLE_DIMENSIONS (UINT64_C(1) << 12)
-/* Lets hearth_begin_frame read hearth_host_info::frame_semaphore. */
+/* Allows hearth_begin_frame to read hearth_host_info::frame_semaphore. */
 #define HEARTH_FEATURE_TIMELINE_SEMAPHORE (UINT64_C(1) << 13)
-/* What foreign programs need, and nothing else; see HEARTH_TRUST_FOREIGN.  The first is a feature of
- * Vulkan 1.0 which the second, of VK_EXT_robustness2, needs. */
+/* Needed only by untrusted programs; see HEARTH_TRUST_FOREIGN.  robustBufferAccess is a Vulkan
+ * 1.0 feature that robustBufferAccess2, of VK_EXT_robustness2, depends on. */
 #define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS (UINT64_C(1) << 14)
 #define HEARTH_FEATURE_ROBUST_BUFFER_ACCESS_2 (UINT64_C(1) << 15)
-/* Pipelines may then ask for a subgroup size (hearth_device_caps::min_subgroup_size and max_subgroup_size), and for
- * subgroups of which all invocations are there. */
+/* Lets pipelines require a subgroup size (hearth_device_caps::min_subgroup_size and
+ * max_subgroup_size) and full subgroups. */
 #define HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL (UINT64_C(1) << 16)
 #define HEARTH_FEATURE_COMPUTE_FULL_SUBGROUPS (UINT64_C(1) << 17)
-/* Of VK_NV_compute_occupancy_priority: lets hearth_record_info::occupancy_priority be more than a wish. */
+/* From VK_NV_compute_occupancy_priority: gives hearth_record_info::occupancy_priority an effect. */
 #define HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY (UINT64_C(1) << 18)
 #define HEARTH_FEATURE_COUNT 19
 
-/* "bufferDeviceAddress" for a single bit; "" for anything else. */
+/* Vulkan's name of a single feature bit, such as "bufferDeviceAddress"; "" for anything else. */
 HEARTH_API const char* hearth_feature_name(hearth_features one_bit);
 
-/* How kernels find their operands; a program is compiled for one of the two. */
+/* Mechanism by which kernels access their operands.  A program is compiled for one of them. */
 typedef enum hearth_binding_model {
-    HEARTH_BINDING_DEVICE_ADDRESS = 0,  /* needs bufferDeviceAddress */
-    HEARTH_BINDING_PUSH_DESCRIPTOR = 1, /* needs VK_KHR_push_descriptor */
+    HEARTH_BINDING_DEVICE_ADDRESS = 0,  /* requires bufferDeviceAddress */
+    HEARTH_BINDING_PUSH_DESCRIPTOR = 1, /* requires VK_KHR_push_descriptor */
     HEARTH_BINDING_MODEL_FORCE_32_BITS = 0x7fffffff
 } hearth_binding_model;
 
+/* Input of hearth_query_device and hearth_query_caps. */
 typedef struct hearth_device_query {
     hearth_struct_type type;
     uint32_t size;
     VkInstance instance;
     VkPhysicalDevice physical_device;
     hearth_get_instance_proc get_instance_proc_addr;
-    /* The version that the host uses: the smaller of VkApplicationInfo::apiVersion and the
-     * device's. */
+    /* The version in use: the smaller of VkApplicationInfo::apiVersion and the device's version. */
     uint32_t api_version;
-    hearth_binding_model binding_model; /* of the programs to be run */
-    /* Non-zero: foreign programs will be run too (HEARTH_TRUST_FOREIGN).  What they need is then
-     * required; otherwise it is not even optional, because it makes all shaders a little slower. */
+    hearth_binding_model binding_model; /* of the programs that will run */
+    /* Non-zero: untrusted programs will run too (HEARTH_TRUST_FOREIGN), so what they need is
+     * required.  Otherwise it is not even listed as optional, because it slows all shaders down
+     * a little. */
     uint32_t foreign_programs;
     uint32_t reserved;
 } hearth_device_query;
 
 #define HEARTH_MAX_EXTENSIONS 16
 
-/* Lists of names are strings that live forever. */
+/* The names are static strings. */
 typedef struct hearth_requirements {
     hearth_struct_type type;
     uint32_t size;
     uint32_t min_api_version; /* VK_API_VERSION_1_1 */
     uint32_t required_extension_count;
     uint32_t optional_extension_count;
-    uint32_t compute_queue_count; /* queues worth having in a family with VK_QUEUE_COMPUTE_BIT */
+    uint32_t compute_queue_count; /* recommended queues in a family with VK_QUEUE_COMPUTE_BIT */
     const char* required_extensions[HEARTH_MAX_EXTENSIONS];
-    const char* optional_extensions[HEARTH_MAX_EXTENSIONS]; /* only those that the device has */
+    const char* optional_extensions[HEARTH_MAX_EXTENSIONS]; /* only those the device supports */
     hearth_features required_features;
-    hearth_features optional_features; /* only those that the device has */
+    hearth_features optional_features; /* only those the device supports */
 } hearth_requirements;
 
-/* Instance extensions worth enabling (all optional; enable those that the instance has). */
+/* Instance extensions worth enabling.  All are optional: enable those that the instance
+ * supports. */
 HEARTH_API hearth_result hearth_query_instance(hearth_requirements* out);
 
-/* What to enable on this physical device.  HEARTH_ERROR_UNSUPPORTED if it lacks something required;
- * `out` is then filled all the same and `report` names what is missing. */
+/* Extensions and features to enable on this physical device.  Returns HEARTH_ERROR_UNSUPPORTED
+ * if a required one is missing; `out` is filled nevertheless and `report` names what is missing. */
 HEARTH_API hearth_result hearth_query_device(const hearth_device_query* query,
                                              hearth_requirements* out, hearth_report* report);
 
-/* Sets the booleans of `features` in the host's own pNext chain for vkCreateDevice.
+/* Sets the booleans of `features` in the application's pNext chain for vkCreateDevice.
  *
- * features2  a VkPhysicalDeviceFeatures2 that heads the chain (so pEnabledFeatures must be NULL).
- *            Structs already there are edited; missing ones are appended from `storage`.
- * storage    8-byte aligned memory that must outlive vkCreateDevice; *storage_bytes says how much.
- *            With storage NULL nothing is changed and *storage_bytes is set to what is needed.
+ * features2  a VkPhysicalDeviceFeatures2 heading the chain (so pEnabledFeatures must be NULL).
+ *            Structs already in the chain are edited; missing ones are appended from `storage`.
+ * storage    8-byte aligned memory that must outlive vkCreateDevice, *storage_bytes in size.  If
+ *            NULL, nothing is changed and *storage_bytes is set to the required size.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if storage is too small; nothing is changed then. */
 HEARTH_API hearth_result hearth_patch_features(hearth_features features, uint32_t api_version,
                                                void* features2, void* storage,
                                                size_t* storage_bytes);
 
-/* The other way round, for hearth_host_info::features: what a device was created with.
+/* Returns the features that a device was created with, for hearth_host_info::features: the
+ * inverse of hearth_patch_features.
  *
- * chain             its VkDeviceCreateInfo::pNext, or any part of it: a VkPhysicalDeviceFeatures2, say.  NULL: none.
- *                   Structs that hold none of Hearth's features are passed over.
- * enabled_features  its pEnabledFeatures, a VkPhysicalDeviceFeatures, or NULL.
+ * chain             VkDeviceCreateInfo::pNext or a tail of it, for example a
+ *                   VkPhysicalDeviceFeatures2; NULL for none.  Structs without features that Hearth
+ *                   uses are skipped.
+ * enabled_features  VkDeviceCreateInfo::pEnabledFeatures (a VkPhysicalDeviceFeatures), or NULL.
  *
  * Any thread. */
 HEARTH_API hearth_features hearth_read_features(const void* chain, const void* enabled_features);
 
-/* By which extension kernels reach the device's matrix cores. */
+/* Extension through which kernels use cooperative matrices (tensor cores). */
 typedef enum hearth_matrix_cores {
     HEARTH_MATRIX_CORES_NONE = 0,
     HEARTH_MATRIX_CORES_NV = 1,  /* VK_NV_cooperative_matrix */
@@ -296,18 +303,19 @@ typedef enum hearth_matrix_cores {
     HEARTH_MATRIX_CORES_FORCE_32_BITS = 0x7fffffff
 } hearth_matrix_cores;
 
-/* What the sizes of matrices that a workgroup of so many invocations holds are multiples of. */
+/* Granularity of workgroup-scope cooperative matrices for a workgroup of this size: M, N and K
+ * must be multiples of m, n and k. */
 typedef struct hearth_workgroup_matrix {
-    uint32_t invocations; /* zero: there is no such kind */
+    uint32_t invocations; /* workgroup size; 0: unused entry */
     uint32_t m, n, k;
 } hearth_workgroup_matrix;
 
 #define HEARTH_MAX_WORKGROUP_MATRICES 4
 
-/* The CPU that kernels in C are written for: its vector registers, as compilers name them. */
+/* Instruction-set level of CPU kernels, named as compilers name it. */
 typedef enum hearth_cpu {
-    HEARTH_CPU_NONE = 0,   /* a GPU, by Vulkan */
-    HEARTH_CPU_SCALAR = 1, /* no vector registers */
+    HEARTH_CPU_NONE = 0,   /* a Vulkan device */
+    HEARTH_CPU_SCALAR = 1, /* no vector instructions */
     HEARTH_CPU_X86_64_V2 = 2,
     HEARTH_CPU_X86_64_V3 = 3,
     HEARTH_CPU_X86_64_V4 = 4,
@@ -316,7 +324,7 @@ typedef enum hearth_cpu {
     HEARTH_CPU_FORCE_32_BITS = 0x7fffffff
 } hearth_cpu;
 
-/* What a compiler needs to know of a device: the C face of hearth::DeviceCaps. */
+/* Device properties that the compiler needs; mirrors hearth::DeviceCaps in C. */
 typedef struct hearth_device_caps {
     hearth_struct_type type;
     uint32_t size;
@@ -332,74 +340,80 @@ typedef struct hearth_device_caps {
     uint32_t fp16_arithmetic;
     uint32_t fp16_storage;
     uint32_t subgroup_arithmetic;
-    uint32_t timestamps; /* the queue family can write them (only hearth_context_caps knows) */
+    uint32_t timestamps; /* supported by the queue family (only set by hearth_context_caps) */
     uint32_t int8_storage;
-    uint32_t matrix_cores; /* hearth_matrix_cores, of kernels with f16 operands and f32 sums */
-    /* What a subgroup multiplies at once: [m, k] times [k, n].  16x16x16 if there is that kind. */
+    uint32_t matrix_cores; /* a hearth_matrix_cores, for f16 operands and f32 accumulators */
+    /* Subgroup-scope tile: [m, k] times [k, n].  16x16x16 if the device supports it. */
     uint32_t matrix_m, matrix_n, matrix_k;
-    /* Shared memory that the driver takes for itself in kernels with matrices of a workgroup. */
+    /* Shared memory that the driver reserves in kernels with workgroup-scope matrices, in bytes. */
     uint32_t workgroup_matrix_shared_bytes;
-    /* f16 into f32, through VK_NV_cooperative_matrix2. */
+    /* From VK_NV_cooperative_matrix2, for f16 operands and f32 accumulators. */
     hearth_workgroup_matrix workgroup_matrices[HEARTH_MAX_WORKGROUP_MATRICES];
-    /* Kernels may reach matrix cores by VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
+    /* Kernels may use VK_NV_cooperative_matrix, whatever `matrix_cores` says. */
     uint32_t nv_matrix_cores;
-    uint32_t cpu; /* hearth_cpu: of a native device, and then programs are compiled for it */
+    uint32_t cpu; /* a hearth_cpu; not NONE for a CPU device, for which programs are compiled */
     uint32_t is_software; /* the driver runs on the CPU */
-    /* The newest SPIR-V that it takes, as modules say it: 0x00010300 is 1.3, all that Vulkan 1.1 promises. */
+    /* Newest supported SPIR-V version, encoded as in modules: 0x00010300 is 1.3, the minimum
+     * that Vulkan 1.1 guarantees. */
     uint32_t spirv_version;
-    /* Pipelines may ask for any power of two from the one to the other; 0 where
-     * HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is not enabled: subgroups have `subgroup_size` then. */
+    /* Pipelines may require any power of two in this range.  Both are 0 unless
+     * HEARTH_FEATURE_SUBGROUP_SIZE_CONTROL is enabled; subgroups then have `subgroup_size`. */
     uint32_t min_subgroup_size, max_subgroup_size;
     uint32_t is_integrated; /* a GPU that shares its memory with the CPU */
-    /* Multiprocessors, compute units or Xe cores, each of which runs workgroups; 0 if the driver does not tell. */
+    /* Number of multiprocessors, compute units or Xe cores; 0 if the driver does not report it. */
     uint32_t compute_units;
 } hearth_device_caps;
 
-/* Caps of a physical device on which `enabled` will be (or was) enabled. */
+/* Caps of a physical device on which the features `enabled` will be (or were) enabled. */
 HEARTH_API hearth_result hearth_query_caps(const hearth_device_query* query,
                                            hearth_features enabled, hearth_device_caps* out);
 
 /* ------------------------------------------------------------------------------------------------
- * Context: a device adopted
+ * Context: an adopted device
  * --------------------------------------------------------------------------------------------- */
 
+/* An adopted device.  All other objects are created from a context and must be destroyed before
+ * it. */
 typedef struct hearth_context hearth_context;
 
-/* What a piece of device memory is for; the host's allocator may treat them differently. */
+/* Purpose of a device memory allocation; the application's allocator may treat them differently. */
 typedef enum hearth_memory_usage {
     HEARTH_MEMORY_WEIGHTS = 0,  /* parameters and states: lives as long as the session */
-    HEARTH_MEMORY_ARENA = 1,    /* intermediates: contents matter only while an entry runs */
+    HEARTH_MEMORY_ARENA = 1,    /* intermediates: contents are valid only while an entry runs */
     HEARTH_MEMORY_RUN = 2,      /* small per-recording values, written by the CPU */
     HEARTH_MEMORY_STAGING = 3,  /* initial weights and uploads, written by the CPU */
     HEARTH_MEMORY_READBACK = 4, /* read by the CPU */
-    HEARTH_MEMORY_SHADOW = 5,   /* copies of host buffers that have no device address */
+    HEARTH_MEMORY_SHADOW = 5,   /* bounce buffers for buffers without a device address */
     HEARTH_MEMORY_USAGE_COUNT = 6,
     HEARTH_MEMORY_USAGE_FORCE_32_BITS = 0x7fffffff
 } hearth_memory_usage;
 
+/* A device memory allocation that Hearth requests from hearth_memory_hooks. */
 typedef struct hearth_memory_request {
     uint64_t size_bytes;
     uint64_t alignment;
     uint32_t memory_type_bits;     /* as in VkMemoryRequirements */
     uint32_t required_properties;  /* VkMemoryPropertyFlags */
-    uint32_t preferred_properties; /* VkMemoryPropertyFlags, in addition, if there is such a type */
-    uint32_t device_address;       /* non-zero: VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT is needed */
+    uint32_t preferred_properties; /* VkMemoryPropertyFlags, preferred in addition, if available */
+    uint32_t device_address;       /* non-zero: requires VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT */
     hearth_memory_usage usage;
     const char* name; /* valid during the call */
 } hearth_memory_request;
 
+/* An allocation made by hearth_memory_hooks. */
 typedef struct hearth_memory_block {
     VkDeviceMemory memory;
     uint64_t offset;
-    void* mapped;   /* address of `offset`, if required_properties has HOST_VISIBLE; else ignored */
-    uint64_t token; /* the host's own */
+    void* mapped;   /* address of `offset` if required_properties has HOST_VISIBLE; else ignored */
+    uint64_t token; /* for the application's use */
 } hearth_memory_block;
 
-/* Called from hearth_session_create, hearth_session_destroy, hearth_arena_create, hearth_arena_destroy,
- * hearth_begin_frame and hearth_context_destroy only, on the calling thread. */
+/* Device memory allocator of the application.  Called only from hearth_session_create,
+ * hearth_session_destroy, hearth_arena_create, hearth_arena_destroy, hearth_begin_frame and
+ * hearth_context_destroy, on the calling thread. */
 typedef struct hearth_memory_hooks {
     void* user_data;
-    /* Returns HEARTH_OK and fills *out, or an error that the caller of Hearth gets to see. */
+    /* Returns HEARTH_OK and fills *out, or an error that is passed on to Hearth's caller. */
     hearth_result (*allocate)(void* user_data, const hearth_memory_request* request,
                               hearth_memory_block* out);
     void (*free)(void* user_data, const hearth_memory_block* block);
@@ -412,34 +426,35 @@ typedef enum hearth_log_level {
     HEARTH_LOG_LEVEL_FORCE_32_BITS = 0x7fffffff
 } hearth_log_level;
 
-/* `message` is valid during the call; on the thread that called Hearth. */
+/* Called on the thread that called Hearth; `message` is valid during the call. */
 typedef void (*hearth_log_callback)(void* user_data, hearth_log_level level, const char* category,
                                     const char* message);
 
-/* Runs job(job_data) once, now or later, on any thread. */
+/* Must run job(job_data) exactly once, immediately or later, on any thread. */
 typedef void (*hearth_job_callback)(void* user_data, void (*job)(void* job_data), void* job_data);
 
-/* Who vouches for the bytes of a program or package; "Trust", below, tells what follows from it. */
+/* Trust level of the bytes of a program or package; "Trust", below, lists the consequences. */
 typedef enum hearth_trust {
-    HEARTH_TRUST_HOST = 0,    /* the host does, as for its own code */
-    HEARTH_TRUST_FOREIGN = 1, /* nobody: from a player, a workshop, the network */
+    HEARTH_TRUST_HOST = 0,    /* vouched for by the application, like its own code */
+    HEARTH_TRUST_FOREIGN = 1, /* untrusted: from a player, a workshop or the network */
     HEARTH_TRUST_FORCE_32_BITS = 0x7fffffff
 } hearth_trust;
 
-/* What is about to be loaded. */
+/* Describes a pending load to hearth_verify_callback. */
 typedef struct hearth_load_request {
-    const void* bytes; /* all that the host gave, untouched so far */
+    const void* bytes; /* all bytes passed to the load call, not yet read by Hearth */
     uint64_t byte_count;
     uint32_t is_package; /* zero: a program */
     hearth_trust trust;
 } hearth_load_request;
 
-/* The host's say in what is loaded: HEARTH_OK lets it, anything else refuses it. */
+/* Returns HEARTH_OK to allow the load; anything else rejects it. */
 typedef hearth_result (*hearth_verify_callback)(void* user_data,
                                                 const hearth_load_request* request);
 
 #define HEARTH_HEAP_COUNT 16 /* VK_MAX_MEMORY_HEAPS */
 
+/* Parameters of hearth_context_create: the application's device and callbacks. */
 typedef struct hearth_host_info {
     hearth_struct_type type;
     uint32_t size;
@@ -447,116 +462,126 @@ typedef struct hearth_host_info {
     VkPhysicalDevice physical_device;
     VkDevice device;
     hearth_get_instance_proc get_instance_proc_addr;
-    hearth_get_device_proc get_device_proc_addr; /* NULL: asked of get_instance_proc_addr */
+    hearth_get_device_proc get_device_proc_addr; /* NULL: queried through get_instance_proc_addr */
     uint32_t api_version;                        /* in use: min(application's, device's) */
-    uint32_t queue_family_index; /* of the queues that recordings will be submitted to */
-    /* What the host ENABLED when it created instance and device, not what they support.  An
-     * extension or feature that is not in these lists is not used. */
+    uint32_t queue_family_index; /* family of the queues that recordings are submitted to */
+    /* The extensions and features that the application ENABLED when it created instance and
+     * device, not those that are supported.  Hearth uses no others. */
     uint32_t instance_extension_count;
     uint32_t device_extension_count;
     const char* const* instance_extensions;
     const char* const* device_extensions;
     hearth_features features;
-    hearth_binding_model binding_model; /* of the programs to be run; see hearth_device_query */
+    hearth_binding_model binding_model; /* of the programs that will run; see hearth_device_query */
     uint32_t reserved;
-    VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every thread that builds */
+    VkPipelineCache pipeline_cache; /* optional; not destroyed; used by every building thread */
     const VkAllocationCallbacks* cpu_allocation; /* optional; copied; for Hearth and the driver */
     const hearth_memory_hooks* memory_hooks;     /* optional; copied */
-    uint64_t device_memory_budget;               /* bytes of all heaps; 0: no limit */
+    uint64_t device_memory_budget;               /* in bytes, over all heaps; 0: no limit */
     hearth_log_callback log;                     /* optional */
     hearth_job_callback run_job;                 /* optional; see hearth_session_build_async */
     void* callback_user_data;                    /* for log and run_job */
-    /* Optional, if pipeline_cache is null: what hearth_context_save_pipeline_cache gave in an
-     * earlier run; not needed after the call.  What another device, driver or library made, or what
-     * is damaged, is ignored (and logged): hearth_context_stats tells. */
+    /* Optional, if pipeline_cache is null: data from hearth_context_save_pipeline_cache of an
+     * earlier run; not needed after the call.  Data of another device, driver or library and
+     * corrupt data are ignored (and logged): see hearth_context_stats::pipeline_cache_used. */
     const void* pipeline_cache_data;
     uint64_t pipeline_cache_bytes;
-    /* Optional: a timeline semaphore whose value is the last completed serial, for
-     * HEARTH_COMPLETED_BY_SEMAPHORE.  Needs HEARTH_FEATURE_TIMELINE_SEMAPHORE; not destroyed, and
-     * lives as long as the context. */
+    /* Optional: a timeline semaphore whose value is the last completed frame number, for
+     * HEARTH_COMPLETED_BY_SEMAPHORE.  Requires HEARTH_FEATURE_TIMELINE_SEMAPHORE; must outlive
+     * the context, which does not destroy it. */
     VkSemaphore frame_semaphore;
-    /* Optional: asked by every hearth_program_load and hearth_package_load of the context, on the
-     * calling thread, before Hearth reads any of the bytes; with callback_user_data. */
+    /* Optional: called by every hearth_program_load and hearth_package_load of the context with
+     * callback_user_data, on the calling thread, before Hearth reads any of the bytes. */
     hearth_verify_callback verify;
-    /* Bytes that Hearth may take of each memory heap, by its index; 0: no limit.  A memory type whose heap
-     * has no room left is passed over for the next that will do.  Where there is none, it is
-     * HEARTH_ERROR_BUDGET before the driver is asked.  Without memory_hooks only: those choose the heap. */
+    /* Maximum bytes that Hearth allocates from each memory heap, by heap index; 0: no limit.
+     * Memory types whose heap has no room left are skipped; if no suitable type remains, the
+     * call returns HEARTH_ERROR_BUDGET without calling the driver.  Not used with memory_hooks,
+     * which choose the heap. */
     uint64_t heap_budgets[HEARTH_HEAP_COUNT];
 } hearth_host_info;
 
-/* Adopts the host's device.  HEARTH_ERROR_INVALID_ARGUMENT or HEARTH_ERROR_UNSUPPORTED if the
- * handshake has problems: `report` then lists all of them.
- * Threads: any, as long as nobody destroys the device. */
+/* Adopts the application's device.  Returns HEARTH_ERROR_INVALID_ARGUMENT or
+ * HEARTH_ERROR_UNSUPPORTED if `info` has problems: `report` then lists all of them.
+ * Threads: any, as long as the device is not destroyed meanwhile. */
 HEARTH_API hearth_result hearth_context_create(const hearth_host_info* info, hearth_context** out,
                                                hearth_report* report);
 
-/* Frees everything at once.  The host guarantees that all recorded work has finished executing and
- * that no job is running.  HEARTH_ERROR_WRONG_ORDER while sessions or programs have not been
- * destroyed.  Threads: externally synchronized on `context` and all that came from it. */
+/* Frees everything immediately.  The application guarantees that all recorded work has finished
+ * executing and that no job is running.  Returns HEARTH_ERROR_WRONG_ORDER if any session or
+ * program still exists.  Threads: externally synchronized on `context` and all objects created
+ * from it. */
 HEARTH_API hearth_result hearth_context_destroy(hearth_context* context);
 
 /* ------------------------------------------------------------------------------------------------
- * Native device: the CPU in place of a GPU, for servers, tools, tests and machines without one
+ * CPU device: the CPU in place of a GPU, for servers, tools, tests and machines without a GPU
  *
- * Everything else of this header works on it as on a Vulkan device, in the same order of calls: programs (compiled for
- * hearth_device_caps::cpu), sessions, bindings, slices, readbacks, brains, agents.  What differs:
+ * The rest of this header works as on a Vulkan device, in the same order of calls: programs
+ * (compiled for hearth_device_caps::cpu), sessions, bindings, slices, readbacks, brains, agents.
+ * Differences:
  *
- *   command buffers  are hearth_native_commands_create's, and hearth_native_commands_run takes the queue's place
- *   buffers          are the host's own memory, by hearth_native_buffer_create; or bindings by value
- *   images           there are none: no hearth_converter, and foreign programs are refused
+ *   command buffers  are created by hearth_native_commands_create; hearth_native_commands_run
+ *                    replaces the queue submission
+ *   buffers          wrap application memory (hearth_native_buffer_create)
+ *   images           are not supported: there is no hearth_converter
+ *   trust            untrusted programs are rejected
  *
- * Kernels are functions in C.  A game links the file that `hearth cook --kernels` wrote of a profile for CPUs, and
- * passes its table; tools have a compiler build what tables lack.
+ * Kernels are compiled C functions.  A game links the C file that `hearth cook --kernels` generates
+ * for a CPU target and passes its table; tools compile kernels that are in no table at run time.
  * --------------------------------------------------------------------------------------------- */
 
-/* Runs workgroups [first, end) of `workgroups` on what `operands` point to. */
+/* A CPU kernel.  Runs workgroups [first, end) of `workgroups` on the memory that `operands`
+ * point to; `rows` is the batch size. */
 typedef void hearth_native_function(void* const* operands, int32_t rows, int32_t first, int32_t end,
                                     int32_t workgroups);
 
+/* An entry of hearth_native_kernels. */
 typedef struct hearth_native_kernel {
-    uint64_t hash; /* by which a program names it */
+    uint64_t hash; /* identifies the kernel in programs */
     hearth_native_function* function;
 } hearth_native_kernel;
 
-/* In ascending order of hashes.  Written by `hearth cook`. */
+/* A table of kernels, in ascending order of hashes.  Generated by `hearth cook`. */
 typedef struct hearth_native_kernels {
-    uint32_t cpu; /* hearth_cpu */
+    uint32_t cpu; /* a hearth_cpu */
     uint32_t count;
     const hearth_native_kernel* kernels;
 } hearth_native_kernels;
 
-/* A kernel that no table has. */
+/* A kernel that is in no table, for hearth_native_build_callback. */
 typedef struct hearth_native_source {
     uint64_t hash;
-    const char* name; /* in the program */
-    const char*
-        text; /* its definition in C, "" if the program was stripped of it; zero-terminated */
+    const char* name; /* its name in the program */
+    const char* text; /* its C source, zero-terminated; "" if it was stripped from the program */
 } hearth_native_source;
 
-/* Called by hearth_program_load and hearth_package_load, on their thread.  Returns a table with the kernels, which
- * lives as long as the context, or NULL: loading then fails and names a kernel. */
+/* Compiles kernels at run time.  Called by hearth_program_load and hearth_package_load, on their
+ * thread.  Returns a table of the kernels, which must live as long as the context, or NULL: the
+ * load then fails and names a kernel. */
 typedef const hearth_native_kernels* (*hearth_native_build_callback)(
     void* user_data, hearth_cpu cpu, const hearth_native_source* sources, uint32_t count);
 
-/* Calls job(job_data, i) for each i < count, on any threads at once and in any order, and returns when all have. */
+/* Parallel for: calls job(job_data, i) for each i < count, concurrently and in any order, and
+ * returns after all calls have returned. */
 typedef void (*hearth_parallel_callback)(void* user_data, uint32_t count,
                                          void (*job)(void* job_data, uint32_t index),
                                          void* job_data);
 
+/* Parameters of hearth_context_create_native. */
 typedef struct hearth_native_info {
     hearth_struct_type type;
     uint32_t size;
-    /* What hearth_context_caps is to say that programs are compiled for; programs for less run, too.  NONE: the
-     * widest that this machine has, hearth_native_cpu(). */
+    /* The instruction set that hearth_context_caps reports to the compiler; programs for
+     * narrower ones run too.  NONE: the widest that this machine supports, hearth_native_cpu(). */
     hearth_cpu cpu;
     uint32_t table_count;
     const hearth_native_kernels* const* tables; /* each lives as long as the context */
     hearth_native_build_callback build;         /* optional */
-    /* Optional: used by hearth_native_commands_run.  Results are the same bits with it and without. */
+    /* Optional: used by hearth_native_commands_run.  Results are bitwise equal with and without
+     * it. */
     hearth_parallel_callback parallel;
-    uint32_t thread_count; /* that `parallel` uses */
+    uint32_t thread_count; /* number of threads that `parallel` uses */
     uint32_t reserved;
-    const VkAllocationCallbacks* cpu_allocation; /* the rest as in hearth_host_info */
+    const VkAllocationCallbacks* cpu_allocation; /* from here on as in hearth_host_info */
     uint64_t device_memory_budget;
     hearth_log_callback log;
     hearth_job_callback run_job;
@@ -564,35 +589,42 @@ typedef struct hearth_native_info {
     hearth_verify_callback verify;
 } hearth_native_info;
 
-/* The widest that this machine runs.  Any thread. */
+/* Detects the widest instruction set that this machine supports.  Any thread. */
 HEARTH_API hearth_cpu hearth_native_cpu(void);
 
-/* Makes a context of this machine's CPU.  It needs no Vulkan: no loader, driver or device.
- * Errors: HEARTH_ERROR_UNSUPPORTED for a CPU or tables that this machine does not run; `report` lists all problems.
+/* Creates a context for this machine's CPU.  Needs no Vulkan loader, driver or device.
+ * Errors: HEARTH_ERROR_UNSUPPORTED if this machine cannot run `cpu` or one of the tables;
+ * `report` lists all problems.
  * Threads: any. */
 HEARTH_API hearth_result hearth_context_create_native(const hearth_native_info* info,
                                                       hearth_context** out, hearth_report* report);
 
-/* A command buffer for the hearth_record_... functions of a native context.  Destroy it before the context. */
+/* Creates a command buffer for the hearth_record_... functions of a CPU context.  Destroy it
+ * before the context. */
 HEARTH_API hearth_result hearth_native_commands_create(hearth_context* context,
                                                        VkCommandBuffer* out);
+/* Destroys a command buffer; its recorded work must have been executed or reset. */
 HEARTH_API void hearth_native_commands_destroy(hearth_context* context, VkCommandBuffer commands);
 
-/* Executes what was recorded since the last run, in its order, and empties the command buffer; when it returns, the
- * work is done, and the next hearth_begin_frame may say that its serial has completed.
- * Allocates nothing.  HEARTH_ERROR_OUT_OF_HOST_MEMORY: recording ran out of memory, and nothing was executed:
- * tell hearth_frame_dropped.
- * Threads: any one at a time that uses what was recorded. */
+/* Executes the commands recorded since the last run, in order, and empties the command buffer.
+ * The work is complete on return, so the next hearth_begin_frame may report its frame number as
+ * completed.
+ * Allocates nothing.
+ * Errors: HEARTH_ERROR_OUT_OF_HOST_MEMORY if an earlier recording ran out of memory; nothing was
+ * executed: call hearth_frame_dropped.
+ * Threads: externally synchronized on `commands` and the sessions recorded into it. */
 HEARTH_API hearth_result hearth_native_commands_run(hearth_context* context,
                                                     VkCommandBuffer commands);
-/* Empties it without executing anything; tell hearth_frame_dropped. */
+/* Empties the command buffer without executing it; call hearth_frame_dropped afterwards. */
 HEARTH_API hearth_result hearth_native_commands_reset(hearth_context* context,
                                                       VkCommandBuffer commands);
 
-/* Makes memory of the host's a buffer that can be bound, at multiples of 16 bytes.  It stays the host's, who may read
- * and write it whenever no work that uses it runs; bind it with usage HEARTH_NATIVE_BUFFER_USAGE. */
+/* Wraps application memory as a buffer that can be bound, at offsets that are multiples of 16
+ * bytes.  The application keeps ownership and may access the memory whenever no work that uses
+ * it is running.  Bind it with usage HEARTH_NATIVE_BUFFER_USAGE. */
 HEARTH_API hearth_result hearth_native_buffer_create(hearth_context* context, void* memory,
                                                      uint64_t byte_count, VkBuffer* out);
+/* Destroys the buffer object, not the memory.  No work that uses it may be pending. */
 HEARTH_API void hearth_native_buffer_destroy(hearth_context* context, VkBuffer buffer);
 
 /* VkBufferUsageFlags: TRANSFER_SRC, TRANSFER_DST, STORAGE_BUFFER, SHADER_DEVICE_ADDRESS. */
@@ -602,166 +634,174 @@ HEARTH_API void hearth_native_buffer_destroy(hearth_context* context, VkBuffer b
  * Context, continued: frames
  * --------------------------------------------------------------------------------------------- */
 
-/* As completed_serial of hearth_begin_frame: the value of hearth_host_info::frame_semaphore, which
- * the host lets each frame's submission signal with its serial. */
+/* As completed_serial of hearth_begin_frame: use the value of hearth_host_info::frame_semaphore,
+ * which each frame's submission signals with its frame number. */
 #define HEARTH_COMPLETED_BY_SEMAPHORE UINT64_MAX
 
-/* The clock.  `serial` numbers the frame that is about to be recorded, from 1; it never decreases
- * (it may repeat or skip).  All work of serials <= completed_serial has finished executing, but for
- * serials that hearth_frame_dropped was told of; it is less than `serial`.  Frees what was destroyed
- * and is no longer in use.  Allocates nothing.
- * Errors: HEARTH_ERROR_INVALID_ARGUMENT if serials go backwards, if completed_serial >= serial, or
- * for HEARTH_COMPLETED_BY_SEMAPHORE without a semaphore.
- * Threads: externally synchronized on `context` and all that came from it. */
+/* Begins a frame.  `serial` is the number of the frame that is about to be recorded, from 1; it
+ * never decreases, but may repeat or skip values.  completed_serial, less than `serial`, reports
+ * that all work of frames <= completed_serial has finished executing, except for frames passed
+ * to hearth_frame_dropped.  Frees destroyed objects that are no longer in use.  Allocates
+ * nothing, except while a hearth_session_dump is pending.
+ * Errors: HEARTH_ERROR_INVALID_ARGUMENT if frame numbers decrease, if completed_serial >=
+ * serial, or for HEARTH_COMPLETED_BY_SEMAPHORE without a semaphore.
+ * Threads: externally synchronized on `context` and all objects created from it. */
 HEARTH_API hearth_result hearth_begin_frame(hearth_context* context, uint64_t serial,
                                             uint64_t completed_serial);
 
-/* The command buffers recorded with `serial` so far were not submitted and never will be (because
- * the swapchain was out of date, say).  What they held is taken back, in every session:
+/* Reports that the command buffers recorded in frame `serial` so far were not submitted and
+ * never will be, for example because the swapchain was out of date.  Their effects are undone in
+ * every session:
  *
- *   setup       is due again, unless an earlier one stands; hearth_record refuses until then
- *   uploads     are lost, and so are brains and what was to be forgotten: record them again.
+ *   setup       must be recorded again, unless an earlier one stands; else hearth_record fails
+ *   uploads     as well as brain loads and resets are lost: record them again.
  *               hearth_session_status counts them
- *   readbacks   and snapshots: hearth_readback_poll returns HEARTH_ERROR_DROPPED; release them as
- *               ever
- *   recordings  did not happen: record them again.  A sliced one goes on from its first lost slice:
- *               hearth_record takes its cursor, as it is or as it was before, back to there.  (If
- *               the last slice is lost, only a copy made before it does so, for the cursor itself
- *               was reset.)
+ *   readbacks   and snapshots: hearth_readback_poll returns HEARTH_ERROR_DROPPED; release them
+ *   recordings  must be recorded again.  A sliced recording continues from its first lost slice:
+ *               hearth_record rewinds its cursor, current or older, to that point.  (If the last
+ *               slice is lost, only a copy of the cursor from before it works, because the cursor
+ *               itself was reset.)
  *   timings     are not reported
  *
- * The room of all these in the session's rings is free at once.  `report`, optional, has a line for
- * each thing lost.  Tell it before anything is recorded with a later serial: what was recorded
- * meanwhile runs on what is not there, and a sliced recording that it went on with is started anew.
- * The same serial may be used again afterwards; a serial with nothing to lose is no error.
+ * Their space in the session's rings is free immediately.  `report`, optional, has a line for
+ * each lost item.  Call this before recording anything with a later frame number: anything
+ * recorded in between would depend on work that never ran, and a sliced recording continued in
+ * between is restarted.  The same frame number may be used again; a frame with nothing to lose
+ * is not an error.
  * Allocates nothing.
- * Errors: HEARTH_ERROR_INVALID_ARGUMENT for a serial later than the current one or completed.
- * Threads: externally synchronized on `context` and all that came from it. */
+ * Errors: HEARTH_ERROR_INVALID_ARGUMENT for a frame number later than the current one or
+ * completed.
+ * Threads: externally synchronized on `context` and all objects created from it. */
 HEARTH_API hearth_result hearth_frame_dropped(hearth_context* context, uint64_t serial,
                                               hearth_report* report);
 
-/* The host saw VK_ERROR_DEVICE_LOST: from now on every call that would use the device (frames,
- * loading, sessions, pipelines, recording, readbacks, timings) returns HEARTH_ERROR_DEVICE_LOST at
- * once and calls nothing of Vulkan.  Queries of what is known, brains' bytes and destroying work as
- * ever.  Any thread. */
+/* Reports that the application saw VK_ERROR_DEVICE_LOST.  Every later call that would use the
+ * device (frames, loading, sessions, pipelines, recording, readbacks, timings) returns
+ * HEARTH_ERROR_DEVICE_LOST immediately and does not call Vulkan.  Queries of known state,
+ * encoding of brains and destruction keep working.  Any thread. */
 HEARTH_API void hearth_context_device_lost(hearth_context* context);
 
-/* The last failure of a call on this context, "" if there was none.  Valid until the next call. */
+/* The last error of a call on this context; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_context_error(const hearth_context* context);
 
-/* Caps of the adopted device with the features that the host enabled. */
+/* Caps of the adopted device with the features that the application enabled. */
 HEARTH_API hearth_result hearth_context_caps(const hearth_context* context,
                                              hearth_device_caps* out);
 
+/* Memory and object statistics of a context. */
 typedef struct hearth_context_stats {
     hearth_struct_type type;
     uint32_t size;
-    uint64_t cpu_bytes; /* held now by Hearth itself, through the host's callbacks */
+    uint64_t cpu_bytes; /* currently allocated by Hearth through the application's callbacks */
     uint64_t cpu_bytes_peak;
-    uint64_t device_bytes[HEARTH_MEMORY_USAGE_COUNT]; /* held now */
+    uint64_t device_bytes[HEARTH_MEMORY_USAGE_COUNT]; /* currently allocated */
     uint64_t device_bytes_total;
     uint32_t session_count;
-    uint32_t pipeline_count;      /* shared between sessions by content */
-    uint32_t pipeline_cache_used; /* non-zero: hearth_host_info::pipeline_cache_data was taken */
+    uint32_t pipeline_count;      /* shared between sessions by content hash */
+    uint32_t pipeline_cache_used; /* non-zero: hearth_host_info::pipeline_cache_data was accepted */
     uint32_t reserved;
-    uint64_t serial; /* of the last hearth_begin_frame; 0: none yet */
+    uint64_t serial; /* frame number of the last hearth_begin_frame; 0: none yet */
     uint64_t completed_serial;
-    uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* held now of each memory heap; 0 with memory_hooks */
+    uint64_t heap_bytes[HEARTH_HEAP_COUNT]; /* currently allocated, by heap; 0 with memory_hooks */
 } hearth_context_stats;
 
+/* Returns the current statistics.  Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_context_get_stats(const hearth_context* context,
                                                   hearth_context_stats* out);
 
-/* What the driver remembers of the pipelines built so far, for hearth_host_info of the next run.
- * *byte_count is the capacity of `out` before and the size afterwards; with `out` NULL it is set to
- * what is enough.
- * Errors: HEARTH_ERROR_NOT_FOUND if the host gave a VkPipelineCache of its own;
- * HEARTH_ERROR_OUT_OF_RANGE if it did not fit.
- * Threads: any, but not at the same time as hearth_context_destroy. */
+/* Serializes the pipeline cache, for hearth_host_info::pipeline_cache_data of the next run.
+ * *byte_count is the capacity of `out` on entry and the size on return; if `out` is NULL it is
+ * set to a sufficient capacity.
+ * Errors: HEARTH_ERROR_NOT_FOUND if the application passed its own VkPipelineCache;
+ * HEARTH_ERROR_OUT_OF_RANGE if `out` is too small.
+ * Threads: any, but not concurrently with hearth_context_destroy. */
 HEARTH_API hearth_result hearth_context_save_pipeline_cache(hearth_context* context, void* out,
                                                             uint64_t* byte_count);
 
 /* ------------------------------------------------------------------------------------------------
- * Trust: what loading a program or package means
+ * Trust: consequences of loading a program or package
  *
- * A program carries kernels, and kernels run as code does.  Before anything is used, loading checks
- *   - every byte of the tables: each index, size, offset and sum, names, checksums; what a file
- *     claims can neither lead outside its bytes nor make loading take longer than they are long;
- *   - each step against what its kernel declares: operands inside their region (weights, arena,
- *     bindings), large enough, aligned, where the kernel looks for them;
- *   - what the SPIR-V declares: its structure, local size, shared memory, push constants, bindings,
- *     specialization constants, capabilities (those that the device has enabled, and no others).
- * Not checked is what the instructions do.  A kernel made for it can read and write any memory that
- * the device lets this process reach (with device addresses: any buffer of the game), never end, or
- * hit a bug of the driver's compiler.  Checksums find damage; they stop nobody.
+ * A program contains kernels, which are executable code.  Before using anything, loading validates
+ *   - all tables, byte by byte: indices, sizes, offsets and their sums, names, checksums.  No value
+ *     in a file can cause accesses outside its bytes or more work than its length warrants;
+ *   - each command against its kernel's declaration: operands within their region (weights, arena,
+ *     bindings), large enough, aligned, and at the locations that the kernel expects;
+ *   - the SPIR-V declarations: structure, local size, shared memory, push constants, bindings,
+ *     specialization constants, capabilities (only those enabled on the device).
+ * Loading does not check what the instructions do.  A malicious kernel can access any memory that
+ * the device lets this process reach (with device addresses: any buffer of the game), loop forever,
+ * or trigger a bug in the driver's compiler.  Checksums detect corruption, not tampering.
  *
- * So a host loads programs and packages from where it would load a shared library from: its own
- * installation, or signed.  HEARTH_TRUST_HOST, the default, says that it did.  hearth_host_info::
- * verify is the place to check a signature, for it cannot be forgotten: hearth_sha256 gives the hash
- * to compare or to verify a signature of.  Bytes that were verified must not change afterwards: read
- * the file rather than map it if others can write it.
+ * Applications should therefore load programs and packages only from places that they would load a
+ * shared library from: their own installation, or signed.  HEARTH_TRUST_HOST, the default, asserts
+ * this.  hearth_host_info::verify is the place to check signatures, since every load calls it;
+ * hearth_sha256 computes the hash.  Verified bytes must not change afterwards: if others can write
+ * the file, read it into memory instead of mapping it.
  *
- * A host that loads players' files does so with HEARTH_TRUST_FOREIGN.  Such a program is taken only
- * if its operands are descriptors (HEARTH_BINDING_PUSH_DESCRIPTOR, so that no kernel has an address
- * of anything; hosts that use addresses for their own programs enable VK_KHR_push_descriptor beside
- * them) and if the host enabled robustBufferAccess2: each kernel can then reach the operands of its
- * step and nothing beyond; reads outside give zero, writes outside are lost.  Its pipelines are never
- * shared with other programs.  What remains is the host's business: kernels that do not end (the
- * device is lost, as with any shader), memory of its own that a kernel indexes wrongly (shared and
- * local arrays are the driver's), bugs of the driver, and nonsense in the outputs.  A player's brain
- * on the host's own program needs none of this: brains are numbers, checked in full, and run nothing.
- * docs/security.md has the whole.
+ * Load files from players with HEARTH_TRUST_FOREIGN.  Such a program is accepted only if its
+ * operands are descriptors (HEARTH_BINDING_PUSH_DESCRIPTOR, so that kernels have no addresses;
+ * applications that use addresses for their own programs additionally enable
+ * VK_KHR_push_descriptor) and if robustBufferAccess2 is enabled: each kernel can then reach only
+ * the operands of its command; out-of-bounds reads return zero and out-of-bounds writes are
+ * discarded.  Its pipelines are never shared with other programs.  The remaining risks are the
+ * application's: kernels that never end (the device is lost, as with any shader), out-of-range
+ * indices into a kernel's own shared and local arrays (their handling is the driver's), driver
+ * bugs, and wrong outputs.  A player's brain for the application's own program needs none of this:
+ * brains are data, fully validated, and execute nothing.  See docs/explanation/security.md for details.
  * --------------------------------------------------------------------------------------------- */
 
-/* The SHA-256 of bytes (FIPS 180-4), for hearth_host_info::verify.  Any thread. */
+/* Computes the SHA-256 of bytes (FIPS 180-4), for hearth_host_info::verify.  Any thread. */
 HEARTH_API void hearth_sha256(const void* bytes, uint64_t byte_count, uint8_t hash[32]);
 
 /* ------------------------------------------------------------------------------------------------
- * Programs: what the compiler made
+ * Programs: compiled graphs
  * --------------------------------------------------------------------------------------------- */
 
+/* A loaded program: immutable, shared by any number of sessions. */
 typedef struct hearth_program hearth_program;
 
+/* Parameters of hearth_program_load. */
 typedef struct hearth_program_load_info {
     hearth_struct_type type;
     uint32_t size;
     const void* bytes;
     uint64_t byte_count;
     /* Non-zero: `bytes` (8-byte aligned, e.g. a mapped file) stays valid and unchanged until the
-     * program is destroyed and its sessions are gone, so that no copy is made. */
+     * program and all its sessions are destroyed, so no copy is made. */
     uint32_t borrow;
     hearth_trust trust;
 } hearth_program_load_info;
 
-/* Checks bytes, as "Trust" above tells, and makes a program of them.
+/* Validates bytes as described under "Trust" above and creates a program from them.
  * Errors: HEARTH_ERROR_UNTRUSTED, HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH,
- * OUT_OF_HOST_MEMORY; HEARTH_ERROR_UNSUPPORTED for a foreign program that uses addresses, or where
- * the host has not enabled what foreign programs need.
+ * HEARTH_ERROR_OUT_OF_HOST_MEMORY; HEARTH_ERROR_UNSUPPORTED for an untrusted program that uses
+ * device addresses, or if the application has not enabled what untrusted programs need.
  * Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_program_load(hearth_context* context,
                                              const hearth_program_load_info* info,
                                              hearth_program** out);
 
-/* A package (`.hearth`): graph, weights and one program for each profile, as `hearth cook` makes it. */
+/* Describes a package (`.hearth`) to load: a graph, its weights and one program per device
+ * profile, created by `hearth cook`. */
 typedef struct hearth_package_load_info {
     hearth_struct_type type;
     uint32_t size;
-    const void* bytes; /* of the whole file, 8-byte aligned; e.g. mapped */
+    const void* bytes; /* of the whole file, 8-byte aligned, e.g. mapped */
     uint64_t byte_count;
-    /* Non-zero: `bytes` stays valid and unchanged until the program is destroyed and its sessions
-     * are gone; the weights are then used where they lie.  Zero: what is needed is copied. */
+    /* Non-zero: `bytes` stays valid and unchanged until the program and all its sessions are
+     * destroyed; weights are then used in place.  Zero: the needed parts are copied. */
     uint32_t borrow;
-    /* HEARTH_TRUST_FOREIGN: profiles that use addresses are passed over. */
+    /* HEARTH_TRUST_FOREIGN: profiles that use device addresses are skipped. */
     hearth_trust trust;
-    /* NULL: the first profile, in the package's order, that the device can run. */
+    /* NULL: the first profile, in package order, that the device can run. */
     const char* profile;
 } hearth_package_load_info;
 
-/* Checks bytes, as "Trust" above tells, chooses a profile for the context's device and makes a
- * program of it.
- * Compiles nothing and does no work for each operator.
+/* Validates bytes as described under "Trust" above, selects a profile for the context's device
+ * and creates a program from it.  Compiles nothing and does no per-operator work.
  * Errors: as hearth_program_load; HEARTH_ERROR_NOT_FOUND for an unknown profile;
- * HEARTH_ERROR_UNSUPPORTED if the device can run none (hearth_context_error tells why, for each).
+ * HEARTH_ERROR_UNSUPPORTED if the device can run none (hearth_context_error gives a reason for
+ * each).
  * Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_package_load(hearth_context* context,
                                              const hearth_package_load_info* info,
@@ -769,29 +809,30 @@ HEARTH_API hearth_result hearth_package_load(hearth_context* context,
 
 #define HEARTH_MAX_PROFILES 8
 
+/* Contents of a package; see hearth_package_get_info. */
 typedef struct hearth_package_info {
     hearth_struct_type type;
     uint32_t size;
-    uint64_t graph_hash; /* of what was cooked; see hearth_program_info */
+    uint64_t graph_hash; /* of the cooked graph; see hearth_program_info */
     uint64_t graph_bytes;
     uint64_t weights_bytes; /* in the file, for all profiles */
     uint32_t profile_count;
     uint32_t reserved;
-    const char* profiles[HEARTH_MAX_PROFILES]; /* best first; they point into the bytes */
+    const char* profiles[HEARTH_MAX_PROFILES]; /* best first; point into the bytes */
     uint64_t program_bytes[HEARTH_MAX_PROFILES];
 } hearth_package_info;
 
-/* Checks a package (8-byte aligned) and lists what is in it.  `report`, optional, tells what is
- * wrong.  Any thread. */
+/* Validates a package (8-byte aligned) and describes its contents.  `report`, optional,
+ * describes what is wrong.  Any thread. */
 HEARTH_API hearth_result hearth_package_get_info(const void* bytes, uint64_t byte_count,
                                                  hearth_package_info* out, hearth_report* report);
 
-/* Sessions made from it keep what they need.  NULL is allowed. */
+/* Existing sessions of the program keep what they need.  NULL is allowed. */
 HEARTH_API void hearth_program_destroy(hearth_program* program);
 
-/* Element types.  f64, i64 and u64 have a narrower device form; so that 16-bit and 8-bit types have
- * a wider one, a program must have been compiled for a device without 16-bit or 8-bit storage: see
- * `device_dtype`. */
+/* Element types.  On the device, f64, i64 and u64 are stored as a narrower type.  16-bit and
+ * 8-bit types are stored as a wider type only in programs compiled for a device without 16-bit
+ * or 8-bit storage; see `device_dtype`. */
 typedef enum hearth_dtype {
     HEARTH_F32 = 0,
     HEARTH_F16 = 1,
@@ -811,18 +852,20 @@ typedef enum hearth_dtype {
 
 #define HEARTH_MAX_RANK 8
 
+/* An extent of a shape: a constant or a multiple of the batch size. */
 typedef struct hearth_dim {
     int64_t count;
-    uint32_t per_row; /* non-zero: the extent is count * rows */
+    uint32_t per_row; /* non-zero: the extent is count * rows, where rows is the batch size */
     uint32_t reserved;
 } hearth_dim;
 
+/* Properties of a program. */
 typedef struct hearth_program_info {
     hearth_struct_type type;
     uint32_t size;
     uint64_t hash;
     const char* profile;
-    uint64_t rows_capacity; /* rows of a recording: 1..rows_capacity */
+    uint64_t rows_capacity; /* maximum batch size; recordings use 1..rows_capacity */
     uint64_t arena_bytes;
     uint64_t weights_bytes;
     hearth_binding_model binding_model;
@@ -831,14 +874,15 @@ typedef struct hearth_program_info {
     uint32_t binding_count;
     uint32_t slot_count;
     uint32_t step_count;
-    uint64_t graph_hash; /* equal for programs of one graph, whatever their profile */
+    uint64_t graph_hash; /* equal for programs compiled from one graph, for any profile */
 } hearth_program_info;
 
+/* An entry: a function of the program, recorded as a whole or in slices. */
 typedef struct hearth_entry_info {
     hearth_struct_type type;
     uint32_t size;
     const char* name;
-    const uint32_t* bindings; /* indices of the bindings that a recording of it must give */
+    const uint32_t* bindings; /* indices of the bindings that its recordings must provide */
     uint32_t binding_count;
     uint32_t step_count;
     uint32_t dispatch_count;
@@ -848,6 +892,7 @@ typedef struct hearth_entry_info {
     uint64_t bytes_moved;
 } hearth_entry_info;
 
+/* Kind of a command. */
 typedef enum hearth_step_kind {
     HEARTH_STEP_DISPATCH = 0,
     HEARTH_STEP_COPY = 1,
@@ -856,44 +901,48 @@ typedef enum hearth_step_kind {
     HEARTH_STEP_KIND_FORCE_32_BITS = 0x7fffffff
 } hearth_step_kind;
 
+/* A command of an entry. */
 typedef struct hearth_step_info {
     hearth_struct_type type;
     uint32_t size;
     hearth_step_kind kind;
-    /* Into how many parts a dispatch may be cut (HEARTH_SESSION_CUT_DISPATCHES), of equally many workgroups: those
-     * that share an index along its longest axis.  1: it is recorded whole, as all other steps are, because its kernel asks
-     * how many workgroups there are, or uses atomics. */
+    /* Number of sub-dispatches, of equally many workgroups each, that a dispatch can be split
+     * into (HEARTH_SESSION_CUT_DISPATCHES): its extent along its longest axis.  1: not
+     * divisible, because its kernel depends on the number of workgroups or uses atomics, or
+     * because it is no dispatch. */
     uint32_t part_count;
-    const char* label; /* for people */
+    const char* label; /* human-readable */
     uint64_t flops;    /* estimates at rows_capacity */
     uint64_t bytes_moved;
-    uint64_t workgroups; /* of a dispatch; this and part_count are those at rows_capacity */
+    uint64_t workgroups; /* of a dispatch; this and part_count are values at rows_capacity */
 } hearth_step_info;
 
+/* A binding: an input or output of an entry, supplied by the application at each recording. */
 typedef struct hearth_binding_info {
     hearth_struct_type type;
     uint32_t size;
     const char* name;
     uint32_t is_output;
     hearth_dtype dtype;
-    hearth_dtype device_dtype; /* of the bytes in the buffer */
+    hearth_dtype device_dtype; /* element type of the buffer's contents */
     uint32_t rank;
     hearth_dim dims[HEARTH_MAX_RANK];
-    uint64_t bytes_fixed; /* needs bytes_fixed + bytes_per_row * rows bytes */
+    uint64_t bytes_fixed; /* the buffer needs bytes_fixed + bytes_per_row * rows bytes */
     uint64_t bytes_per_row;
-    uint32_t element_count; /* names of elements: of an output that packs named numbers; else 0 */
-    uint32_t is_in_place;   /* an input that recordings write new contents over, once it is read */
+    uint32_t element_count; /* number of named scalars, for an output that packs them; else 0 */
+    uint32_t is_in_place;   /* an input that recordings read, then overwrite with new contents */
 } hearth_binding_info;
 
+/* Kind of a variable. */
 typedef enum hearth_slot_kind {
     HEARTH_SLOT_PARAM = 0,
     HEARTH_SLOT_STATE = 1,
     HEARTH_SLOT_CONSTANT = 2,
-    HEARTH_SLOT_TRANSIENT = 3, /* a state that no brain holds */
+    HEARTH_SLOT_TRANSIENT = 3, /* a state that brains do not contain */
     HEARTH_SLOT_KIND_FORCE_32_BITS = 0x7fffffff
 } hearth_slot_kind;
 
-/* A tensor that persists between recordings. */
+/* A variable: a tensor that persists between recordings. */
 typedef struct hearth_slot_info {
     hearth_struct_type type;
     uint32_t size;
@@ -906,17 +955,19 @@ typedef struct hearth_slot_info {
     uint64_t bytes;
 } hearth_slot_info;
 
-/* Queries: any thread.  HEARTH_ERROR_NOT_FOUND if there is no such index or name;
- * hearth_program_error tells which there are. */
+/* Program queries.  Any thread.  HEARTH_ERROR_NOT_FOUND if the index or name does not exist;
+ * hearth_program_error lists those that do. */
 HEARTH_API hearth_result hearth_program_get_info(const hearth_program* program,
                                                  hearth_program_info* out);
 HEARTH_API hearth_result hearth_program_get_entry(const hearth_program* program, uint32_t index,
                                                   hearth_entry_info* out);
-/* A step of an entry, 0 <= index < step_count: where slices can be cut, and what lies between. */
+/* Describes a command of an entry, 0 <= index < step_count.  Slices end at barriers or between
+ * sub-dispatches. */
 HEARTH_API hearth_result hearth_program_get_step(const hearth_program* program, uint32_t entry,
                                                  uint32_t index, hearth_step_info* out);
-/* The slots that an entry writes, ascending.  *count is the capacity of `slots` before and how many there are
- * afterwards; with `slots` NULL it is set to that.  HEARTH_ERROR_OUT_OF_RANGE if they do not fit. */
+/* Indices of the variables that an entry writes, ascending.  *count is the capacity of `slots`
+ * on entry and the number of variables on return; if `slots` is NULL it is set to that number.
+ * HEARTH_ERROR_OUT_OF_RANGE if `slots` is too small. */
 HEARTH_API hearth_result hearth_program_get_written_slots(const hearth_program* program,
                                                           uint32_t entry, uint32_t* slots,
                                                           uint32_t* count);
@@ -926,23 +977,24 @@ HEARTH_API hearth_result hearth_program_get_slot(const hearth_program* program, 
                                                  hearth_slot_info* out);
 HEARTH_API hearth_result hearth_program_find_entry(const hearth_program* program, const char* name,
                                                    uint32_t* index);
-/* Names of bindings are unique within an entry, not within a program. */
+/* Binding names are unique within an entry, not within a program. */
 HEARTH_API hearth_result hearth_program_find_binding(const hearth_program* program, uint32_t entry,
                                                      const char* name, uint32_t* index);
 HEARTH_API hearth_result hearth_program_find_slot(const hearth_program* program, const char* name,
                                                   uint32_t* index);
 
-/* The last failure of a query of this program on the calling thread, "" if there was none or another
- * program's came after it.  Valid until the next failure on this thread. */
+/* The last error of a query of this program on the calling thread; "" if there was none, or if a
+ * query of another program failed since.  Valid until the next failure on this thread. */
 HEARTH_API const char* hearth_program_error(const hearth_program* program);
 
-/* What the package that it was loaded from says of agents (hearth_agents.h, docs/package_format.md):
- * bytes that live as long as the program.  HEARTH_ERROR_NOT_FOUND: nothing. */
+/* The agent manifest of the package that the program was loaded from (hearth_agents.h,
+ * docs/reference/package_format.md); the bytes live as long as the program.  HEARTH_ERROR_NOT_FOUND: none. */
 HEARTH_API hearth_result hearth_program_get_agents(const hearth_program* program,
                                                    const void** bytes, uint64_t* byte_count);
 
-/* The named numbers of an output that packs them (hearth::output_scalars): number i of the buffer, in
- * elements of the binding's device_dtype.  HEARTH_ERROR_NOT_FOUND also for a binding without names. */
+/* Named scalars of an output that packs them (hearth::output_scalars).  `index` is the position
+ * in the buffer, in elements of the binding's device_dtype.  HEARTH_ERROR_NOT_FOUND also for a
+ * binding without named scalars. */
 HEARTH_API hearth_result hearth_program_get_element(const hearth_program* program, uint32_t binding,
                                                     uint32_t index, const char** name);
 HEARTH_API hearth_result hearth_program_find_element(const hearth_program* program,
@@ -950,81 +1002,89 @@ HEARTH_API hearth_result hearth_program_find_element(const hearth_program* progr
                                                      uint32_t* index);
 
 /* ------------------------------------------------------------------------------------------------
- * Sessions: a program with memory
+ * Sessions: a program with device memory for its variables
  * --------------------------------------------------------------------------------------------- */
 
+/* An instance of a program, with its own variables and scratch memory. */
 typedef struct hearth_session hearth_session;
 
 typedef uint32_t hearth_session_flags;
-/* Host buffers that kernels cannot address, offsets that they cannot reach and rows with a stride are
- * copied in and out by recorded copies, through memory of the session, and values for which inline_bytes
- * has no room through the upload ring, as one upload.  Without it they are errors. */
+/* Allows bindings that kernels cannot access directly: buffers without a device address,
+ * unaligned offsets and strided rows are copied in and out through session memory; by-value data
+ * that exceeds inline_bytes goes through the upload ring, as one upload.  Without this flag they
+ * are errors. */
 #define HEARTH_SESSION_COPY_BINDINGS 0x1u
-/* Timestamps around each recording; see hearth_profile_next. */
+/* Records timestamps around each recording; see hearth_profile_next. */
 #define HEARTH_SESSION_PROFILE_ENTRIES 0x2u
-/* Timestamps around each step as well.  They keep steps from overlapping in the measurement: read
- * them as upper bounds. */
+/* Also records timestamps around each command.  They prevent commands from overlapping, so the
+ * times are upper bounds. */
 #define HEARTH_SESSION_PROFILE_STEPS 0x4u
 /* Keeps the initial weights staged, so that hearth_record_setup can be recorded again to reset. */
 #define HEARTH_SESSION_KEEP_INITIAL 0x8u
-/* For development: each recording asks Vulkan about the buffers that it is given.  A range that ends
- * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements tells, which rounds up) and a
- * device_address that is not the buffer's are then errors that name the binding.  (That an output
- * shares bytes with another binding is an error without it.) */
+/* For development: validates the buffers of each recording against Vulkan.  A range that ends
+ * beyond its VkBuffer (as far as vkGetBufferMemoryRequirements shows, which rounds up) and a
+ * device_address that differs from the buffer's are then errors that name the binding.  (An
+ * output that aliases another binding is an error even without this flag.) */
 #define HEARTH_SESSION_CHECK_BINDINGS 0x10u
-/* For hearth_record_info::max_us: timestamps around each recording, which hearth_begin_frame reads when they have
- * arrived.  They take a place of profile_recordings until then; with HEARTH_SESSION_PROFILE_ENTRIES or _STEPS, too,
- * until hearth_profile_next has given them. */
+/* For hearth_record_info::max_us: records timestamps around each recording, which
+ * hearth_begin_frame reads once they are available.  Until then each occupies one of
+ * profile_recordings; with HEARTH_SESSION_PROFILE_ENTRIES or _STEPS, until hearth_profile_next
+ * has returned it as well. */
 #define HEARTH_SESSION_MEASURE_COSTS 0x20u
-/* Limits of a recording may cut a dispatch that exceeds one alone (hearth_record_info).  HEARTH_SESSION_MEASURE_COSTS
- * has it, too.  Not the default: pipelines for vkCmdDispatchBase cost each dispatch 0.3 us on an H100, cut or not. */
+/* Lets the limits of a recording split a dispatch that exceeds one by itself
+ * (hearth_record_info); implied by HEARTH_SESSION_MEASURE_COSTS.  Not the default, because
+ * pipelines for vkCmdDispatchBase cost 0.3 us per dispatch on an H100, whether split or not. */
 #define HEARTH_SESSION_CUT_DISPATCHES 0x40u
 
-/* Scratch memory that sessions share which never run at the same time: as much as the one that needs most
- * (hearth_program_info::arena_bytes) in place of the sum.  Recordings of all of them must execute in the
- * order in which they were recorded, as those of one session must; each begins with a barrier that waits
- * for the others'.  A sliced recording that another session's recording came between is abandoned: its
- * cursor is refused. */
+/* Scratch memory shared by sessions that never run concurrently: its size is the maximum of
+ * their hearth_program_info::arena_bytes instead of the sum.  Recordings of all these sessions
+ * must execute in the order in which they were recorded, as those of one session must; each
+ * begins with a barrier that waits for the others'.  A sliced recording that is interleaved with
+ * a recording of another session is abandoned: its cursor is rejected. */
 typedef struct hearth_arena hearth_arena;
 
-/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET, OUT_OF_HOST_MEMORY, OUT_OF_DEVICE_MEMORY; the
- * context's error tells more.  Threads: externally synchronized on `context`; sessions that share an arena
- * are externally synchronized with each other. */
+/* Errors: HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_BUDGET, HEARTH_ERROR_OUT_OF_HOST_MEMORY,
+ * HEARTH_ERROR_OUT_OF_DEVICE_MEMORY; hearth_context_error gives details.
+ * Threads: externally synchronized on `context`; sessions that share an arena are externally
+ * synchronized with each other. */
 HEARTH_API hearth_result hearth_arena_create(hearth_context* context, uint64_t byte_count,
                                              hearth_arena** out);
 
-/* Callable at any time before its context is destroyed: the memory lives as long as sessions that were
- * created with it.  NULL is allowed.  Threads: externally synchronized on the context. */
+/* May be called at any time before the context is destroyed: the memory is freed only after the
+ * sessions that use it.  NULL is allowed.  Threads: externally synchronized on the context. */
 HEARTH_API void hearth_arena_destroy(hearth_arena* arena);
 
-/* Sized for the program; see upload_bytes. */
+/* A size derived from the program; see upload_bytes. */
 #define HEARTH_AUTOMATIC_BYTES UINT64_MAX
 
+/* Parameters of hearth_session_create. */
 typedef struct hearth_session_create_info {
     hearth_struct_type type;
     uint32_t size;
     const hearth_program* program;
     const char* name; /* optional; for debug labels and messages; copied */
     hearth_session_flags flags;
-    /* hearth_record calls (each slice counts) that may be in flight, over all frames. */
+    /* Maximum number of hearth_record calls (each slice counts) in flight, over all frames. */
     uint32_t recordings_in_flight;
-    /* Bytes of by-value bindings that one recording may carry, up to 65536; each is rounded up to 256. */
+    /* Maximum bytes of by-value bindings per recording, up to 65536; each is rounded up to 256. */
     uint32_t inline_bytes;
-    /* Rings.  HEARTH_AUTOMATIC_BYTES, the default of both sizes: what two brains and all inputs twice
-     * take, or two snapshots and all outputs twice, and 16 KiB; at most 1 MiB. */
+    /* Ring buffers.  HEARTH_AUTOMATIC_BYTES, the default of both sizes: space for two brains and
+     * twice all inputs (upload), or two snapshots and twice all outputs (readback), plus 16 KiB;
+     * at most 1 MiB. */
     uint32_t upload_count;   /* hearth_record_upload calls in flight */
-    uint64_t upload_bytes;   /* and their bytes; 0: no uploads */
-    uint64_t readback_bytes; /* bytes of readbacks requested and not yet released; 0: none */
+    uint64_t upload_bytes;   /* bytes of uploads in flight; 0: no uploads */
+    uint64_t readback_bytes; /* bytes of unreleased readbacks; 0: no readbacks */
     uint32_t readback_count;
-    uint32_t profile_recordings; /* recordings whose timestamps may be waiting to be read */
-    /* Optional: timestamp queries of the host's.  Null: the session makes a pool of its own. */
+    uint32_t profile_recordings; /* maximum recordings with unread timestamps */
+    /* Optional: timestamp queries of the application.  Null: the session creates its own pool. */
     VkQueryPool query_pool;
     uint32_t first_query;
     uint32_t query_count;
-    /* Optional: scratch memory that other sessions use, too; see hearth_arena_create. */
+    /* Optional: scratch memory shared with other sessions; see hearth_arena_create. */
     hearth_arena* arena;
 } hearth_session_create_info;
 
+/* Device memory requirements, indexed by hearth_memory_usage. */
 typedef struct hearth_memory_needs {
     hearth_struct_type type;
     uint32_t size;
@@ -1035,57 +1095,59 @@ typedef struct hearth_memory_needs {
     uint64_t total_bytes;
 } hearth_memory_needs;
 
-/* The device memory that hearth_session_create with this info allocates, by usage.
+/* Device memory that hearth_session_create would allocate with this info, by usage.
  * Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_session_query_memory(hearth_context* context,
                                                      const hearth_session_create_info* info,
                                                      hearth_memory_needs* out);
 
-/* Allocates all that the session will ever use.  Builds no pipelines.
+/* Allocates everything that the session will ever use.  Creates no pipelines.
  * Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_session_create(hearth_context* context,
                                                const hearth_session_create_info* info,
                                                hearth_session** out);
 
-/* Callable at any time: memory is freed by the begin_frame that says the current serial has
- * completed.  Readbacks are cancelled.  NULL is allowed.
+/* May be called at any time: the memory is freed by the begin_frame that reports the current
+ * frame as completed.  Pending readbacks are cancelled.  NULL is allowed.
  * Threads: externally synchronized on `session` and its context. */
 HEARTH_API void hearth_session_destroy(hearth_session* session);
 
-/* The last failure of a call on this session, "" if there was none.  Valid until the next call. */
+/* The last error of a call on this session; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_session_error(const hearth_session* session);
 
-/* Builds up to `max_pipelines` pipelines (0: all that are left), here and now, which can take
- * seconds.  HEARTH_NOT_READY if some are left or are being built elsewhere.
+/* Creates up to `max_pipelines` pipelines (0: all remaining) on the calling thread, which can
+ * take seconds.  HEARTH_NOT_READY if some remain or are being created on another thread.
  * Threads: any; not while the session is being created or destroyed. */
 HEARTH_API hearth_result hearth_session_build(hearth_session* session, uint32_t max_pipelines);
 
-/* Builds through hearth_host_info::run_job, one job for each pipeline.
- * HEARTH_ERROR_WRONG_ORDER if the host gave no run_job.  Threads: as hearth_session_build. */
+/* Creates pipelines through hearth_host_info::run_job, one job per pipeline.
+ * HEARTH_ERROR_WRONG_ORDER if run_job is NULL.  Threads: as hearth_session_build. */
 HEARTH_API hearth_result hearth_session_build_async(hearth_session* session);
 
+/* Status of a session. */
 typedef struct hearth_session_status {
     hearth_struct_type type;
     uint32_t size;
-    hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or what the driver failed with */
+    hearth_result pipelines; /* HEARTH_OK, HEARTH_NOT_READY, or the driver's error */
     uint32_t pipeline_count;
     uint32_t pipelines_ready;
     uint32_t setup_recorded; /* non-zero after hearth_record_setup, unless its frame was dropped */
     uint64_t setup_serial;
     uint32_t recordings_in_flight;
     uint32_t readbacks_in_flight;
-    /* What hearth_frame_dropped took back since the session was created. */
-    uint64_t dropped_serial; /* the last one that took something back; 0: none */
+    /* Effects of hearth_frame_dropped since the session was created. */
+    uint64_t dropped_serial; /* the last frame in which something was undone; 0: none */
     uint32_t dropped_setups;
     uint32_t dropped_uploads;   /* hearth_record_upload, _brain and _forget */
-    uint32_t dropped_readbacks; /* and snapshots, released or not */
+    uint32_t dropped_readbacks; /* readbacks and snapshots, released or not */
     uint32_t reserved;
 } hearth_session_status;
 
+/* Returns the current status.  Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_session_get_status(const hearth_session* session,
                                                    hearth_session_status* out);
 
-/* A range of a buffer, to be used by shaders or copies of the host's own. */
+/* A range of a buffer, for use by the application's own shaders or copies. */
 typedef struct hearth_buffer_range {
     hearth_struct_type type;
     uint32_t size;
@@ -1095,8 +1157,8 @@ typedef struct hearth_buffer_range {
     uint64_t device_address; /* of `offset`; 0 without bufferDeviceAddress */
 } hearth_buffer_range;
 
-/* Where a slot lives.  The host orders its accesses against recordings itself: recordings access it
- * with COMPUTE_SHADER (storage read/write) and TRANSFER (read/write). */
+/* Returns the location of a variable.  The application synchronizes its accesses with recordings
+ * itself: these access it with COMPUTE_SHADER (storage read/write) and TRANSFER (read/write). */
 HEARTH_API hearth_result hearth_session_get_slot_buffer(const hearth_session* session,
                                                         uint32_t slot, hearth_buffer_range* out);
 
@@ -1104,25 +1166,25 @@ HEARTH_API hearth_result hearth_session_get_slot_buffer(const hearth_session* se
  * Recording
  *
  * Precondition of every hearth_record... function: `command_buffer` is in the recording state,
- * outside a render pass, of a pool whose family is hearth_host_info::queue_family_index.  Primary
- * or secondary.  Afterwards the compute bind point's pipeline, descriptor sets and push constants
- * are undefined; everything else is untouched.
+ * outside a render pass, and from a pool of the family hearth_host_info::queue_family_index.  It
+ * may be primary or secondary.  Afterwards the compute bind point's pipeline, descriptor sets and
+ * push constants are undefined; all other state is unchanged.
  *
  * All recordings of one session must execute in the order in which they were recorded: on one
- * queue, or ordered by the host's semaphores.  A session orders its own memory between recordings
- * with one leading barrier; the host never needs a barrier for it.
+ * queue, or ordered by the application's semaphores.  One leading barrier per recording orders
+ * accesses to the session's own memory; the application never needs a barrier for it.
  *
- * They allocate nothing, lock nothing and call no driver function but vkCmd... and
+ * These functions allocate nothing, take no locks and call no driver function but vkCmd... and
  * vkGetBufferDeviceAddress (and vkGetBufferMemoryRequirements, with HEARTH_SESSION_CHECK_BINDINGS).
  *
  * Threads: externally synchronized on `session` and the command buffer; not during
- * hearth_begin_frame.  Different sessions may record at the same time.
+ * hearth_begin_frame.  Different sessions may record concurrently.
  * --------------------------------------------------------------------------------------------- */
 
-/* Stages and accesses as VkPipelineStageFlags2 and VkAccessFlags2.  Without synchronization2 they
- * are mapped to the older flags. */
+/* A synchronization scope: stages and accesses as VkPipelineStageFlags2 and VkAccessFlags2.
+ * Without synchronization2 they are mapped to the Vulkan 1.0 flags. */
 typedef struct hearth_scope {
-    uint64_t stages; /* 0: nothing to wait for, or nothing waits */
+    uint64_t stages; /* 0: an empty scope, so no dependency */
     uint64_t access;
     uint32_t queue_family; /* that owns the buffer; HEARTH_QUEUE_FAMILY_SAME: no transfer */
     uint32_t reserved;
@@ -1130,120 +1192,131 @@ typedef struct hearth_scope {
 
 #define HEARTH_QUEUE_FAMILY_SAME 0xffffffffu
 
-/* What a recording is given for one binding: a buffer of the host's, or bytes.
- * Make it with hearth_bind_buffer or hearth_bind_bytes. */
+/* The buffer or bytes for one binding of a recording.
+ * Create it with hearth_bind_buffer or hearth_bind_bytes. */
 typedef struct hearth_bound {
     uint32_t binding; /* index of the program's binding */
     uint32_t usage;   /* VkBufferUsageFlags that the buffer was created with */
     VkBuffer buffer;
     uint64_t offset;
-    uint64_t bytes;          /* from offset; at least what the binding needs at these rows */
-    uint64_t device_address; /* of the buffer's start; 0: asked of Vulkan */
-    /* Bytes from one row to the next in the buffer, for a binding whose bytes all grow with the rows:
-     * components of the game's agents may lie between.  0: rows lie one after the other.  Rows that do
-     * not are copied in and out, as HEARTH_SESSION_COPY_BINDINGS says, and so is what lies at an offset
-     * that kernels cannot reach; any number of bytes will do. */
+    uint64_t bytes;          /* from offset; at least what the binding needs at this batch size */
+    uint64_t device_address; /* of the start of the buffer; 0: queried from Vulkan */
+    /* Distance in bytes between consecutive batch items in the buffer, for a binding whose size
+     * is proportional to the batch size, such as a component in an array of structs.  0: tightly
+     * packed.  Strided data, and data at an offset that kernels cannot address, is copied in and
+     * out (HEARTH_SESSION_COPY_BINDINGS); the stride may be any number of bytes. */
     uint64_t row_stride;
-    const void* data;    /* by value, for inputs: buffer is null; copied during the call */
-    hearth_scope before; /* HEARTH_BARRIERS_SDK: how the host used it before */
-    hearth_scope after;  /* and how it will use it afterwards */
+    const void* data;    /* by value, inputs only: buffer is null; copied during the call */
+    hearth_scope before; /* HEARTH_BARRIERS_SDK: the application's previous use */
+    hearth_scope after;  /* and its next use */
 } hearth_bound;
 
+/* Selects who inserts the barriers for bound buffers and images. */
 typedef enum hearth_barriers {
-    /* Hearth waits for each binding's `before` and releases it to its `after`: one barrier before
-     * and one after, all bindings merged. */
+    /* Hearth waits for each binding's `before` scope and makes results available to its `after`
+     * scope, with one merged barrier before and one after the recording. */
     HEARTH_BARRIERS_SDK = 0,
-    /* The host has put hearth_session_get_binding_scope's scopes into barriers of its own. */
+    /* The application's own barriers cover the scopes from hearth_session_get_binding_scope. */
     HEARTH_BARRIERS_HOST = 1,
     HEARTH_BARRIERS_FORCE_32_BITS = 0x7fffffff
 } hearth_barriers;
 
+/* Parameters of hearth_record. */
 typedef struct hearth_record_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer;
     uint32_t entry;
     uint32_t bound_count;
-    const hearth_bound* bound; /* each binding of the entry once, in any order */
-    uint64_t rows;             /* live rows, 1..rows_capacity */
+    const hearth_bound* bound; /* each binding of the entry exactly once, in any order */
+    uint64_t rows;             /* batch size, 1..rows_capacity */
     hearth_barriers barriers;
     uint32_t reserved;
-    /* Optional: the row count is read by the GPU from this buffer instead: four uint32_t, {rows, 0,
-     * 0, 0}, at a multiple of 256 bytes; it may be less than `rows`, never more.  With it and with
-     * no by-value bindings the command buffer refers to nothing transient and may be executed again
-     * and again, as long as the session and the buffers exist.  `binding` is ignored. */
+    /* Optional: the GPU reads the batch size from this buffer instead: four uint32_t, {rows, 0,
+     * 0, 0}, at a multiple of 256 bytes; the value must not exceed `rows`.  If there are no
+     * by-value bindings either, the command buffer references nothing transient and may be
+     * executed repeatedly, as long as the session and the buffers exist.  `binding` is ignored. */
     const hearth_bound* run_block;
-    /* Slicing: stop at the last barrier before a limit would be exceeded (0: no limit).  Where what lies
-     * between two barriers exceeds one alone, a slice begins with it and it is cut: between its steps, and,
-     * in sessions with HEARTH_SESSION_CUT_DISPATCHES, a dispatch between its parts (hearth_step_info).  The bits
-     * are the same wherever it is cut.  Who reads between two slices what they write finds a part of it written,
-     * in the middle of a tensor, too.  Only a single part, or else a single step, may exceed a limit. */
+    /* Limits of a slice (0: no limit): recording stops at the last barrier before a limit would
+     * be exceeded.  If the commands between two barriers exceed a limit by themselves, the slice
+     * starts with them and ends between commands or, in sessions with
+     * HEARTH_SESSION_CUT_DISPATCHES, between sub-dispatches (hearth_step_info).  Results are
+     * bitwise equal wherever slices end.  Readers that run between two slices may see partially
+     * written tensors.  Only a single sub-dispatch, or a single command that cannot be split,
+     * may exceed a limit. */
     uint32_t max_dispatches;
     uint32_t max_workgroups;
     uint64_t max_flops;
     uint64_t max_bytes_moved;
-    /* The same in microseconds of the GPU (0: no limit), for sessions with HEARTH_SESSION_MEASURE_COSTS: as much as is
-     * predicted to take no longer, or else the least that can be recorded, which may be longer.  A prediction is what
-     * the steps took in earlier slices, and a little more where slices took longer than predicted; of a step that was
-     * never measured, what its flops and bytes_moved let expect beside those that were.  Before any was, that is a
-     * guess at a small GPU.  A dispatch that is longer than the limit is cut into parts if that was seen to help.
-     * Where the queue family has no timestamps the guess stays.  Nothing waits for a measurement. */
+    /* Limit of a slice in estimated GPU microseconds (0: no limit), for sessions with
+     * HEARTH_SESSION_MEASURE_COSTS.  A slice takes as much as is estimated to fit, or the
+     * minimum that can be recorded, which may take longer.  The estimate of a command is its
+     * time in earlier slices, raised by a margin where slices took longer than estimated; for a
+     * command not yet measured, its flops and bytes_moved scaled by the measured ones; before
+     * any measurement, a guess for a small GPU, which remains if the queue family has no
+     * timestamps.  A dispatch that exceeds the limit is split into sub-dispatches if
+     * measurements show that this helps.  Never waits for a measurement. */
     double max_us;
-    /* A hint for devices that run other work at the same time: how readily the recording's dispatches occupy the GPU
-     * beside it, above 0 to 1; 0.25 is low, 0.75 high.  Afterwards the command buffer is back at 0.5, with which each
-     * begins.  0, the default: nothing is recorded, and they run as the host has set its command buffer.
-     * Ignored without HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY. */
+    /* Hint for devices that run other work concurrently: priority of this recording's dispatches
+     * in occupying the GPU, in (0, 1]; 0.25 is low, 0.75 high.  Afterwards the command buffer is
+     * back at 0.5, Vulkan's default.  0, the default: nothing is recorded, and the application's
+     * setting applies.  Ignored without HEARTH_FEATURE_COMPUTE_OCCUPANCY_PRIORITY. */
     float occupancy_priority;
     uint32_t reserved2;
 } hearth_record_info;
 
-/* Where a sliced recording stopped.  Zero-initialize it to start.  It is the host's: forgetting it
- * abandons the rest, which is always safe. */
+/* Position at which a sliced recording stopped.  Zero-initialize it to start.  It belongs to the
+ * application; discarding it abandons the rest of the entry, which is always safe. */
 typedef struct hearth_cursor {
     uint32_t entry;
     uint32_t next_step;
-    uint32_t next_part; /* of that step; both 0: at the start */
+    uint32_t next_part; /* sub-dispatch of that command; both 0: at the start */
     uint32_t reserved;
-    uint64_t epoch;       /* which run of the entry it belongs to */
-    uint64_t fingerprint; /* of rows and bindings, which must be the same for each slice */
+    uint64_t epoch;       /* identifies the run of the entry */
+    uint64_t fingerprint; /* of batch size and bindings, which must not change between slices */
 } hearth_cursor;
 
-/* Records an entry, or the next slice of it.
+/* Records an entry, or its next slice.
  *
- * cursor  NULL: the whole entry.  HEARTH_INCOMPLETE: call again with it, with the same rows and
- *         bindings, into a later command buffer.  HEARTH_OK: finished, and reset to the start.
+ * cursor  NULL: records the whole entry.  Otherwise the position of the next slice; updated.
+ * Returns HEARTH_OK when the entry is finished; the cursor is then reset to the start.
+ * Returns HEARTH_INCOMPLETE if a limit was reached: call again with the same cursor, batch size
+ * and bindings, into a later command buffer.
  * Returns HEARTH_NOT_READY if a pipeline is not built yet; nothing is recorded.
- * Errors: HEARTH_ERROR_WRONG_ORDER before setup (or after its frame was dropped) or begin_frame, or
- * for a cursor whose entry was started anew meanwhile; HEARTH_ERROR_RING_FULL;
- * HEARTH_ERROR_OUT_OF_RANGE for rows or a buffer that is too small; HEARTH_ERROR_INVALID_ARGUMENT. */
+ * Errors: HEARTH_ERROR_WRONG_ORDER before setup (or after its frame was dropped) or begin_frame,
+ * or for a cursor whose entry has been restarted since; HEARTH_ERROR_RING_FULL;
+ * HEARTH_ERROR_OUT_OF_RANGE for the batch size or a buffer that is too small;
+ * HEARTH_ERROR_INVALID_ARGUMENT. */
 HEARTH_API hearth_result hearth_record(hearth_session* session, const hearth_record_info* info,
                                        hearth_cursor* cursor);
 
-/* What hearth_record predicts: how many microseconds the GPU will take for the rest of an entry from `cursor` on
- * (NULL: for all of it) at these rows.
- * Errors: HEARTH_ERROR_UNSUPPORTED for a session without HEARTH_SESSION_MEASURE_COSTS; HEARTH_ERROR_NOT_FOUND,
- * HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_ARGUMENT for another entry's cursor.
+/* Estimates the GPU time in microseconds of the rest of an entry from `cursor` (NULL: of the
+ * whole entry) at this batch size, as hearth_record does for max_us.
+ * Errors: HEARTH_ERROR_UNSUPPORTED for a session without HEARTH_SESSION_MEASURE_COSTS;
+ * HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE; HEARTH_ERROR_INVALID_ARGUMENT for another
+ * entry's cursor.
  * Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_session_predict(hearth_session* session, uint32_t entry,
                                                 uint64_t rows, const hearth_cursor* cursor,
                                                 double* us);
 
-/* Copies the initial contents of all slots; must execute before the first recording.  The staged
- * copy is freed when its serial has completed. */
+/* Records copies of the initial values of all variables.  Must execute before the first
+ * recording.  The staging memory is freed when its frame has completed. */
 HEARTH_API hearth_result hearth_record_setup(hearth_session* session,
                                              VkCommandBuffer command_buffer);
 
-/* Overwrites bytes [offset, offset + byte_count) of a slot; `data` is copied during the call.
- * offset and byte_count are multiples of the size of an element (of the slot's device_dtype). */
+/* Overwrites bytes [offset, offset + byte_count) of a variable; `data` is copied during the
+ * call.  offset and byte_count must be multiples of the element size of the variable's
+ * device_dtype. */
 HEARTH_API hearth_result hearth_record_upload(hearth_session* session,
                                               VkCommandBuffer command_buffer, uint32_t slot,
                                               uint64_t offset, const void* data,
                                               uint64_t byte_count);
 
-/* The stages and accesses with which recordings of `entry` touch `binding` when it is bound to a
- * buffer with these usage flags: what a host that barriers itself (HEARTH_BARRIERS_HOST) must make
- * visible before and may wait for after.  For what is copied on account of its offset or row_stride ask
- * with TRANSFER usage alone. */
+/* Returns the stages and accesses with which recordings of `entry` use `binding` when it is
+ * bound to a buffer with these usage flags.  With HEARTH_BARRIERS_HOST the application must make
+ * the buffer visible to this scope before the recording, and may wait for this scope after it.
+ * For a binding that is copied because of its offset or row_stride, pass TRANSFER usage alone. */
 HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* session,
                                                           uint32_t entry, uint32_t binding,
                                                           uint32_t buffer_usage, hearth_scope* out);
@@ -1252,86 +1325,94 @@ HEARTH_API hearth_result hearth_session_get_binding_scope(const hearth_session* 
  * Readback: request -> recorded copy -> poll -> read -> release
  * --------------------------------------------------------------------------------------------- */
 
-/* A request; never 0.  Stale ids are recognized. */
+/* A readback request; never 0.  Ids of released requests are detected. */
 typedef uint64_t hearth_readback;
 
-/* A range to read back.  Make it with hearth_part_of_slot or hearth_part_of_buffer. */
+/* A range to read back.  Create it with hearth_part_of_slot or hearth_part_of_buffer. */
 typedef struct hearth_readback_part {
-    VkBuffer buffer; /* a buffer of the host's with TRANSFER_SRC usage, or null: a slot */
+    VkBuffer buffer; /* an application buffer with TRANSFER_SRC usage; null: a variable */
     uint32_t slot;
     uint32_t reserved;
-    uint64_t offset;     /* within buffer or slot */
-    uint64_t byte_count; /* 0 with a slot: to its end */
+    uint64_t offset;     /* within the buffer or variable */
+    uint64_t byte_count; /* 0 for a variable: to its end */
     hearth_scope before; /* buffer only: how it was written.  stages 0: already visible to copies */
 } hearth_readback_part;
 
+/* Parameters of hearth_record_readback. */
 typedef struct hearth_readback_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer;
-    /* One range; ignored if there are parts.  The fields are those of hearth_readback_part. */
+    /* A single range, with the fields of hearth_readback_part; ignored if `parts` is used. */
     VkBuffer buffer;
     uint32_t slot;
     uint32_t reserved;
     uint64_t offset;
     uint64_t byte_count;
     hearth_scope before;
-    /* Optional: several ranges, of slots and buffers, read at one point and as one request.  Their bytes lie
-     * one after the other, in the order given, without gaps: several scalars are an array. */
+    /* Optional: several ranges of variables and buffers, read at the same point as one request.
+     * Their bytes are packed in the order given, without gaps. */
     const hearth_readback_part* parts;
     uint32_t part_count;
     uint32_t reserved2;
 } hearth_readback_info;
 
-/* Records the copy of one range, or of all parts behind one barrier.
- * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE and HEARTH_ERROR_INVALID_ARGUMENT name the part;
- * HEARTH_ERROR_RING_FULL; HEARTH_ERROR_WRONG_ORDER before begin_frame, or setup for slots. */
+/* Records the copy of one range, or of all parts after a single barrier.
+ * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE and HEARTH_ERROR_INVALID_ARGUMENT,
+ * naming the part; HEARTH_ERROR_RING_FULL; HEARTH_ERROR_WRONG_ORDER before begin_frame or, for
+ * variables, before setup. */
 HEARTH_API hearth_result hearth_record_readback(hearth_session* session,
                                                 const hearth_readback_info* info,
                                                 hearth_readback* out);
 
-/* HEARTH_OK: *data and *byte_count are the bytes, valid until released; *serial is the serial they
- * belong to.  HEARTH_NOT_READY: later.  HEARTH_ERROR_NOT_FOUND: no such request.
- * HEARTH_ERROR_DROPPED: its frame was dropped, and it will never arrive; release it.
- * Never waits.  Threads: externally synchronized on `session`. */
+/* Polls a readback.  Never waits.
+ * HEARTH_OK: *data and *byte_count are the bytes, valid until released; *serial is the frame
+ * that they were recorded in.  HEARTH_NOT_READY: not available yet.  HEARTH_ERROR_NOT_FOUND: no
+ * such request.
+ * HEARTH_ERROR_DROPPED: its frame was dropped, so the data will never arrive; release it.
+ * Threads: externally synchronized on `session`. */
 HEARTH_API hearth_result hearth_readback_poll(hearth_session* session, hearth_readback readback,
                                               const void** data, uint64_t* byte_count,
                                               uint64_t* serial);
 
-/* Gives the bytes back, or cancels a request that has not finished.  Unknown ids are ignored. */
+/* Releases the bytes, or cancels a pending request.  Unknown ids are ignored. */
 HEARTH_API void hearth_readback_release(hearth_session* session, hearth_readback readback);
 
 /* ------------------------------------------------------------------------------------------------
- * Dumps (experimental): recordings with all that they were given and all that came of them, for a bug report
+ * Dumps (experimental): captures a recording with all its inputs and outputs, for bug reports
  *
- * A dump is a .safetensors file's worth of bytes, which `hearth replay` reads, runs again and compares; so
- * does whatever else reads that format.  Its tensors are
+ * A dump is the content of a .safetensors file, which `hearth replay` reads, runs again and
+ * compares.  Its tensors, in the types that they have in memory, are
  *
- *   slot/NAME         every slot before the entry; input/NAME, every input
- *   step/STEP/OPERAND what a chosen step wrote, as bytes
- *   output/NAME       what is written of the bindings; slot_after/NAME, each slot that the entry writes
- *   program           with HEARTH_DUMP_PROGRAM: the program, so that it can be run without its package
+ *   slot/NAME         each variable before the entry
+ *   input/NAME        each input
+ *   step/STEP/OPERAND what a selected command wrote, as bytes
+ *   output/NAME       each binding that is written
+ *   slot_after/NAME   each variable that the entry writes
+ *   program           with HEARTH_DUMP_PROGRAM: the program, so that it can run without its package
  *
- * in the types that they have in memory, and its texts (__metadata__) name the build, the device, the
- * program's hashes and profile, entry, rows, step, serial, the entry's steps, and the last errors of session
- * and context.  There is no address and no handle in it, no path, nothing of the host's other memory, no
- * name of the application, the machine or its user, and nothing of earlier recordings but what slots hold.
- * Inputs and weights are there, though: what players did, and what was learned of it.  A game asks them
- * before it sends a dump to anybody.
+ * Its text metadata (__metadata__) contains the build, the device, the program's hashes and
+ * profile, entry, batch size, command, frame number, the entry's commands, and the last errors of
+ * session and context.  A dump contains no addresses, handles or paths, no other application
+ * memory, no name of the application, machine or user, and nothing of earlier recordings except the
+ * variables' values.  It does contain inputs and weights, and so players' actions and what was
+ * learned from them: ask players for consent before sending a dump to anybody.
  * --------------------------------------------------------------------------------------------- */
 
 #define HEARTH_NO_STEP UINT32_MAX
 
-/* Records an entry as hearth_record does without a cursor, and copies what a dump holds into one readback:
- * finish with hearth_readback_poll, hearth_dump_encode and hearth_readback_release.  What is computed is to
- * the bit the same; it takes a few barriers more.
+/* Records an entry, as hearth_record without a cursor, and copies the contents of a dump into
+ * one readback: finish with hearth_readback_poll, hearth_dump_encode and
+ * hearth_readback_release.  Results are bitwise equal to those of hearth_record; a few barriers
+ * are added.
  *
- * step  HEARTH_NO_STEP, or a step of the entry (hearth_program_get_step), but no barrier.
+ * step  HEARTH_NO_STEP, or a command of the entry (hearth_program_get_step) that is not a barrier.
  *
- * Takes hearth_program_dump_bytes of readback_bytes.  The buffers that are bound need TRANSFER_SRC usage,
- * and with HEARTH_BARRIERS_HOST the host's barriers include TRANSFER reads of them, before and after.
- * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for the step, for
- * a limit, and for a buffer without TRANSFER_SRC, which it names. */
+ * Uses hearth_program_dump_bytes of readback_bytes.  Bound buffers need TRANSFER_SRC usage; with
+ * HEARTH_BARRIERS_HOST the application's barriers must cover TRANSFER reads of them, before and
+ * after.
+ * Errors: those of hearth_record and hearth_record_readback; HEARTH_ERROR_INVALID_ARGUMENT for a
+ * bad `step`, for a limit, and for a buffer without TRANSFER_SRC, which it names. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* session,
                                                                 const hearth_record_info* info,
@@ -1339,8 +1420,8 @@ HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_record_dump(hearth_session* 
                                                                 hearth_readback* out);
 #endif
 
-/* Bytes of the readback of hearth_record_dump; 0 if there is no such entry or step, or for rows beyond the
- * program's.  Any thread. */
+/* Readback size of hearth_record_dump in bytes; 0 if the entry or command does not exist or the
+ * batch size exceeds the program's capacity.  Any thread. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_dump_bytes(const hearth_program* program,
                                                                   uint32_t entry, uint64_t rows,
@@ -1348,59 +1429,64 @@ HEARTH_API HEARTH_EXPERIMENTAL uint64_t hearth_program_dump_bytes(const hearth_p
 #endif
 
 typedef uint32_t hearth_dump_flags;
-/* With the program's bytes: kernels, names and first contents, unless these are in a package. */
+/* Includes the program's bytes: kernels, names and, unless they are in a package, initial
+ * values. */
 #define HEARTH_DUMP_PROGRAM 0x1u
 
+/* Parameters of hearth_dump_encode; entry, step and rows as recorded. */
 typedef struct hearth_dump_info {
     hearth_struct_type type;
     uint32_t size;
     uint32_t entry; /* as recorded */
     uint32_t step;
     uint64_t rows;
-    /* What hearth_readback_poll gave.  NULL: texts alone, after the device was lost, say. */
+    /* From hearth_readback_poll.  NULL: encode metadata only, for example after a device loss. */
     const void* data;
     uint64_t data_bytes;
     uint64_t serial;
     hearth_dump_flags flags;
     uint32_t reserved;
-    const char* note; /* optional: the host's own words */
+    const char* note; /* optional: free text of the application */
 } hearth_dump_info;
 
-/* Makes a dump's bytes.  *byte_count is the capacity of `out` before and the size afterwards; with `out`
- * NULL it is set to what is needed.  Allocates nothing.
+/* Encodes a dump.  *byte_count is the capacity of `out` on entry and the size on return; if
+ * `out` is NULL it is set to the required size.  Allocates nothing.
  * Errors: HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_OUT_OF_RANGE, HEARTH_ERROR_INVALID_ARGUMENT;
- * hearth_session_error tells more.  Threads: externally synchronized on `session`. */
+ * hearth_session_error gives details.  Threads: externally synchronized on `session`. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_dump_encode(hearth_session* session,
                                                                 const hearth_dump_info* info,
                                                                 void* out, uint64_t* byte_count);
 #endif
 
-/* Takes a dump, valid during the call, and puts it into a file, say: `hearth replay` and `hearth diff` read
- * folders of such files, in the order of their names.  It calls nothing of Hearth.
- * index  counts the dumps of one hearth_session_dump, from 0; what was recorded into a frame that was dropped
- *        is missing. */
+/* Receives an encoded dump, valid during the call, for example to write it to a file: `hearth
+ * replay` and `hearth diff` read folders of such files, in the order of their names.  Must not
+ * call Hearth.
+ * index  counts the dumps of one hearth_session_dump, from 0; indices of dropped recordings are
+ *        skipped. */
 typedef void (*hearth_dump_callback)(void* user_data, uint64_t index, const void* bytes,
                                      uint64_t byte_count);
 
+/* Parameters of hearth_session_dump. */
 typedef struct hearth_session_dump_info {
     hearth_struct_type type;
     uint32_t size;
-    uint64_t count; /* recordings to dump; 0: no more, and those on their way are given up */
-    hearth_dump_callback callback; /* not null if there are any */
+    uint64_t count;                /* recordings to dump; 0: stop, and discard pending dumps */
+    hearth_dump_callback callback; /* must not be NULL if count > 0 */
     void* user_data;
-    hearth_dump_flags flags; /* HEARTH_DUMP_PROGRAM: with the first one that arrives */
+    hearth_dump_flags flags; /* HEARTH_DUMP_PROGRAM: in the first dump that arrives */
     uint32_t reserved;
 } hearth_session_dump_info;
 
-/* Dumps the next `count` executions: hearth_record records as hearth_record_dump does, and hearth_begin_frame
- * hands over each dump, on its thread, when its serial has completed.  In place of an earlier call's; the
- * session's end is the end of it, too.
+/* Dumps the next `count` recordings: hearth_record then works as hearth_record_dump, and
+ * hearth_begin_frame passes each dump to the callback, on its thread, once its frame has
+ * completed.  Replaces an earlier request; destroying the session ends it.
  *
- * Passed over, and not counted, are slices (a cursor with a limit), what has a run_block, since its command
- * buffer may be executed again, and what finds no room in readback_bytes: hearth_program_dump_bytes for each
- * recording in flight.  Until the last dump is handed over hearth_begin_frame allocates CPU memory for each;
- * a dump for which there is none is missing, and the log says so.
+ * Skipped and not counted are slices (a cursor with a limit), recordings with a run_block, whose
+ * command buffer may be executed repeatedly, and recordings that find no space in
+ * readback_bytes, of which each recording in flight takes hearth_program_dump_bytes.  Until the
+ * last dump is delivered hearth_begin_frame allocates CPU memory for each; if that fails the
+ * dump is missing, which is logged.
  * Errors: HEARTH_ERROR_OUT_OF_RANGE if no entry's dump fits into readback_bytes;
  * HEARTH_ERROR_INVALID_ARGUMENT; HEARTH_ERROR_OUT_OF_HOST_MEMORY.
  * Threads: externally synchronized on `session`. */
@@ -1410,25 +1496,28 @@ hearth_session_dump(hearth_session* session, const hearth_session_dump_info* inf
 #endif
 
 /* ------------------------------------------------------------------------------------------------
- * Images: texels to a tensor in a buffer, and back, as recorded kernels
+ * Images: recorded kernels that convert texels to a tensor in a buffer, and back
  *
- * A converter is one direction for one format.  Its conversions are recorded beside those of sessions:
- * an image to the buffer that is an entry's input, or an entry's output to an image.  It takes no
- * device memory; the buffers and images are the host's.  The element type is f32.
+ * A converter handles one direction and one format.  Conversions are recorded alongside a session's
+ * entries: from an image to the buffer of an entry's input, or from an entry's output to an image.
+ * A converter allocates no device memory; the buffers and images belong to the application.  The
+ * element type is f32.
  *
- *   reading   images with SAMPLED usage and any format of colour (of up to 32 bits a component), depth,
- *             stencil or BC; integers become floats of the same value.  What the format says is decoded:
- *             UNORM to 0..1, SRGB to linear, and so on
- *   writing   images with STORAGE usage in R8G8B8A8_UNORM, R8G8B8A8_SNORM, R16G16B16A16_SFLOAT,
- *             R32_SFLOAT or R32G32B32A32_SFLOAT: those that every device writes without a further
- *             feature.  An image of R8G8B8A8_SRGB is written through a view of R8G8B8A8_UNORM with
- *             HEARTH_CONVERSION_SRGB
+ *   reading   Images with SAMPLED usage of any color format (up to 32 bits per component), depth,
+ *             stencil or BC format; integers become floats of the same value.  Formats are decoded:
+ *             UNORM to 0..1, SRGB to linear, and so on.
+ *   writing   Images with STORAGE usage of R8G8B8A8_UNORM, R8G8B8A8_SNORM, R16G16B16A16_SFLOAT,
+ *             R32_SFLOAT or R32G32B32A32_SFLOAT, which every device can write without further
+ *             features.  Write an R8G8B8A8_SRGB image through an R8G8B8A8_UNORM view with
+ *             HEARTH_CONVERSION_SRGB.
  *
- * Texels are areas: pixel i of n covers [i / n, (i + 1) / n).  Resampling takes the place's centre:
- * without HEARTH_CONVERSION_LINEAR the source that it lies in, with it the two by two around it, weighted;
- * what lies outside the region is its edge.  Neither averages: halve an image more than once by mips.
+ * Pixel i of n covers the interval [i / n, (i + 1) / n).  Resampling evaluates the source at the
+ * center of the target pixel: nearest neighbor by default, bilinear with HEARTH_CONVERSION_LINEAR;
+ * coordinates outside the region are clamped to its edge.  Neither averages: for downscaling by
+ * more than two, use mip levels.
  * --------------------------------------------------------------------------------------------- */
 
+/* An image converter: one direction and one image format. */
 typedef struct hearth_converter hearth_converter;
 
 typedef enum hearth_conversion_direction {
@@ -1437,86 +1526,89 @@ typedef enum hearth_conversion_direction {
     HEARTH_CONVERSION_DIRECTION_FORCE_32_BITS = 0x7fffffff
 } hearth_conversion_direction;
 
+/* Parameters of hearth_converter_create. */
 typedef struct hearth_converter_create_info {
     hearth_struct_type type;
     uint32_t size;
     hearth_conversion_direction direction;
-    uint32_t format;               /* VkFormat of the views */
+    uint32_t format;               /* VkFormat of the image views */
     uint32_t recordings_in_flight; /* hearth_record_conversion calls, over all frames: 1..16384 */
     uint32_t reserved;
 } hearth_converter_create_info;
 
-/* Builds the pipeline, here and now, and a descriptor set for each recording in flight.
- * Errors: HEARTH_ERROR_UNSUPPORTED for another format; HEARTH_ERROR_OUT_OF_RANGE; what the driver says.
- * hearth_context_error tells more.  Threads: externally synchronized on `context`. */
+/* Creates the pipeline, on the calling thread, and a descriptor set per recording in flight.
+ * Errors: HEARTH_ERROR_UNSUPPORTED for other formats; HEARTH_ERROR_OUT_OF_RANGE; driver errors.
+ * hearth_context_error gives details.  Threads: externally synchronized on `context`. */
 HEARTH_API hearth_result hearth_converter_create(hearth_context* context,
                                                  const hearth_converter_create_info* info,
                                                  hearth_converter** out);
 
-/* Callable at any time, before its context is destroyed: what it holds is freed by the begin_frame
- * that says the current serial has completed.  NULL is allowed.
+/* May be called at any time before the context is destroyed: resources are freed by the
+ * begin_frame that reports the current frame as completed.  NULL is allowed.
  * Threads: externally synchronized on `converter` and its context. */
 HEARTH_API void hearth_converter_destroy(hearth_converter* converter);
 
-/* The last failure of a call on this converter, "" if there was none.  Valid until the next call. */
+/* The last error of a call on this converter; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_converter_error(const hearth_converter* converter);
 
 typedef uint32_t hearth_conversion_flags;
-/* The tensor is [height, width, channels].  Without it: [channels, height, width]. */
+/* The tensor is [height, width, channels]; by default it is [channels, height, width]. */
 #define HEARTH_CONVERSION_CHANNELS_LAST 0x1u
-#define HEARTH_CONVERSION_LINEAR 0x2u /* resample linearly; without it: the nearest */
+#define HEARTH_CONVERSION_LINEAR 0x2u /* bilinear; default: nearest */
 #define HEARTH_CONVERSION_FLIP_X 0x4u
 #define HEARTH_CONVERSION_FLIP_Y 0x8u
-/* Red, green and blue of the image are encoded as sRGB though its format does not say so: they are
- * decoded before anything else when read, and encoded after all else when written. */
+/* The image's red, green and blue are sRGB-encoded although its format does not say so.  Reading
+ * decodes them before all other processing; writing encodes them after it. */
 #define HEARTH_CONVERSION_SRGB 0x10u
 
 #define HEARTH_SWIZZLE_ZERO 4u
 #define HEARTH_SWIZZLE_ONE 5u
 
-/* Reading: channel c of the tensor is component swizzle[c] of the image, times scale[c], plus bias[c].
- * Writing: component k of the image is channel swizzle[k] of the tensor, times scale[k], plus bias[k].
- * Make it with hearth_conversion_info_default(): the first three channels as they are. */
+/* Reading: tensor channel c = image component swizzle[c] * scale[c] + bias[c].
+ * Writing: image component k = tensor channel swizzle[k] * scale[k] + bias[k].
+ * Default (hearth_conversion_info_default()): the first three channels, unchanged. */
 typedef struct hearth_conversion_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer;
     VkImage image;
-    VkImageView view; /* 2D, of one level and layer; lives until the recording has executed */
-    uint32_t aspect;  /* VkImageAspectFlags; what the view shows of the image */
+    VkImageView view; /* 2D, a single level and layer; must live until the recording has executed */
+    uint32_t aspect;  /* VkImageAspectFlags of the view */
     uint32_t mip_level;
     uint32_t array_layer;
-    uint32_t image_width; /* of that level */
+    uint32_t image_width; /* of that mip level */
     uint32_t image_height;
-    uint32_t region_x; /* what is converted of it; width and height 0: all */
+    uint32_t region_x; /* region to convert; width and height 0: the whole image */
     uint32_t region_y;
     uint32_t region_width;
     uint32_t region_height;
-    /* VkImageLayout.  HEARTH_BARRIERS_SDK: the image comes from `before` and is left in `after`
-     * (UNDEFINED: in what the kernel used, GENERAL or, where that can be read, `before`; else
-     * SHADER_READ_ONLY_OPTIMAL).  An image that is written all over may come from UNDEFINED.
-     * HEARTH_BARRIERS_HOST: it is and stays in `before`: GENERAL, or a layout for reading. */
+    /* VkImageLayouts.  HEARTH_BARRIERS_SDK: the image is transitioned from `before` to `after`;
+     * if `after` is UNDEFINED it stays in the layout that the kernel used: GENERAL or, for
+     * reading, `before` if that layout can be read, else SHADER_READ_ONLY_OPTIMAL.  `before` may
+     * be UNDEFINED for an image that is written completely.  HEARTH_BARRIERS_HOST: the image is
+     * and stays in `before`, which is GENERAL or, for reading, a readable layout. */
     uint32_t image_layout_before;
     uint32_t image_layout_after;
     uint32_t reserved;
-    hearth_scope image_before; /* how the host used the image, and how it will */
+    hearth_scope image_before; /* the application's previous use of the image, and its next use */
     hearth_scope image_after;
-    /* A buffer with STORAGE_BUFFER usage, at a multiple of minStorageBufferOffsetAlignment; `before`
-     * and `after` as in recordings of sessions.  `binding` and `data` are ignored. */
+    /* A buffer with STORAGE_BUFFER usage, at a multiple of minStorageBufferOffsetAlignment;
+     * `before` and `after` as in hearth_record.  `binding` and `data` are ignored. */
     hearth_bound tensor;
     uint32_t tensor_width;
     uint32_t tensor_height;
     uint32_t channels; /* 1..4 */
     hearth_conversion_flags flags;
-    uint32_t swizzle[4]; /* HEARTH_SWIZZLE_ZERO and _ONE are constants */
+    uint32_t swizzle[4]; /* HEARTH_SWIZZLE_ZERO and _ONE select constants */
     float scale[4];
     float bias[4];
     hearth_barriers barriers;
     uint32_t reserved2;
 } hearth_conversion_info;
 
-/* Records the conversion.  The command buffer is as "Recording" says; compute state is undefined
- * afterwards, and descriptor sets of the compute bind point.  Allocates nothing.
+/* Records a conversion.  Requirements on the command buffer: see "Recording".  Afterwards the
+ * compute bind point's pipeline, descriptor sets and push constants are undefined.  Allocates
+ * nothing.
  * Errors: HEARTH_ERROR_RING_FULL; HEARTH_ERROR_INVALID_ARGUMENT, HEARTH_ERROR_OUT_OF_RANGE;
  * HEARTH_ERROR_WRONG_ORDER before begin_frame.
  * Threads: externally synchronized on `converter` and the command buffer; not during
@@ -1525,157 +1617,172 @@ HEARTH_API hearth_result hearth_record_conversion(hearth_converter* converter,
                                                   const hearth_conversion_info* info);
 
 /* ------------------------------------------------------------------------------------------------
- * Brains: what was learned, saved, loaded and forgotten
+ * Brains: saving, loading and resetting what was learned
  *
- * A brain is a file's worth of bytes that holds all params and states of a program (weights,
- * optimizer moments, counters, random state, statistics) by name, but not its transient states
- * (rings of samples, memory): these go back to their first contents when a brain is loaded.  It loads on any device and
- * profile.  Hearth opens no files: hearth_record_snapshot copies the memory in the command buffer,
- * at one point between recordings; once its serial has completed, hearth_brain_encode makes the
- * file's bytes of the copy on any thread, and the host writes them (hearth/brain_file.hpp has a
- * function that does so atomically).  Loading checks everything before it touches the session.
+ * A brain is a checkpoint: the bytes of a file that holds all parameters and states of a program by
+ * name (weights, optimizer moments, counters, random state, statistics), but not its transient
+ * states (replay buffers, recurrent states), which return to their initial values when a brain is
+ * loaded.  A brain loads on any device and profile.  Hearth opens no files: hearth_record_snapshot
+ * copies the memory in the command buffer, at one point between recordings; once its frame has
+ * completed, hearth_brain_encode encodes the copy on any thread, and the application writes the
+ * bytes (hearth/brain_file.hpp does so atomically).  Loading validates everything before it changes
+ * the session.
  * --------------------------------------------------------------------------------------------- */
 
 typedef uint32_t hearth_brain_flags;
-/* Loading: tensors that one side lacks are left as they are, and the bindings may differ.  Without
- * it params and states must be the same, name by name. */
+/* Loading: tensors that exist on one side only are ignored, and the bindings may differ.
+ * Without this flag parameters and states must match by name. */
 #define HEARTH_BRAIN_ALLOW_PARTIAL 0x1u
-/* Loading: the graph that the brain learned in must be this program's. */
+/* Loading: the brain's graph hash must equal this program's. */
 #define HEARTH_BRAIN_SAME_GRAPH 0x2u
-/* Saving: store what differs from the program's first contents alone.  The brain then loads only
- * where those first contents are the same. */
+/* Saving: store only tensors that differ from the program's initial values.  The brain then
+ * loads only into programs with the same initial values. */
 #define HEARTH_BRAIN_DELTA 0x4u
-/* Loading and saving: NaN and infinities are welcome.  Without it they are HEARTH_ERROR_NOT_FINITE:
- * they spread, and a net that has learned one never recovers. */
+/* Loading and saving: accept NaN and infinities.  Without this flag they are
+ * HEARTH_ERROR_NOT_FINITE: they spread through training, and a network does not recover from
+ * them. */
 #define HEARTH_BRAIN_ALLOW_NONFINITE 0x8u
 
+/* Properties of a brain; see hearth_brain_get_info. */
 typedef struct hearth_brain_info {
     hearth_struct_type type;
     uint32_t size;
     uint64_t graph_hash;       /* of the program that saved it */
-    uint64_t schema_hash;      /* of its inputs and outputs */
-    uint64_t parent_hash;      /* of the first contents that it learned from */
-    uint64_t host_schema_hash; /* the host's own */
+    uint64_t schema_hash;      /* of that program's inputs and outputs */
+    uint64_t parent_hash;      /* of the initial values that training started from */
+    uint64_t host_schema_hash; /* set by the application */
     uint32_t tensor_count;
-    uint32_t changed_count; /* of a delta: tensors that differ from the parent; else all */
+    uint32_t changed_count; /* delta: tensors that differ from the base; otherwise all */
     uint32_t is_delta;
     uint32_t format_version;
-    const void* host_data; /* the host's own bytes; they point into the brain's */
+    const void* host_data; /* the application's bytes; they point into the brain */
     uint64_t host_bytes;
 } hearth_brain_info;
 
-/* Checks the bytes of a brain (8-byte aligned) and tells what it is.  `report`, optional, tells what
- * is wrong.  Any thread. */
+/* Validates the bytes of a brain (8-byte aligned) and describes it.  `report`, optional,
+ * describes what is wrong.  Any thread. */
 HEARTH_API hearth_result hearth_brain_get_info(const void* bytes, uint64_t byte_count,
                                                hearth_brain_info* out, hearth_report* report);
 
-/* Records a copy of all that a brain holds into the readback ring, as one consistent state: finish
- * with hearth_readback_poll and hearth_readback_release.  Takes hearth_program_snapshot_bytes of
- * readback_bytes.  Bytes between tensors are zero: equal contents, equal bytes.
- * HEARTH_NOT_READY: a sliced entry stands between the first and the last of its writes; nothing was
- * recorded: try again when it has finished. */
+/* Records a copy of everything that a brain contains into the readback ring, as one consistent
+ * state; finish with hearth_readback_poll and hearth_readback_release.  Uses
+ * hearth_program_snapshot_bytes of readback_bytes.  Padding between tensors is zero, so equal
+ * contents give equal bytes.
+ * HEARTH_NOT_READY: a sliced entry is between its first and its last write; nothing was
+ * recorded.  Try again when it has finished. */
 HEARTH_API hearth_result hearth_record_snapshot(hearth_session* session,
                                                 VkCommandBuffer command_buffer,
                                                 hearth_readback* out);
 
-/* Bytes of a snapshot of this program's sessions, and of what loading a brain takes of upload_bytes;
- * there, first contents of transient states that are not zero come on top. */
+/* Size of a snapshot of this program's sessions in bytes.  Loading a brain uses as much of
+ * upload_bytes, plus the non-zero initial values of transient states. */
 HEARTH_API uint64_t hearth_program_snapshot_bytes(const hearth_program* program);
 
+/* Parameters of hearth_brain_encode. */
 typedef struct hearth_brain_save_info {
     hearth_struct_type type;
     uint32_t size;
-    const void* snapshot; /* what hearth_readback_poll gave for hearth_record_snapshot */
+    const void* snapshot; /* from hearth_readback_poll, for hearth_record_snapshot */
     uint64_t snapshot_bytes;
     hearth_brain_flags flags;
     uint32_t reserved;
-    uint64_t host_schema_hash; /* optional: of the host's own observation schema */
-    const void* host_data;     /* optional: bytes that come back with the brain */
+    uint64_t host_schema_hash; /* optional: hash of the application's own observation schema */
+    const void* host_data;     /* optional: application bytes stored with the brain */
     uint64_t host_bytes;
 } hearth_brain_save_info;
 
-/* Makes a brain's bytes of a snapshot.  *byte_count is the capacity of `out` before and the size
- * afterwards; with `out` NULL it is set to what is enough.
- * Errors: HEARTH_ERROR_NOT_FINITE unless the flags allow it; HEARTH_ERROR_OUT_OF_RANGE if it does
- * not fit.
+/* Encodes a snapshot as a brain.  *byte_count is the capacity of `out` on entry and the size on
+ * return; if `out` is NULL it is set to a sufficient capacity.
+ * Errors: HEARTH_ERROR_NOT_FINITE unless the flags allow it; HEARTH_ERROR_OUT_OF_RANGE if `out`
+ * is too small.
  * Allocates nothing.  Any thread, as long as `program` and the snapshot live. */
 HEARTH_API hearth_result hearth_brain_encode(const hearth_program* program,
                                              const hearth_brain_save_info* info, void* out,
                                              uint64_t* byte_count);
 
-/* Whether the brain could be loaded; `report`, optional, lists all that stands against it.
+/* Returns HEARTH_OK if the brain can be loaded into this program; `report`, optional, lists all
+ * reasons against it.
  * Errors: HEARTH_ERROR_CORRUPT_DATA, HEARTH_ERROR_VERSION_MISMATCH, HEARTH_ERROR_MISMATCH,
  * HEARTH_ERROR_NOT_FINITE.  Any thread. */
 HEARTH_API hearth_result hearth_brain_check(const hearth_program* program, const void* bytes,
                                             uint64_t byte_count, hearth_brain_flags flags,
                                             hearth_report* report);
 
-/* Checks the brain, decodes all of it into the upload ring, and only then records the copies.
- * Slices of entries that are not finished are abandoned.  Errors: as hearth_brain_check, and
+/* Validates the brain, decodes it completely into the upload ring, and only then records the
+ * copies.  Unfinished sliced recordings are abandoned.  Errors: as hearth_brain_check, and
  * HEARTH_ERROR_RING_FULL. */
 HEARTH_API hearth_result hearth_record_brain(hearth_session* session,
                                              VkCommandBuffer command_buffer, const void* bytes,
                                              uint64_t byte_count, hearth_brain_flags flags,
                                              hearth_report* report);
 
-/* Puts params and states, transient ones too, back to the program's first contents: those whose names match `pattern`, in
- * which '*' stands for any characters (NULL: all).  *count, optional, is how many.
- * Errors: HEARTH_ERROR_NOT_FOUND if there is none; HEARTH_ERROR_RING_FULL. */
+/* Resets parameters and states, transient ones included, to the program's initial values: those
+ * whose names match `pattern`, in which '*' matches any characters (NULL: all).  *count,
+ * optional, is set to the number of matching variables.
+ * Errors: HEARTH_ERROR_NOT_FOUND if none match; HEARTH_ERROR_RING_FULL. */
 HEARTH_API hearth_result hearth_record_forget(hearth_session* session,
                                               VkCommandBuffer command_buffer, const char* pattern,
                                               uint32_t* count);
 
 /* ------------------------------------------------------------------------------------------------
- * Two sessions of one program: one works on a queue of its own while the other is used every frame
+ * Two sessions of one program: one runs on its own queue while the other is used every frame
  * --------------------------------------------------------------------------------------------- */
 
-/* Records copies of slots of `from` to the same slots of `to`, another session of the same program and context.
- * Both sessions' earlier recordings of this queue are finished then, and later ones see the copies.  Work
- * of theirs on another queue has to be complete, and the other queue's may begin when this has completed.
- * Errors: HEARTH_ERROR_MISMATCH for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a slot. */
+/* Records copies of variables of `from` to the same variables of `to`, another session of the
+ * same program and context.  Waits for earlier recordings of both sessions on this queue, and
+ * makes the copies visible to later ones.  Work of either session on another queue must have
+ * completed before this executes, and may start there again after it has completed.
+ * Errors: HEARTH_ERROR_MISMATCH for sessions of different programs, HEARTH_ERROR_NOT_FOUND for a
+ * variable index. */
 HEARTH_API hearth_result hearth_record_copy_slots(hearth_session* to, hearth_session* from,
                                                   VkCommandBuffer command_buffer,
                                                   const uint32_t* slots, uint32_t count);
 
-/* Hands all memory of a session from one queue family to another (HEARTH_QUEUE_FAMILY_SAME: that of the context).
- * Recorded twice with equal arguments: behind the last work on the old queue, and, once that serial has
- * completed, in front of the first on the new one.  Equal families: nothing is recorded. */
+/* Transfers ownership of all memory of a session from one queue family to another
+ * (HEARTH_QUEUE_FAMILY_SAME: the context's).  Record it twice with equal arguments: after the
+ * last work on the old queue (release) and, once that frame has completed, before the first work
+ * on the new one (acquire).  Records nothing if the families are equal. */
 HEARTH_API hearth_result hearth_record_queue_transfer(hearth_session* session,
                                                       VkCommandBuffer command_buffer,
                                                       uint32_t from_family, uint32_t to_family);
 
 /* ------------------------------------------------------------------------------------------------
- * Profile
+ * GPU timings
  * --------------------------------------------------------------------------------------------- */
 
+/* GPU times of a recording or slice, in nanoseconds. */
 typedef struct hearth_profile {
     hearth_struct_type type;
     uint32_t size;
     uint64_t serial;
     uint64_t rows;
     uint32_t entry;
-    uint32_t first_step; /* of the slice, counted within the entry */
+    uint32_t first_step; /* first command of the slice, within the entry */
     uint32_t step_count; /* of step_ns and step_labels; 0 without HEARTH_SESSION_PROFILE_STEPS */
-    uint32_t first_part; /* of that step, where a slice cut it */
+    uint32_t first_part; /* sub-dispatch of that command at which the slice starts */
     double total_ns;
     const double* step_ns; /* valid until the next call on the session */
     const char* const* step_labels;
-    /* Behind the slice: where the next one would begin; at the end of the entry, its step_count and 0. */
+    /* Position after the slice, where the next one starts; at the end of the entry, its
+     * step_count and 0. */
     uint32_t end_step;
     uint32_t end_part;
 } hearth_profile;
 
-/* The oldest recording whose timestamps have arrived and have not been read yet.
+/* Returns the oldest recording with available and unread timestamps.
  * HEARTH_NOT_READY: none.  HEARTH_ERROR_UNSUPPORTED: the queue family has no timestamps.
- * Recordings made while profile_recordings are waiting to be read are not measured. */
+ * While profile_recordings recordings are unread, further recordings are not measured. */
 HEARTH_API hearth_result hearth_profile_next(hearth_session* session, hearth_profile* out);
 
-/* The session as JSON, zero-terminated, for a game's developer tools (experimental): device_bytes by usage,
- * pipelines, slots, and for each entry its bindings, its steps with their estimated flops and bytes_moved,
- * their sums, and measured_us of the last whole recording that hearth_profile_next gave (with measured_rows).
- * An extent that counts rows is "rows" or "4*rows".  *byte_count is the capacity of `out` before and the size
- * with the zero afterwards; with `out` NULL it is set to what is needed.  Allocates nothing.
- * Errors: HEARTH_ERROR_OUT_OF_RANGE if it did not fit.  Threads: externally synchronized on `session`. */
+/* Describes the session as zero-terminated JSON, for a game's developer tools (experimental):
+ * device_bytes by usage, pipelines, variables, and for each entry its bindings, its commands
+ * with their estimated flops and bytes_moved, the sums of these, and measured_us of the last
+ * complete recording that hearth_profile_next returned (with measured_rows).  An extent that
+ * depends on the batch size is "rows" or "4*rows".  *byte_count is the capacity of `out` on
+ * entry and the size including the terminating zero on return; if `out` is NULL it is set to the
+ * required size.  Allocates nothing.
+ * Errors: HEARTH_ERROR_OUT_OF_RANGE if `out` is too small.
+ * Threads: externally synchronized on `session`. */
 #if !defined(HEARTH_NO_EXPERIMENTAL)
 HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_describe(hearth_session* session,
                                                                      char* out,
@@ -1688,7 +1795,7 @@ HEARTH_API HEARTH_EXPERIMENTAL hearth_result hearth_session_describe(hearth_sess
 #define HEARTH_INLINE static inline
 #endif
 
-/* {stages, access}, staying in the same queue family. */
+/* Makes the scope {stages, access}, without a queue family transfer. */
 HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
     hearth_scope scope;
     scope.stages = stages;
@@ -1698,8 +1805,8 @@ HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
     return scope;
 }
 
-/* Nothing: a pointer, and a handle, which is a pointer or a number; without the warnings of either
- * language. */
+/* A null pointer and a null handle (which is a pointer or an integer), without warnings in C or
+ * C++. */
 #if defined(__cplusplus)
 #define HEARTH_NO_DATA nullptr
 #define HEARTH_NO_BUFFER VkBuffer()
@@ -1708,8 +1815,9 @@ HEARTH_INLINE hearth_scope hearth_make_scope(uint64_t stages, uint64_t access) {
 #define HEARTH_NO_BUFFER 0
 #endif
 
-/* Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
- * Set `before` and `after` unless the host barriers itself. */
+/* Binds bytes [offset, offset + byte_count) of a buffer created with `usage`
+ * (VkBufferUsageFlags).  Set `before` and `after` unless the application inserts the barriers
+ * itself. */
 HEARTH_INLINE hearth_bound hearth_bind_buffer(uint32_t binding, VkBuffer buffer, uint64_t offset,
                                               uint64_t byte_count, uint32_t usage) {
     hearth_bound bound;
@@ -1734,7 +1842,8 @@ HEARTH_INLINE hearth_bound hearth_bind_bytes(uint32_t binding, const void* data,
     return bound;
 }
 
-/* Bytes [offset, offset + byte_count) of a buffer of the host's with TRANSFER_SRC usage, as part of a readback.
+/* Bytes [offset, offset + byte_count) of an application buffer with TRANSFER_SRC usage, as part
+ * of a readback.
  * before  how it was written; {0, 0}: already visible to copies. */
 HEARTH_INLINE hearth_readback_part hearth_part_of_buffer(VkBuffer buffer, uint64_t offset,
                                                          uint64_t byte_count, hearth_scope before) {
@@ -1748,7 +1857,8 @@ HEARTH_INLINE hearth_readback_part hearth_part_of_buffer(VkBuffer buffer, uint64
     return part;
 }
 
-/* Bytes [offset, offset + byte_count) of a slot, as part of a readback; byte_count 0: to its end. */
+/* Bytes [offset, offset + byte_count) of a variable, as part of a readback; byte_count 0: to its
+ * end. */
 HEARTH_INLINE hearth_readback_part hearth_part_of_slot(uint32_t slot, uint64_t offset,
                                                        uint64_t byte_count) {
     hearth_readback_part part =

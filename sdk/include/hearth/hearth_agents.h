@@ -1,19 +1,19 @@
 /* SPDX-FileCopyrightText: 2026 The Hearth Authors
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 
-/* Agents that learn while the game runs, as a C interface over hearth.h: who there is, what they see, how
- * they are rewarded, what they do.  All agents of a brain act in one recording; learning is recorded
- * beside it, within a budget of GPU time.
+/* Agents that learn while the game runs: a C interface over hearth.h for adding agents, passing
+ * observations and rewards, and reading actions.  All agents of a brain act in one recording;
+ * learning is recorded alongside, within a budget of GPU time.
  *
  *     each frame    hearth_begin_frame(context, serial, completed);
- *                   hearth_agents_poll(agents);                     newest actions have arrived
- *                   ... play: read hearth_agents_action(), fill hearth_agents_observation(), reward ...
+ *                   hearth_agents_poll(agents);                     takes over the newest actions
+ *                   ... read hearth_agents_action(), fill hearth_agents_observation() ...
  *                   hearth_agents_record(agents, &info);            acts, learns, reads back
  *                   submit
  *
- * Conventions, results and threads are hearth.h's.  All calls on one hearth_agents are externally
- * synchronized, also with its session and hearth_begin_frame.  Calls of a frame allocate nothing, wait
- * for nothing and submit nothing. */
+ * Conventions, results and thread rules are those of hearth.h.  All calls on one hearth_agents
+ * are externally synchronized with each other, with its session and with hearth_begin_frame.
+ * Per-frame calls allocate nothing, wait for nothing and submit nothing. */
 
 #ifndef HEARTH_AGENTS_H_
 #define HEARTH_AGENTS_H_
@@ -26,13 +26,14 @@ extern "C" {
 
 typedef struct hearth_agents hearth_agents;
 
-/* One agent.  Stale ones, of agents that were removed, are recognized. */
+/* Handle of an agent.  Handles of removed agents are stale, which calls detect. */
 typedef struct hearth_agent {
     uint32_t index;
     uint32_t generation; /* never 0 */
 } hearth_agent;
 
-/* All fields zero, but for the type and the size; engines keep their warnings about C's casts and zeros. */
+/* Zero-initializes a struct and sets its type and size, without casts or zeros that engines'
+ * compiler warnings reject. */
 #if defined(__cplusplus)
 #define HEARTH_AGENTS_STRUCT_TYPE(number) static_cast<hearth_struct_type>(number)
 #define HEARTH_AGENTS_STRUCT(name, tag) \
@@ -51,168 +52,197 @@ typedef struct hearth_agent {
 #define HEARTH_STRUCT_AGENTS_RECORD_INFO HEARTH_AGENTS_STRUCT_TYPE(1001)
 #define HEARTH_STRUCT_AGENTS_STATUS HEARTH_AGENTS_STRUCT_TYPE(1002)
 
+/* Parameters of hearth_agents_create. */
 typedef struct hearth_agents_create_info {
     hearth_struct_type type;
     uint32_t size;
-    const hearth_program* program; /* with the entry frame, and what its learner has besides */
+    const hearth_program* program; /* has the entry frame and the others of its learner */
     const void* manifest;          /* AgentManifest::save(); NULL: that of the program's package */
     uint64_t manifest_bytes;
     const char* name;          /* optional; for debug labels and messages; copied */
-    uint32_t frames_in_flight; /* frames recorded and not yet completed; at least 1 */
-    /* Non-zero: learning goes into command buffers of its own (hearth_agents_record_info::learn_command_buffer), for
-     * a queue beside the one on which agents act.  Takes a second session's memory.  HEARTH_ERROR_UNSUPPORTED
-     * for learners without windows: those have new samples in each frame. */
+    uint32_t frames_in_flight; /* maximum frames recorded and not yet completed; at least 1 */
+    /* Non-zero: learning is recorded into its own command buffers
+     * (hearth_agents_record_info::learn_command_buffer), for a second queue.  Allocates a second
+     * session.  HEARTH_ERROR_UNSUPPORTED for learners with a replay buffer, which get new
+     * samples every frame. */
     uint32_t learns_apart;
-    /* Optional: AgentSchema::save() of the schema that the game was written for.  Another one in the manifest
-     * is HEARTH_ERROR_MISMATCH, and the report names the field that differs. */
+    /* Optional: AgentSchema::save() of the schema that the game was built for.  If the
+     * manifest's schema differs, creation fails with HEARTH_ERROR_MISMATCH and the report names
+     * the differing field. */
     const void* schema;
     uint64_t schema_bytes;
-    /* How many of the newest snapshots are kept, besides the factory's; each takes the bytes of a brain.  0: none,
-     * and then hearth_agents_keep and _save are unsupported. */
+    /* Number of newest snapshots to keep, besides the initial weights; each takes the size of a
+     * brain.  0: none, and hearth_agents_keep and _save are unsupported. */
     uint32_t snapshot_count;
-    uint32_t
-        snapshot_period; /* records between snapshots that are taken by themselves; 0: none are */
-    /* Decisions over which "stuck" and "rules changed" average what the game scores; 0: no such watch. */
+    uint32_t snapshot_period; /* records between automatic snapshots; 0: none */
+    /* Decisions per window over which `stuck` and `rules_changed` average the score; 0: not
+     * computed. */
     uint32_t watched_decisions;
-    uint32_t learn_queue_family; /* of that queue; HEARTH_QUEUE_FAMILY_SAME: that of the context */
+    uint32_t learn_queue_family; /* HEARTH_QUEUE_FAMILY_SAME: that of the context */
 } hearth_agents_create_info;
 
 static inline hearth_agents_create_info hearth_agents_create_info_default(void) {
     HEARTH_AGENTS_STRUCT(hearth_agents_create_info, HEARTH_STRUCT_AGENTS_CREATE_INFO);
     value.frames_in_flight = 3;
     value.snapshot_count = 3;
-    value.snapshot_period = 3600;  /* a minute of 60 frames a second */
-    value.watched_decisions = 225; /* 15 seconds of 15 decisions a second */
+    value.snapshot_period = 3600;  /* one minute at 60 frames per second */
+    value.watched_decisions = 225; /* 15 seconds at 15 decisions per second */
     value.learn_queue_family = HEARTH_QUEUE_FAMILY_SAME;
     return value;
 }
 
-/* Allocates all that it will ever use, a session included.  `report`, optional, tells what is wrong.
- * Errors: HEARTH_ERROR_NOT_FOUND without a manifest, here and in the package; HEARTH_ERROR_CORRUPT_DATA for
- * one that is none; HEARTH_ERROR_MISMATCH for one of another program or schema, naming what differs; those
- * of hearth_session_create. */
+/* Creates agents and allocates everything that they will ever use, including a session.
+ * `report`, optional, describes what is wrong.
+ * Errors: HEARTH_ERROR_NOT_FOUND if neither `info` nor the package has a manifest;
+ * HEARTH_ERROR_CORRUPT_DATA for an invalid manifest; HEARTH_ERROR_MISMATCH for a manifest of
+ * another program or schema, naming the difference; those of hearth_session_create. */
 HEARTH_API hearth_result hearth_agents_create(hearth_context* context,
                                               const hearth_agents_create_info* info,
                                               hearth_agents** out, hearth_report* report);
-/* Callable at any time, as hearth_session_destroy.  NULL is allowed. */
+/* May be called at any time, as hearth_session_destroy.  NULL is allowed. */
 HEARTH_API void hearth_agents_destroy(hearth_agents* agents);
 
-/* The last failure of a call on these agents, "" if there was none.  Valid until the next call. */
+/* The last error of a call on these agents; "" if there was none.  Valid until the next call. */
 HEARTH_API const char* hearth_agents_error(const hearth_agents* agents);
 
-/* To build its pipelines (hearth_session_build), to save and load brains, to look at slots: the state
- * last.action [agents, action width] holds the newest actions on the GPU, by hearth_agent::index.  Its
- * entries are recorded by hearth_agents_record alone. */
+/* The session of the agents, for building its pipelines (hearth_session_build), saving and
+ * loading brains, and inspecting variables.  The state last.action [agents, action width] holds
+ * the newest actions on the GPU, indexed by hearth_agent::index.  Only hearth_agents_record may
+ * record the session's entries. */
 HEARTH_API hearth_session* hearth_agents_get_session(hearth_agents* agents);
 
-/* --- Who --- */
+/* --- Adding and removing agents --- */
 
-/* HEARTH_ERROR_OUT_OF_RANGE: there are as many as the learner was made for. */
+/* Adds an agent.  HEARTH_ERROR_OUT_OF_RANGE if the learner's maximum number of agents is
+ * reached. */
 HEARTH_API hearth_result hearth_agents_add(hearth_agents* agents, hearth_agent* out);
-/* Its last decision is stored by the next record; if nobody called hearth_agents_end, as cut off here. */
+/* Removes an agent.  The next record stores its last decision; if hearth_agents_end was not
+ * called, its episode counts as truncated here. */
 HEARTH_API hearth_result hearth_agents_remove(hearth_agents* agents, hearth_agent agent);
+/* Returns the number of live agents. */
 HEARTH_API uint32_t hearth_agents_count(const hearth_agents* agents);
 
-/* --- What they see, and what comes of it --- */
+/* --- Observations and rewards --- */
 
-/* Where a field begins in an observation, by its path ("enemies/place"), and its floats.
- * HEARTH_ERROR_NOT_FOUND; hearth_agents_error tells which there are. */
+/* Returns the offset (`begin`) and size (`width`), in floats, of a field in an observation, by
+ * path such as "enemies/place".
+ * HEARTH_ERROR_NOT_FOUND: no such field; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_field(hearth_agents* agents, const char* path,
                                                   uint32_t* begin, uint32_t* width);
+/* As hearth_agents_find_field, for an action by name. */
 HEARTH_API hearth_result hearth_agents_find_action(hearth_agents* agents, const char* name,
                                                    uint32_t* begin, uint32_t* width);
+/* Floats of a single observation (without frame stacking), and of an action. */
 HEARTH_API uint32_t hearth_agents_observation_width(const hearth_agents* agents);
 HEARTH_API uint32_t hearth_agents_action_width(const hearth_agents* agents);
-/* What a float is: "enemies[2]/place.x"; "" beyond the last.  Valid until the next call of either. */
+/* Name of a single float, such as "enemies[2]/place.x"; "" if the index is out of range.  Valid
+ * until the next call of either function. */
 HEARTH_API const char* hearth_agents_observation_name(const hearth_agents* agents, uint32_t index);
 HEARTH_API const char* hearth_agents_action_name(const hearth_agents* agents, uint32_t index);
-/* Equal for equal schemas on every platform. */
+/* Hash of the schema: equal for equal schemas on every platform. */
 HEARTH_API uint64_t hearth_agents_schema_hash(const hearth_agents* agents);
 
-/* The agent's observation of this frame, to be written before record; it keeps what was written last.
- * NULL for a stale agent.  Valid until the agent is removed. */
+/* Returns the agent's observation buffer, to be filled before record; contents persist from
+ * frame to frame.  NULL for a stale agent.  Valid until the agent is removed. */
 HEARTH_API float* hearth_agents_observation(hearth_agents* agents, hearth_agent agent);
-/* 1 for each choice that there is, of all choices with a mask, in order; ones at first.  NULL also if no
- * choice has one. */
+/* Returns the agent's action mask: a float for each option of each maskable discrete action, in
+ * order; 1: available, 0: not.  Initially all ones.  NULL also if no action is maskable. */
 HEARTH_API float* hearth_agents_mask(hearth_agents* agents, hearth_agent agent);
 
-/* Adds to what the last decision is rewarded (or praised) with.  What is not finite is refused:
- * HEARTH_ERROR_INVALID_ARGUMENT, counted in hearth_agents_status::rewards_refused. */
+/* Adds to the reward (or human feedback) of the agent's last decision.  Non-finite amounts are
+ * rejected with HEARTH_ERROR_INVALID_ARGUMENT and counted in
+ * hearth_agents_status::rewards_refused. */
 HEARTH_API hearth_result hearth_agents_reward(hearth_agents* agents, hearth_agent agent,
                                               float amount);
 
+/* Reason for the end of an episode. */
 typedef enum hearth_agents_ending {
-    HEARTH_AGENTS_OVER = 1,    /* the task has ended: nothing comes after it */
-    HEARTH_AGENTS_CUT_OFF = 2, /* a time limit: it would have gone on */
+    HEARTH_AGENTS_OVER = 1,    /* terminated: the episode ended in a terminal state */
+    HEARTH_AGENTS_CUT_OFF = 2, /* truncated, e.g. by a time limit: values bootstrap */
     HEARTH_AGENTS_ENDING_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_ending;
-/* The last decision was its episode's last; what is observed from now on belongs to the next one.
- * final_observation: what was seen last, or NULL: the observation as it is now; looked at if cut off. */
+/* Ends the agent's episode with its last decision; later observations belong to the next
+ * episode.
+ * final_observation  the last observation of the episode, used if it was truncated; NULL: the
+ *                    observation as it is now */
 HEARTH_API hearth_result hearth_agents_end(hearth_agents* agents, hearth_agent agent,
                                            hearth_agents_ending ending,
                                            const float* final_observation);
 
-/* How well the game thinks that things go, for the watch alone: the sum over all agents since the last
- * decision.  Once it was called, scores are watched and not rewards. */
+/* Adds to the game's own score of progress, used only for `stuck` and `rules_changed`: summed
+ * over all agents since the last decision.  Once this has been called, scores are monitored
+ * instead of rewards. */
 HEARTH_API hearth_result hearth_agents_score(hearth_agents* agents, float amount);
 
-/* Cloning, and PPO with demonstrations: what a person did where the agent is now, in the game's units.  Stored by
- * the next record, or behind the item of learning that is cut then, of each agent the newest.  With PPO the
- * agent's last decision is no sample then: it was not done.  HEARTH_ERROR_UNSUPPORTED for other learners. */
+/* For behavior cloning, and PPO with demonstrations: adds the action that a person took in the
+ * agent's current state, in the game's units.  The next record stores it, or, if that record
+ * splits a learning step, a record after the step is finished; only the newest per agent is
+ * kept.  With PPO the agent's own last decision is then not stored as a sample, because it was
+ * not executed.  HEARTH_ERROR_UNSUPPORTED for other learners. */
 HEARTH_API hearth_result hearth_agents_demonstrate(hearth_agents* agents, hearth_agent agent,
                                                    const float* action);
-/* The same by one of several people, numbered from 1 (to 2^24): none weighs more in a batch than Clone::source_share.
- * HEARTH_ERROR_UNSUPPORTED if the learner was made without one. */
+/* As hearth_agents_demonstrate, for one of several demonstrators, numbered from 1 (to 2^24):
+ * none gets more than the fraction Clone::source_share of a batch.  0 is the game itself,
+ * without a limit.  HEARTH_ERROR_UNSUPPORTED if the learner was made without source_share. */
 HEARTH_API hearth_result hearth_agents_demonstrate_as(hearth_agents* agents, hearth_agent agent,
                                                       const float* action, uint32_t source);
 
-/* --- What they do --- */
+/* --- Actions --- */
 
-/* Takes over what has arrived from the GPU: actions and status.  After hearth_begin_frame. */
+/* Takes over actions and status that have arrived from the GPU.  Call it after
+ * hearth_begin_frame. */
 HEARTH_API void hearth_agents_poll(hearth_agents* agents);
-/* The newest action that has arrived, in the game's units; NULL while there is none, and for a stale
- * agent.  Valid until the next poll. */
+/* The newest action that has arrived, in the game's units; NULL if there is none yet, and for a
+ * stale agent.  Valid until the next poll. */
 HEARTH_API const float* hearth_agents_action(const hearth_agents* agents, hearth_agent agent);
 
-/* --- Each frame --- */
+/* --- Recording a frame --- */
 
-/* hearth_agents_record_info::decide_within: whenever learn_us leaves time for it. */
+/* hearth_agents_record_info::decide_within: best effort, whenever learn_us leaves time for it. */
 #define HEARTH_AGENTS_WHENEVER 0u
 
-/* What a frame's picture or learning gives way to: how long slices of learning are beside learn_us, and their
- * hearth_record_info::occupancy_priority, as the host has set it, low or high. */
+/* Priority of learning relative to the game's own GPU work: scales the duration of learning
+ * slices relative to learn_us, and sets their hearth_record_info::occupancy_priority (balanced:
+ * as the application's command buffer has it; graphics: low; learning: high). */
 typedef enum hearth_agents_preference {
     HEARTH_AGENTS_BALANCED = 0,
-    HEARTH_AGENTS_PREFER_GRAPHICS = 1, /* half as long */
-    HEARTH_AGENTS_PREFER_LEARNING = 2, /* twice as long */
+    HEARTH_AGENTS_PREFER_GRAPHICS = 1, /* half of learn_us */
+    HEARTH_AGENTS_PREFER_LEARNING = 2, /* twice learn_us */
     HEARTH_AGENTS_PREFERENCE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_preference;
 
+/* Parameters of hearth_agents_record. */
 typedef struct hearth_agents_record_info {
     hearth_struct_type type;
     uint32_t size;
     VkCommandBuffer command_buffer; /* as hearth_record */
-    /* 1 samples, 0 takes the likeliest actions; with DQN and praise the part of random ones. */
+    /* Exploration.  PPO, SAC and cloning: above 0.5 samples actions, otherwise takes the mode.
+     * DQN and feedback learners: the fraction of random actions (epsilon). */
     float explore;
-    uint32_t decide; /* non-zero: agents decide in this frame; 0: they only learn */
+    uint32_t decide; /* non-zero: agents decide in this frame; 0: only learn */
     double learn_us; /* GPU microseconds for learning in this frame, by measured cost; 0: none */
     hearth_agents_preference preference;
     uint32_t reserved;
-    /* How many frames the decision may be spread over, cut at barriers: 1, this one; N, it is done by the Nth;
-     * HEARTH_AGENTS_WHENEVER.  Observations are those of the frame in which it begins; the next decision
-     * begins when it is done. */
+    /* Maximum number of frames that a decision may be spread over, split at barriers: 1: this
+     * frame; N: finished in the Nth frame at the latest; HEARTH_AGENTS_WHENEVER: best effort.
+     * It uses the observations of the frame in which it starts; the next decision starts after
+     * it has finished. */
     uint32_t decide_within;
-    /* Inputs of the entry frame that the game's own buffers hold (hearth_agents_find_input): row r is that of
-     * the r-th agent alive, by index.  As hearth_record wants them; unchanged until the decision is done. */
+    /* Inputs of the entry frame that come from the game's own buffers
+     * (hearth_agents_find_input): batch item r belongs to the r-th live agent, by index.
+     * Requirements as for hearth_record; contents must not change until the decision is
+     * finished. */
     uint32_t input_count;
     const hearth_bound* inputs;
-    /* Optional: the GPU decides how many agents decide, and `id` which: as hearth_record_info::run_block, with
-     * at most as many rows as there are agents alive.  All inputs with rows are then buffers. */
+    /* Optional: the GPU determines how many agents decide, as in hearth_record_info::run_block,
+     * and the input `id` which ones; at most the number of live agents.  All batched inputs must
+     * then be buffers. */
     const hearth_bound* row_count;
-    /* With learns_apart: where learning is recorded, in a frame without it nothing is.  To be submitted to the
-     * learning queue, in order; it needs no semaphore towards the other queue, before, behind or beside which it
-     * may run.  A frame's serial has completed when both of its command buffers have.  Both have to be submitted:
-     * agents that learn apart do not take back a frame that was dropped. */
+    /* With learns_apart: command buffer for learning; if NULL, nothing is learned in this frame.
+     * Submit it to the learning queue, in order; it needs no semaphore with the other queue, and
+     * may run before, after or concurrently with it.  A frame is complete when both of its
+     * command buffers are.  Both must be submitted: with learns_apart hearth_frame_dropped is
+     * not supported. */
     VkCommandBuffer learn_command_buffer;
 } hearth_agents_record_info;
 
@@ -225,82 +255,91 @@ static inline hearth_agents_record_info hearth_agents_record_info_default(void) 
     return value;
 }
 
-/* The binding of an input of the entry frame, for hearth_agents_record_info::inputs: "observation", "reward",
- * "end" (hearth_agents_ending; 0: it goes on), "begins" (1: the agent's first decision), "id" (u32), "mask",
- * "final_observation".  HEARTH_ERROR_NOT_FOUND; hearth_agents_error tells which there are. */
+/* Returns the binding of an input of the entry frame, for hearth_agents_record_info::inputs:
+ * "observation", "reward", "end" (hearth_agents_ending; 0: the episode continues), "begins" (1:
+ * the agent's first decision), "id" (u32), "mask", "final_observation".
+ * HEARTH_ERROR_NOT_FOUND: no such input; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_find_input(hearth_agents* agents, const char* name,
                                                   uint32_t* binding);
 
-/* Records what all agents do in this frame: stores what came of their last decisions, decides anew, and
- * learns as far as the budget goes.  Learning goes on in a later frame where it stopped, at a barrier or in the
- * middle of a dispatch that is longer than the budget, and what becomes of the weights does not depend on where
- * that is.  With learns_apart a window goes to the
- * learning queue, and what was learned comes back, between two decisions, by copies in command_buffer,
- * frames_in_flight frames behind what they wait for; loading, rewinding and forgetting wait for that, too.
+/* Records one frame of all agents: stores the outcome of their last decisions, decides, and
+ * learns as far as the budget allows.  Learning continues in a later frame where it stopped, at
+ * a barrier or within a dispatch that exceeds the budget; the resulting weights do not depend on
+ * where it stopped.  With learns_apart each rollout is copied to the learning queue's session
+ * and the learned weights are copied back, between two decisions, by commands in command_buffer,
+ * frames_in_flight frames after the work that they depend on; loading, restoring and resetting
+ * wait for that too.
  * HEARTH_NOT_READY: pipelines are still being built; nothing was recorded, nothing is lost. */
 HEARTH_API hearth_result hearth_agents_record(hearth_agents* agents,
                                               const hearth_agents_record_info* info);
 
-/* A live setting of the learner, for all that is recorded from now on.  HEARTH_ERROR_NOT_FOUND;
- * hearth_agents_error tells which there are. */
+/* Sets a live hyperparameter of the learner for everything recorded from now on.
+ * HEARTH_ERROR_NOT_FOUND: no such setting; hearth_agents_error lists the existing ones. */
 HEARTH_API hearth_result hearth_agents_set(hearth_agents* agents, const char* setting,
                                            double value);
-/* The rules have changed: 0 clears the optimizer, 1 begins with a fresh brain.  Recorded by the next
- * record, as soon as no learning is under way. */
+/* Shrink and perturb, for when the rules of the game change: 0 only resets the optimizer, 1
+ * starts with new random weights (see `adapt` in hearth/agents/learners.hpp).  Recorded by the
+ * next record, once no update is in progress. */
 HEARTH_API hearth_result hearth_agents_adapt(hearth_agents* agents, double strength);
-/* A window that is being learned from is finished without regard to learn_us, by up to eight items a record:
- * for loading screens.  Nothing is to be done where none is. */
+/* Finishes the update in progress regardless of learn_us, by up to eight minibatches per record,
+ * for loading screens.  No effect if no update is in progress. */
 HEARTH_API void hearth_agents_flush(hearth_agents* agents);
 
-/* --- What was learned ---
+/* --- Brains and snapshots ---
  *
- * What acts is a published copy of what learns: changed by one recorded copy between two decisions, if all of
- * it is finite, which the GPU itself decides.  Should the GPU refuse, the driver goes back to the newest snapshot
- * and counts it (hearth_agents_status::rollbacks).
+ * Agents act with a published copy of the weights that are being learned.  It is updated by one
+ * recorded copy between two decisions, if the GPU finds all weights finite (and within
+ * Rails::drift_limit).  If some are not finite, the newest snapshot is restored, which is
+ * counted in hearth_agents_status::rollbacks.
  *
- * A snapshot is a brain's bytes (hearth.h): 0 is the newest.  It is taken right behind a publication, every
- * snapshot_period records, and kept once it has arrived and all of it is finite.  Going back, loading and
- * forgetting are recorded by the next record, in front of everything else; each agent then begins anew, and
- * samples that are not in brains are gone. */
+ * A snapshot is a brain (hearth.h); index 0 is the newest.  It is taken immediately after a
+ * publication, every snapshot_period records, and kept once it has arrived and is finite.
+ * Restoring, loading and resetting are done by the next record, before everything else; each
+ * agent then starts a new episode, and samples that brains do not contain are lost. */
 
-/* The program's first contents, as a snapshot. */
+/* Snapshot index of the program's initial values. */
 #define HEARTH_AGENTS_FACTORY 0xffffffffu
 
-/* Takes a snapshot as soon as nothing is cut in the middle.  HEARTH_ERROR_UNSUPPORTED with a snapshot_count
- * of 0. */
+/* Requests a snapshot, taken as soon as no entry is partially recorded.
+ * HEARTH_ERROR_UNSUPPORTED if snapshot_count is 0. */
 HEARTH_API hearth_result hearth_agents_keep(hearth_agents* agents);
-/* How many have arrived and are kept. */
+/* Number of snapshots that have arrived and are kept. */
 HEARTH_API uint32_t hearth_agents_snapshot_count(const hearth_agents* agents);
-/* Back to a snapshot, of these agents or of others of the same program: opponents that act from the ring of those
- * that learn, say.  Nothing is done to `from`.  HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_MISMATCH. */
+/* Restores a snapshot of these agents, or loads one of other agents of the same program, for
+ * example for opponents that act with past snapshots of the learning agents.  `from` is not
+ * changed.  HEARTH_ERROR_NOT_FOUND, HEARTH_ERROR_MISMATCH. */
 HEARTH_API hearth_result hearth_agents_rewind(hearth_agents* agents, uint32_t snapshot);
 HEARTH_API hearth_result hearth_agents_load_snapshot(hearth_agents* agents,
                                                      const hearth_agents* from, uint32_t snapshot);
-/* Back to the factory's contents, and all snapshots are overwritten. */
+/* Resets the brain to its initial values and erases all snapshots. */
 HEARTH_API void hearth_agents_forget(hearth_agents* agents);
-/* Non-zero: nothing is learned, published, kept and (by brains without memory) stored until it is called with
- * zero; agents act. */
+/* Non-zero: stops learning, publishing, snapshots and (for networks without recurrent state)
+ * storing samples, until it is called with zero.  Agents keep acting. */
 HEARTH_API void hearth_agents_freeze(hearth_agents* agents, uint32_t frozen);
 
-/* The bytes of a snapshot, for a file.  *byte_count is the capacity of `out` before and the size afterwards; with
- * `out` NULL it is set to the size.  HEARTH_ERROR_NOT_FOUND also for the factory's; HEARTH_ERROR_OUT_OF_RANGE. */
+/* Copies a snapshot, for saving to a file.  *byte_count is the capacity of `out` on entry and
+ * the size on return; if `out` is NULL it is set to the size.
+ * HEARTH_ERROR_NOT_FOUND, also for HEARTH_AGENTS_FACTORY; HEARTH_ERROR_OUT_OF_RANGE. */
 HEARTH_API hearth_result hearth_agents_save(const hearth_agents* agents, uint32_t snapshot,
                                             void* out, uint64_t* byte_count);
-/* Checks a brain (8-byte aligned), and has the next record load it.  One of another schema is
- * HEARTH_ERROR_MISMATCH, and `report`, optional, names the field.  Allocates.  Errors: as hearth_brain_check. */
+/* Validates a brain (8-byte aligned), which the next record loads.  For a brain of another
+ * schema it returns HEARTH_ERROR_MISMATCH and `report`, optional, names the field.  Allocates
+ * memory.
+ * Errors: as hearth_brain_check. */
 HEARTH_API hearth_result hearth_agents_load(hearth_agents* agents, const void* bytes,
                                             uint64_t byte_count, hearth_report* report);
 
-/* --- What goes on --- */
+/* --- Status --- */
 
+/* Phase of a learner with rollouts: collecting samples, or updating weights from a full rollout. */
 typedef enum hearth_agents_phase {
     HEARTH_AGENTS_COLLECTING = 0,
     HEARTH_AGENTS_LEARNING = 1,
     HEARTH_AGENTS_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_phase;
 
-/* Of the last recording that computed them; zero where a learner has none.  hearth/agents/status.hpp says
- * what each is. */
+/* Values of the last recording that computed them; zero for those that the learner does not
+ * have.  Defined in hearth/agents/status.hpp. */
 typedef enum hearth_agents_diagnostic {
     HEARTH_AGENTS_LOSS = 0,
     HEARTH_AGENTS_POLICY_LOSS = 1,
@@ -319,6 +358,7 @@ typedef enum hearth_agents_diagnostic {
 } hearth_agents_diagnostic;
 #define HEARTH_AGENTS_DIAGNOSTICS 13
 
+/* 64-bit counters.  Defined in hearth/agents/status.hpp. */
 typedef enum hearth_agents_counter {
     HEARTH_AGENTS_SAMPLES = 0,
     HEARTH_AGENTS_SAMPLES_REFUSED = 1,
@@ -337,45 +377,46 @@ typedef enum hearth_agents_counter {
 } hearth_agents_counter;
 #define HEARTH_AGENTS_COUNTERS 13
 
+/* Progress of the current snapshot. */
 typedef enum hearth_agents_snapshot_phase {
     HEARTH_AGENTS_SNAPSHOT_NONE = 0,
-    HEARTH_AGENTS_SNAPSHOT_WANTED = 1,     /* by hearth_agents_keep, and not recorded yet */
-    HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY = 2, /* recorded; it arrives with a later poll */
+    HEARTH_AGENTS_SNAPSHOT_WANTED = 1,     /* requested by hearth_agents_keep, not recorded yet */
+    HEARTH_AGENTS_SNAPSHOT_ON_ITS_WAY = 2, /* recorded; arrives with a later poll */
     HEARTH_AGENTS_SNAPSHOT_PHASE_FORCE_32_BITS = 0x7fffffff
 } hearth_agents_snapshot_phase;
 
+/* Status of the agents; see hearth_agents_get_status. */
 typedef struct hearth_agents_status {
     hearth_struct_type type;
     uint32_t size;
     hearth_agents_phase phase;
     uint32_t agents;
-    uint32_t items_done; /* of the window that is being learned from */
+    uint32_t items_done; /* minibatches of the update in progress that are done */
     uint32_t items;
-    double learn_us_p95;      /* GPU time of one item, by the last 32 slices; 0: not measured */
-    uint64_t frames;          /* recorded in which agents decided */
-    uint64_t windows;         /* learned from, or begun */
+    double learn_us_p95;      /* GPU time per minibatch, a high estimate; 0: not measured */
+    uint64_t frames;          /* recorded frames in which agents decided */
+    uint64_t windows;         /* rollouts learned from, including the current one */
     uint64_t rewards_refused; /* by hearth_agents_reward */
-    uint64_t serial;          /* of the frame that the numbers below are of */
+    uint64_t serial;          /* frame number that the values below belong to */
     float diagnostics[HEARTH_AGENTS_DIAGNOSTICS];
     uint64_t counters[HEARTH_AGENTS_COUNTERS];
-    double decide_us_p95; /* GPU time of one decision of all agents, by the last 32 slices */
+    double decide_us_p95; /* GPU time per decision, a high estimate; 0: not measured */
     uint32_t frozen;
-    uint32_t snapshots; /* hearth_agents_snapshot_count */
-    /* Told by comparing what the game scores (or rewards), per decision and agent, in stretches of
-     * watched_decisions; nothing is done about it. */
+    uint32_t snapshots; /* as hearth_agents_snapshot_count */
+    /* Progress monitor: compares the score (or reward) per decision and agent, averaged over
+     * windows of watched_decisions.  Informative only. */
     uint32_t
-        stuck; /* for four stretches less than a quarter of the first: try adapt(1), or other rewards */
-    uint32_t rules_changed;     /* it has fallen at once, and is not back: try adapt(0.6) */
-    double score;               /* of the last stretch */
-    double first_score;         /* of the first */
-    uint64_t rollbacks;         /* to the newest snapshot, because the GPU refused to publish */
-    uint64_t snapshots_refused; /* not finite, or not encodable */
-    uint64_t snapshots_taken;   /* that have arrived and were kept, since the agents were made */
+        stuck; /* four windows in a row below 1/4 of the first: try adapt(1) or other rewards */
+    uint32_t rules_changed;     /* the score dropped suddenly and stays low: try adapt(0.6) */
+    double score;               /* mean of the last window */
+    double first_score;         /* mean of the first window */
+    uint64_t rollbacks;         /* to the newest snapshot, after a refused publication */
+    uint64_t snapshots_refused; /* not finite, or could not be encoded */
+    uint64_t snapshots_taken;   /* arrived and kept, since creation */
     hearth_agents_snapshot_phase snapshot_phase;
     uint32_t reserved;
-    uint64_t learn_frames; /* in which the GPU learned, as far as their times have arrived */
-    uint64_t
-        learn_frames_over; /* of those: in which it took longer than learn_us and preference allowed */
+    uint64_t learn_frames;      /* frames with learning, as far as their GPU times have arrived */
+    uint64_t learn_frames_over; /* those that exceeded the budget of learn_us and preference */
 } hearth_agents_status;
 
 static inline hearth_agents_status hearth_agents_status_default(void) {
@@ -383,10 +424,10 @@ static inline hearth_agents_status hearth_agents_status_default(void) {
     return value;
 }
 
-/* As of the last poll. */
+/* Returns the status as of the last poll. */
 HEARTH_API hearth_result hearth_agents_get_status(const hearth_agents* agents,
                                                   hearth_agents_status* out);
-/* "kl", "samples_refused", ...; NULL beyond the last.  Any thread. */
+/* Names such as "kl" and "samples_refused"; NULL if the index is out of range.  Any thread. */
 HEARTH_API const char* hearth_agents_diagnostic_name(uint32_t index);
 HEARTH_API const char* hearth_agents_counter_name(uint32_t index);
 

@@ -1,13 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth.h for C++17 and later: move-only handles, spans and Results.  Header-only; adds nothing to
-// the ABI.  What describes a device to the compiler (DeviceCaps) is there from C++20 on, as the compiler
-// is.
+// C++17 interface over hearth.h: move-only handles, spans and Results.  Header-only; adds nothing
+// to the ABI.  Conversions to the compiler's DeviceCaps require C++20, as the compiler does.
 //
-// The three names of a C++ host's life with Hearth are Context (a device adopted), LoadedProgram
-// (what the compiler made) and Session (a program with memory, which records).  What hearth.h says
-// of threads, order and lifetime holds here.
+// The central classes are Context (an adopted device), LoadedProgram (compiled entries) and Session
+// (a program with device memory, which records).  The thread, ordering and lifetime rules of
+// hearth.h apply.
 
 #pragma once
 
@@ -33,7 +32,7 @@
 
 namespace hearth {
 
-/// The Status of a C result; positive results are successes.
+/// Converts a C result to a Status; positive results are successes.
 inline Status to_status(hearth_result result, std::string_view detail = {}) {
     if (result >= 0) return {};
     const auto code = [&] {
@@ -64,7 +63,7 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
     }();
     std::string text = hearth_result_name(result);
     if (!detail.empty()) text.append(": ");
-    for (const char c : detail) {  // a report has a line for each problem, a message one in all
+    for (const char c : detail) {  // join a report's lines into one message
         if (c == '\n')
             text.append("; ");
         else
@@ -73,7 +72,8 @@ inline Status to_status(hearth_result result, std::string_view detail = {}) {
     return {code, std::move(text)};
 }
 
-/// What to enable on a device.  Errors: kUnsupported, naming all that it lacks.
+/// Extensions and features to enable on a device.
+/// Errors: kUnsupported, naming everything that is missing.
 inline Result<hearth_requirements> query_device(const hearth_device_query& query) {
     hearth_requirements out = hearth_requirements_default();
     hearth_report report{};
@@ -119,7 +119,7 @@ inline DeviceCaps to_caps(const hearth_device_caps& c) {
     return caps;
 }
 
-/// Caps of a device on which `enabled` features are enabled.
+/// Caps of a device on which the features `enabled` are or will be enabled.
 inline Result<DeviceCaps> query_caps(const hearth_device_query& query, hearth_features enabled) {
     hearth_device_caps caps = hearth_device_caps_default();
     if (const hearth_result result = hearth_query_caps(&query, enabled, &caps); result != HEARTH_OK)
@@ -129,7 +129,7 @@ inline Result<DeviceCaps> query_caps(const hearth_device_query& query, hearth_fe
 
 #endif
 
-/// A device adopted.  Destroy it last, when the GPU has finished all that was recorded.
+/// An adopted device.  Destroy it last, after the GPU has finished all recorded work.
 class Context {
   public:
     static Result<Context> create(const hearth_host_info& info) {
@@ -139,7 +139,7 @@ class Context {
         if (result != HEARTH_OK) return to_status(result, report.text);
         return Context(context);
     }
-    /// Of this machine's CPU; see "Native device" in hearth.h.
+    /// Creates a context for this machine's CPU; see "CPU device" in hearth.h.
     static Result<Context> create_native(
         const hearth_native_info& info = hearth_native_info_default()) {
         hearth_context* context = nullptr;
@@ -164,7 +164,8 @@ class Context {
     Status begin_frame(uint64_t serial, uint64_t completed_serial) {
         return check(hearth_begin_frame(handle_, serial, completed_serial));
     }
-    /// The frame was never submitted; what was lost with it, one a line (see hearth_frame_dropped).
+    /// Reports that a frame was never submitted; returns what was lost, one item per line (see
+    /// hearth_frame_dropped).
     Result<std::string> frame_dropped(uint64_t serial) {
         hearth_report report{};
         HEARTH_TRY(check(hearth_frame_dropped(handle_, serial, &report)));
@@ -177,7 +178,7 @@ class Context {
         return to_caps(caps);
     }
 #endif
-    /// For hearth_host_info::pipeline_cache_data of the next run.
+    /// Serializes the pipeline cache, for hearth_host_info::pipeline_cache_data of the next run.
     Result<std::vector<std::byte>> save_pipeline_cache() {
         uint64_t bytes = 0;
         HEARTH_TRY(to_status(hearth_context_save_pipeline_cache(handle_, nullptr, &bytes), "size"));
@@ -201,7 +202,7 @@ class Context {
     hearth_context* handle_ = nullptr;
 };
 
-/// Where work for a native context is recorded; its queue, too.  Destroy it before the context.
+/// Command buffer and queue of a CPU context.  Destroy it before the context.
 class NativeCommands {
   public:
     static Result<NativeCommands> create(const Context& context) {
@@ -223,14 +224,14 @@ class NativeCommands {
         if (context_ != nullptr) hearth_native_commands_destroy(context_, commands_);
     }
 
-    /// For everything that records.
+    /// The command buffer to pass to functions that record.
     VkCommandBuffer handle() const { return commands_; }
-    /// Executes what was recorded, empties itself, and returns when all is done.
+    /// Executes and empties the command buffer; returns when the work is complete.
     Status run() {
         const hearth_result result = hearth_native_commands_run(context_, commands_);
         return result == HEARTH_OK ? Status() : to_status(result, hearth_context_error(context_));
     }
-    /// Empties itself; tell Context::frame_dropped.
+    /// Empties the command buffer without executing it; call Context::frame_dropped() afterwards.
     void reset() { (void)hearth_native_commands_reset(context_, commands_); }
 
   private:
@@ -238,7 +239,8 @@ class NativeCommands {
     VkCommandBuffer commands_ = nullptr;
 };
 
-/// Memory of the caller's, at a multiple of 16 bytes, as a buffer of a native context, which it must not outlive.
+/// Wraps caller-owned memory, at a multiple of 16 bytes, as a buffer of a CPU context.  Must not
+/// outlive the context.
 class NativeBuffer {
   public:
     static Result<NativeBuffer> create(const Context& context, span<std::byte> memory) {
@@ -263,7 +265,7 @@ class NativeBuffer {
     }
 
     VkBuffer handle() const { return buffer_; }
-    /// All of it, bound to a binding.
+    /// Binds the whole buffer.
     hearth_bound bind(uint32_t binding) const {
         return hearth_bind_buffer(binding, buffer_, 0, bytes_, HEARTH_NATIVE_BUFFER_USAGE);
     }
@@ -274,7 +276,8 @@ class NativeBuffer {
     uint64_t bytes_ = 0;
 };
 
-/// What is in a package.  Errors: what is wrong with the bytes, which must be 8-byte aligned.
+/// Validates and describes a package, 8-byte aligned.  Errors describe what is wrong with the
+/// bytes.
 inline Result<hearth_package_info> package_info(span<const std::byte> bytes) {
     hearth_package_info out = hearth_package_info_default();
     hearth_report report{};
@@ -283,7 +286,7 @@ inline Result<hearth_package_info> package_info(span<const std::byte> bytes) {
     return out;
 }
 
-/// What a brain is.  Errors: what is wrong with the bytes, which must be 8-byte aligned.
+/// Validates and describes a brain, 8-byte aligned.  Errors describe what is wrong with the bytes.
 inline Result<hearth_brain_info> brain_info(span<const std::byte> bytes) {
     hearth_brain_info out = hearth_brain_info_default();
     hearth_report report{};
@@ -292,22 +295,22 @@ inline Result<hearth_brain_info> brain_info(span<const std::byte> bytes) {
     return out;
 }
 
-/// SHA-256, for hearth_host_info::verify.
+/// Computes a SHA-256 hash, for hearth_host_info::verify.
 inline std::array<uint8_t, 32> sha256_of(span<const std::byte> bytes) {
     std::array<uint8_t, 32> hash{};
     hearth_sha256(bytes.data(), bytes.size(), hash.data());
     return hash;
 }
 
-/// How to load a program or package.
+/// Options for loading a program or package.
 struct ProgramLoadOptions {
     bool borrow = false;  ///< the bytes outlive the program and its sessions: no copy is made
-    const char* profile = nullptr;  ///< of a package; null: the first that the device can run
-    /// HEARTH_TRUST_FOREIGN for what players bring; see "Trust" in hearth.h.
+    const char* profile = nullptr;  ///< of a package; null: the first the device can run
+    /// HEARTH_TRUST_FOREIGN for files from players; see "Trust" in hearth.h.
     hearth_trust trust = HEARTH_TRUST_HOST;
 };
 
-/// A checked program, ready for sessions.  May be destroyed before its sessions.
+/// A validated program, from which sessions are created.  May be destroyed before its sessions.
 class LoadedProgram {
   public:
     static Result<LoadedProgram> load(const Context& context, span<const std::byte> bytes,
@@ -322,14 +325,15 @@ class LoadedProgram {
         if (result != HEARTH_OK) return to_status(result, context.error());
         return LoadedProgram(program);
     }
-    /// borrow  `bytes` outlive this and its sessions: no copy is made.
+    /// borrow  `bytes` outlive the program and its sessions: no copy is made
     static Result<LoadedProgram> load(const Context& context, span<const std::byte> bytes,
                                       bool borrow = false) {
         ProgramLoadOptions options;
         options.borrow = borrow;
         return load(context, bytes, options);
     }
-    /// The best program of a package for the context's device; or that of the named profile.
+    /// Loads a package's first program that the context's device can run, or that of the named
+    /// profile.
     static Result<LoadedProgram> load_package(const Context& context, span<const std::byte> bytes,
                                               const ProgramLoadOptions& options) {
         hearth_package_load_info info = hearth_package_load_info_default();
@@ -397,20 +401,21 @@ class LoadedProgram {
         return index;
     }
 
-    /// Which number of an output that packs named ones has this name.
+    /// Finds a named scalar of an output that packs them; returns its index.
     Result<uint32_t> find_element(uint32_t binding, const char* name) const {
         uint32_t index = 0;
         HEARTH_TRY(check(hearth_program_find_element(handle_, binding, name, &index)));
         return index;
     }
 
+    /// Size of a snapshot of one of the program's sessions, in bytes.
     uint64_t snapshot_bytes() const { return hearth_program_snapshot_bytes(handle_); }
 #if !defined(HEARTH_NO_EXPERIMENTAL)
-#if defined(__GNUC__)  // what is experimental may call what is
+#if defined(__GNUC__)  // calls other experimental functions
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
-    /// What Session::record_dump takes of readback_bytes.
+    /// Size of the readback of Session::record_dump(), in bytes.
     HEARTH_EXPERIMENTAL uint64_t dump_bytes(uint32_t entry, uint64_t rows,
                                             uint32_t step = HEARTH_NO_STEP) const {
         return hearth_program_dump_bytes(handle_, entry, rows, step);
@@ -419,7 +424,7 @@ class LoadedProgram {
 #pragma GCC diagnostic pop
 #endif
 #endif
-    /// The bytes of a brain, of a snapshot of one of its sessions.
+    /// Encodes a snapshot of one of the program's sessions as a brain.
     Result<std::vector<std::byte>> encode_brain(span<const std::byte> snapshot,
                                                 hearth_brain_flags flags = 0,
                                                 span<const std::byte> host_data = {}) const {
@@ -436,7 +441,7 @@ class LoadedProgram {
         out.resize(bytes);
         return out;
     }
-    /// Ok, or all that stands against loading the brain.
+    /// Returns ok, or all reasons why the brain cannot be loaded.
     Status check_brain(span<const std::byte> brain, hearth_brain_flags flags = 0) const {
         hearth_report report{};
         const hearth_result result =
@@ -452,21 +457,21 @@ class LoadedProgram {
     hearth_program* handle_ = nullptr;
 };
 
-/// By-value binding of an array of plain values.
+/// Binds an array of trivially copyable values by value (inputs only).
 template <class T>
 hearth_bound bind_values(uint32_t binding, span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
     return hearth_bind_bytes(binding, values.data(), values.size_bytes());
 }
 
-/// How far a recording got.
+/// Progress of a recording.
 enum class Progress {
     kDone,
-    kIncomplete,  ///< stopped at a barrier: record again with the same cursor
+    kIncomplete,  ///< stopped at a limit: record again with the same cursor
     kNotReady,    ///< pipelines are still being built: nothing was recorded
 };
 
-/// The bytes of a finished readback; valid until it is released.
+/// Bytes of a finished readback; valid until it is released.
 struct ReadbackData {
     span<const std::byte> bytes;
     uint64_t serial = 0;
@@ -478,10 +483,11 @@ struct ReadbackData {
     }
 };
 
-/// A program with memory.  Callable at any time: destruction defers freeing until the GPU is done.
+/// A program with device memory for its variables.  May be destroyed at any time: memory is freed
+/// when the GPU is done with it.
 class Session {
   public:
-    /// info.program is set by this call; see hearth_session_create_info_default().
+    /// `info.program` is set by this call; see hearth_session_create_info_default().
     static Result<Session> create(const Context& context, const LoadedProgram& program,
                                   hearth_session_create_info info) {
         info.program = program.handle();
@@ -493,6 +499,7 @@ class Session {
     static Result<Session> create(const Context& context, const LoadedProgram& program) {
         return create(context, program, hearth_session_create_info_default());
     }
+    /// Device memory that create() would allocate with `info`, by usage.
     static Result<hearth_memory_needs> query_memory(const Context& context,
                                                     const LoadedProgram& program,
                                                     hearth_session_create_info info) {
@@ -513,9 +520,9 @@ class Session {
     hearth_session* handle() const { return handle_; }
     std::string_view error() const { return hearth_session_error(handle_); }
 
-    /// Builds all pipelines here and now.
+    /// Creates all pipelines on the calling thread, which can take seconds.
     Status build() { return check(hearth_session_build(handle_, 0)); }
-    /// Builds through the host's job callback; poll status().pipelines.
+    /// Creates pipelines through hearth_host_info::run_job; poll status().pipelines.
     Status build_async() { return check(hearth_session_build_async(handle_)); }
     hearth_session_status status() const {
         hearth_session_status status = hearth_session_status_default();
@@ -531,7 +538,7 @@ class Session {
         return check(hearth_record_upload(handle_, command_buffer, slot, offset, bytes.data(),
                                           bytes.size()));
     }
-    /// With a cursor: the next slice within info's limits.  Without: the whole entry.
+    /// With a cursor, records the next slice within the limits of `info`; without, the whole entry.
     Result<Progress> record(const hearth_record_info& info, hearth_cursor* cursor = nullptr) {
         const hearth_result result = hearth_record(handle_, &info, cursor);
         if (result == HEARTH_OK) return Progress::kDone;
@@ -539,7 +546,7 @@ class Session {
         if (result == HEARTH_NOT_READY) return Progress::kNotReady;
         return to_status(result, error());
     }
-    /// The whole entry, with Hearth's own barriers.
+    /// Records a whole entry, with automatic barriers.
     Result<Progress> record(VkCommandBuffer command_buffer, uint32_t entry, uint64_t rows,
                             span<const hearth_bound> bound) {
         hearth_record_info info = hearth_record_info_default();
@@ -551,8 +558,8 @@ class Session {
         return record(info);
     }
 
-    /// Microseconds of the GPU from the cursor to the end of the entry, as far as is known; of all of it without one.
-    /// For sessions with HEARTH_SESSION_MEASURE_COSTS.
+    /// Estimates the GPU microseconds from the cursor to the end of the entry, or of the whole
+    /// entry without a cursor.  For sessions with HEARTH_SESSION_MEASURE_COSTS.
     Result<double> predict_us(uint32_t entry, uint64_t rows,
                               const hearth_cursor* cursor = nullptr) {
         double us = 0;
@@ -565,14 +572,15 @@ class Session {
         HEARTH_TRY(check(hearth_record_readback(handle_, &info, &id)));
         return id;
     }
-    /// A whole slot.
+    /// Reads back a whole variable.
     Result<hearth_readback> record_readback(VkCommandBuffer command_buffer, uint32_t slot) {
         hearth_readback_info info = hearth_readback_info_default();
         info.command_buffer = command_buffer;
         info.slot = slot;
         return record_readback(info);
     }
-    /// Several ranges at one point, packed in this order; see hearth_part_of_slot, hearth_part_of_buffer.
+    /// Reads back several ranges at the same point, packed in this order; see hearth_part_of_slot
+    /// and hearth_part_of_buffer.
     Result<hearth_readback> record_readback(VkCommandBuffer command_buffer,
                                             span<const hearth_readback_part> parts) {
         hearth_readback_info info = hearth_readback_info_default();
@@ -581,7 +589,7 @@ class Session {
         info.part_count = static_cast<uint32_t>(parts.size());
         return record_readback(info);
     }
-    /// The bytes, or nothing yet.
+    /// Returns the bytes, or nothing if they have not arrived yet.
     Result<std::optional<ReadbackData>> poll(hearth_readback id) {
         const void* data = nullptr;
         uint64_t byte_count = 0, serial = 0;
@@ -594,11 +602,12 @@ class Session {
     void release(hearth_readback id) { hearth_readback_release(handle_, id); }
 
 #if !defined(HEARTH_NO_EXPERIMENTAL)
-#if defined(__GNUC__)  // what is experimental may call what is
+#if defined(__GNUC__)  // calls other experimental functions
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 #endif
-    /// Records an entry whole and keeps what a dump holds of it; nothing while pipelines are being built.
+    /// Records a whole entry and copies the contents of a dump; returns nothing while pipelines are
+    /// being built.
     HEARTH_EXPERIMENTAL Result<std::optional<hearth_readback>> record_dump(
         const hearth_record_info& info, uint32_t step = HEARTH_NO_STEP) {
         hearth_readback id = 0;
@@ -607,7 +616,7 @@ class Session {
         HEARTH_TRY(check(result));
         return std::optional(id);
     }
-    /// The bytes of a .safetensors file; see "Dumps" in hearth.h.
+    /// Encodes a dump as the content of a .safetensors file; see "Dumps" in hearth.h.
     HEARTH_EXPERIMENTAL Result<std::vector<std::byte>> encode_dump(const hearth_dump_info& info) {
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_dump_encode(handle_, &info, nullptr, &bytes)));
@@ -615,16 +624,16 @@ class Session {
         HEARTH_TRY(check(hearth_dump_encode(handle_, &info, out.data(), &bytes)));
         return out;
     }
-    /// The session as JSON.
+    /// Describes the session as JSON; see hearth_session_describe.
     HEARTH_EXPERIMENTAL Result<std::string> describe() {
         uint64_t bytes = 0;
         HEARTH_TRY(check(hearth_session_describe(handle_, nullptr, &bytes)));
         std::string json(bytes, '\0');
         HEARTH_TRY(check(hearth_session_describe(handle_, json.data(), &bytes)));
-        json.pop_back();  // the zero
+        json.pop_back();  // the terminating zero
         return json;
     }
-    /// Dumps the recordings to come.  dump_folder.hpp writes them to a folder.
+    /// Dumps the next recordings; DumpFolder (dump_folder.hpp) writes them to files.
     HEARTH_EXPERIMENTAL Status dump(const hearth_session_dump_info& info) {
         return check(hearth_session_dump(handle_, &info));
     }
@@ -633,7 +642,8 @@ class Session {
 #endif
 #endif
 
-    /// A copy of all params and states; nothing while a sliced entry is within its writes.
+    /// Records a copy of all parameters and states; returns nothing while a sliced entry is between
+    /// its first and its last write.
     Result<std::optional<hearth_readback>> record_snapshot(VkCommandBuffer command_buffer) {
         hearth_readback id = 0;
         const hearth_result result = hearth_record_snapshot(handle_, command_buffer, &id);
@@ -649,7 +659,7 @@ class Session {
         if (result == HEARTH_OK) return {};
         return to_status(result, report.problem_count > 0 ? report.text : error());
     }
-    /// How many params and states went back to their first contents.
+    /// Resets parameters and states to their initial values; returns the number of variables reset.
     Result<uint32_t> record_forget(VkCommandBuffer command_buffer, const char* pattern = nullptr) {
         uint32_t count = 0;
         HEARTH_TRY(check(hearth_record_forget(handle_, command_buffer, pattern, &count)));
@@ -666,7 +676,7 @@ class Session {
         HEARTH_TRY(check(hearth_session_get_binding_scope(handle_, entry, binding, usage, &scope)));
         return scope;
     }
-    /// The oldest unread timings, or nothing.
+    /// Returns the oldest unread timings, or nothing.
     Result<std::optional<hearth_profile>> next_profile() {
         hearth_profile profile = hearth_profile_default();
         const hearth_result result = hearth_profile_next(handle_, &profile);
@@ -683,11 +693,11 @@ class Session {
     hearth_session* handle_ = nullptr;
 };
 
-/// Images to tensors, or back; see "Images" in hearth.h.  Destroying it is allowed at any time before its
-/// context is.
+/// Converts images to tensors or back; see "Images" in hearth.h.  May be destroyed at any time
+/// before its context.
 class Converter {
   public:
-    /// format  VkFormat of the views.
+    /// format  VkFormat of the image views
     static Result<Converter> create(const Context& context, hearth_conversion_direction direction,
                                     uint32_t format, uint32_t recordings_in_flight = 8) {
         hearth_converter_create_info info = hearth_converter_create_info_default();

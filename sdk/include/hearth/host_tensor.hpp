@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Tensor data in host memory: what goes into parameters and inputs, and what comes out.
+// Tensor data in host memory: contents of parameters, inputs and results.
 
 #pragma once
 
@@ -23,7 +23,7 @@ class HostTensor {
     HostTensor() = default;
     /// All elements zero.
     HostTensor(DType dtype, const Shape& shape);
-    /// Elements converted from `values`; their number must be the shape's.
+    /// Elements converted from `values`, whose number must equal the shape's element count.
     static HostTensor of(const Shape& shape, std::span<const double> values,
                          DType dtype = DType::kF32);
     static HostTensor of(const Shape& shape, std::span<const float> values);
@@ -37,10 +37,10 @@ class HostTensor {
 
     /// Element `i` as a double (exact for all types but i64 and u64 beyond 2^53).
     double get(int64_t i) const;
-    /// Rounds to the element type: to nearest even for floats, modulo 2^n for integers, != 0 for
-    /// bool.  A float that no integer type holds becomes that type's nearest value (NaN: zero).
+    /// Rounds to the element type: half to even for floats, modulo 2^n for integers, != 0 for bool.
+    /// A float outside the range of all integer types saturates (NaN: zero).
     void set(int64_t i, double value);
-    /// The same without going through floating point.
+    /// Integer access, without conversion to floating point.
     int64_t get_int(int64_t i) const;
     void set_int(int64_t i, int64_t value);
 
@@ -56,7 +56,7 @@ class HostTensor {
 
     /// A copy with another element type.
     HostTensor cast(DType dtype) const;
-    /// The same elements under another shape with as many.
+    /// A copy with another shape of the same element count.
     HostTensor reshaped(const Shape& shape) const;
 
     friend bool operator==(const HostTensor& a, const HostTensor& b) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Reading nets made elsewhere.  Most functions take bytes, trust none of them, and open nothing:
-// files are the caller's business.  For weights without a net see weights.hpp.
+// Import and export of ONNX models.  Most functions take untrusted bytes and open no files: file
+// access is the caller's business.  For weights without a network see weights.hpp.
 //
 //     auto model = import_onnx(bytes);
 //     if (!model.ok()) return model.status();
@@ -30,7 +30,7 @@
 namespace hearth {
 
 struct NamedShape {
-    std::string name;  ///< empty: of the input at this position
+    std::string name;  ///< empty: the input at this position
     Shape shape;
 };
 
@@ -39,62 +39,62 @@ struct NamedTensor {
     HostTensor tensor;
 };
 
-/// Reads the bytes [offset, offset + size) of a file that a model keeps tensors in, all of them or
-/// none.  location: relative, with forward slashes, without "..", but otherwise as the model has it.
-/// offset + size does not overflow, but nothing else is known of either: check them against the file
-/// before anything is allocated.
+/// Reads exactly the bytes [offset, offset + size) of an external data file of a model, or fails.
+/// location: relative, with forward slashes, without "..", but otherwise untrusted.  offset + size
+/// does not overflow, but nothing else about them is checked: check them against the file before
+/// allocating.
 using ExternalData = std::function<Result<std::vector<std::byte>>(const std::string& location,
                                                                   uint64_t offset, uint64_t size)>;
 
-/// What becomes of BatchNormalization.  Its statistics are constants in any case: optimizers must
-/// not touch them.
+/// Treatment of BatchNormalization.  Its statistics are constants in any case: optimizers must not
+/// touch them.
 enum class BatchNormImport {
-    kTrainable,  ///< scale and bias can be trained, as other weights
+    kTrainable,  ///< scale and bias can be trained, like other weights
     kFrozen,     ///< scale and bias are constants
-    kFolded,     ///< where it follows a convolution or Gemm, it becomes part of their weights
+    kFolded,     ///< folded into the weights of a preceding convolution or Gemm
 };
 
 struct ImportOptions {
     /// Shapes of inputs in place of those the model declares; fixed extents must agree.
-    /// An input that is not here keeps its declared shape, in which an unknown leading extent
-    /// becomes kRows; the unknown leading extents of all inputs are then one and the same number.
+    /// An input that is not listed keeps its declared shape, in which an unknown leading extent
+    /// becomes kRows; the unknown leading extents of all inputs are then the same number.
     std::vector<NamedShape> input_shapes;
-    /// What an unknown leading extent becomes instead of kRows; 0: kRows.  For models that do not
-    /// treat each row alone, and so cannot leave their number open.
+    /// Replaces an unknown leading extent, instead of kRows; 0: kRows.  For models that do not
+    /// treat each batch item on its own and therefore need a fixed batch size.
     int64_t rows = 0;
-    /// What messages call input_shapes: a program that fills them from its command line says which
-    /// option does so.
+    /// Name of input_shapes in error messages: a program that fills them from its command line
+    /// names its option here.
     std::string_view shape_option = "input_shapes";
-    /// Contents of inputs, used where the model needs them to be known: a shape to reshape to,
-    /// axes, a range's end, or how many results NonZero, Unique, Compress or NonMaxSuppression have.
-    /// What is computed is then right for these contents alone.  As many elements as the input has, of
-    /// any type that holds them.
+    /// Contents of inputs that must be known at import: a shape to reshape to, axes, a range's end,
+    /// or the number of results of NonZero, Unique, Compress or NonMaxSuppression.  The imported
+    /// model is correct for these contents only.  As many elements as the input has, of any type
+    /// that holds them.
     std::vector<NamedTensor> input_values;
-    /// What messages call input_values.
+    /// Name of input_values in error messages.
     std::string_view value_option = "input_values";
-    /// Whether floating-point weights (initializers of rank 1 and more) become params, which can be
-    /// trained and saved, or constants.
+    /// True: floating-point weights (initializers of rank 1 and more) become params, which can be
+    /// trained and saved; false: constants.
     bool trainable = true;
     BatchNormImport batch_norm = BatchNormImport::kTrainable;
-    /// Reads the files that the model keeps tensors in; empty: such models are refused.
+    /// Reads the external data files of a model; empty: models with external data are rejected.
     ExternalData external_data;
-    /// Put in front of the params' names, to keep the weights of two models in one trace apart.
+    /// Prefix of the params' names, to keep the weights of two models in one trace apart.
     std::string prefix;
-    /// How many times as much as usual reading the file may do: unrolling loops and sequences,
-    /// expanding functions, computing constants.  For models one trusts that say very much in few
-    /// bytes; the error names the limit that was met.
+    /// Multiplies the limits on the work of the import: unrolling loops and sequences, expanding
+    /// functions, folding constants.  Raise it for trusted models that expand a lot from few bytes;
+    /// the error names the limit that was exceeded.
     double budget = 1;
 };
 
-/// What a model takes or gives.
+/// An input or output of a model.
 struct ModelPort {
     std::string name;
     DType dtype = DType::kF32;
     Shape shape;
 };
 
-/// A net that was read: a graph whose weights carry their trained contents.  Immutable; any number
-/// of threads may use one at a time.
+/// An imported model: a graph whose weights carry their trained contents.  Immutable: any number of
+/// threads may use it concurrently.
 class ImportedModel {
   public:
     ImportedModel(std::shared_ptr<const Graph> graph, Status fits_device);
@@ -105,13 +105,13 @@ class ImportedModel {
 
     /// Appends the model to `trace`, with `inputs` in the order of inputs(); weights become params
     /// of the trace, and two applications in one trace share them.  Returns the outputs in the
-    /// order of outputs().  A wrong number of inputs or a wrong shape fails the trace; types too.
+    /// order of outputs().  A wrong number, shape or type of inputs fails the trace.
     std::vector<Tensor> apply(Trace& trace, std::span<const Tensor> inputs) const;
     std::vector<Tensor> apply(Trace& trace, std::initializer_list<Tensor> inputs) const {
         return apply(trace, std::span(inputs.begin(), inputs.size()));
     }
 
-    /// Ok, or why the model runs on the CPU alone (64-bit constants that do not fit 32 bits).
+    /// Ok, or why the model runs on the CPU only (64-bit constants that do not fit 32 bits).
     const Status& fits_device() const { return fits_device_; }
 
   private:
@@ -123,42 +123,42 @@ class ImportedModel {
 
 /// Reads an ONNX model (ModelProto, opset 1 to 28).
 ///
-/// Computations on constants, shape arithmetic above all, are done here.  The model's own functions
-/// are expanded.  If takes the branch that its condition names, where that is known; otherwise both
-/// are computed and one is chosen, which their types must allow.  Loop and Scan are unrolled; how
-/// often they run must be known.
+/// Constants are folded, shape arithmetic above all, and the model's own functions are inlined.  An
+/// `If` is resolved at import if its condition is known; otherwise both branches are computed and
+/// one result is selected, so their types must agree.  Loop and Scan are unrolled; their trip
+/// counts must be known.
 ///
-/// Errors: kCorruptData for bytes that are no ONNX model or contradict themselves; kInvalidArgument
-/// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported with all
-/// operators and types that are missing and the nodes that use them; kOutOfRange for loops of more
-/// than 1024 turns, for models that ask for far more than a file of their size should (see
-/// ImportOptions::budget; a few tens of thousands of values from the smallest), and where memory ends.
+/// Errors: kCorruptData for bytes that are not an ONNX model or are inconsistent; kInvalidArgument
+/// for a model that breaks ONNX's rules, or input_shapes that do not fit it; kUnsupported naming
+/// all missing operators and types and the nodes that use them; kOutOfRange for loops of more than
+/// 1024 iterations, for models that expand far more than a file of their size should (see
+/// ImportOptions::budget; a few tens of thousands of values for the smallest), and out of memory.
 Result<ImportedModel> import_onnx(std::span<const std::byte> bytes,
                                   const ImportOptions& options = {});
 
-/// Reads files in `folder` and below it, no more of them than is asked for; what links lead out of it
-/// is refused.
+/// Reads external data from files in `folder` and below it, and no more bytes than requested.
+/// Symbolic links that lead out of the folder are rejected.
 ExternalData files_below(const std::string& folder);
 
-/// Reads a model file, with files_below its folder.  Errors: also kNotFound for files that are
-/// absent or cannot be read.
+/// Reads a model file; external data comes from files_below its folder.  Errors: also kNotFound for
+/// files that are absent or cannot be read.
 Result<ImportedModel> import_onnx_file(const std::string& path, ImportOptions options = {});
 
-/// Writes a graph as an ONNX model: each operator as its namesake in ONNX where there is one,
-/// otherwise as what it is made of.
+/// Writes a graph as an ONNX model: each operator as its ONNX counterpart where there is one,
+/// otherwise decomposed.
 ///
-/// Params and states become initializers, with their contents in `weights`, or else their first
-/// ones.  Symbolic extents become the parameter "rows" (or "2*rows" and so on).  The model has the
-/// oldest operator set from 18 on that has all it uses, so that ONNX Runtime and PyTorch's tools read
-/// it.  Importing it again computes the same, bit for bit, except that attributes of operators are
-/// 32-bit floats in ONNX, and that some functions without a namesake (such as silu) round once more
-/// in between.
+/// Params and states become initializers, with their contents in `weights` or else their initial
+/// values.  Symbolic extents become the parameter "rows" (or "2*rows" and so on).  The model
+/// declares the oldest opset from 18 on that has all operators it uses, for ONNX Runtime's and
+/// PyTorch's tools.  Importing it again computes bitwise equal results, except that operator
+/// attributes are 32-bit floats in ONNX, and that some functions without a counterpart (such as
+/// silu) round once more in between.
 ///
-/// Errors: kUnsupported with all operators that ONNX has no counterpart for, and for updates: ONNX
-/// has no states that change; kInvalidArgument for weights of other shapes or types, and names that
-/// are both an input's and an output's.
+/// Errors: kUnsupported naming all operators without an ONNX counterpart, and for updates: ONNX has
+/// no mutable state; kInvalidArgument for weights of other shapes or types, and for names shared by
+/// an input and an output.
 Result<std::vector<std::byte>> export_onnx(const Graph& graph, const NamedTensors& weights = {});
-/// The trace's graph, finished.
+/// Finishes the trace and exports its graph.
 Result<std::vector<std::byte>> export_onnx(Trace& trace, const NamedTensors& weights = {});
 
 /// Reads a serialized TensorProto.

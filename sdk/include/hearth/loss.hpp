@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Losses, and the terms that reinforcement learning adds to them.  All are graph code in other
-// operators; names and defaults are PyTorch's where it has the loss.  p: what the net says; t: the
-// target, through which no gradient is wanted (but may flow).
+// Losses, and the loss terms of reinforcement learning.  All are graph code made of other
+// operators; names and defaults are PyTorch's where it has the loss.  p: the prediction; t: the
+// target, which is not detached: gradients flow through it, too.
 
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace hearth {
 
-/// What becomes of the elements of a loss.
+/// Reduction of the elements of a loss.
 enum class Reduction {
-    kMean,      ///< -> [], over rows: over how many there are
+    kMean,      ///< -> []; over the batch, divides by the batch size of the run
     kSum,       ///< -> []
-    kElements,  ///< one number for each element, or for each sample
+    kElements,  ///< unreduced: one number per element, or per sample
 };
 
-// --- Regression.  prediction, target: [...], of one shape, or the target a single number [] -> [...],
+// --- Regression.  prediction, target: [...], of one shape, or the target a scalar [] -> [...],
 // reduced.  Other shapes are an error: they would broadcast ---
 
 /// (p - t)^2
@@ -36,11 +36,11 @@ Tensor huber_loss(const Tensor& prediction, const Tensor& target, double delta =
 /// huber_loss with delta = beta, divided by beta; beta = 0 is mae_loss.
 Tensor smooth_l1_loss(const Tensor& prediction, const Tensor& target, double beta = 1,
                       Reduction reduction = Reduction::kMean);
-/// (p - t)^2 / (p^2 + epsilon), the divisor without gradient: for radiance, whose bright pixels
-/// would drown the dark ones (Lehtinen et al., "Noise2Noise", 2018, section 3.4).
+/// (p - t)^2 / (p^2 + epsilon), with the divisor detached: for radiance, whose bright pixels would
+/// otherwise dominate the dark ones (Lehtinen et al., "Noise2Noise", 2018, section 3.4).
 Tensor relative_l2_loss(const Tensor& prediction, const Tensor& target, double epsilon = 1e-2,
                         Reduction reduction = Reduction::kMean);
-/// e^p - t * p: minus the log-likelihood of counts t with the rate e^p, less what is constant.
+/// e^p - t * p: negative log-likelihood of counts t with the rate e^p, without the constant term.
 Tensor poisson_loss(const Tensor& log_rate, const Tensor& target,
                     Reduction reduction = Reduction::kMean);
 /// a . b / max(|a| * |b|, epsilon) along `axis`, which is dropped.
@@ -53,34 +53,36 @@ Tensor cosine_loss(const Tensor& prediction, const Tensor& target,
 // --- Classification ---
 
 struct CrossEntropyOptions {
-    /// This part of the target is spread evenly over all classes (Szegedy et al., 2016).
+    /// Label smoothing: this fraction of the target is spread evenly over all classes (Szegedy et
+    /// al., 2016).
     double smoothing = 0;
-    /// [classes], or empty: how much each class counts.
+    /// [classes], or empty: weight per class.
     Tensor weights;
-    /// Samples with this label count nothing.
+    /// Samples with this label are ignored.
     std::optional<int64_t> ignored_label;
     Reduction reduction = Reduction::kMean;
 };
 
 /// -sum over c of t_c * w_c * log(softmax(logits)_c).  logits: [..., classes]; target: integers
-/// [...], the right classes, or floats [..., classes], probabilities t -> [...], reduced.  The mean
-/// over labels divides by the sum of their weights (it is zero where none counts), that over
-/// probabilities by their number.
+/// [...], class labels, or floats [..., classes], probabilities t -> [...], reduced.  For labels
+/// the mean divides by the sum of their weights (it is zero if that is zero), for probabilities by
+/// the number of samples.
 Tensor cross_entropy(const Tensor& logits, const Tensor& target,
                      const CrossEntropyOptions& options = {});
-/// The same from log-probabilities [..., classes].
+/// cross_entropy from log-probabilities [..., classes].
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target,
                 const CrossEntropyOptions& options = {});
-/// -t log(p) - (1 - t) log(1 - p); logarithms are cut off at -100.  probability, target: [...], in
+/// -t log(p) - (1 - t) log(1 - p); logarithms are clamped at -100.  probability, target: [...], in
 /// [0, 1].
 Tensor bce_loss(const Tensor& probability, const Tensor& target,
                 Reduction reduction = Reduction::kMean);
-/// bce_loss of sigmoid(logits), without overflow.  What is true counts `positive_weight` times.
+/// bce_loss of sigmoid(logits), without overflow.  Positive targets have the weight
+/// `positive_weight`.
 Tensor bce_with_logits(const Tensor& logits, const Tensor& target,
                        Reduction reduction = Reduction::kMean, double positive_weight = 1);
 /// sum over c of t_c * (log t_c - p_c), where 0 log 0 = 0.  log_prediction: log-probabilities p
-/// [..., classes]; target: probabilities -> [...], reduced.  Its mean is PyTorch's "batchmean" of
-/// two axes.
+/// [..., classes]; target: probabilities -> [...], reduced.  For inputs of two axes the mean is
+/// PyTorch's "batchmean".
 Tensor kl_loss(const Tensor& log_prediction, const Tensor& target,
                Reduction reduction = Reduction::kMean);
 /// max(0, margin - t * p) for labels t of -1 and 1.  score, target: [...].
@@ -89,13 +91,13 @@ Tensor hinge_loss(const Tensor& score, const Tensor& target, double margin = 1,
 
 // --- Policies ---
 
-/// log(softmax(logits)) of the action.  logits: [..., actions]; action: integers [...] -> [...].  Of an
-/// action outside [0, actions) it is 0, without a gradient: it trains nothing.
+/// log(softmax(logits)) of the action.  logits: [..., actions]; action: integers [...] -> [...].
+/// For an action outside [0, actions) it is 0, without a gradient.
 Tensor categorical_log_probability(const Tensor& logits, const Tensor& action);
 /// -sum of q log q, q = softmax(logits): [..., actions] -> [...].
 Tensor categorical_entropy(const Tensor& logits);
-/// Log-density of independent normals, summed over the last axis.  value, mean: [..., n];
-/// log_deviation: broadcasts to them -> [...].
+/// Log-density of independent normal distributions, summed over the last axis.  value, mean: [...,
+/// n]; log_deviation: broadcasts to them -> [...].
 Tensor normal_log_probability(const Tensor& value, const Tensor& mean, const Tensor& log_deviation);
 /// sum over the last axis of log_deviation + log(2 pi e) / 2: [..., n] -> [...].
 Tensor normal_entropy(const Tensor& log_deviation);
@@ -105,12 +107,12 @@ Tensor normal_entropy(const Tensor& log_deviation);
 Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
                      const Tensor& advantage, double clip = 0.2,
                      Reduction reduction = Reduction::kMean);
-/// The same with a clip that changes, such as an input of the program: [].
+/// As above, with a clip range that varies at run time, such as an input of the program: [].
 Tensor ppo_clip_loss(const Tensor& log_probability, const Tensor& old_log_probability,
                      const Tensor& advantage, const Tensor& clip,
                      Reduction reduction = Reduction::kMean);
-/// max((v - R)^2, (old + clamp(v - old, -clip, clip) - R)^2) / 2, so that a value moves at most
-/// `clip` for one batch's sake.  All: [...].
+/// Clipped value loss max((v - R)^2, (old + clamp(v - old, -clip, clip) - R)^2) / 2, which limits
+/// how far one batch moves a value.  All: [...].
 Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,
                       double clip = 0.2, Reduction reduction = Reduction::kMean);
 Tensor ppo_value_loss(const Tensor& value, const Tensor& old_value, const Tensor& returns,

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// A cooked file with memory on the host's device, whose entries are recorded with bindings by name.
-// C++17, header-only, over hearth_runtime.hpp.
+// A cooked file loaded as a program with a session, whose entries are recorded with bindings by
+// name.  C++17, header-only, on top of hearth_runtime.hpp.
 //
 //     HEARTH_ASSIGN(Network guard, Network::open(context, "guard.hearth"));
 //     ...                                                           // each frame:
@@ -19,19 +19,20 @@
 
 namespace hearth {
 
-/// A buffer or bytes for the binding of this name.
+/// A binding, identified by name.
 struct NamedBinding {
     const char* name = "";
-    hearth_bound bound{};  ///< its index is found by name
+    hearth_bound bound{};  ///< its binding index is looked up by name
 };
 
-/// Bytes that are copied during the call (inputs only); at most hearth_session_create_info::inline_bytes.
+/// Binds bytes by value (inputs only), which are copied during the call; at most
+/// hearth_session_create_info::inline_bytes.
 inline NamedBinding by_value(const char* name, const void* data, uint64_t byte_count) {
     return {name, hearth_bind_bytes(0, data, byte_count)};
 }
 
-/// Bytes [offset, offset + byte_count) of a buffer that was created with `usage`.
-/// before, after  how the host used it and will use it; see hearth_bound.
+/// Binds bytes [offset, offset + byte_count) of a buffer created with `usage` (VkBufferUsageFlags).
+/// before, after  the application's previous and next use of the buffer; see hearth_bound
 inline NamedBinding in_buffer(const char* name, VkBuffer buffer, uint64_t offset,
                               uint64_t byte_count, uint32_t usage,
                               hearth_scope before = hearth_make_scope(0, 0),
@@ -42,12 +43,14 @@ inline NamedBinding in_buffer(const char* name, VkBuffer buffer, uint64_t offset
     return named;
 }
 
-/// A program and its session.  The context must outlive it; destroying it is allowed at any time.
-/// Threads: as for Session.
+/// A program and its session.  Must not outlive the context; may be destroyed at any time before
+/// that.
 class Network {
   public:
-    /// Reads a package or program, creates a session and builds its pipelines, which can take seconds.
-    /// Errors: those of the file, of loading, of creating and of building, with the path.
+    /// Reads a package or program, creates a session and builds its pipelines, which can take
+    /// seconds.
+    /// Errors: those of reading, loading, session creation and pipeline creation, prefixed with the
+    /// path.
     static Result<Network> open(
         const Context& context, const std::string& path,
         const hearth_session_create_info& session_info = hearth_session_create_info_default(),
@@ -58,7 +61,8 @@ class Network {
         if (!network.ok()) return network.status().in(path);
         return network;
     }
-    /// The same of bytes, 8-byte aligned; with options.borrow they outlive the network and its frames.
+    /// As open(), from bytes, 8-byte aligned; with options.borrow they must outlive the network and
+    /// its frames.
     static Result<Network> load(
         const Context& context, span<const std::byte> bytes,
         const hearth_session_create_info& session_info = hearth_session_create_info_default(),
@@ -80,9 +84,10 @@ class Network {
     const LoadedProgram& program() const { return program_; }
     Session& session() { return session_; }
 
-    /// Records an entry, or with a cursor its next slice within `limits`; before it the setup, if that
-    /// is due.  limits: max_us and the other limits, barriers, occupancy_priority and run_block are used.
-    /// Errors: those of hearth_record; kNotFound with the names there are.
+    /// Records an entry, or with a cursor its next slice within `limits`; first records the setup
+    /// if it is missing.
+    /// limits  max_us and the other limits, barriers, occupancy_priority and run_block are used
+    /// Errors: those of hearth_record; kNotFound, listing the existing names.
     Result<Progress> record(VkCommandBuffer command_buffer, const char* entry, uint64_t rows,
                             span<const NamedBinding> bindings, hearth_cursor* cursor = nullptr,
                             hearth_record_info limits = hearth_record_info_default()) {
@@ -108,8 +113,9 @@ class Network {
                       span<const NamedBinding>(bindings.begin(), bindings.size()), cursor, limits);
     }
 
-    /// Records a copy of an output of `entry` that was recorded into the same command buffer; finish
-    /// with session().poll() and session().release().  The buffer needs TRANSFER_SRC usage.
+    /// Records a readback of an output of `entry`, which was recorded earlier into the same command
+    /// buffer; finish with session().poll() and session().release().  The buffer needs TRANSFER_SRC
+    /// usage.
     Result<hearth_readback> record_readback(VkCommandBuffer command_buffer, const char* entry,
                                             const NamedBinding& output) {
         HEARTH_ASSIGN(const uint32_t index, program_.find_entry(entry));
@@ -126,7 +132,7 @@ class Network {
   private:
     LoadedProgram program_;
     Session session_;
-    std::vector<hearth_bound> bound_;  ///< of the last recording; kept for its memory
+    std::vector<hearth_bound> bound_;  ///< of the last recording; a member to reuse its memory
 };
 
 }  // namespace hearth

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Layers: graph code that declares its own params, "name.weight" and so on.  Calling a layer again
-// under the same name uses the same params; random contents depend on name and seed alone.
+// under the same name uses the same params; random initial values depend on name and seed alone.
 //
-// A module is anything that is called like a layer, with (trace, name, x):
+// A module is anything callable like a layer, with (trace, name, x):
 //
 //     Tensor block(Trace& trace, std::string_view name, const Tensor& x) {
 //         const Tensor y = relu(nn::linear(trace, nn::join(name, "in"), x, 64));
@@ -31,46 +31,46 @@
 
 namespace hearth::nn {
 
-// --- First contents.  Weights are [out, in, ...]; further axes are a kernel's ---
+// --- Initialization.  Weights are [out, in, ...]; further axes are a kernel's ---
 
 enum class Fan { kIn, kOut };
-/// in (or out) times the elements of the kernel.
+/// Fan of a weight: in (or out) times the number of kernel elements.
 int64_t fan_of(const Shape& weight, Fan fan);
 
-/// Within gain * sqrt(3 / fan), or normal with the deviation gain / sqrt(fan) (He et al., 2015;
-/// sqrt(2) is relu's gain).
+/// Uniform within gain * sqrt(3 / fan), or normal with the standard deviation gain / sqrt(fan) (He
+/// et al., 2015; sqrt(2) is relu's gain).
 Init kaiming_uniform(const Shape& weight, Fan fan = Fan::kIn, double gain = 1.4142135623730951,
                      uint64_t seed = 0);
 Init kaiming_normal(const Shape& weight, Fan fan = Fan::kIn, double gain = 1.4142135623730951,
                     uint64_t seed = 0);
-/// The same with the mean of both fans (Glorot and Bengio, 2010).
+/// As above, with the mean of both fans (Glorot and Bengio, 2010).
 Init xavier_uniform(const Shape& weight, double gain = 1, uint64_t seed = 0);
 Init xavier_normal(const Shape& weight, double gain = 1, uint64_t seed = 0);
 
-/// First contents of weights, by name.
+/// Named initialization rules for weights.
 enum class WeightInit {
-    kFanIn,            ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's choice)
+    kFanIn,            ///< uniform within 1 / sqrt(fan in), biases too (PyTorch's default)
     kKaiming,          ///< kaiming_uniform, biases zero
     kXavier,           ///< xavier_uniform, biases zero
-    kZeros,            ///< the layer starts as zero
+    kZeros,            ///< weights and biases zero
     kKaimingNormal,    ///< kaiming_normal, biases zero
     kXavierNormal,     ///< xavier_normal, biases zero
     kOrthogonal,       ///< Init::orthogonal, biases zero
-    kTruncatedNormal,  ///< Init::truncated_normal of deviation 0.02, biases zero
+    kTruncatedNormal,  ///< Init::truncated_normal with std 0.02, biases zero
 };
 
-/// gain: multiplies what the rule says (kOrthogonal: the square root of 2 before relu, 0.01 for a
-/// policy's head).
+/// The initializer of a weight.  gain: multiplies it (kOrthogonal: the square root of 2 before
+/// relu, 0.01 for a policy's head).
 Init weight_init(WeightInit rule, const Shape& weight, uint64_t seed = 0, double gain = 1);
-/// The same for weights of [out, in].
+/// As above, for weights of [out, in].
 Init weight_init(WeightInit rule, int64_t in_features, int64_t out_features, uint64_t seed = 0);
-/// What goes with it into the bias beside that weight.
+/// The initializer of the bias that belongs to that weight.
 Init bias_init(WeightInit rule, const Shape& weight, uint64_t seed = 0);
 
 // --- Linear layers ---
 
-/// A low-rank addition to a weight that is left alone (Hu et al., "LoRA", 2021): alpha / rank * B A,
-/// with the params name.lora_a [rank, in] and name.lora_b [out, rank], which is zero at first.
+/// A low-rank addition to a frozen weight (Hu et al., "LoRA", 2021): alpha / rank * B A, with the
+/// params name.lora_a [rank, in] and name.lora_b [out, rank], which is initially zero.
 struct Lora {
     int64_t rank = 4;
     double alpha = 4;
@@ -81,8 +81,8 @@ struct LinearOptions {
     WeightInit init = WeightInit::kFanIn;
     uint64_t seed = 0;
     std::optional<Lora> lora;
-    double gain = 1;                  ///< multiplies the weight's first contents
-    std::optional<double> last_gain;  ///< the same for the last layer of mlp()
+    double gain = 1;                  ///< multiplies the weight's initial values
+    std::optional<double> last_gain;  ///< `gain` of the last layer of mlp()
 };
 
 /// x: [..., in] -> [..., out_features].  Params: name.weight [out_features, in] and name.bias
@@ -90,7 +90,7 @@ struct LinearOptions {
 Tensor linear(Trace& trace, std::string_view name, const Tensor& x, int64_t out_features,
               const LinearOptions& options = {});
 
-/// Linear layers name.0, name.1, ... of these widths, with `activation` between them but not after
+/// Linear layers name.0, name.1, ... of these sizes, with `activation` between them but not after
 /// the last.  x: [..., in] -> [..., widths.back()].
 Tensor mlp(Trace& trace, std::string_view name, const Tensor& x, std::span<const int64_t> widths,
            Tensor (*activation)(const Tensor&), const LinearOptions& options = {});
@@ -98,7 +98,7 @@ Tensor mlp(Trace& trace, std::string_view name, const Tensor& x,
            std::initializer_list<int64_t> widths, Tensor (*activation)(const Tensor&),
            const LinearOptions& options = {});
 
-/// Of x cut in two along `axis`: the first half times gate(second half).
+/// Gated linear unit: x is split in two along `axis`; the first half times gate(second half).
 Tensor glu(const Tensor& x, int64_t axis = -1, Tensor (*gate)(const Tensor&) = sigmoid);
 /// name.down(gate(name.gate(x)) * name.up(x)): with silu, SwiGLU (Shazeer, 2020).
 /// x: [..., in] -> [..., out_features].
@@ -106,19 +106,19 @@ Tensor gated_mlp(Trace& trace, std::string_view name, const Tensor& x, int64_t h
                  int64_t out_features, Tensor (*gate)(const Tensor&) = silu,
                  const LinearOptions& options = {.bias = false});
 
-/// The rows of name.weight [count, width], normal at first, that the indices name.  indices:
-/// integers [...] -> [..., width].
+/// Looks up rows of name.weight [count, width], initially normal.  indices: integers [...] -> [...,
+/// width].
 Tensor embedding(Trace& trace, std::string_view name, const Tensor& indices, int64_t count,
                  int64_t width, uint64_t seed = 0);
 
 struct DropoutOptions {
-    bool training = true;  ///< otherwise it gives x
+    bool training = true;  ///< false: returns x
     uint64_t seed = 0;
-    std::string_view counter = "steps";  ///< which run_counter tells draws apart
+    std::string_view counter = "steps";  ///< name of the run_counter that numbers the draws
 };
 
-/// Zero with probability `rate` in [0, 1], else x / (1 - rate) (Srivastava et al., 2014).  Draws
-/// depend on name, seed and the run counter.
+/// Zero with probability `rate` in [0, 1], otherwise x / (1 - rate) (Srivastava et al., 2014).
+/// Draws depend on name, seed and the run counter.
 Tensor dropout(Trace& trace, std::string_view name, const Tensor& x, double rate,
                const DropoutOptions& options = {});
 
@@ -126,22 +126,22 @@ Tensor dropout(Trace& trace, std::string_view name, const Tensor& x, double rate
 
 struct ConvLayerOptions {
     ConvOptions window;                   ///< strides, padding, dilations, groups
-    std::vector<int64_t> output_padding;  ///< of the transposed ones; empty: none
+    std::vector<int64_t> output_padding;  ///< transposed convolutions only; empty: none
     bool bias = true;
     WeightInit init = WeightInit::kFanIn;
     uint64_t seed = 0;
 };
 
 /// kernel: extents, or one number for all axes.  Params: name.weight [out_channels, C / groups,
-/// kernel...] and name.bias [out_channels].  As many spatial axes as the name says: it is an error
-/// if x has others.
+/// kernel...] and name.bias [out_channels].  It is an error if x does not have the number of
+/// spatial axes in the function's name.
 Tensor conv1d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
               const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
 Tensor conv2d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
               const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
 Tensor conv3d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
               const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
-/// The transposed ones.  name.weight is [C, out_channels / groups, kernel...].
+/// Transposed convolutions.  name.weight is [C, out_channels / groups, kernel...].
 Tensor conv_transpose1d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
                         const std::vector<int64_t>& kernel, const ConvLayerOptions& options = {});
 Tensor conv_transpose2d(Trace& trace, std::string_view name, const Tensor& x, int64_t out_channels,
@@ -155,7 +155,7 @@ Tensor conv_transpose3d(Trace& trace, std::string_view name, const Tensor& x, in
 std::string join(std::string_view path, std::string_view part);
 std::string join(std::string_view path, size_t index);
 
-/// Anything that makes a tensor of a tensor: an activation, f(x), or a module, f(trace, name, x).
+/// Any function from tensor to tensor: an activation, f(x), or a module, f(trace, name, x).
 class Layer {
   public:
     template <class F>
@@ -183,7 +183,7 @@ Layer layer(F f, Arguments... arguments) {
     };
 }
 
-/// One module after the other, named by their positions: "name.0", "name.1", ...; activations count.
+/// Modules applied in order, named by position: "name.0", "name.1", ...; activations count.
 class Sequential {
   public:
     Sequential(std::initializer_list<Layer> layers) : layers_(layers) {}
@@ -195,7 +195,7 @@ class Sequential {
     std::vector<Layer> layers_;
 };
 
-/// hearth::max_pool and so on with these settings, as modules; flatten_channels joins all axes but
+/// hearth::max_pool and so on with these settings, as modules; flatten_channels merges all axes but
 /// the first.
 Layer max_pool(std::vector<int64_t> kernel, PoolOptions options = {});
 Layer avg_pool(std::vector<int64_t> kernel, PoolOptions options = {});
@@ -204,7 +204,7 @@ Layer adaptive_avg_pool(std::vector<int64_t> extents);
 Layer adaptive_max_pool(std::vector<int64_t> extents);
 Tensor flatten_channels(const Tensor& x);
 
-// --- Params by name: for listing, for freezing, for groups with rates of their own ---
+// --- Params by name: for listing, freezing and parameter groups ---
 
 struct NamedParam {
     std::string name;
@@ -213,22 +213,23 @@ struct NamedParam {
 
 /// All params so far, in the order of declaration.
 std::vector<NamedParam> named_params(const Trace& trace);
-/// Those whose names satisfy `wanted`.
+/// The params whose names satisfy `wanted`.
 std::vector<Tensor> params_where(const Trace& trace,
                                  const std::function<bool(std::string_view name)>& wanted);
-/// Those at or below one of the paths: "net.0" means net.0, net.0.weight, ..., not net.01.
+/// The params at or below one of the paths: "net.0" matches net.0, net.0.weight, ..., not net.01.
 std::vector<Tensor> params_under(const Trace& trace, std::initializer_list<std::string_view> paths);
-/// All others: with the frozen parts as paths, those to train.
+/// The params not below any of the paths: with frozen modules as paths, those to train.
 std::vector<Tensor> params_except(const Trace& trace,
                                   std::initializer_list<std::string_view> paths);
-/// Those of adapters: NAME.lora_a and NAME.lora_b.
+/// The params of LoRA adapters: NAME.lora_a and NAME.lora_b.
 std::vector<Tensor> lora_params(const Trace& trace);
 
-/// Adds each adapter in `weights` to its weight and removes it.  `alpha` as in Lora.  Errors:
-/// kInvalidArgument naming an adapter without its other half or its weight, or of other shapes.
+/// Merges each LoRA adapter in `weights` into its weight and removes it.  `alpha` as in Lora.
+/// Errors: kInvalidArgument naming an adapter without its other half or its weight, or of other
+/// shapes.
 Status merge_lora(NamedTensors& weights, double alpha);
 
-// --- Normalization: params name.weight, ones at first, and name.bias, zeros ---
+// --- Normalization: params name.weight, initially ones, and name.bias, zeros ---
 
 struct NormOptions {
     double epsilon = 1e-5;
@@ -236,10 +237,10 @@ struct NormOptions {
     bool bias = true;
 };
 
-/// Over the last axis.  x: [..., n]; params [n].
+/// Normalizes over the last axis.  x: [..., n]; params [n].
 Tensor layer_norm(Trace& trace, std::string_view name, const Tensor& x,
                   const NormOptions& options = {});
-/// Without mean and bias.
+/// As layer_norm, without mean and bias.
 Tensor rms_norm(Trace& trace, std::string_view name, const Tensor& x,
                 const NormOptions& options = {});
 /// x: [n, channels, ...]; params [channels].
@@ -252,10 +253,10 @@ struct BatchNormOptions {
     double epsilon = 1e-5;
     bool scale = true;
     bool bias = true;
-    double momentum = 0.1;  ///< of what a run adds to the running statistics
-    /// Normalize by the batch, and move the states name.running_mean and name.running_var [channels]
-    /// towards its statistics; otherwise normalize by those states.  In one trace, a layer trains
-    /// once.
+    double momentum = 0.1;  ///< weight of a run's batch in the running statistics
+    /// True: normalize by the batch statistics, and move the states name.running_mean and
+    /// name.running_var [channels] towards them.  False: normalize by those states.  In one trace,
+    /// a layer can train only once.
     bool training = true;
 };
 
@@ -263,36 +264,36 @@ struct BatchNormOptions {
 Tensor batch_norm(Trace& trace, std::string_view name, const Tensor& x,
                   const BatchNormOptions& options = {});
 
-// --- Recurrent layers: params as PyTorch names and stacks them, uniform within 1 / sqrt(hidden) ---
+// --- Recurrent layers: params as in PyTorch, uniform within 1 / sqrt(hidden) ---
 
 struct RecurrentOptions {
     int layers = 1;
     bool bidirectional = false;
     bool bias = true;
     uint64_t seed = 0;
-    Tensor h, c;     ///< first states, [layers * directions, n, hidden]; empty: zeros
-    Tensor lengths;  ///< of the sequences, integers [n]; empty: all of x
-    /// bool [n, length], or [n] for one step; empty: none.  Where it is true the states are zero
-    /// before that element: a new episode begins with it.
+    Tensor h, c;     ///< initial states, [layers * directions, n, hidden]; empty: zeros
+    Tensor lengths;  ///< sequence lengths, integers [n]; empty: all of x
+    /// bool [n, length], or [n] for one step; empty: none.  True where the states are zeroed before
+    /// that element, because a new episode begins with it.
     Tensor resets;
 };
 
 struct RecurrentResult {
     Tensor output;  ///< of the last layer: [n, length, directions * hidden]
-    Tensor h, c;    ///< last states, [layers * directions, n, hidden]; c of lstm alone
+    Tensor h, c;    ///< final states, [layers * directions, n, hidden]; c only for lstm
 };
 
-/// x: [n, length, in]; the length is fixed, and each of its elements a step in the program.  Params
-/// name.weight_ih_l0 [gates * hidden, in], name.weight_hh_l0, name.bias_ih_l0, name.bias_hh_l0; l1,
-/// ... for further layers, l0_reverse for the way back.
+/// x: [n, length, in]; the length is fixed, and the steps are unrolled.  Params name.weight_ih_l0
+/// [gates * hidden, in], name.weight_hh_l0, name.bias_ih_l0, name.bias_hh_l0; l1, ... for further
+/// layers, l0_reverse for the backward direction.
 RecurrentResult rnn(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                     const RecurrentOptions& options = {});
 RecurrentResult gru(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                     const RecurrentOptions& options = {});
 RecurrentResult lstm(Trace& trace, std::string_view name, const Tensor& x, int64_t hidden,
                      const RecurrentOptions& options = {});
-/// One step, with the params of a single layer: name.weight_ih_l0, ...; what a cell acts by a layer of
-/// the same name learns.  x: [n, in], h: [n, hidden] or empty.
+/// One step, with the params of a single layer: name.weight_ih_l0, ...  A layer of the same name
+/// shares them: act with the cell, learn with the layer.  x: [n, in], h: [n, hidden] or empty.
 Tensor gru_cell(Trace& trace, std::string_view name, const Tensor& x, const Tensor& h,
                 int64_t hidden, const RecurrentOptions& options = {});
 LstmState lstm_cell(Trace& trace, std::string_view name, const Tensor& x, const LstmState& state,
@@ -302,18 +303,18 @@ LstmState lstm_cell(Trace& trace, std::string_view name, const Tensor& x, const 
 
 struct AttentionLayerOptions {
     int64_t heads = 1;
-    int64_t key_heads = 0;  ///< of keys and values; 0: as many
+    int64_t key_heads = 0;  ///< heads of keys and values; 0: as many as `heads`
     bool causal = false;
-    int64_t window = -1;  ///< how many elements before its own one sees; -1: all
-    bool rotary = false;  ///< turn queries and keys by their positions
+    int64_t window = -1;  ///< number of elements before its own that one sees; -1: all
+    bool rotary = false;  ///< rotary position embedding of queries and keys
     double rotary_base = 10000;
     bool bias = true;
     uint64_t seed = 0;
 };
 
-/// x: [n, length, width], memory: [n, memory_length, width], or empty: x itself -> x's shape.
-/// mask: as in hearth::attention.  Params name.in_proj_weight [width + 2 * key_width, width],
-/// name.in_proj_bias, name.out_proj.weight and .bias.
+/// x: [n, length, width], memory: [n, memory_length, width] for cross-attention, or empty for
+/// self-attention -> x's shape.  mask: as in hearth::attention.  Params name.in_proj_weight [width
+/// + 2 * key_width, width], name.in_proj_bias, name.out_proj.weight and .bias.
 Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x,
                             const Tensor& memory, const AttentionLayerOptions& options,
                             const Tensor& mask = {});
@@ -321,10 +322,10 @@ Tensor multi_head_attention(Trace& trace, std::string_view name, const Tensor& x
 struct TransformerOptions {
     int64_t heads = 1;
     int64_t key_heads = 0;
-    int64_t hidden = 0;  ///< width between the two linear layers
+    int64_t hidden = 0;  ///< size between the two linear layers
     bool causal = false;
     bool rotary = false;
-    bool norm_first = false;  ///< normalize what goes into each part, not what comes out
+    bool norm_first = false;  ///< normalize the input of each sublayer, not its output
     Tensor (*activation)(const Tensor&) = relu;
     double dropout = 0;
     bool training = true;
@@ -334,7 +335,7 @@ struct TransformerOptions {
 /// name.self_attn, name.linear1, name.linear2, name.norm1, name.norm2.
 Tensor transformer_encoder_layer(Trace& trace, std::string_view name, const Tensor& x,
                                  const TransformerOptions& options, const Tensor& mask = {});
-/// The same with attention to `memory` between the two: name.multihead_attn and name.norm3.
+/// As above with attention to `memory` in between: name.multihead_attn and name.norm3.
 Tensor transformer_decoder_layer(Trace& trace, std::string_view name, const Tensor& x,
                                  const Tensor& memory, const TransformerOptions& options,
                                  const Tensor& mask = {}, const Tensor& memory_mask = {});
@@ -342,16 +343,17 @@ Tensor transformer_decoder_layer(Trace& trace, std::string_view name, const Tens
 Tensor transformer_encoder(Trace& trace, std::string_view name, const Tensor& x, int layers,
                            const TransformerOptions& options, const Tensor& mask = {});
 
-/// sin(p / 10000^(2 i / width)) and the cosine in turn, to be added: [length, width] (Vaswani et al.,
-/// 2017, section 3.5).
+/// sin(p / 10000^(2 i / width)) and the cosine alternating, to be added: [length, width] (Vaswani
+/// et al., 2017, section 3.5).
 Tensor sinusoidal_positions(Trace& trace, int64_t length, int64_t width);
-/// The param name.weight [length, width].
+/// Learned position embeddings: the param name.weight [length, width].
 Tensor learned_positions(Trace& trace, std::string_view name, int64_t length, int64_t width,
                          uint64_t seed = 0);
 struct RotaryTables {
     Tensor cosines, sines;
 };
-/// Of the angles p / base^(2 i / width): [length, width / 2], for rotary_embedding.
+/// Cosines and sines of the angles p / base^(2 i / width): [length, width / 2], for
+/// rotary_embedding.
 RotaryTables rotary_tables(Trace& trace, int64_t length, int64_t width, double base = 10000);
 
 // --- Encodings of coordinates ---
@@ -359,8 +361,9 @@ RotaryTables rotary_tables(Trace& trace, int64_t length, int64_t width, double b
 /// sin(2^l pi x), cos(2^l pi x) for l = 0 ... octaves - 1 (Mildenhall et al., "NeRF", 2020, section
 /// 5.1).  x: [..., n] -> [..., n * octaves * 2].
 Tensor frequency_encoding(const Tensor& x, int octaves);
-/// A bump of deviation 1 / bins around x, seen at the centres of `bins` cells of [0, 1] (Mueller et
-/// al., "Neural Importance Sampling", 2019, section 4.3).  x: [..., n] -> [..., n * bins].
+/// A Gaussian with the standard deviation 1 / bins around x, sampled at the centers of `bins` cells
+/// of [0, 1] (Mueller et al., "Neural Importance Sampling", 2019, section 4.3).  x: [..., n] ->
+/// [..., n * bins].
 Tensor one_blob_encoding(const Tensor& x, int bins);
 /// The real spherical harmonics of bands 0 to degree - 1, degree in [1, 4] (Sloan, "Efficient
 /// Spherical Harmonic Evaluation", 2013).  direction: [..., 3], of length one -> [..., degree^2].
@@ -368,19 +371,19 @@ Tensor spherical_harmonics(const Tensor& direction, int degree = 4);
 
 struct HashGridOptions {
     int levels = 16;
-    int features = 2;              ///< of each level
-    int log2_entries = 14;         ///< most entries of a level's table, as a power of two
+    int features = 2;              ///< per level
+    int log2_entries = 14;         ///< maximum entries of a level's table, as a power of two
     double base_resolution = 16;   ///< cells along each axis of the coarsest level
-    double growth = 1.5;           ///< from level to level
-    double first_contents = 1e-4;  ///< the table starts uniform within this
+    double growth = 1.5;           ///< ratio between levels
+    double first_contents = 1e-4;  ///< the table is initially uniform within this
     uint64_t seed = 0;
 };
 
 /// Interpolated features of a multi-resolution hash grid (Mueller et al., "Instant Neural Graphics
 /// Primitives", 2022, section 3): level l has floor(base_resolution * growth^l) cells along each
-/// axis, whose corners are entries of a table, one each where they fit, else shared by a spatial
-/// hash.  x: [..., n], n in [1, 3], in [0, 1] -> [..., levels * features].  Param: name.table
-/// [entries of all levels, features].
+/// axis.  Their corners index a table, directly if there are enough entries, otherwise through a
+/// spatial hash.  x: [..., n], n in [1, 3], in [0, 1] -> [..., levels * features].  Param:
+/// name.table [entries of all levels, features].
 Tensor hash_grid(Trace& trace, std::string_view name, const Tensor& x,
                  const HashGridOptions& options = {});
 

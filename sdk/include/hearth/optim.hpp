@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Optimizers: graph code that assigns params, and keeps what it must remember in states.
+// Optimizers: graph code that assigns params and keeps its own state in states.
 //
 //     const Tensor loss = mse_loss(net(x), target);
 //     minimize(loss, trace.params(), AdamOptions{.learning_rate = 1e-3});
@@ -19,15 +19,15 @@
 
 namespace hearth {
 
-/// A number fixed when the program is compiled, or a scalar of the trace: a tensor [] that the host
-/// binds, say, or a schedule, so that it can change from frame to frame.
+/// A number fixed when the program is compiled, or a scalar of the trace, such as an input [] that
+/// the application binds or a schedule, which can change from frame to frame.
 class Rate {
   public:
     Rate(double value) : value_(value) {}
     Rate(const Tensor& value) : tensor_(value) {}
-    /// As a tensor that multiplies `x`, of its element type.
+    /// The value as a tensor of x's element type, to multiply `x` with.
     Tensor as_tensor(const Tensor& x) const;
-    /// Whether it is this number in each step.
+    /// True if the rate is this constant.
     bool is_always(double value) const { return !tensor_ && value_ == value; }
 
   private:
@@ -37,9 +37,9 @@ class Rate {
 
 // --- Update rules ---
 //
-// States are named after the param that they belong to; a param is updated by one rule in one entry.
-// Groups of params with settings of their own are several calls, each with its params (nn.hpp picks
-// them by name); rules that count steps then need a `name` each.
+// States are named after the param that they belong to; a param is updated by one rule in one
+// entry.  Parameter groups with settings of their own are separate calls, each with its params
+// (nn.hpp selects them by name); rules that count steps then need a `name` each.
 
 /// Stochastic gradient descent with momentum (Sutskever et al., 2013), as PyTorch's SGD.
 struct SgdOptions {
@@ -49,17 +49,17 @@ struct SgdOptions {
     double weight_decay = 0;  ///< adds weight_decay * param to the gradient
 };
 
-/// Adam (Kingma and Ba, 2015, with bias correction), as PyTorch's Adam; with weight decay it is
-/// AdamW (Loshchilov and Hutter, 2019): params shrink by learning_rate * weight_decay, apart from
-/// the moments.
+/// Adam (Kingma and Ba, 2015, with bias correction), as PyTorch's Adam.  With weight decay it is
+/// AdamW (Loshchilov and Hutter, 2019): params shrink by learning_rate * weight_decay, decoupled
+/// from the moments.
 struct AdamOptions {
     Rate learning_rate = 1e-3;
     double beta1 = 0.9;
     double beta2 = 0.999;
     double epsilon = 1e-8;
     double weight_decay = 0;
-    /// Of the states that all params share.  Params updated by another call, or in another entry,
-    /// take steps of their own and need another name.
+    /// Name of the states that all params share.  Params updated by another call, or in another
+    /// entry, count their own steps and need another name.
     std::string name = "adam";
 };
 
@@ -73,15 +73,15 @@ struct AdagradOptions {
 /// RMSProp (Tieleman and Hinton, 2012), as PyTorch's RMSprop.
 struct RmspropOptions {
     Rate learning_rate = 1e-2;
-    double decay = 0.99;  ///< of the mean square
+    double decay = 0.99;  ///< of the running mean square
     double epsilon = 1e-8;
     double momentum = 0;
-    bool centered = false;    ///< divides by the deviation, not by the root of the mean square
+    bool centered = false;    ///< divides by the running std, not by the root mean square
     double weight_decay = 0;  ///< adds weight_decay * param to the gradient
 };
 
-/// Lion (Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, program 1): steps of
-/// one size in each coordinate.  Weight decay is apart from the step, as AdamW's.
+/// Lion (Chen et al., "Symbolic Discovery of Optimization Algorithms", 2023, program 1): the step
+/// has the same size in every coordinate.  Weight decay is decoupled from the step, as in AdamW.
 struct LionOptions {
     Rate learning_rate = 1e-4;
     double beta1 = 0.9;
@@ -90,7 +90,7 @@ struct LionOptions {
 };
 
 /// Adan (Xie et al., "Adan: Adaptive Nesterov Momentum Algorithm", 2022, algorithm 1), with the
-/// authors' bias corrections.  The betas here weigh what was: 1 minus those of the paper.
+/// authors' bias corrections.  The betas weight the previous average: 1 minus those of the paper.
 struct AdanOptions {
     Rate learning_rate = 1e-3;
     double beta1 = 0.98;
@@ -101,9 +101,9 @@ struct AdanOptions {
     std::string name = "adan";  ///< as AdamOptions::name
 };
 
-/// Muon (Jordan et al., 2024): momentum whose matrices are replaced by the nearest orthogonal ones,
-/// by `iterations` of a quintic Newton-Schulz iteration.  For weights of two or more axes ([out,
-/// in...]; the further axes count as `in`); leave biases, embeddings and heads to another rule.
+/// Muon (Jordan et al., 2024): momentum whose matrices are orthogonalized by `iterations` steps of
+/// a quintic Newton-Schulz iteration.  For weights of two or more axes ([out, in...]; further axes
+/// count as `in`); use another rule for biases, embeddings and heads.
 struct MuonOptions {
     Rate learning_rate = 2e-2;
     double momentum = 0.95;
@@ -118,7 +118,7 @@ void sgd(std::span<const Tensor> params, std::span<const Tensor> gradients,
          const SgdOptions& options = {});
 
 /// States: "PARAM.m" and "PARAM.v" [as the param], and "NAME.correction1" and "NAME.correction2"
-/// []: 1 - beta^steps, from which the moments' bias follows.
+/// []: the bias corrections 1 - beta^steps.
 void adam(std::span<const Tensor> params, std::span<const Tensor> gradients,
           const AdamOptions& options = {});
 
@@ -144,8 +144,9 @@ void muon(std::span<const Tensor> params, std::span<const Tensor> gradients,
           const MuonOptions& options = {});
 
 /// Differentiates `loss` and applies an optimizer to `params`.  Returns the gradients.
-/// Errors, kept by the trace: those of grad(); no params, as when a prefix is misspelt or
-/// `trace.params()` is evaluated before the call in the same argument list that declares them.
+/// Errors, kept by the trace: those of grad(); no params, for example because a prefix is misspelt,
+/// or because `trace.params()` is evaluated before the call in the same argument list that declares
+/// them.
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const SgdOptions& options);
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
@@ -161,68 +162,69 @@ std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
 std::vector<Tensor> minimize(const Tensor& loss, std::span<const Tensor> params,
                              const MuonOptions& options);
 
-// --- Gradients, before they are applied ---
+// --- Gradient clipping ---
 
-/// Each element limited to [-limit, limit].
+/// Clamps each element to [-limit, limit].
 std::vector<Tensor> clip_by_value(std::span<const Tensor> gradients, double limit);
-/// Each gradient scaled down by itself so that its Euclidean norm is at most `max_norm`.
+/// Scales down each gradient on its own so that its Euclidean norm is at most `max_norm`.
 std::vector<Tensor> clip_by_norm(std::span<const Tensor> gradients, double max_norm);
-/// The gradients scaled down together so that their common norm is at most `max_norm`.
+/// Scales down all gradients together so that their global norm is at most `max_norm`.
 std::vector<Tensor> clip_by_global_norm(std::span<const Tensor> gradients, double max_norm);
 /// The Euclidean norm of all elements of all gradients -> [].
 Tensor global_norm(std::span<const Tensor> gradients);
 
-// --- Updates under a condition ---
+// --- Conditional updates ---
 
-/// Whether no element of the tensors is infinite or NaN: bool [].  Floating-point tensors; a reduction
-/// each, and nothing that the host waits for.
+/// True if no element of the tensors is infinite or NaN: bool [].  Floating-point tensors; one
+/// reduction each, without waiting on the host side.
 /// Errors, kept by their trace: no tensors, or only empty ones.
 Tensor all_finite(std::span<const Tensor> tensors);
 Tensor all_finite(std::initializer_list<Tensor> tensors);
 
-/// Applies updates only where a condition holds: a finite loss, a KL within bounds, "learning is on".
+/// Applies updates only if a condition holds: a finite loss, a KL within bounds, "learning is on".
 ///
 ///     UpdateGuard guard(trace);
 ///     const std::vector<Tensor> gradients = minimize(loss, trace.params(), AdamOptions{});
 ///     guard.apply_if(logical_and(all_finite(gradients), less(kl, 0.03)));
 ///
-/// Everything that is assigned in between (params, moments, step counts, rows) keeps its bits where
-/// the condition is false, NaN and all.  It costs a choice in the kernels that write the updates, no
-/// dispatch of its own.  Guards may be nested, and follow each other.
+/// Everything assigned between the construction and apply_if() (params, moments, step counts, rows)
+/// keeps its bits if the condition is false, even if the new values are NaN.  The cost is a select
+/// in the kernels that write the updates, not a dispatch.  Guards may be nested, and follow each
+/// other.
 class UpdateGuard {
   public:
     explicit UpdateGuard(Trace& trace);
-    /// condition: bool [].  Call it once, after the last update.  What the trace has computed of an
-    /// update's new value, except for the condition itself, is computed of the guarded one then.
+    /// condition: bool [].  Call it once, after the last update.  Nodes that read the new value of
+    /// an update are redirected to the guarded value, except those that the condition depends on.
     /// Errors, kept by the trace: another shape or type, a tensor of another trace, a second call.
     void apply_if(const Tensor& condition);
 
   private:
     Trace* trace_;
-    size_t first_update_;  ///< of those in its scope
+    size_t first_update_;  ///< index of the first guarded update
     bool is_done_ = false;
 };
 
 // --- Loss scaling: for Precision::kF16 (compile.hpp) ---
 
-/// Defaults as PyTorch's GradScaler; the bounds as NVIDIA Apex.
+/// Defaults as PyTorch's GradScaler; the bounds as in NVIDIA Apex.
 struct LossScaleOptions {
     double first = 65536;
     double growth = 2;
     double backoff = 0.5;
-    int64_t growth_interval = 2000;  ///< steps in a row with finite gradients
+    int64_t growth_interval = 2000;  ///< consecutive steps with finite gradients
     double least = 1;
     double most = 16777216;
-    /// Of the states: "NAME" is the scale, "NAME.good_steps" counts towards growth, and
-    /// "NAME.skipped_steps" all steps that were not taken.
+    /// Names the states: "NAME" is the scale, "NAME.good_steps" counts towards growth, and
+    /// "NAME.skipped_steps" is the total number of skipped steps.
     std::string name = "loss_scale";
 };
 
-/// Dynamic loss scaling (Micikevicius et al., "Mixed Precision Training", 2018; its automatic form
-/// is that of NVIDIA's "Train With Mixed Precision" guide).  Gradients of a loss times a large
-/// number do not vanish in f16.  Where one overflows, the step is not taken: every param and state
-/// assigned between the construction and finish() keeps its bits, and the scale falls; after
-/// growth_interval steps without that, it grows.
+/// Dynamic loss scaling (Micikevicius et al., "Mixed Precision Training", 2018; the automatic
+/// variant of NVIDIA's "Train With Mixed Precision" guide).  Scaling the loss by a large number
+/// keeps its gradients from underflowing in f16.  If a gradient overflows, the step is skipped:
+/// every param and state assigned between the construction and finish() keeps its bits, and the
+/// scale is reduced; after growth_interval steps without an overflow it grows.
 ///
 ///     LossScale scale(trace);
 ///     const Tensor loss = mse_loss(net(x), target);
@@ -233,14 +235,14 @@ class LossScale {
     /// Errors, kept by the trace: options out of their ranges.
     explicit LossScale(Trace& trace, const LossScaleOptions& options = {});
 
-    /// The gradients of `loss` (not of its multiple), differentiated through loss * scale.  Several
+    /// The gradients of `loss`, unscaled again, differentiated through loss * scale.  Several
     /// losses may share one scale.
     std::vector<Tensor> grad(const Tensor& loss, std::span<const Tensor> params);
-    /// Call it last, once.  Returns whether all gradients are finite: bool [].
+    /// Call it last, once.  Returns true if all gradients are finite: bool [].
     /// Errors, kept by the trace: no grad() before, or only of params without elements.
     Tensor finish();
 
-    /// f32 [], as it is in this run.
+    /// The scale of this run: f32 [].
     const Tensor& scale() const { return scale_; }
 
   private:
@@ -250,21 +252,21 @@ class LossScale {
     LossScaleOptions options_;
     UpdateGuard guard_;
     Tensor scale_;
-    std::vector<Tensor> largest_;  ///< magnitudes, [1] each
+    std::vector<Tensor> largest_;  ///< largest magnitude per gradient, [1] each
 };
 
-// --- Schedules: learning rates that follow the number of steps ---
+// --- Schedules: learning rates as functions of the step count ---
 //
 //     const Rate rate = scheduled(trace, schedules::joined({{100, schedules::linear(0, 1e-3, 100)},
 //                                                           {900, schedules::cosine(1e-3, 900)}}));
 //     minimize(loss, trace.params(), AdamOptions{.learning_rate = rate});
 //
-// The count is a state of the program, so a recording that is replayed follows its schedule.
+// The count is a state of the program, so a replayed recording follows its schedule.
 
 /// step: u32 [] -> f32 [].
 using Schedule = std::function<Tensor(const Tensor& step)>;
 
-/// The schedule at the run counter of this name.
+/// The schedule evaluated at the run counter of this name.
 Rate scheduled(Trace& trace, const Schedule& schedule, std::string_view name = "steps");
 
 namespace schedules {
@@ -272,12 +274,12 @@ namespace schedules {
 Schedule constant(double rate);
 /// rate * factor ^ floor(step / every).
 Schedule stepwise(double rate, int64_t every, double factor);
-/// From `first` to `last` in `steps` steps; `last` from then on.
+/// Linear from `first` to `last` in `steps` steps; `last` from then on.
 Schedule linear(double first, double last, int64_t steps);
 /// rate * factor ^ step.
 Schedule exponential(double rate, double factor);
-/// last + (first - last) / 2 * (1 + cos(pi * step / steps)); `last` from `steps` on (Loshchilov and
-/// Hutter, 2017).
+/// Cosine annealing: last + (first - last) / 2 * (1 + cos(pi * step / steps)); `last` from `steps`
+/// on (Loshchilov and Hutter, 2017).
 Schedule cosine(double first, int64_t steps, double last = 0);
 /// scale / sqrt(width) * min(1 / sqrt(n), n / warmup^1.5) for n = step + 1 (Vaswani et al., 2017).
 Schedule noam(int64_t width, int64_t warmup, double scale = 1);
@@ -286,28 +288,28 @@ struct Part {
     int64_t steps;
     Schedule schedule;
 };
-/// One schedule after the other, each for so many steps and counted from its own begin; the last
-/// one for ever.
+/// Schedules in sequence, each for its number of steps and counted from its own start; the last one
+/// continues indefinitely.
 Schedule joined(std::vector<Part> parts);
 /// The product of two schedules.
 Schedule product(Schedule a, Schedule b);
 
 }  // namespace schedules
 
-// --- Averaged weights ---
+// --- Exponential moving averages of weights ---
 
-/// Keeps moving averages of params that this trace updates: "PARAM.average" <- decay * itself +
-/// (1 - decay) * the param's next value, from the param's first contents on.  Call it after the
+/// Keeps moving averages of params that this trace updates: "PARAM.average" <- decay * average + (1
+/// - decay) * the param's next value, starting at the param's initial value.  Call it after the
 /// update rule.  Errors: a param without an update in this trace.
 void track_averages(std::span<const Tensor> params, double decay = 0.999);
-/// Makes a finished trace read the averages in place of its params, or of those under `prefix` alone:
-/// for an entry that acts by them while another learns.  Call it last.  Errors, kept by the trace: no
-/// param under the prefix.
+/// Makes a finished trace read the averages in place of its params, or only of those under
+/// `prefix`: for an entry that acts by the averages while another entry learns.  Call it last.
+/// Errors, kept by the trace: no param under the prefix.
 void use_averages(Trace& trace, std::string_view prefix = {});
 
-/// Moves each state under `prefix` towards its original: state <- (1 - rate) * state + rate * the
-/// original's next value (its present one, if this trace does not update it).  `prefix` and
-/// `original` as in Trace::mirror().  A rate of 1 copies.
+/// Polyak update of target networks: moves each state under `prefix` towards its original, state <-
+/// (1 - rate) * state + rate * original, with the original's next value if this trace updates it,
+/// otherwise its present one.  `prefix` and `original` as in Trace::mirror().  A rate of 1 copies.
 /// Errors, kept by the trace: no state under the prefix, one without an original in this trace.
 void follow(Trace& trace, std::string_view prefix, std::string_view original, const Rate& rate);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How the compiler column reports what went wrong: no exceptions, one code and one sentence.
+// Error handling of the C++ interface, without exceptions: a code and a one-sentence message.
 
 #pragma once
 
@@ -15,20 +15,20 @@
 
 namespace hearth {
 
-/// Kinds of failure.  The C interface (`hearth.h`) has the same kinds as negative result codes.
+/// Error codes.  The C interface (hearth.h) has corresponding negative result codes.
 enum class StatusCode {
     kOk,
     kInvalidArgument,  ///< a shape, type, name or value that the call does not accept
-    kNotFound,         ///< a name that does not exist
-    kUnsupported,      ///< understood, but this build, device or profile cannot do it
-    kCorruptData,      ///< untrusted bytes that are not what they claim to be
-    kOutOfRange,       ///< a size beyond a stated limit, or beyond the memory there is
+    kNotFound,         ///< a name or file that does not exist
+    kUnsupported,      ///< valid, but not possible with this build, device or profile
+    kCorruptData,      ///< untrusted bytes that are invalid
+    kOutOfRange,       ///< a size beyond a stated limit or the available memory
     kInternal,         ///< a broken invariant inside Hearth
 };
 
-/// Puts '?' in place of each control character: C0 with line breaks and tabs (unless line breaks stay),
-/// DEL, and C1 as UTF-8 has it.  Messages quote names from files, and no terminal or log may obey
-/// those.
+/// Replaces control characters with '?': C0 including line breaks (unless keep_lines) and tabs,
+/// DEL, and C1 encoded as UTF-8.  Messages quote names from files, which must not control terminals
+/// or logs.
 inline void replace_control_characters(char* text, size_t size, bool keep_lines = false) {
     for (size_t i = 0; i < size; ++i) {
         const auto c = static_cast<unsigned char>(text[i]);
@@ -39,13 +39,13 @@ inline void replace_control_characters(char* text, size_t size, bool keep_lines 
     }
 }
 
-/// `text` as a message can show it: no control characters but line breaks, and no longer than a few
-/// kilobytes, whatever names from a file went into it.
+/// Sanitizes a message: removes control characters except line breaks, and limits its length to
+/// 4096 bytes, whatever names from files it contains.
 inline std::string presentable(std::string text) {
     constexpr size_t kLongest = 4096;
     constexpr std::string_view kGap = " [...] ";
     if (text.size() > kLongest) {
-        // What went wrong stands at the end, where at the beginning.
+        // Keep both ends: the context is at the beginning, the failure at the end.
         constexpr size_t kHalf = (kLongest - kGap.size()) / 2;
         text.replace(kHalf, text.size() - 2 * kHalf, kGap);
     }
@@ -53,7 +53,7 @@ inline std::string presentable(std::string text) {
     return text;
 }
 
-/// A code and a message that names what was expected and what was found.
+/// A code and a message that states the expectation and the fact.
 class [[nodiscard]] Status {
   public:
     Status() = default;
@@ -64,7 +64,7 @@ class [[nodiscard]] Status {
     StatusCode code() const { return code_; }
     const std::string& message() const { return message_; }
 
-    /// The same failure, told from one level further out: "context: message".
+    /// Returns the same failure with context added: "context: message".
     Status in(std::string_view context) const {
         return ok() ? *this : Status(code_, std::string(context) + ": " + message_);
     }
@@ -93,12 +93,12 @@ inline Status internal_error(std::string message) {
     return {StatusCode::kInternal, std::move(message)};
 }
 
-/// Tells the assert handler what a failure that was taken for a value says.
+/// Passes the message of a failed Result, whose value was requested, to the assert handler.
 [[noreturn]] inline void no_value(const Status& failure) {
     assert_failed(("value() of a failure: " + failure.message()).c_str(), __FILE__, __LINE__);
 }
 
-/// A value, or the Status that tells why there is none.
+/// A value, or the Status that explains its absence.
 template <class T>
 class [[nodiscard]] Result {
   public:
@@ -110,7 +110,7 @@ class [[nodiscard]] Result {
     bool ok() const { return value_.has_value(); }
     const Status& status() const { return status_; }
 
-    /// The value.  Calling these on a failure is a programming error: the assert handler is told.
+    /// The value.  Calling this on a failure is a programming error and invokes the assert handler.
     T& value() & { return check(), *value_; }
     const T& value() const& { return check(), *value_; }
     T&& value() && { return check(), std::move(*value_); }
@@ -139,8 +139,8 @@ class [[nodiscard]] Result {
 #define HEARTH_CONCAT_INNER_(a, b) a##b
 #define HEARTH_CONCAT_(a, b) HEARTH_CONCAT_INNER_(a, b)
 
-/// `HEARTH_ASSIGN(auto x, f());` - x is the value of f(), or the enclosing function returns its
-/// Status.
+/// `HEARTH_ASSIGN(auto x, f());` assigns the value of f() to x, or returns f()'s failed Status from
+/// the enclosing function.
 #define HEARTH_ASSIGN(declaration, expression) \
     HEARTH_ASSIGN_AS_(HEARTH_CONCAT_(hearth_result_, __COUNTER__), declaration, expression)
 #define HEARTH_ASSIGN_AS_(result, declaration, expression) \

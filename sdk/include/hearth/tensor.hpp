@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Tracing: write tensor code in C++, get a graph.
+// Tracing: tensor code in C++ that builds a graph.
 //
 //     Trace trace("act");
 //     Tensor x = trace.input("observation", {kRows, 8});
@@ -28,9 +28,9 @@ class Budget;
 struct Graph;
 class Trace;
 
-/// A value of a trace.  It holds no data: using it appends to the trace.  Copying it is cheap; it
-/// is valid as long as its trace.  A Tensor made after the trace's first error has that error and
-/// passes it on, so code needs no check between operations.
+/// A value of a trace.  It holds no data: using it appends to the trace.  Cheap to copy; valid as
+/// long as its trace.  A Tensor created after the trace's first error carries that error and
+/// propagates it, so code needs no check between operations.
 class Tensor {
   public:
     Tensor() = default;
@@ -39,8 +39,8 @@ class Tensor {
     bool ok() const;
     Trace* trace() const { return trace_; }
     uint32_t value() const { return value_; }
-    /// Of a tensor that is not ok(): an empty shape and f32.
-    /// By value: the next operation on the trace may move what a reference would point to.
+    /// Empty shape and f32 for a tensor that is not ok().
+    /// Returned by value: the next operation on the trace may invalidate a reference.
     Shape shape() const;
     DType dtype() const;
     int rank() const { return shape().rank(); }
@@ -51,8 +51,8 @@ class Tensor {
     uint32_t value_ = 0xffffffffu;
 };
 
-/// How a param or state gets its first contents.  Random contents depend on the seed given here and
-/// on the param's name alone, never on the order of declarations.
+/// Initial value of a param or state.  Random values depend on the seed given here and on the
+/// param's name alone, never on the order of declarations.
 struct Init {
     enum class Kind { kZeros, kConstant, kUniform, kNormal, kTruncatedNormal, kOrthogonal, kData };
     Kind kind = Kind::kZeros;
@@ -69,22 +69,22 @@ struct Init {
     static Init normal(double mean, double deviation, uint64_t seed = 0) {
         return {Kind::kNormal, mean, deviation, seed, nullptr};
     }
-    /// Normal, drawn again where more than two deviations from the mean.
+    /// Normal, redrawn if more than two standard deviations from the mean.
     static Init truncated_normal(double mean, double deviation, uint64_t seed = 0) {
         return {Kind::kTruncatedNormal, mean, deviation, seed, nullptr};
     }
     /// `gain` times a random matrix with orthonormal rows or columns, whichever are fewer (Saxe,
-    /// McClelland and Ganguli, 2014).  The axes after the first count as one.
+    /// McClelland and Ganguli, 2014).  The axes after the first are flattened.
     static Init orthogonal(double gain = 1, uint64_t seed = 0) {
         return {Kind::kOrthogonal, gain, 0, seed, nullptr};
     }
     static Init from(HostTensor data);
 
-    /// The contents for a tensor of this name, type and shape.
+    /// The initial value for a tensor of this name, type and shape.
     HostTensor make(std::string_view name, DType dtype, const Shape& shape) const;
 };
 
-/// One capture: owns the graph being built and its first error.  Not copied, not moved: tensors
+/// One capture: owns the graph being built and its first error.  Not copyable or movable: tensors
 /// point to it.  One thread at a time.
 class Trace {
   public:
@@ -93,57 +93,59 @@ class Trace {
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
-    /// A tensor that the host binds at each recording.  Only the first extent may be kRows-like.
+    /// A tensor that the application binds at each recording.  Only the first extent may be
+    /// symbolic, as kRows.
     Tensor input(std::string_view name, const Shape& shape, DType dtype = DType::kF32);
-    /// A trained tensor.  Asking again for the same name gives the same tensor (shapes must agree).
+    /// A trained tensor.  A second call with the same name returns the same tensor (shapes must
+    /// agree).
     Tensor param(std::string_view name, const Shape& shape, const Init& init = {},
                  DType dtype = DType::kF32);
     /// A tensor that persists between recordings and changes only by assign().
     Tensor state(std::string_view name, const Shape& shape, const Init& init = {},
                  DType dtype = DType::kF32);
-    /// A state that no brain keeps: rings of samples, memory of agents, status words.  It is neither
-    /// saved nor compared when a brain is loaded; loading a brain and forgetting set it back to its
-    /// first contents.
+    /// A state that brains do not hold: replay buffers, recurrent states of agents, status words.
+    /// It is neither saved nor compared when a brain is loaded; loading or resetting a brain resets
+    /// it to its initial value.
     Tensor transient(std::string_view name, const Shape& shape, const Init& init = {},
                      DType dtype = DType::kF32);
-    /// From now on params declared under `prefix` ("critic.target": "critic.target.0.weight") are
-    /// states that begin as the params of the same names under `original` would ("critic.0.weight"):
-    /// params() does not list them, so no optimizer takes them, and they change only by assign() and
-    /// follow() (hearth/optim.hpp).  For target networks and for frozen policies to be compared
-    /// with.  Each trace that uses them says so itself.
+    /// Makes params declared under `prefix` from now on ("critic.target": "critic.target.0.weight")
+    /// states with the initial values of the params of the same names under `original`
+    /// ("critic.0.weight").  params() does not list them, so no optimizer updates them; they change
+    /// only by assign() and follow() (hearth/optim.hpp).  For target networks, and for frozen
+    /// reference policies.  Each trace that uses them must call this.
     void mirror(std::string_view prefix, std::string_view original);
 
     Tensor constant(HostTensor data);
     Tensor constant(double value, DType dtype = DType::kF32);
 
-    /// Names a result that the host can bind.  Errors, kept by the trace: a name given twice, a tensor
-    /// of another trace.
+    /// Names a result that the application can bind.  Errors, kept by the trace: a name given
+    /// twice, a tensor of another trace.
     void output(std::string_view name, const Tensor& value);
     /// After the recording runs, `target` (a param, a state or an input) holds `value`.  Reads of
-    /// `target` in this trace see the old contents.  To change some rows alone: assign_rows
+    /// `target` in this trace see the old contents.  To change only some rows: assign_rows
     /// (hearth/ops.hpp).
     ///
-    /// Of an input, the buffer that the host binds is written in place (the memory of a recurrent
-    /// policy, a simulation's positions): one binding, hearth_binding_info::is_in_place, that cannot
-    /// be given by value.  On the CPU the new contents are a result of the input's name.
+    /// For an input, the buffer that the application binds is written in place (the recurrent state
+    /// of a policy, a simulation's positions): one binding, hearth_binding_info::is_in_place, that
+    /// cannot be given by value.  On the CPU the new contents are a result of the input's name.
     void assign(const Tensor& target, const Tensor& value);
 
     /// All params so far, in the order of declaration.
     std::vector<Tensor> params() const;
 
-    /// Keeps the first error; later ones are consequences.
+    /// Keeps the first error; later ones are ignored as consequences of it.
     void fail(Status status);
     const Status& status() const;
 
     /// The finished graph, canonical and verified, or the first error.
     Result<Graph> finish();
 
-    /// Whether so many more values, and constants of so many more bytes, still fit; otherwise fails
-    /// the trace.  To be asked before a loop or an allocation whose size comes from a file.  A trace
+    /// True if so many more values, and constants of so many more bytes, still fit; otherwise fails
+    /// the trace.  Call it before a loop or an allocation whose size comes from a file.  A trace
     /// holds up to 2^24 values.
     bool fits(uint64_t values, uint64_t constant_bytes = 0);
-    /// For readers of files: counts what is appended from now on, and fails where `budget` ends.
-    /// Null: no longer.  It must outlive what is appended.
+    /// For file readers: charges everything appended from now on to `budget`, and fails once it is
+    /// spent.  Null: no limit.  The budget must outlive the appending.
     void set_budget(Budget* budget);
     Budget* budget() const;
 

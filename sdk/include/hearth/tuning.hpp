@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Tuning: which variant of a kernel is best on one device, measured there.
+// Tuning: selects the best variant of each kernel for one device by measuring on it.
 //
-// Compiling chooses variants from a shipped table.  Tuning is opt-in and measures: a Tuner makes
-// trials, each a small program; the host runs them where and when it likes (at load, with a bar; on
-// another queue, in what a frame leaves; in a tool) and reports times and results.  A variant wins
-// only if it computed what the shipped choice did.  What won is a text, which CompileOptions::tuning
-// takes; it may be shipped.  Nothing of this runs where frames are recorded.
+// Compiling chooses variants from a shipped table.  Tuning is opt-in: a Tuner makes trials, each a
+// small program; the application runs them where and when it likes (at load, with a progress bar;
+// on another queue, in the spare time of a frame; in a tool) and reports times and results.  A
+// variant wins only if its results match the shipped variant's.  The winners are a text for
+// CompileOptions::tuning, which may be shipped.  None of this runs while frames are recorded.
 //
 //     Tuner tuner(compiled.tunable, options, graphs);
 //     HEARTH_TRY(tune(tuner, run_on_my_device, [](size_t done, size_t count) { return true; }));
@@ -31,29 +31,29 @@ namespace hearth {
 
 /// One variant of one kernel, to be run once or more.
 struct TuningTrial {
-    std::string kernel;   ///< what is computed: an element of Compiled::tunable
-    std::string variant;  ///< how
+    std::string kernel;   ///< the problem to compute: an element of Compiled::tunable
+    std::string variant;  ///< the implementation to try
     Compiled program;
-    std::string entry;     ///< of the program: what is to be run
-    uint64_t rows = 1;     ///< live rows to run it with
-    NamedTensors inputs;   ///< of it
-    double estimated = 0;  ///< work, in units of the shipped variant's: for whoever has a budget
+    std::string entry;     ///< of the program: the entry to run
+    uint64_t rows = 1;     ///< batch size to run it with
+    NamedTensors inputs;   ///< of the entry
+    double estimated = 0;  ///< estimated cost relative to the shipped variant, for budgeting
 };
 
-/// What running a trial gave.
+/// Measured time and outputs of a trial.
 struct TuningResult {
-    double us = 0;         ///< time on the device, warm: the least or the median of several
+    double us = 0;         ///< time on the device, warm: the minimum or median of several runs
     NamedTensors outputs;  ///< of the entry
 };
 
-/// Makes trials and judges results.  Not thread-safe; any thread may own it.  Deterministic but for
-/// the times it is told.
+/// Makes trials and evaluates results.  Not thread-safe; any thread may own it.  Deterministic
+/// apart from the reported times.
 class Tuner {
   public:
     /// tunable   Compiled::tunable of one or more programs.
     /// options   that they were compiled with: the caps and `driver` are the tuning's key.
-    /// entries   graphs of their entries (Trace::finish), within which fused networks are tried; those of
-    ///           entries that are not given stay as they are.
+    /// entries   graphs of their entries (Trace::finish), in which fused networks are tried; the
+    ///           fused networks of other entries are not tuned.
     Tuner(std::vector<std::string> tunable, const CompileOptions& options,
           std::vector<Graph> entries = {});
     ~Tuner();
@@ -64,16 +64,16 @@ class Tuner {
     size_t trials_done() const;
     size_t trial_count() const;
 
-    /// The trial that is due: the same until reported.  Compiles it.  Errors: those of compile();
-    /// kOutOfRange if it is done.
+    /// The current trial; it stays the same until reported.  Compiles it.  Errors: those of
+    /// compile(); kOutOfRange if all trials are done.
     Result<const TuningTrial*> next();
-    /// What the trial gave; or why it could not be run, which rules the variant out.
+    /// Reports the result of the trial, or why it could not be run, which rejects the variant.
     void report(const TuningResult& result);
     void report(const Status& failure);
 
-    /// What won so far, and was faster than the shipped choice, for CompileOptions::tuning.
+    /// The variants so far that were faster than the shipped ones, for CompileOptions::tuning.
     std::string save() const;
-    /// For people: what was ruled out, and why.
+    /// Remarks: the variants that were rejected, and why.
     const std::vector<std::string>& notes() const;
 
   private:
@@ -83,12 +83,12 @@ class Tuner {
 
 using RunTrial = std::function<Result<TuningResult>(const TuningTrial& trial)>;
 
-/// Runs all trials.  progress  Called before each; false stops (what won so far stays).
+/// Runs all trials.  progress  Called before each; false stops (the winners so far are kept).
 Status tune(Tuner& tuner, const RunTrial& run,
             const std::function<bool(size_t done, size_t count)>& progress = nullptr);
 
 /// Runs trials until `budget` is spent, at least one, on the calling thread: for a background
-/// thread, or a loading screen that stays smooth.  A trial takes a few milliseconds to compile.
+/// thread, or a loading screen that stays responsive.  A trial takes a few milliseconds to compile.
 Status tune_within(Tuner& tuner, const RunTrial& run, std::chrono::microseconds budget);
 
 }  // namespace hearth

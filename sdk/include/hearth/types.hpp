@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Element types, shapes with a symbolic row count, and the description of a GPU as plain data.
+// Element types, shapes with a symbolic batch axis, and the description of a device as plain data.
 
 #pragma once
 
@@ -42,8 +42,9 @@ bool is_floating(DType dtype);
 bool is_integer(DType dtype);  ///< signed or unsigned; not bool
 bool is_unsigned(DType dtype);
 
-/// Which narrow elements buffers hold as they are (Vulkan's 16-bit and 8-bit storage).  Without, an
-/// element takes a word of its own: packing several into one would let threads race for it.
+/// Narrow element types that device buffers hold natively (Vulkan's 16-bit and 8-bit storage).
+/// Otherwise each element takes a 32-bit word: packing several into one would be a data race
+/// between threads.
 struct NarrowStorage {
     bool bits16 = false;  ///< f16, bf16, i16 and u16 take 2 bytes
     bool bits8 = false;   ///< i8, u8 and bool take 1 byte
@@ -51,15 +52,15 @@ struct NarrowStorage {
     friend constexpr bool operator==(NarrowStorage, NarrowStorage) = default;
 };
 
-/// The type an element has in device memory.  f32, i32 and u32 are as they are, and so are narrow
+/// The type of an element in device memory.  f32, i32 and u32 are unchanged, and so are narrow
 /// types that `storage` covers; other floats are held as f32 (f16 and bf16 rounded to their own
 /// precision), other signed integers and bool as i32, unsigned ones as u32.  An i64 tensor
 /// therefore holds only values that fit 32 bits on a GPU; importers check that.
 DType device_dtype(DType dtype, NarrowStorage storage);
 
-/// One extent: `count`, or `count` times the live number of rows.
+/// One extent: `count`, or `count` times the batch size.
 ///
-/// Rows are how many agents (or samples) there are this frame.  They are known only when a program
+/// The batch size is the number of agents (or samples) of a frame.  It is known only when a program
 /// is recorded; everything else about a shape is known when it is compiled.
 struct Dim {
     int64_t count = 1;
@@ -74,7 +75,7 @@ struct Dim {
     friend constexpr bool operator==(Dim, Dim) = default;
 };
 
-/// The symbolic extent: one element for each row.
+/// The symbolic extent: one element per item of the batch.
 inline constexpr Dim kRows{1, true};
 
 inline constexpr int kMaxRank = 8;
@@ -99,11 +100,11 @@ class Shape {
     void erase(int axis);
 
     bool has_rows() const;
-    /// Elements when there are `rows` rows.
+    /// Number of elements for a batch of `rows`.
     int64_t element_count(int64_t rows) const;
     /// The number of elements as one extent.  At most one dimension of a shape may be symbolic.
     Dim element_count() const;
-    /// The same shape with rows replaced by a number.
+    /// The shape with symbolic extents resolved for a batch of `rows`.
     Shape at(int64_t rows) const;
 
     friend bool operator==(const Shape& a, const Shape& b) {
@@ -122,41 +123,42 @@ class Shape {
 std::string to_string(const Shape& shape);
 std::string to_string(Dim dim);
 
-/// NumPy's broadcasting of two shapes.  Errors: kInvalidArgument if an axis differs and is not 1.
+/// NumPy's broadcasting of two shapes.  Errors: kInvalidArgument if two extents differ and neither
+/// is 1.
 Result<Shape> broadcast(const Shape& a, const Shape& b);
 
 /// `axis` counted from the front; negative counts from the back.  Errors: kOutOfRange.
 Result<int> normalize_axis(int64_t axis, int rank);
 
-/// How kernels find their operands.
+/// Mechanism by which kernels access their operands.
 enum class BindingModel : uint8_t {
     kDeviceAddress,  ///< 64-bit addresses in push constants (needs bufferDeviceAddress)
     kDescriptor,     ///< push descriptors; lets validation layers see each buffer range
 };
 
-/// By which extension kernels reach the matrix cores.
+/// Vulkan extension through which kernels use cooperative matrices.
 enum class MatrixCores : uint8_t {
     kNone,
     kNv,   ///< VK_NV_cooperative_matrix
     kKhr,  ///< VK_KHR_cooperative_matrix, with the Vulkan memory model
 };
 
-/// A product of matrices [m, k] and [k, n].
+/// Shape of a matrix product: [m, k] times [k, n].
 struct MatrixShape {
     uint32_t m = 16, n = 16, k = 16;
     friend bool operator==(const MatrixShape&, const MatrixShape&) = default;
 };
 
-/// What the sizes of matrices that a workgroup of so many invocations holds are multiples of.
+/// Granularity (m, n, k) of workgroup-scope cooperative matrices for one workgroup size.
 struct WorkgroupMatrix {
-    uint32_t invocations = 0;  ///< 0: there is no such kind
+    uint32_t invocations = 0;  ///< workgroup size; 0: unused entry
     MatrixShape granularity;
     friend bool operator==(const WorkgroupMatrix&, const WorkgroupMatrix&) = default;
 };
 
-/// The CPU that kernels in C are written for: its vector registers, as compilers name them.
+/// Instruction set of the CPU that kernels in C are generated for, as compilers name it.
 enum class Cpu : uint8_t {
-    kNone,      ///< a GPU, by Vulkan
+    kNone,      ///< a GPU, through Vulkan
     kScalar,    ///< no vector registers: any C11 compiler
     kX86_64V2,  ///< SSE4.2: -march=x86-64-v2
     kX86_64V3,  ///< AVX2 and FMA: -march=x86-64-v3
@@ -168,8 +170,8 @@ enum class Cpu : uint8_t {
 /// "x86-64-v3", as compilers call it; "none", "scalar", "neon", "wasm128".
 const char* name_of(Cpu cpu);
 
-/// What the compiler needs to know of a GPU.  Plain data: made by the device column from a real
-/// device, by `baseline_caps()` for cooking, or by hand in tests.
+/// The device properties that the compiler depends on.  Plain data: filled in from a real device,
+/// by `baseline_caps()` for cooking, or by hand in tests.
 struct DeviceCaps {
     std::string name = "baseline";
     uint32_t subgroup_size = 32;
@@ -178,24 +180,25 @@ struct DeviceCaps {
     uint32_t max_workgroup_count_x = 65535;
     uint32_t shared_memory_bytes = 16384;
     uint32_t push_constant_bytes = 128;
-    uint64_t buffer_alignment = 256;  ///< of each value in the arena
+    uint64_t buffer_alignment = 256;  ///< alignment of each value in the arena
     uint64_t max_buffer_bytes = uint64_t{1} << 30;
     bool fp16_arithmetic = false;
-    bool fp16_storage = false;  ///< elements of 16 bits in buffers
-    bool int8_storage = false;  ///< elements of 8 bits in buffers
+    bool fp16_storage = false;  ///< 16-bit elements in buffers
+    bool int8_storage = false;  ///< 8-bit elements in buffers
     bool subgroup_arithmetic = false;
-    MatrixCores matrix_cores = MatrixCores::kNone;  ///< with f16 operands and f32 sums
-    MatrixShape matrix;                             ///< what a subgroup multiplies at once
-    /// Of VK_NV_cooperative_matrix2, with f16 operands and f32 sums.
+    MatrixCores matrix_cores = MatrixCores::kNone;  ///< with f16 operands and f32 accumulators
+    MatrixShape matrix;                             ///< shape of a subgroup-scope product
+    /// VK_NV_cooperative_matrix2, with f16 operands and f32 accumulators.
     std::array<WorkgroupMatrix, 4> workgroup_matrices;
-    uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory that these take for themselves
-    bool nv_matrix_cores = false;  ///< kernels may use VK_NV_cooperative_matrix in any case
-    Cpu cpu = Cpu::kNone;          ///< kernels are C for it (hearth/c.hpp), and no SPIR-V
-    bool is_software = false;      ///< a Vulkan driver that runs on the CPU
-    bool is_integrated = false;    ///< a GPU that shares its memory with the CPU
-    /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: the driver does not tell.
+    uint32_t workgroup_matrix_shared_bytes = 0;  ///< shared memory reserved by the driver
+    bool nv_matrix_cores = false;                ///< VK_NV_cooperative_matrix is enabled, too
+    Cpu cpu = Cpu::kNone;        ///< not kNone: kernels are C for it (hearth/c.hpp), not SPIR-V
+    bool is_software = false;    ///< a Vulkan driver that runs on the CPU
+    bool is_integrated = false;  ///< a GPU that shares its memory with the CPU
+    /// Multiprocessors, compute units or Xe cores, each of which runs workgroups.  0: unknown.
     uint32_t compute_units = 0;
-    /// The newest SPIR-V that it takes, as modules say it: 0x00010300 for Vulkan 1.1, 0x00010500 for 1.2.
+    /// Newest SPIR-V version supported, as encoded in modules: 0x00010300 for Vulkan 1.1,
+    /// 0x00010500 for 1.2.
     uint32_t spirv_version = 0x00010500;
 
     NarrowStorage narrow_storage() const { return {fp16_storage, int8_storage}; }
@@ -206,7 +209,7 @@ struct DeviceCaps {
 /// Limits that every desktop device with Vulkan 1.2 has: programs cooked for it run on all of them.
 DeviceCaps baseline_caps();
 
-/// For kernels in C that run on a CPU without Vulkan.
+/// Caps for kernels in C that run on a CPU without Vulkan.
 DeviceCaps cpu_caps(Cpu cpu);
 
 }  // namespace hearth

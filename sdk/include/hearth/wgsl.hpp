@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Networks for WebGPU: a plan as JSON with its kernels in WGSL, which a page's JavaScript records
-// (demos/web/page/webgpu.js).
+// Compiles networks for WebGPU: a plan as JSON with its kernels in WGSL, which a page's JavaScript
+// records (demos/web/page/webgpu.js).
 
 #pragma once
 
@@ -15,13 +15,14 @@
 
 namespace hearth {
 
-/// Compiles the entries for WebGPU's baseline (f32, one storage buffer, no subgroups).  Weights lie as in what
-/// cook_c() makes of the same entries for Cpu::kWasm128 with the same capacity: their brains are loaded and saved
-/// there.  docs/cooked_c.md says what the JSON holds.
+/// Compiles the entries for WebGPU's baseline (f32, one storage buffer, no subgroups).  The layout
+/// of weights equals that of cook_c() for the same entries, Cpu::kWasm128 and the same capacity,
+/// whose functions load and save brains.  docs/how-to/cooked_c.md describes the JSON.
 ///
-/// Kernels are those of CPUs, an invocation for each of their jobs: right, but no match for what GPUs get by Vulkan.
+/// Kernels are the CPU kernels, with one invocation per job: correct, but slower than the kernels
+/// for Vulkan.
 ///
-/// Errors: as cook_c(); kUnsupported naming a kernel and what WGSL has no counterpart for.
+/// Errors: as cook_c(); kUnsupported naming a kernel and the construct that WGSL lacks.
 /// Threads: any.  Deterministic.
 Result<std::string> cook_wgsl(std::span<Trace* const> entries, uint64_t rows_capacity);
 

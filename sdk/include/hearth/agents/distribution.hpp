@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Policies as distributions over the actions of a schema, and what networks see of its observations:
-// graph code, for learners and for entries that a game traces itself.
+// Policy distributions over the actions of a schema, and the encoding of its observations, as graph
+// code for learners and for entries that a game traces itself.
 //
-// Actions are in *policy units*: choices as their index, numbers with -1 and 1 at the ends of their
-// range (a normal distribution goes beyond).  game_action() gives what the game gets.
+// Actions are in *policy units*: discrete actions as an index, continuous ones scaled so that their
+// range is [-1, 1] (a Gaussian sample may exceed it).  game_action() converts them for the game.
 
 #pragma once
 
@@ -18,64 +18,68 @@
 
 namespace hearth::agents {
 
-/// Policy units -> the game's: numbers are cut off at -1 and 1, then mapped to their range.
-/// action: [rows, action width] -> the same.
+/// Unscales actions from policy units to the game's: continuous values are clamped to [-1, 1], then
+/// mapped to their range.
+/// action: [rows, action width] -> [rows, action width]
 Tensor game_action(const AgentSchema& schema, const Tensor& action);
-/// The inverse, for actions of a person: numbers are cut off at their range.
+/// Scales actions from the game's units to policy units, e.g. of demonstrations: continuous values
+/// are first clamped to their range.
 Tensor policy_action(const AgentSchema& schema, const Tensor& action);
 
-/// How numbers are distributed.
+/// Distribution of continuous actions.
 enum class NumberKind : uint8_t {
-    kNormal,      ///< diagonal normal; the density is that of the number before it is cut off
-    kTanhNormal,  ///< tanh of a diagonal normal: within (-1, 1) (Haarnoja et al., 2018, appendix C)
+    kNormal,      ///< diagonal Gaussian; the density is that before clamping
+    kTanhNormal,  ///< squashed Gaussian, tanh of a Gaussian: (-1, 1) (Haarnoja et al., 2018, C)
 };
 
-/// A sample, and its log-density without the detour over the inverse of tanh.
+/// A sample with its log-probability, computed without inverting tanh.
 struct ActionSample {
     Tensor action;           ///< [rows, action width]
     Tensor log_probability;  ///< [rows]
 };
 
-/// The joint distribution of all actions of a schema, which are independent of each other given the
-/// head.  All results are differentiable where the head is; samples of numbers are, too
-/// (reparameterized), samples of choices are not.
+/// Joint distribution of all actions of a schema, which are independent given the network's head.
+/// All results are differentiable wherever the head is; so are continuous samples
+/// (reparameterized), but not discrete ones.
 class ActionDistribution {
   public:
     /// head           [rows, head_width(schema)]: logits and means, in the schema's order
-    /// mask           [rows, mask width], or empty where no choice is masked: above 0 where a choice
-    ///                is there.  Where none is, all are.
-    /// log_deviation  of numbers: [numbers] or [rows, numbers]; empty if there are none
-    /// Errors, kept by the trace: other shapes.
+    /// mask           [rows, mask width], or empty if no action is maskable: above 0 where an
+    ///                option is available.  If none is, all are.
+    /// log_deviation  log std of continuous actions: [numbers] or [rows, numbers]; empty if there
+    ///                are none
+    /// Errors, recorded in the trace: other shapes.
     ActionDistribution(const AgentSchema& schema, const Tensor& head, const Tensor& mask,
                        const Tensor& log_deviation, NumberKind kind = NumberKind::kNormal);
 
-    /// Logits of all choices and means of all numbers.
+    /// Size of the head: logits of all discrete actions and means of all continuous ones.
     static int64_t head_width(const AgentSchema& schema);
-    /// How many numbers (not choices) an action has.
+    /// Number of continuous values in an action.
     static int64_t number_count(const AgentSchema& schema);
 
-    /// counter: u32 [], a draw of the stream `key`, as random_uniform().
+    /// Draws a sample.  counter: u32 [], the draw number in the stream `key`, as for
+    /// random_uniform().
     ActionSample sample(const Tensor& counter, uint64_t key) const;
-    /// The likeliest choices, and the means (for tanh: tanh of the means, the median).
+    /// The mode: the most likely options, and the means (squashed: tanh of the means, the median).
     /// -> [rows, action width]
     Tensor mode() const;
-    /// action: [rows, action width] -> [rows].  A choice that is masked has a probability of zero:
-    /// about -1e8.  An index that is no choice counts as the nearest.
+    /// action: [rows, action width] -> [rows].  A masked option has probability zero, which is
+    /// about -1e8 as a logarithm.  An index out of range counts as the nearest option.
     Tensor log_probability(const Tensor& action) const;
-    /// -> [rows].  For tanh by Gauss-Hermite quadrature with 16 nodes for each number.
+    /// -> [rows].  For squashed Gaussians by Gauss-Hermite quadrature, with 16 nodes per value.
     Tensor entropy() const;
-    /// Kullback-Leibler divergence of `other`, of the same schema and kind, from this: [rows].
+    /// Kullback-Leibler divergence KL(this || other), for equal schemas and kinds: [rows].
     Tensor kl(const ActionDistribution& other) const;
 
   private:
     struct Part {
         bool is_choice = false;
         std::string name;
-        Tensor logits;               ///< of a choice, masked: [rows, choices]
-        Tensor mean, log_deviation;  ///< of numbers: [rows, width], broadcasting to it
-        int64_t width = 1;           ///< of the action
+        Tensor logits;               ///< of a discrete action, masked: [rows, choices]
+        Tensor mean, log_deviation;  ///< continuous: [rows, width], or broadcastable to it
+        int64_t width = 1;           ///< size in the action
     };
-    /// The log-determinant of tanh at u, summed over the last axis.
+    /// Log-determinant of the Jacobian of tanh at u, summed over the last axis.
     static Tensor log_slope(const Tensor& u);
     std::vector<Part> parts_;
     NumberKind kind_;
@@ -83,33 +87,35 @@ class ActionDistribution {
 
 // --- Observations ---
 
-/// Running mean and variance of what networks see, [encoded width] each; empty: as they are.
+/// Running mean and variance of encoded observations, [encoded width] each; empty: no
+/// normalization.
 struct Normalizer {
     Tensor mean, variance;
 };
 
 struct EncodeOptions {
     Normalizer normalizer;
-    double limit = 10;          ///< of what a network sees
-    int64_t set_features = 32;  ///< of each kind of element of sets
+    double limit = 10;          ///< encoded values are clamped to [-limit, limit]
+    int64_t set_features = 32;  ///< features per kind of set element
 };
 
-/// One observation without its sets, as numbers of about unit size: ranges mapped to [-1, 1],
-/// indices one-hot, angles as sine and cosine, rotations as two columns of the matrix, directions
-/// of length one.  What is not finite is zero; what is beyond 1e4 after mapping is cut off there.
-/// frame: [rows, frame width] -> [rows, encoded width of all fields].
+/// Encodes one observation, without its sets, to values of about unit scale: ranges are mapped to
+/// [-1, 1], indices are one-hot, angles become sine and cosine, rotations two columns of the
+/// matrix, directions unit vectors.  Non-finite values become zero; results are clamped to [-1e4,
+/// 1e4].
+/// frame: [rows, frame width] -> [rows, encoded width of all fields]
 Tensor encode_frame(const AgentSchema& schema, const Tensor& frame);
-/// For each number of encode_frame() whether it takes part in running normalization: f32 [width].
+/// Mask of encode_frame()'s values that take part in running normalization: f32 [encoded width].
 Tensor normalized_places(Trace& trace, const AgentSchema& schema);
 
-/// encode_frame(), normalized where a field takes part: before it is limited.
+/// encode_frame(), with running normalization of the fields that take part in it; not clamped.
 Tensor normalized_frame(const AgentSchema& schema, const Tensor& frame,
                         const Normalizer& normalizer);
 
-/// What a network sees: all frames of the stack encoded, normalized and limited; then each set,
-/// of the newest frame, as mean and maximum over its elements of relu(linear(element)), with params
-/// PREFIX.sets.NAME (Zaheer et al., "Deep Sets", 2017).
-/// observation: [rows, observation width] -> [rows, feature width].
+/// Encodes a complete network input: all frames of the stack, encoded, normalized and clamped;
+/// then, for each set of the newest frame, mean and maximum over its elements of
+/// relu(linear(element)), with parameters PREFIX.sets.NAME (Zaheer et al., "Deep Sets", 2017).
+/// observation: [rows, observation width] -> [rows, feature width]
 Tensor encode(Trace& trace, std::string_view prefix, const AgentSchema& schema,
               const Tensor& observation, const EncodeOptions& options = {});
 

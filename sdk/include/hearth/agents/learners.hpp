@@ -1,31 +1,36 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// How agents learn: graph code, traced into entries with fixed names (docs/design/0012-agents.md).
+// Learning algorithms as graph code, traced into entries with fixed names
+// (docs/design/0012-agents.md).
 //
 //     const auto traces = trace_agents(schema, mlp_network({64, 64}), Ppo{.agents = 16});
 //     const auto compiled = compile(entries_of(traces), {.caps = caps, .rows_capacity = 16});
 //
-// Entries, and what they are given (rows: agents that act or acted; all floats are f32):
+// Entries with their inputs and outputs (rows is the batch of acting agents; floats are f32; memory
+// is the recurrent state, if the network has one):
 //
-//     act      observation [rows, observation width]; mask [rows, mask width] if there is one; explore
-//              []: 1 samples, 0 takes the likeliest; with memory also id u32 [rows] and is_first [rows]
-//              -> action [rows, action width] in the game's units; decision, the same in policy units;
-//              log_probability [rows]; version u32 []; with memory: memory [rows, memory width]
-//     store    what act was given and said (id, observation, mask, decision, log_probability, memory), and
-//              reward [rows], end [rows] (0: the episode goes on, 1: it is over, 2: it was cut off),
+//     act      observation [rows, observation width]; mask [rows, mask width] if an action is
+//              maskable; explore []: above 0.5 samples, otherwise takes the mode; recurrent: id u32
+//              [rows], is_first [rows]
+//              -> action [rows, action width] in the game's units; decision, the same in policy
+//              units; log_probability [rows]; version u32 []; recurrent: memory [rows, memory
+//              width]
+//     store    inputs and outputs of act (id, observation, mask, decision, log_probability,
+//              memory), and reward [rows], end [rows] (0: continues, 1: terminated, 2: truncated),
 //              next_observation [rows, observation width]
-//     prepare  nothing: a window is full
-//     learn    nothing but live settings: one minibatch
-//     publish  nothing: what act reads becomes what learn wrote
+//     prepare  no inputs: computes advantages of a full rollout
+//     learn    only live settings: one minibatch
+//     publish  no inputs: copies learned weights to those that act reads
 //
-//     frame    store and act in one, for a driver that holds no buffers: what acted is remembered on the GPU.
-//              id, observation and mask; reward and end of the last decision; begins [rows]: 1 where there
-//              was none; final_observation [rows, observation width]: what was seen last, looked at where
-//              end is 2; explore [] -> the state last.action [agents, action width], by id
+//     frame    store and act in one, for a driver that holds no buffers: decisions are kept on the
+//              GPU.  id, observation and mask; reward and end of the last decision; begins [rows]:
+//              1 if there was none; final_observation [rows, observation width]: the episode's last
+//              observation, used where end is 2; explore []
+//              -> the state last.action [agents, action width], indexed by id
 //
-// store, prepare, learn and publish each keep a status of their own (status.hpp); frame also their sum,
-// agents.status.  All state is in the program.
+// store, prepare, learn and publish each keep their own status (status.hpp); frame also keeps the
+// sum, agents.status.  All state is in the program.
 
 #pragma once
 
@@ -45,12 +50,12 @@
 
 namespace hearth::agents {
 
-/// A number of a learner: fixed when it is traced, or *live*: an input [] of the entry `learn`, named
-/// as the member, for a slider or a schedule.
+/// A hyperparameter: fixed at tracing, or *live*: an input [] of the entry `learn` with the name of
+/// the member, for sliders or schedules.
 class Setting {
   public:
     Setting(double value) : value_(value) {}
-    /// value: what a driver gives it as long as nobody says otherwise.
+    /// value  the default that a driver passes
     static Setting live(double value) {
         Setting s(value);
         s.is_live_ = true;
@@ -64,80 +69,84 @@ class Setting {
     bool is_live_ = false;
 };
 
-/// What a network makes of its features, and what it remembers.
+/// Output of a network's trunk.
 struct NetworkResult {
     Tensor features;  ///< [rows, any width]
-    Tensor memory;    ///< [rows, memory width], or empty
+    Tensor memory;    ///< new recurrent state [rows, memory width], or empty
 };
 
-/// The trunk of actors and critics; learners add the heads.  A function of (trace, prefix, features
-/// [rows, n], memory [rows, memory_width] or empty), that declares its params under the prefix and is
-/// called once for each net, with memory once for each step of a window.
+/// The trunk of actor and critic networks, to which learners add the heads.  A function of (trace,
+/// prefix, features [rows, n], memory [rows, memory_width] or empty) that declares its parameters
+/// under the prefix.  It is called once per network or, if recurrent, once per step of a rollout.
 struct Network {
     std::function<NetworkResult(Trace& trace, std::string_view prefix, const Tensor& features,
                                 const Tensor& memory)>
         call;
     int64_t memory_width = 0;
-    /// Optional: the same for whole windows, with the params of `call`; otherwise that is called step by step.
-    /// features: [n, length, width], memory: [n, memory_width] of the first step, resets: bool [n, length],
-    /// where memory is zero before that step.  -> features [n, length, any width].
+    /// Optional: evaluates whole sequences with the parameters of `call`, which is otherwise called
+    /// per step.
+    /// features: [n, length, width], memory: [n, memory_width] at the first step, resets: bool [n,
+    /// length], true where the recurrent state is zeroed before the step.  -> features [n, length,
+    /// any width]
     std::function<Tensor(Trace& trace, std::string_view prefix, const Tensor& features,
                          const Tensor& memory, const Tensor& resets)>
         sequence = {};
-    /// How the heads begin that DQN and SAC add; PPO's and cloning's are orthogonal.
+    /// Initialization of the heads that DQN and SAC add; those of PPO and cloning are orthogonal.
     nn::WeightInit heads = nn::WeightInit::kOrthogonal;
 };
 
-/// Linear layers of these widths, each followed by `activation`.  init: how they and `heads` begin; kOrthogonal: with a
-/// gain of sqrt 2 and zero biases, as PPO wants it; kFanIn: as in most implementations of SAC and DQN.
+/// Linear layers of these sizes, each followed by `activation`.
+/// init  of the layers and of `heads`; kOrthogonal: gain sqrt 2 and zero biases, as usual for PPO;
+///       kFanIn: as in most implementations of SAC and DQN
 Network mlp_network(std::vector<int64_t> widths, Tensor (*activation)(const Tensor&) = tanh,
                     uint64_t seed = 0, nn::WeightInit init = nn::WeightInit::kOrthogonal);
-/// A linear layer and a GRU, each of this width.
+/// A linear layer followed by a GRU, both of size `width`.
 Network gru_network(int64_t width, uint64_t seed = 0);
 
-/// What keeps a learner from hurting the game.  On by default; each trip is counted.  Samples,
-/// gradients and weights that are not finite are always refused.
+/// Safety limits of learning, on by default; each violation is counted.  Non-finite samples,
+/// gradients and weights are always rejected.
 struct Rails {
-    double observation_limit = 10;  ///< of what networks see
-    double reward_limit = 10;       ///< of rewards, after scaling
-    double gradient_norm = 0.5;     ///< the common norm is clipped to it
-    double kl_stop = 0.03;          ///< PPO: no more steps of this window beyond; 0: off
-    /// Weights farther from the first contents than this part of their size (rms, of all that act together)
-    /// are not published: for brains that were trained before they were shipped; 0: off.
+    double observation_limit = 10;  ///< clamps normalized observations
+    double reward_limit = 10;       ///< clamps rewards, after scaling
+    double gradient_norm = 0.5;     ///< clips the global gradient norm
+    double kl_stop = 0.03;          ///< PPO: stops the update of a rollout beyond this KL; 0: off
+    /// Maximum relative distance of weights from their initial values for publication (rms over all
+    /// parameters used by act), for brains trained before shipping; 0: off.
     double drift_limit = 0;
-    /// A step that changes a weight matrix by more than this part of its size (rms, of weights that are
-    /// taken to be 0.05 at least) is not taken; 0: off.
+    /// Skips optimizer steps that change a weight matrix by more than this fraction (rms of the
+    /// step over rms of the weights, the latter at least 0.05); 0: off.
     double update_ratio = 0.5;
 };
 
 /// Proximal policy optimization (Schulman et al., 2017) with the details of Huang et al., "The 37
-/// Implementation Details of PPO", 2022: separate actor and critic, orthogonal first weights,
-/// advantages normalized for each minibatch, clipped ratio, entropy bonus, gradient norm clipped.
-/// Defaults are for some sixteen creatures that share a brain and learn in minutes.
+/// Implementation Details of PPO", 2022: separate actor and critic, orthogonal initialization,
+/// advantages normalized per minibatch, clipped ratio, entropy bonus, gradient norm clipping.
+/// Defaults suit about sixteen creatures that share a brain and learn within minutes.
 struct Ppo {
-    int64_t agents = 16;      ///< most at a time
-    int64_t horizon = 64;     ///< decisions of each in a window
-    int64_t minibatches = 4;  ///< of a window; divides horizon * agents / sequence
+    int64_t agents = 16;      ///< maximum number of agents
+    int64_t horizon = 64;     ///< decisions per agent in a rollout
+    int64_t minibatches = 4;  ///< per rollout; divides horizon * agents / sequence
     int64_t epochs = 4;
-    int64_t sequence = 1;  ///< steps of backpropagation through time; more than 1 with memory
+    int64_t sequence = 1;  ///< truncated BPTT length; more than 1 requires a recurrent network
     Setting learning_rate = 1e-3;
     Setting clip = 0.2;
     Setting entropy = 0.003;
-    Setting leash = 0;  ///< weight of the divergence from the first contents of the actor
-    /// Demonstrations that are remembered; 0: none, and no entry demonstrate.  Networks without memory.
+    Setting leash = 0;  ///< coefficient of the KL divergence from the initial policy
+    /// Capacity for demonstrations; 0: none, and no entry demonstrate.  Non-recurrent networks
+    /// only.
     int64_t demonstrations = 0;
-    /// Weight of minus the mean log-probability of demonstrated actions, as many in each minibatch as
-    /// that has samples; 0 while there are none.
+    /// Coefficient of the negative mean log-probability of demonstrated actions, of which each
+    /// minibatch holds as many as samples; 0 while there are none.
     Setting cloning = 0.1;
     double gamma = 0.97;
     double lambda = 0.95;
-    double value_weight = 0.5;  ///< of half the squared error
+    double value_weight = 0.5;  ///< coefficient of half the squared error
     double value_clip = 0;      ///< as ppo_value_loss; 0: off
     double adam_epsilon = 1e-5;
-    double first_log_deviation = -0.5;  ///< of numbers
+    double first_log_deviation = -0.5;  ///< initial log std of continuous actions
     double least_log_deviation = -2, most_log_deviation = 0.5;
     bool normalize_observations = true;
-    bool normalize_rewards = true;  ///< by the deviation of discounted returns
+    bool normalize_rewards = true;  ///< divided by the std of discounted returns
     bool normalize_advantages = true;
     double reward_scale = 1;
     Rails rails;
@@ -145,22 +154,23 @@ struct Ppo {
 
 using Traces = std::vector<std::unique_ptr<Trace>>;
 
-/// The entries act, store, frame, prepare, learn, publish and adapt.  A window is `horizon` recordings of
-/// store; then prepare, epochs * minibatches times learn, and publish.  With demonstrations also the entry
-/// demonstrate: observation, mask and action [rows, action width] in the game's units, of agents that a
-/// person steers; what the policy decided for them meanwhile was not done, so it is not to be stored.
-/// Errors, kept by the traces.
+/// Traces the entries act, store, frame, prepare, learn, publish and adapt.  A rollout is `horizon`
+/// recordings of store; then record prepare, epochs * minibatches times learn, and publish.  With
+/// demonstrations there is also the entry demonstrate: observation, mask and action [rows, action
+/// width] in the game's units, of agents that a person controls; the policy's decisions for them
+/// were not executed and must not be stored.
+/// Errors: recorded in the traces.
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Ppo& ppo,
                     uint64_t seed = 0);
 
-// --- Learners from a ring of samples: entries act, store, learn, publish, adapt ---
+// --- Learners with a replay buffer: entries act, store, learn, publish, adapt ---
 //
-// store may be recorded at any time; learn does nothing while the ring holds fewer than `warmup`
-// samples.  There are no windows and no prepare.
+// store may be recorded at any time; learn does nothing while the buffer holds fewer than `warmup`
+// samples.  There are no rollouts and no entry prepare.
 
-/// What a ring of transitions has in common.
+/// Replay buffer options of DQN and SAC.
 struct Replay {
-    int64_t agents = 16;  ///< most at a time
+    int64_t agents = 16;  ///< maximum number of agents
     int64_t capacity = 50'000;
     int64_t batch = 128;
     int64_t warmup = 1'000;
@@ -168,50 +178,52 @@ struct Replay {
     bool normalize_observations = false;
 };
 
-/// Deep Q-learning (Mnih et al., 2015) for choices, with double estimates (van Hasselt, 2016), dueling
-/// heads (Wang et al., 2016), returns of several steps and prioritized samples (Schaul et al., 2016).
-/// Several choices have a branch each (Tavakoli et al., 2018).  The input `explore` of act is the part of
-/// random actions.  With masks, store also takes next_mask [rows, mask width].
+/// Deep Q-learning (Mnih et al., 2015) for discrete actions, with double Q-learning (van Hasselt,
+/// 2016), dueling heads (Wang et al., 2016), n-step returns and prioritized replay (Schaul et al.,
+/// 2016).  Several discrete actions have a branch each (Tavakoli et al., 2018).  The input
+/// `explore` of act is epsilon, the fraction of random actions.  With masks, store also takes
+/// next_mask [rows, mask width].
 struct Dqn {
     Replay replay;
     Setting learning_rate = 2.5e-4;
     double gamma = 0.99;
-    int64_t steps = 1;  ///< of a return, 1 to 16
+    int64_t steps = 1;  ///< of n-step returns, 1 to 16
     bool is_double = true;
     bool is_dueling = true;
-    double priority = 0;          ///< exponent alpha; 0: samples are drawn evenly
-    Setting correction = 0.4;     ///< exponent beta of the weights against that
-    int64_t target_period = 500;  ///< learn steps
-    double target_rate = 1;       ///< how far the target moves then
-    double huber = 1;             ///< where errors become linear; 0: squared throughout
+    double priority = 0;          ///< prioritization exponent alpha; 0: uniform sampling
+    Setting correction = 0.4;     ///< importance-sampling exponent beta
+    int64_t target_period = 500;  ///< learn steps between updates of the target network
+    double target_rate = 1;       ///< Polyak coefficient tau of these updates; 1: copy
+    double huber = 1;             ///< Huber delta; 0: squared error
     Rails rails{.gradient_norm = 10, .kl_stop = 0};
 };
 
-/// Soft actor-critic (Haarnoja et al., 2018) for numbers, with automatic temperature.  Its references begin with
-/// nn::WeightInit::kFanIn, and do so more reliably (docs/gates.md).
+/// Soft actor-critic (Haarnoja et al., 2018) for continuous actions, with automatic entropy
+/// coefficient.  Reference implementations initialize with nn::WeightInit::kFanIn, which is also
+/// more reliable here (docs/reference/gates.md).
 struct Sac {
     Replay replay{.agents = 16, .capacity = 50'000, .batch = 128, .warmup = 100};
     Setting learning_rate = 1e-3;
     double gamma = 0.99;
     double target_rate = 0.005;
     double first_temperature = 1;
-    /// What the temperature steers to; not a number: minus how many numbers there are.
+    /// Target entropy; NaN: minus the number of continuous values.
     double target_entropy = std::numeric_limits<double>::quiet_NaN();
     double least_log_deviation = -5, most_log_deviation = 2;
     Rails rails{.reward_limit = 100, .gradient_norm = 10, .kl_stop = 0};
 };
 
-/// What cloning minimizes.
+/// Loss of behavior cloning.
 enum class CloneLoss : uint8_t {
-    kLikelihood,  ///< minus the log-probability of what the person did
-    kSquared,     ///< squared distance of numbers from the mean, and cross-entropy of choices
+    kLikelihood,  ///< negative log-likelihood of demonstrated actions
+    kSquared,     ///< squared error of continuous means, and cross-entropy of discrete actions
 };
 
-/// Behaviour cloning from a ring of demonstrations that grows while one plays: what a person does in
-/// states that the policy came to is stored as well (Ross et al., "DAgger", 2011; Kelly et al.,
-/// "HG-DAgger", 2019).  store takes observation, mask and action [rows, action width] in the game's units.
+/// Behavior cloning from a buffer of demonstrations that grows during play, with corrections in
+/// states that the policy reached (Ross et al., "DAgger", 2011; Kelly et al., "HG-DAgger", 2019).
+/// store takes observation, mask and action [rows, action width] in the game's units.
 struct Clone {
-    int64_t agents = 16;  ///< most that act by `frame`
+    int64_t agents = 16;  ///< maximum number of agents that act by `frame`
     int64_t capacity = 20'000;
     int64_t batch = 128;
     int64_t warmup = 128;
@@ -219,22 +231,22 @@ struct Clone {
     CloneLoss loss = CloneLoss::kLikelihood;
     double first_log_deviation = -0.5, least_log_deviation = -3, most_log_deviation = 0.5;
     bool normalize_observations = false;
-    /// The most that the demonstrations of one source may weigh in a batch, as a part of it; less than 1:
-    /// store takes source [rows] besides, a whole number; 0 is the game itself, which has no limit.
+    /// Maximum weight of a single demonstrator's samples in a batch, as a fraction.  If less than
+    /// 1, store also takes source [rows], an integer; 0 is the game itself, which is not limited.
     double source_share = 1;
     Rails rails{.kl_stop = 0};
 };
 
-/// Learning from a person's praise and scolding (Knox and Stone, "TAMER", 2009): a model of how a choice
-/// would be judged; act takes what is judged best.  The input `explore` of act is the part of random
-/// actions.  store takes id, observation, mask and decision of each decision, and praise [rows]: what
-/// was said since the last one, -1 to 1, 0 for nothing; it is credited to the decisions of that agent that
-/// are `credit` old (of decisions before this one, the newest first).
+/// Learning from human feedback (Knox and Stone, "TAMER", 2009): a model predicts how a discrete
+/// action would be judged, and act takes the best.  The input `explore` of act is the fraction of
+/// random actions.  store takes id, observation, mask and decision of each decision, and praise
+/// [rows]: feedback since the last decision, -1 to 1, 0 for none.  It is credited with weights
+/// `credit` to that agent's previous decisions, newest first.
 struct Praise {
     int64_t agents = 16;
     int64_t capacity = 4'096;
     int64_t batch = 64;
-    int64_t warmup = 4;  ///< decisions judged
+    int64_t warmup = 4;  ///< minimum number of judged decisions
     std::vector<double> credit = {0.5, 1, 1, 0.5};
     Setting learning_rate = 3e-3;
     bool normalize_observations = false;
@@ -250,33 +262,33 @@ Traces trace_agents(const AgentSchema& schema, const Network& network, const Clo
 Traces trace_agents(const AgentSchema& schema, const Network& network, const Praise& praise,
                     uint64_t seed = 0);
 
-/// Online regression: anything that has an answer, learned while samples come.  Entries predict (input
-/// [rows, input_width] -> output [rows, output_width]), store (input, target), learn, publish, adapt.
+/// Online regression from streaming samples.  Entries predict (input [rows, input_width] -> output
+/// [rows, output_width]), store (input, target), learn, publish, adapt.
 struct Regression {
     int64_t input_width = 1, output_width = 1;
     int64_t capacity = 20'000;
     int64_t batch = 128;
     int64_t warmup = 128;
     Setting learning_rate = 1e-3;
-    double huber = 0;           ///< where errors become linear; 0: squared throughout
-    double target_limit = 1e4;  ///< targets are cut off there, and counted with the rewards
+    double huber = 0;           ///< Huber delta; 0: squared error
+    double target_limit = 1e4;  ///< targets are clamped, and counted as kRewardsClamped
     Rails rails{.kl_stop = 0};
 };
 Traces trace_regression(const Network& network, const Regression& regression, uint64_t seed = 0);
 
-// --- adapt: when the rules of the game change ---
+// --- adapt: shrink and perturb, for when the rules of the game change ---
 //
-// The entry "adapt" of every learner has the input strength []: moments of the optimizer are cleared, and
-// weights move that part of the way to fresh random ones, biases and deviations to their first
-// contents (Ash and Adams, "On Warm-Starting Neural Network Training", 2020).  0: the optimizer alone, 1:
-// a fresh brain.  Published weights stay until the next publication.
+// The entry "adapt" of every learner has the input strength [].  It resets the optimizer's moments
+// and interpolates weights by that fraction towards new random ones, and biases and log stds
+// towards their initial values (Ash and Adams, "On Warm-Starting Neural Network Training", 2020).
+// 0: only the optimizer; 1: a new brain.  Published weights stay until the next publication.
 
-/// For compile() and cook(): all entries; or those that a driver records (hearth_agents.h), which leaves
-/// act out, and store where frame stores.
+/// For compile() and cook(): all entries, or only those that the driver (hearth_agents.h) records,
+/// which excludes act, and store if frame does the storing.
 std::vector<Trace*> entries_of(const Traces& traces);
 std::vector<Trace*> driven_entries_of(const Traces& traces, const AgentManifest& manifest);
 
-/// What a driver must know of these agents; ship its bytes with the program.
+/// Description of these agents for the driver; ship its bytes with the program.
 AgentManifest manifest_of(const AgentSchema& schema, const Ppo& ppo);
 AgentManifest manifest_of(const AgentSchema& schema, const Dqn& dqn);
 AgentManifest manifest_of(const AgentSchema& schema, const Sac& sac);

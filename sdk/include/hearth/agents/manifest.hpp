@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What a driver must know of a program of agents: its schema, how its learner is scheduled, and what its
-// entries and states are named.  Made beside the program (manifest_of() in hearth/agents/learners.hpp) and
-// shipped in its package (CookOptions::agents), or as bytes beside it.
+// Description of a program of agents for its driver: the schema, the learner's schedule, and the
+// names of entries and states.  Made together with the program (manifest_of() in
+// hearth/agents/learners.hpp) and shipped in its package (CookOptions::agents), or as separate
+// bytes.
 
 #pragma once
 
@@ -17,17 +18,18 @@
 
 namespace hearth::agents {
 
+/// Learning algorithm.
 enum class LearnerKind : uint8_t { kPpo, kDqn, kSac, kClone, kPraise };
 std::string_view name_of(LearnerKind kind);
 
-/// An input [] of the entry learn, and what it is given as long as nobody says otherwise.
+/// A live hyperparameter: an input [] of the entry learn, and its default.
 struct LiveSetting {
     std::string name;
     double value = 0;
     friend bool operator==(const LiveSetting&, const LiveSetting&) = default;
 };
 
-/// What the entries are named that a driver records, and the states that it reads.
+/// Names of the entries that a driver records and of the states that it reads.
 struct AgentNames {
     std::string frame = "frame", store = "store", prepare = "prepare", learn = "learn",
                 publish = "publish", adapt = "adapt", demonstrate = "demonstrate";
@@ -35,20 +37,21 @@ struct AgentNames {
     friend bool operator==(const AgentNames&, const AgentNames&) = default;
 };
 
+/// See manifest_of().
 struct AgentManifest {
     AgentSchema schema;
     LearnerKind kind = LearnerKind::kPpo;
-    uint32_t agents = 16;  ///< most at a time
-    uint32_t horizon = 0;  ///< frames of a window; 0: learns from a ring, without windows
-    uint32_t ring = 0;     ///< samples of the ring; 0: windows
-    uint32_t items = 1;    ///< recordings of learn for a window, or for each frame with a ring
-    uint32_t publish_period = 1;  ///< recordings of learn between publications, with a ring
+    uint32_t agents = 16;  ///< maximum number of agents
+    uint32_t horizon = 0;  ///< decisions per rollout; 0: replay buffer, no rollouts
+    uint32_t ring = 0;     ///< replay buffer capacity; 0: rollouts
+    uint32_t items = 1;    ///< learn recordings per rollout, or per frame with a replay buffer
+    uint32_t publish_period = 1;  ///< learn recordings between publications, with a replay buffer
     std::vector<LiveSetting> settings;
     AgentNames names;
 
     std::vector<std::byte> save() const;
-    /// Errors: kCorruptData, or kUnsupported for a later version.  What earlier ones lack has its default: the
-    /// names, and no size of the ring.
+    /// Errors: kCorruptData, or kUnsupported for a later version.  Missing values of earlier
+    /// versions (names, replay buffer capacity) take their defaults.
     static Result<AgentManifest> load(std::span<const std::byte> bytes);
 };
 

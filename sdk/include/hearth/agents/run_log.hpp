@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Run logs: lines that a program appends to a file while its agents learn, for `hearth watch` and whatever
-// reads JSON.  docs/run_log.md has the format.  Header-only, for the small library.
+// Run logs: JSON lines that a program appends to a file while its agents learn, read by `hearth
+// watch` and other tools.  docs/reference/run_log.md describes the format.  Header-only; needs no compiler
+// library.
 //
 //     std::fputs(run_log_begin("my_game", "seconds").c_str(), log);
 //     every few seconds: std::fputs(run_log_sample(agents.status(), seconds).c_str(), log);
@@ -19,7 +20,7 @@ namespace hearth::agents {
 
 namespace detail {
 
-/// A string of JSON; what goes on beyond ASCII must be UTF-8.
+/// Quotes a JSON string.  Characters beyond ASCII must be UTF-8.
 inline std::string json_text(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
@@ -35,20 +36,20 @@ inline std::string json_text(std::string_view text) {
     return out + '"';
 }
 
-/// Of what is not finite, which JSON has no numbers for: null.
+/// Formats a JSON number; null if it is not finite.
 inline std::string json_number(double value) {
     if (!(value - value == 0)) return "null";
     char digits[32];
     std::snprintf(digits, sizeof digits, "%.9g", value);
     for (char& c : digits)
-        if (c == ',') c = '.';  // some locales write it so
+        if (c == ',') c = '.';  // decimal separator of some locales
     return digits;
 }
 
 }  // namespace detail
 
-/// The first line of a run.
-/// at  what the horizontal axis counts: "seconds", "frames", "steps".
+/// Returns the first line of a run.
+/// at  unit of the horizontal axis: "seconds", "frames", "steps"
 inline std::string run_log_begin(std::string_view program, std::string_view at) {
     return "{\"type\":\"run\",\"program\":" + detail::json_text(program) +
            ",\"at\":" + detail::json_text(at) + "}\n";
@@ -56,7 +57,7 @@ inline std::string run_log_begin(std::string_view program, std::string_view at) 
 
 namespace detail {
 
-/// A line without its end.  AnyStatus: what has diagnostics and counters.
+/// Formats a line without its end.  AnyStatus has operator[] for diagnostics and counters.
 template <class AnyStatus>
 std::string sample_line(const AnyStatus& status, double at) {
     std::string line = "{\"type\":\"agents\",\"at\":" + json_number(at);
@@ -73,17 +74,17 @@ std::string sample_line(const AnyStatus& status, double at) {
 
 }  // namespace detail
 
-/// A line with all diagnostics and counters as they are at `at`, which never gets less.
+/// Returns a line with all diagnostics and counters at position `at`, which must not decrease.
 inline std::string run_log_sample(const AgentsStatus& status, double at) {
     return detail::sample_line(status, at) +
            ",\"learn_us_p95\":" + detail::json_number(status.learn_us_p95) + "}\n";
 }
-/// The same of the state agents.status, for programs that record entries without the driver.
+/// As above from the state agents.status, for programs that record entries without the driver.
 inline std::string run_log_sample(const StatusView& status, double at) {
     return detail::sample_line(status, at) + "}\n";
 }
 
-/// A mark at one moment: something the player or the game did.
+/// Returns a line that marks an event, such as something the player or the game did.
 inline std::string run_log_event(double at, std::string_view text) {
     return "{\"type\":\"event\",\"at\":" + detail::json_number(at) +
            ",\"text\":" + detail::json_text(text) + "}\n";

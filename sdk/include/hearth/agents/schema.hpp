@@ -1,17 +1,19 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What an agent senses and what it can do, as plain data: it sizes buffers, names each number in
-// messages, and is hashed into brains, so that a brain of another game is refused by field.
+// Observations and actions of an agent as plain data.  The schema determines buffer sizes, names
+// each value in messages, and is hashed into brains, so that a brain of another game is rejected by
+// field.
 //
 //     const AgentSchema schema(Fields()
 //                                  .numbers("speed", 1, {0, 30})
 //                                  .numbers("rays", 8)
-//                                  .set("enemies", 6, Fields().location("place", 2, 50).flag("armed")),
+//                                  .set("enemies", 6,
+//                                       Fields().location("place", 2, 50).flag("armed")),
 //                              Actions().choose("move", 4).drive("aim", 2));
 //
-// Observations are given as floats in this order, raw: Hearth scales, encodes and normalizes them.
-// Part of the small library: no compiler, no tensors.
+// Games pass observations as raw floats in this order: Hearth scales, encodes and normalizes them.
+// Needs no compiler and no tensors.
 
 #pragma once
 
@@ -26,56 +28,66 @@
 
 namespace hearth::agents {
 
-/// What a number is expected to lie in; it becomes [-1, 1].  Values outside are not cut off here.
+/// Expected range of a value, which is mapped to [-1, 1].  Values outside are not clamped here.
 struct Range {
     double low = -1, high = 1;
     friend bool operator==(const Range&, const Range&) = default;
 };
 
+/// Type of an observation field.
 enum class FieldKind : uint8_t {
-    kNumbers,    ///< `count` numbers in a range
-    kOneHot,     ///< the index of one of `count` things; outside: none of them
-    kLocation,   ///< `count` coordinates, divided by a scale
-    kDirection,  ///< `count` numbers, made a vector of length one; zero stays zero
-    kAngle,      ///< radians, seen as sine and cosine
-    kRotation,   ///< quaternion x, y, z, w, seen as two columns of its matrix (Zhou et al., 2019)
-    kGroup,      ///< fields that belong together
-    kArray,      ///< `count` times the same group
-    kSet,        ///< up to `count` of a group, in no order: how many, then all places
+    kNumbers,    ///< `count` continuous values in a range
+    kOneHot,     ///< discrete: an index, 0 to `count` - 1; outside: none of them
+    kLocation,   ///< position of `count` coordinates, divided by a scale
+    kDirection,  ///< `count` values, normalized to a unit vector; zero stays zero
+    kAngle,      ///< radians, encoded as sine and cosine
+    kRotation,   ///< quaternion x, y, z, w, encoded as 6D rotation (Zhou et al., 2019)
+    kGroup,      ///< named fields that belong together
+    kArray,      ///< `count` repetitions of a group
+    kSet,        ///< up to `count` entities in any order: their number, then all `count` groups
 };
 
 class Fields;
 
+/// An observation field.
 struct Field {
     std::string name;
     FieldKind kind = FieldKind::kNumbers;
     int64_t count = 1;
-    Range range;               ///< of numbers; of a location {-scale, scale}
-    bool normalized = true;    ///< takes part in running normalization, where a learner has it
+    Range range;               ///< of numbers; of a location: {-scale, scale}
+    bool normalized = true;    ///< takes part in running normalization, if the learner uses it
     std::vector<Field> parts;  ///< of a group, an array or a set
 
-    int64_t raw_width() const;      ///< floats that the game gives
-    int64_t encoded_width() const;  ///< floats that a network sees; 0 for a set: it is pooled
+    int64_t raw_width() const;      ///< floats that the game passes
+    int64_t encoded_width() const;  ///< floats of the network input; 0 for a set, which is pooled
     friend bool operator==(const Field&, const Field&) = default;
 };
 
-/// A list of named fields.  Names are unique in their list, 1 to 64 printable characters, without
-/// '/', '[' and ']'.  The first error stays, and whatever takes the list reports it.
+/// A list of named fields.  Names are unique in their list, 1 to 64 printable characters except
+/// '/', '[' and ']'.  The first error is kept, and reported by whatever uses the list.
 class Fields {
   public:
+    /// `width` continuous values, each with the range `range`; see Range.
     Fields& numbers(std::string_view name, int64_t width = 1, Range range = {},
                     bool normalized = true);
-    /// A number that is 0 or 1; not normalized.
+    /// A binary value, 0 or 1; not normalized.
     Fields& flag(std::string_view name);
+    /// A discrete value, passed as its index; encoded one-hot.
     Fields& one_hot(std::string_view name, int64_t options);
+    /// Coordinates of a position, divided by `scale`.
     Fields& location(std::string_view name, int64_t axes, double scale);
+    /// A vector of which only the direction matters; encoded as a unit vector.
     Fields& direction(std::string_view name, int64_t axes);
+    /// An angle in radians; encoded as sine and cosine.
     Fields& angle(std::string_view name);
+    /// A rotation as a quaternion x, y, z, w.
     Fields& rotation(std::string_view name);
+    /// Fields with a common path prefix.
     Fields& group(std::string_view name, const Fields& parts);
+    /// A fixed number of repetitions of the same fields, in order.
     Fields& array(std::string_view name, int64_t count, const Fields& parts);
-    /// At most `capacity` of something.  Given as how many there are (a float), then `capacity`
-    /// times the parts, of which those behind the last are not looked at.
+    /// Up to `capacity` entities.  Passed as their number (a float), then `capacity` times the
+    /// parts, of which those beyond the number are ignored.
     Fields& set(std::string_view name, int64_t capacity, const Fields& parts);
 
     const std::vector<Field>& list() const { return list_; }
@@ -89,20 +101,23 @@ class Fields {
     Status status_;
 };
 
+/// A discrete or continuous action.
 struct Action {
     std::string name;
     bool is_choice = false;
-    int64_t count = 1;    ///< choices, or numbers
-    Range range;          ///< of numbers: what the game gets, never anything outside
-    bool masked = false;  ///< the game says in each frame which choices there are
+    int64_t count = 1;    ///< options of a discrete action, or continuous values
+    Range range;          ///< of continuous values, which are clamped to it
+    bool masked = false;  ///< the game specifies the available options each frame
     friend bool operator==(const Action&, const Action&) = default;
 };
 
-/// What an agent decides: several choices, numbers, or both.  An action is floats in this order: for
-/// a choice its index, for numbers themselves.
+/// Actions of an agent: any number of discrete and continuous ones.  An action vector holds floats
+/// in this order: the index of a discrete action, the values of a continuous one.
 class Actions {
   public:
+    /// A discrete action with `count` options.
     Actions& choose(std::string_view name, int64_t count, bool masked = false);
+    /// A continuous action of `width` values in `range`.
     Actions& drive(std::string_view name, int64_t width = 1, Range range = {});
 
     const std::vector<Action>& list() const { return list_; }
@@ -114,14 +129,15 @@ class Actions {
     Status status_;
 };
 
+/// The observation and action spec of an agent.
 class AgentSchema {
   public:
     AgentSchema() = default;
-    /// stack  a network sees the last so many observations of its agent, the newest first.
+    /// stack  frame stacking: the network's input is this many last observations, newest first
     AgentSchema(Fields observations, Actions actions, int64_t stack = 1);
 
-    /// Ok, or the first error of the lists: no fields, no actions, a name twice, a size that is not
-    /// positive, a range that is empty or not finite, more than 65,536 floats.
+    /// Ok, or the first error of the lists: no fields, no actions, a duplicate name, a size that is
+    /// not positive, an empty or non-finite range, more than 65,536 floats.
     const Status& status() const { return status_; }
 
     const std::vector<Field>& observations() const { return observations_.list(); }
@@ -131,28 +147,28 @@ class AgentSchema {
     int64_t frame_width() const {
         return observations_.raw_width();
     }  ///< floats of one observation
-    int64_t observation_width() const { return stack_ * frame_width(); }  ///< with the stack
+    int64_t observation_width() const { return stack_ * frame_width(); }  ///< with frame stacking
     int64_t action_width() const;                                         ///< floats of an action
-    /// Floats of the masks of all choices that have one, in order: 1 where a choice is there.
+    /// Floats of the masks of all maskable actions, in order: 1 where an option is available.
     int64_t mask_width() const;
     bool has_choices() const;
     bool has_numbers() const;
 
-    /// Where a field, named by its path ("enemies/place"), begins in an observation, and how many
-    /// floats it has there: of an array or set, of its first element.  Errors: kNotFound, listing
-    /// what there is.
+    /// Offset and size, in floats, of a field in an observation, found by path ("enemies/place");
+    /// within an array or set, those in its first element.
+    /// Errors: kNotFound, listing the existing fields.
     struct Place {
         int64_t begin = 0, width = 0;
     };
     Result<Place> find(std::string_view path) const;
-    /// What float `index` of an observation is: "enemies[2]/place.x".
+    /// Name of float `index` of an observation, such as "enemies[2]/place.x".
     std::string name_of_observation(int64_t index) const;
     std::string name_of_action(int64_t index) const;
 
-    /// Equal for equal schemas on every platform; names count.
+    /// Equal for equal schemas on every platform; includes names.
     uint64_t hash() const;
-    /// Nothing if equal; otherwise what differs first, by field: "observations/rays: width 8 here, 9
-    /// there".
+    /// Empty if equal; otherwise the first difference, by field: "observations/rays: width 8 here,
+    /// 9 there".
     std::string difference(const AgentSchema& there) const;
 
     std::vector<std::byte> save() const;

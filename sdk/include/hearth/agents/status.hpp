@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What learners tell: diagnostics, and 64-bit counters.  Each role (store, prepare, learn, publish) keeps
+// Diagnostics and 64-bit counters of learners.  Each role (store, prepare, learn, publish) keeps
 // its own, as the states agents.status.ROLE (f32), agents.counters.ROLE (u32, low halves) and
-// agents.carries.ROLE (high halves); the entry frame keeps their sum as well, as words of one state
-// "agents.status", so that one readback tells everything.  Header-only, for the small library and for
-// learners.
+// agents.carries.ROLE (high halves); the entry frame also keeps their sum, in the single state
+// "agents.status", for a single readback.  Header-only, for applications and for learners.
 
 #pragma once
 
@@ -18,21 +17,21 @@
 
 namespace hearth::agents {
 
-/// Of the last recording that computed them and found them finite; zero where a learner has none.
+/// Values of the last recording that computed finite ones; zero for those that a learner lacks.
 enum class Diagnostic : uint32_t {
     kLoss,
     kPolicyLoss,
     kValueLoss,
     kEntropy,
-    kKl,            ///< of the policy now from that which acted: mean of r - 1 - log r
-    kClipFraction,  ///< samples whose ratio is beyond the clip
+    kKl,            ///< of the acting and the current policy: mean of r - 1 - log r
+    kClipFraction,  ///< fraction of samples with a clipped ratio
     kExplainedVariance,
-    kGradientNorm,  ///< before it is clipped
-    kUpdateRatio,   ///< the largest of all params: rms of the step by rms of the weight
-    kReturn,        ///< moving average over episodes, before scaling
+    kGradientNorm,  ///< before clipping
+    kUpdateRatio,   ///< maximum over parameters: rms of the step / rms of the weight
+    kReturn,        ///< moving average of episode returns, before scaling
     kEpisodeLength,
     kTemperature,
-    kLeash,  ///< divergence from the shipped policy
+    kLeash,  ///< divergence from the initial policy
     kCount,
 };
 inline constexpr size_t kDiagnosticCount = static_cast<size_t>(Diagnostic::kCount);
@@ -43,18 +42,18 @@ inline constexpr std::array<std::string_view, kDiagnosticCount> kDiagnosticNames
 
 enum class Counter : uint32_t {
     kSamples,              ///< stored
-    kSamplesRefused,       ///< not finite, or an action or agent that does not exist
-    kSamplesDropped,       ///< came when the window was full
-    kObservationsClamped,  ///< numbers beyond the limit, as a network sees them
-    kRewardsClamped,       ///< or praise, or samples with a target, beyond the limit
+    kSamplesRefused,       ///< non-finite, or with an action or agent that does not exist
+    kSamplesDropped,       ///< arrived when the rollout was full
+    kObservationsClamped,  ///< values beyond the limit, in network inputs
+    kRewardsClamped,       ///< rewards, feedback or regression targets beyond the limit
     kEpisodes,
-    kLearnSteps,        ///< taken
-    kSkippedNotFinite,  ///< steps not taken: loss or gradients were not finite
-    kSkippedKl,         ///< ... the policy had moved too far for its samples
-    kSkippedRatio,      ///< ... they would have changed a weight too much at once
+    kLearnSteps,        ///< optimizer steps taken
+    kSkippedNotFinite,  ///< steps not taken: loss or gradients not finite
+    kSkippedKl,         ///< steps not taken: the policy moved too far from its samples
+    kSkippedRatio,      ///< steps not taken: they would change a weight too much
     kPublications,
-    kPublicationsRefused,  ///< not finite
-    kPublicationsFar,      ///< not done: beyond Rails::drift_limit
+    kPublicationsRefused,  ///< weights not finite
+    kPublicationsFar,      ///< beyond Rails::drift_limit
     kCount,
 };
 inline constexpr size_t kCounterCount = static_cast<size_t>(Counter::kCount);
@@ -64,13 +63,13 @@ inline constexpr std::array<std::string_view, kCounterCount> kCounterNames = {
     "skipped_kl",      "skipped_ratio",   "publications",    "publications_refused",
     "publications_far"};
 
-/// Words of the state agents.status: diagnostics, the low halves of all counters, their high halves.
+/// Words of the state agents.status: diagnostics, then the low and the high halves of all counters.
 inline constexpr size_t kStatusWords = kDiagnosticCount + 2 * kCounterCount;
 
-/// The state as it was read back.
+/// View of the state agents.status after a readback.
 class StatusView {
   public:
-    /// words: kStatusWords, which must outlive this.
+    /// words  kStatusWords words, which must outlive the view
     explicit StatusView(std::span<const uint32_t> words) : words_(words) {}
     float operator[](Diagnostic d) const {
         return std::bit_cast<float>(words_[static_cast<size_t>(d)]);
@@ -84,13 +83,13 @@ class StatusView {
     std::span<const uint32_t> words_;
 };
 
-/// One role's states, as they were read back.
+/// States of one role after a readback.
 struct RoleStatus {
     std::span<const float> diagnostics;
     std::span<const uint32_t> low, high;  ///< of counters
 };
 
-/// The sum of several roles, as the state agents.status is.
+/// Sums the status of several roles into the layout of the state agents.status.
 inline std::array<uint32_t, kStatusWords> sum_of_status(std::span<const RoleStatus> roles) {
     std::array<uint32_t, kStatusWords> sum{};
     for (const RoleStatus& role : roles) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Broken invariants inside Hearth.  Untrusted input never reaches an assert: it gets a Status.
+// Asserts for internal invariants.  Untrusted input never reaches an assert: it results in a
+// Status.
 
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace hearth {
 
-/// Receives a failed assert; must not return.  The default writes to stderr and aborts.
+/// Called on a failed assert; must not return.  The default prints to stderr and aborts.
 using AssertHandler = void (*)(const char* expression, const char* file, int line);
 
 namespace detail {
@@ -30,8 +31,8 @@ inline std::atomic<AssertHandler> assert_handler{report_and_abort};
     std::abort();
 }
 
-/// Replaces the handler for the whole process (of a shared library of its own: for that) and returns
-/// the old one.  Set it before other threads use Hearth.
+/// Replaces the assert handler of the process (or of the shared library, if Hearth is one) and
+/// returns the old one.  NULL restores the default.  Call it before other threads use Hearth.
 inline AssertHandler set_assert_handler(AssertHandler handler) {
     return detail::assert_handler.exchange(handler != nullptr ? handler : detail::report_and_abort);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Shapes that come from files.
+// Validation of shapes that come from files.
 
 #pragma once
 
@@ -12,22 +12,22 @@
 
 namespace hearth {
 
-/// No shape that a file gives, those computed in an imported model included, has more elements than
-/// this, counting extents of zero as ones and rows as 2^16; element counts can then be multiplied
-/// freely.
+/// Maximum number of elements of any shape from a file, including shapes computed in an imported
+/// model; counts extents of zero as 1 and the batch size as 2^16.  Element counts below it can be
+/// multiplied without overflow.
 inline constexpr int64_t kMaxExtent = int64_t{1} << 40;
 
-/// a * b, or the largest number if that is too large for one: what has not been checked yet can be
-/// multiplied, and is refused like any other that is too large.
+/// Returns a * b, saturated to INT64_MAX, so that sizes can be multiplied before they are
+/// validated: a saturated one fails validation like any other that is too large.
 constexpr int64_t saturated_product(int64_t a, int64_t b) {
     int64_t product = 0;
     return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
-/// Error unless `shape` stays within kMaxExtent and has no negative extent.
+/// Returns an error if `shape` exceeds kMaxExtent or has a negative extent.
 Status check_extents(const Shape& shape);
 
-/// The shape with these extents, checked; also their number.
+/// Validates `extents`, including their number, and returns them as a Shape.
 Result<Shape> checked_shape(std::span<const int64_t> extents);
 
 }  // namespace hearth

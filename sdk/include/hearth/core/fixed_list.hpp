@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// Up to N values without allocation; usable in constant-initialized tables.
+/// A list of up to N values without allocation; usable in constant-initialized tables.
 template <class T, size_t N>
 class FixedList {
   public:

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// 64-bit content hash, equal on every platform.  FNV-1a (Fowler, Noll, Vo) with a final avalanche
-// (the finalizer of MurmurHash3, Appleby).  For identity and change detection, not for security.
+// 64-bit content hash, equal on every platform: FNV-1a (Fowler, Noll, Vo) with the finalizer of
+// MurmurHash3 (Appleby).  For identity and change detection, not for security.
 
 #pragma once
 
@@ -20,14 +20,14 @@ class Hash {
         for (std::byte b : data) state_ = (state_ ^ static_cast<uint64_t>(b)) * 0x100000001b3u;
         return *this;
     }
-    /// The integer's eight little-endian bytes, whatever its type and the platform.
+    /// Hashes an integer as eight little-endian bytes, independent of its type and the platform.
     template <std::integral T>
     Hash& number(T value) {
         const uint64_t wide = static_cast<uint64_t>(value);
         for (int i = 0; i < 8; ++i) state_ = (state_ ^ ((wide >> (8 * i)) & 0xff)) * 0x100000001b3u;
         return *this;
     }
-    /// Length, then characters: "ab","c" and "a","bc" differ.
+    /// Hashes the length, then the characters, so that "ab","c" and "a","bc" differ.
     Hash& text(std::string_view value) {
         number(value.size());
         return bytes(std::as_bytes(std::span(value)));

@@ -1,11 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What hearth/file.hpp asks of the operating system: the one place that knows POSIX from Windows.
-// Nothing here decides anything; calls report success, and error_text() says why the last one of
-// this thread failed.  Header-only, because the library itself opens no files.
-//
-// Paths are UTF-8 on Windows and bytes elsewhere.
+// Operating system layer of hearth/file.hpp, for POSIX and Windows.  Contains no policy; functions
+// return true on success, and error_text() describes the calling thread's last failure.
+// Header-only, because the library itself opens no files.
 
 #pragma once
 
@@ -40,12 +38,12 @@
 
 namespace hearth::os {
 
-/// What stands under a name.
+/// Type of a file system entry.
 enum class FileKind {
     kNothing,
     kFile,    ///< a regular file
     kFolder,  ///< a directory
-    kLink,    ///< a symbolic link (Windows: any reparse point that is no folder)
+    kLink,    ///< a symbolic link (Windows: any reparse point that is not a folder)
     kOther,   ///< a FIFO, a socket, a device
 };
 
@@ -55,18 +53,20 @@ struct FileInfo {
     uint32_t mode = 0;   ///< permission bits; POSIX only
     uint32_t owner = 0;  ///< POSIX only
     uint32_t group = 0;  ///< POSIX only
-    /// Which file it is: equal for two names of one.  Windows: of open files only.
+    /// Identifies the file: equal for two names of the same file.  Windows: only set for open
+    /// files.
     uint64_t volume = 0, number = 0;
 };
 
-/// A number that two writers are unlikely to share.  It need not be secret: O_EXCL decides.
+/// A number that is unlikely to collide between writers.  It need not be secret, because files are
+/// created with O_EXCL.
 inline uint64_t unlikely_number();
 
 #if !defined(_WIN32)
 
 inline constexpr char kSeparators[] = "/";
 
-/// Why the last call of this thread failed.
+/// Describes the last failure of the calling thread.
 inline std::string error_text() {
     return std::generic_category().message(errno);
 }
@@ -94,7 +94,7 @@ inline FileInfo info_of(const struct stat& s) {
 
 }  // namespace detail
 
-/// Looks at a name without following a link.  That there is nothing is no failure.
+/// Queries a name without following links.  A name that does not exist is not a failure.
 inline bool look_at(const std::string& path, FileInfo* info) {
     struct stat s;
     *info = {};
@@ -103,16 +103,16 @@ inline bool look_at(const std::string& path, FileInfo* info) {
     return true;
 }
 
-/// The bytes that a file takes on its disk, fewer than it has where there are holes.
+/// Allocated size of a file on disk in bytes, less than its length if the file is sparse.
 inline bool bytes_on_disk(const std::string& path, uint64_t* bytes) {
-    constexpr uint64_t kBlock = 512;  // POSIX leaves it open; that of all systems we know
+    constexpr uint64_t kBlock = 512;  // unspecified by POSIX, but 512 on all known systems
     struct stat s;
     if (stat(path.c_str(), &s) != 0) return false;
     *bytes = kBlock * static_cast<uint64_t>(s.st_blocks);
     return true;
 }
 
-/// Whether this process may write to the file that is there, by its permissions.
+/// True if permissions allow this process to write the existing file.
 inline bool may_write(const std::string& path) {
     return faccessat(AT_FDCWD, path.c_str(), W_OK, AT_EACCESS) == 0;
 }
@@ -127,9 +127,9 @@ class File {
     }
     ~File() { close(); }
 
-    /// Creates a file that was not there and holds it, so that remove_if_abandoned() leaves it alone.
-    /// is_taken: a failure because of the name alone; another one may do.
-    /// is_private: readable by its owner alone until take_after().
+    /// Creates a new file and locks it, so that remove_if_abandoned() does not remove it.
+    /// is_taken    set if only the name is the problem, so that another one may succeed
+    /// is_private  readable only by its owner until take_after()
     bool create_new(const std::string& path, bool is_private, bool* is_taken) {
         do
             fd_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -137,17 +137,17 @@ class File {
         while (fd_ < 0 && errno == EINTR);
         *is_taken = fd_ < 0 && errno == EEXIST;
         if (fd_ < 0) return false;
-        // Where there are no locks, what is abandoned stays.
+        // File systems without locks do not fail here; abandoned files then stay.
         const bool is_held = flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
         struct stat s;
-        // Between the two calls somebody who clears up may have taken it for abandoned.
+        // Between open() and flock() another process may have removed the file as abandoned.
         *is_taken = !is_held || (fstat(fd_, &s) == 0 && s.st_nlink == 0);
         if (!*is_taken) return true;
         close();
         return false;
     }
 
-    /// Opens what is there; never waits for the other end of a FIFO.
+    /// Opens an existing file; does not wait for the other end of a FIFO.
     bool open_to_read(const std::string& path) {
         do fd_ = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
         while (fd_ < 0 && errno == EINTR);
@@ -161,7 +161,7 @@ class File {
         return true;
     }
 
-    /// Up to `bytes`; 0 at the end, negative on failure.
+    /// Reads up to `bytes.size()` bytes.  Returns their number, 0 at the end, negative on failure.
     int64_t read(span<std::byte> bytes) {
         ssize_t n = 0;
         do n = ::read(fd_, bytes.data(), bytes.size());
@@ -179,7 +179,7 @@ class File {
         return true;
     }
 
-    /// Gives this file the mode of another, and its owner and group as far as that is allowed.
+    /// Copies the mode of another file, and its owner and group as far as allowed.
     bool take_after(const FileInfo& other) {
         FileInfo own;
         if (!look(&own)) return false;
@@ -187,12 +187,12 @@ class File {
         if (own.owner != other.owner || own.group != other.group) {
             if (fchown(fd_, other.owner, other.group) != 0 &&
                 fchown(fd_, static_cast<uid_t>(-1), other.group) != 0 && own.group != other.group)
-                mode &= ~070u | ((mode & 07u) << 3);  // not more to another group than to others
+                mode &= ~070u | ((mode & 07u) << 3);  // a new group gets no more access than others
         }
         return fchmod(fd_, mode) == 0;
     }
 
-    /// Waits until what was written is durable.
+    /// Waits until written data is durable.
     bool sync() {
         int result = 0;
         do result = fsync(fd_);
@@ -201,7 +201,7 @@ class File {
     }
 
     bool close() {
-        // After EINTR it is closed, too (Linux).
+        // After EINTR the descriptor is closed, too (Linux).
         return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0 || errno == EINTR;
     }
 
@@ -209,7 +209,7 @@ class File {
     int fd_ = -1;
 };
 
-/// Puts a finished file under a name, in place of what is there.  The file may be open.
+/// Renames a finished file, replacing an existing one.  The file may be open.
 inline bool put_in_place(File&, const std::string& from, const std::string& to) {
     return ::rename(from.c_str(), to.c_str()) == 0;
 }
@@ -218,7 +218,7 @@ inline bool remove_file(const std::string& path) {
     return ::unlink(path.c_str()) == 0;
 }
 
-/// Removes a file that create_new() made and that nobody holds any more.
+/// Removes a file that create_new() created, unless a process still has it locked.
 inline void remove_if_abandoned(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;
@@ -229,8 +229,8 @@ inline void remove_if_abandoned(const std::string& path) {
     ::close(fd);
 }
 
-/// Makes the names in a folder durable.  Folders that cannot be opened, and file systems that know
-/// no such thing, are no failure.
+/// Makes the directory entries of a folder durable.  Not a failure if the folder may not be opened,
+/// or if the file system does not support it.
 inline bool sync_folder(const std::string& folder) {
     int fd = -1, result = 0;
     do fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -275,15 +275,15 @@ namespace detail {
 
 inline std::wstring wide(const std::string& path) {
     const int size = static_cast<int>(path.size());
-    std::wstring text(static_cast<size_t>(size), L'\0');  // never more units than bytes
+    std::wstring text(static_cast<size_t>(size), L'\0');  // UTF-16 units never exceed UTF-8 bytes
     const int used = MultiByteToWideChar(CP_UTF8, 0, path.data(), size, text.data(), size);
     text.resize(static_cast<size_t>(used));
     return text;
 }
 
-/// A path as calls take it: a long one in the form that has no limit of 260 units.
+/// Converts a path for system calls; long paths to the form without the limit of 260 units.
 inline std::wstring wide_path(const std::string& path) {
-    constexpr size_t kMost = MAX_PATH - 12;  // of a folder, in which a file of 8.3 must fit
+    constexpr size_t kMost = MAX_PATH - 12;  // limit for folders, which leaves room for an 8.3 name
     std::wstring given = wide(path);
     if (given.size() < kMost || given.compare(0, 4, LR"(\\?\)") == 0) return given;
     const DWORD size = GetFullPathNameW(given.c_str(), 0, nullptr, nullptr);
@@ -348,7 +348,7 @@ class File {
     }
     ~File() { close(); }
 
-    // Not shared: whoever clears up cannot delete it while it is open.
+    // No sharing: the file cannot be deleted by others while it is open.
     bool create_new(const std::string& path, bool, bool* is_taken) {
         handle_ = CreateFileW(detail::wide_path(path).c_str(), GENERIC_WRITE, 0, nullptr,
                               CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr);
@@ -395,7 +395,7 @@ class File {
         return true;
     }
 
-    bool take_after(const FileInfo&) { return true; }  // ReplaceFile keeps what is to be kept
+    bool take_after(const FileInfo&) { return true; }  // not supported: inherits from the folder
     bool sync() { return FlushFileBuffers(handle_) != 0; }
     bool close() {
         const HANDLE handle = std::exchange(handle_, INVALID_HANDLE_VALUE);
@@ -409,7 +409,7 @@ class File {
 inline bool put_in_place(File& file, const std::string& from, const std::string& to) {
     if (!file.close()) return false;
     const std::wstring source = detail::wide_path(from), target = detail::wide_path(to);
-    // A reader or a scanner of viruses holds the old file for a moment at times.
+    // Readers and virus scanners may briefly hold the old file.
     for (int attempt = 0;; ++attempt) {
         if (MoveFileExW(source.c_str(), target.c_str(),
                         MOVEFILE_REPLACE_EXISTING | MOVEFILE_WRITE_THROUGH))
@@ -430,7 +430,7 @@ inline void remove_if_abandoned(const std::string& path) {
 }
 
 inline bool sync_folder(const std::string&) {
-    return true;  // MOVEFILE_WRITE_THROUGH
+    return true;  // not needed: MOVEFILE_WRITE_THROUGH
 }
 
 inline std::vector<std::string> names_in(const std::string& folder) {

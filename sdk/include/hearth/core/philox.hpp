@@ -29,18 +29,19 @@ inline std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
     return counter;
 }
 
-/// The 32 random bits of element `index` in draw `step` of the stream `key`.
+/// Returns the 32 random bits of element `index` in draw `step` of the stream `key`.
 inline uint32_t philox_bits(uint64_t key, uint32_t step, uint32_t index) {
     return philox4x32({index, step, 0, 0},
                       {static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32)})[0];
 }
 
-/// A multiple of 2^-24 in [0, 1) from 32 random bits: exact in f32, so equal on every device.
+/// Converts 32 random bits to a multiple of 2^-24 in [0, 1): exact in f32, so equal on every
+/// device.
 inline double uniform_from_bits(uint32_t bits) {
     return (bits >> 8) * 0x1p-24;
 }
 
-/// The stream that belongs to a name under a seed.
+/// Returns the key of the stream for a name and a seed.
 inline uint64_t stream_key(std::string_view name, uint64_t seed) {
     return Hash().number(seed).text(name).value();
 }

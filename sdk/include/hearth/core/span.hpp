@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// hearth::span: std::span where there is one; for C++17 a view with the part of its interface that the
-// runtime's headers need.  Code that is compiled as C++17 and code that is compiled as C++20 share no
-// function that takes one: headers alone do.
+// hearth::span: std::span in C++20; in C++17 a view with the subset of its interface that the
+// runtime headers need.  Only header-only code may use it in signatures, because C++17 and C++20
+// translation units would disagree about its type.
 
 #pragma once
 
@@ -28,7 +28,7 @@ using std::span;
 
 namespace hearth {
 
-/// `size` elements from `data`; owns nothing.
+/// A non-owning view of `size` elements starting at `data`.
 template <class T>
 class span {
   public:
@@ -39,7 +39,7 @@ class span {
     constexpr span(T* data, std::size_t size) : data_(data), size_(size) {}
     template <std::size_t N>
     constexpr span(T (&array)[N]) : data_(array), size_(N) {}
-    /// Of anything with data() and size(): vectors, arrays, other spans.
+    /// Converts from containers with data() and size(): vectors, arrays, other spans.
     template <
         class Container,
         class = std::enable_if_t<

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// The `at` rule: how an operator computes one element of its output.
+// The `at` rule: the computation of one element of an operator's output.
 //
 // A rule is one generic lambda over a context `c`: `c.x(k)` reads input k at the output's own
 // coordinates (broadcast), `c.in(k, coords)` anywhere else.  It is instantiated three times from
-// one text: with doubles and with 64-bit integers it is the CPU reference, with Scalar it is the
-// GPU lowering, in which reads of other fused nodes become their expressions.
+// the same source: with double and with int64_t it is the CPU reference, with Scalar it is the GPU
+// lowering, in which reads of other fused nodes become their expressions.
 //
 //     .at = at_float([](auto& c) { auto x = c.x(0); return x / (1.0 + exp(-x)); })
 
@@ -29,7 +29,7 @@
 namespace hearth {
 
 // The scalar functions on the CPU's types, beside those on Scalar, so that unqualified calls in a
-// rule find either.
+// rule resolve to either.
 using std::abs, std::floor, std::ceil, std::trunc, std::sqrt, std::exp, std::log, std::sin,
     std::cos, std::tan, std::asin, std::acos, std::atan, std::sinh, std::cosh, std::tanh,
     std::asinh, std::acosh, std::atanh, std::erf, std::pow, std::atan2, std::fmod;
@@ -94,7 +94,7 @@ inline int64_t shift_left(int64_t a, int64_t amount) {
 inline int64_t shift_right(int64_t a, int64_t amount) {
     return a >> amount;
 }
-/// Of an unsigned number: zeros come in from the left.
+/// As for an unsigned number: shifts in zeros.
 inline int64_t shift_right_logical(int64_t a, int64_t amount) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) >> amount);
 }
@@ -116,7 +116,7 @@ struct Coords {
     int rank() const { return static_cast<int>(axis.size()); }
 };
 
-/// A tensor as the CPU reference reads it: its elements as V, its extents as numbers.
+/// A tensor as the CPU reference reads it: elements as V, extents resolved.
 template <class V>
 struct CpuInput {
     const V* data = nullptr;
@@ -153,7 +153,7 @@ class CpuAt {
     Index dim(int axis) const { return shape_[axis].count; }
     Index in_dim(int k, int axis) const { return input(k).shape[axis].count; }
     Index in_count(int k) const { return input(k).shape.element_count(0); }
-    /// Elements of a shape among the attributes.
+    /// Element count of a shape among the attributes.
     Index count_of(const Shape& shape) const { return shape.element_count(1); }
     DType dtype() const { return dtype_; }
     Coords<Index> coords() const { return coords_; }
@@ -162,8 +162,7 @@ class CpuAt {
     Index index(int64_t value) const { return value; }
     V value(double v) const { return converted<V>(v); }
     V number(Index i) const { return static_cast<V>(i); }
-    /// As on a device, where indices have 32 bits: what lies beyond them becomes the nearest of them,
-    /// NaN zero.
+    /// As on a device, where indices have 32 bits: saturates; NaN becomes zero.
     Index to_index(V v) const {
         if constexpr (std::is_same_v<V, double>) return saturate_cast<int32_t>(v);
         return static_cast<Index>(v);
@@ -215,7 +214,7 @@ class CpuAt {
         for (Index i = 1; i < extent; ++i) best = min(best, body(i));
         return best;
     }
-    /// Where the largest (smallest) element is; the first of equals.
+    /// Index of the largest (smallest) element; the first in case of ties.
     template <class F>
     V arg_largest(Index extent, F body) const {
         Index best = 0;
@@ -253,14 +252,14 @@ class CpuAt {
     int64_t linear_ = 0;
 };
 
-/// A place in a tensor: by linear index, by coordinates, or both; whichever is missing is derived
-/// when asked for.
+/// A position in a tensor: linear index, coordinates, or both; the missing one is derived on
+/// demand.
 struct ScalarPlace {
     std::optional<Scalar> linear;
     std::optional<Coords<Scalar>> coords;
 };
 
-/// Where a rule's reads go when it is lowered: a load, or the expression of a fused node.
+/// Resolves the reads of a rule that is lowered: to a load, or to the expression of a fused node.
 class ScalarReader {
   public:
     virtual Scalar read(int input, const ScalarPlace& place) = 0;
@@ -270,14 +269,14 @@ class ScalarReader {
     ~ScalarReader() = default;
 };
 
-/// The extent as an expression (a constant, or a multiple of the live rows).
+/// The extent as an expression (a constant, or a multiple of the batch size).
 Scalar extent(ScalarArena& arena, Dim dim);
-/// Coordinates of a place in a tensor of `shape`.
+/// Coordinates of a position in a tensor of `shape`.
 Coords<Scalar> coords_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape);
-/// Linear index of a place in a tensor of `shape`.
+/// Linear index of a position in a tensor of `shape`.
 Scalar linear_of(ScalarArena& arena, const ScalarPlace& place, const Shape& shape);
 
-/// Context of an `at` rule when it is lowered.
+/// Context of an `at` rule that is lowered.
 class GpuAt {
   public:
     using Index = Scalar;
@@ -371,21 +370,21 @@ struct AtRule {
     explicit operator bool() const { return on_scalars != nullptr; }
 };
 
-/// A rule for tensors of floats (bools and integers are read as doubles).
+/// A rule for floating-point tensors (bools and integers are read as doubles).
 template <class F>
 constexpr AtRule at_float(F) {
     return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); }, nullptr,
             [](GpuAt& c) { return F{}(c); }};
 }
 
-/// A rule for integers and bools alone.
+/// A rule for integers and bools only.
 template <class F>
 constexpr AtRule at_integer(F) {
     return {nullptr, [](CpuAt<int64_t>& c) { return static_cast<int64_t>(F{}(c)); },
             [](GpuAt& c) { return F{}(c); }};
 }
 
-/// A rule that is the same for floats, integers and bools.
+/// A rule shared by floats, integers and bools.
 template <class F>
 constexpr AtRule at_any(F) {
     return {[](CpuAt<double>& c) { return static_cast<double>(F{}(c)); },

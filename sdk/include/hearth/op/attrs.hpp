@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Named, typed attributes of a node.  They are data: hashed, compared, printed and saved in one
-// place.
+// Named, typed attributes of a node: data that can be hashed, compared, printed and saved.
 
 #pragma once
 
@@ -17,8 +16,8 @@
 
 namespace hearth {
 
-/// Never held.  Without it libstdc++ 12 takes AttrValue for a variant that always has a value, and
-/// destroys one that it does not have when a copy runs out of memory.
+/// Never held.  Without this alternative libstdc++ 12 assumes that AttrValue is never valueless,
+/// and destroys a value that does not exist when a copy runs out of memory.
 struct NoAttrValue {
     NoAttrValue(const NoAttrValue&) {}
     NoAttrValue& operator=(const NoAttrValue&) { return *this; }
@@ -41,7 +40,7 @@ class Attrs {
     Attrs(std::initializer_list<Attr> list) {
         for (const Attr& a : list) set(a.name, a.value);
     }
-    /// In any order; of equal names the last counts.
+    /// In any order; the last of equal names wins.
     explicit Attrs(std::vector<Attr> list);
 
     void set(std::string_view name, AttrValue value);

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// What an operator record sees of one ONNX node: plain data, no protobuf.
+// View of one ONNX node for an operator's import function: plain data, no protobuf.
 //
 //     std::vector<Tensor> import_flatten(OnnxCall& c) {
 //         return {flatten(c.in(0), c.integer("axis", 1))};
@@ -28,19 +28,19 @@ namespace hearth {
 struct OnnxInput {
     Tensor tensor;                      ///< not ok() when absent or known only as extents
     const HostTensor* value = nullptr;  ///< contents, where they are known at import
-    /// A list of extents that depends on the number of rows: it exists at import only, to be used
-    /// as a shape.
+    /// A list of extents that depends on the batch size: exists only at import, to be used as a
+    /// shape.
     const std::vector<Dim>* extents = nullptr;
 };
 
-/// One ONNX node, as its import function sees it.  Accessors that find something else than they
-/// were asked for fail the trace with a message that names the input or attribute, and return a
-/// default; the importer adds the node's name.
+/// One ONNX node, as passed to its import function.  Accessors that find another kind of value fail
+/// the trace with a message that names the input or attribute, and return a default; the importer
+/// adds the node's name.
 struct OnnxCall {
     Trace& trace;
     std::string_view op_type;
     int opset = 0;
-    const Attrs& attrs;  ///< integers, reals, texts and lists of the first two
+    const Attrs& attrs;  ///< integers, reals, texts and lists of integers and reals
     std::span<const OnnxInput> inputs;
     size_t output_count = 1;
 
@@ -56,14 +56,14 @@ struct OnnxCall {
 
     int64_t integer(std::string_view name, int64_t fallback);
     bool flag(std::string_view name, bool fallback) { return integer(name, fallback) != 0; }
-    /// The attribute `name` as an axis counted from the front; nothing after failing the trace.
+    /// The attribute `name` as an axis counted from the front; nullopt after failing the trace.
     std::optional<int> axis(std::string_view name, int64_t fallback, int rank);
     double real(std::string_view name, double fallback);
     std::string text(std::string_view name, std::string_view fallback);
-    /// A list of texts, which the attributes hold as one, a line for each.
+    /// A list of texts, which the attributes store as one text, a line for each.
     std::vector<std::string> texts(std::string_view name);
-    /// Values beyond +-kMaxExtent become that: extents end there, so "to the end" stays what it is
-    /// and sums of a few cannot overflow.  The same in integers_in and list.
+    /// Clamps values to +-kMaxExtent: no extent is larger, so "to the end" keeps its meaning and
+    /// sums of a few values cannot overflow.  integers_in and list do the same.
     std::vector<int64_t> integers(std::string_view name, std::vector<int64_t> fallback = {});
     std::vector<double> reals(std::string_view name, std::vector<double> fallback = {});
 
@@ -71,31 +71,31 @@ struct OnnxCall {
     const HostTensor* value(size_t k);
     std::vector<int64_t> integers_in(size_t k);
     std::vector<double> reals_in(size_t k);
-    double real_in(size_t k, double fallback);  ///< one element; the fallback when absent
-    /// The same as an integer, without its fraction; within +-kMaxExtent, as in integers; NaN: zero.
+    double real_in(size_t k, double fallback);  ///< one element; the fallback if absent
+    /// real_in() truncated to an integer, clamped to +-kMaxExtent as in integers(); NaN: zero.
     int64_t integer_in(size_t k, int64_t fallback);
-    /// A shape given as data: constants, or extents that depend on the number of rows.
+    /// A shape given as data: constants, or extents that depend on the batch size.
     std::vector<Dim> extents_in(size_t k);
-    /// `dims` as a shape, if it has no negative extents, not too many and not too large ones.
+    /// `dims` as a shape, if no extent is negative or too large and the rank is within kMaxRank.
     std::optional<Shape> shape(std::span<const Dim> dims);
-    /// A list that older versions give as an attribute, newer ones as an input; nothing if neither.
+    /// A list that is an attribute in older opsets and an input in newer ones; nullopt if neither.
     std::optional<std::vector<int64_t>> list(std::string_view name, size_t k);
 
     bool has_failed() const { return !trace.status().ok(); }
-    /// Fails the trace: the model may be right, but this is not supported.
+    /// Fails the trace: the model may be valid, but this is not supported.
     std::vector<Tensor> unsupported(std::string_view what);
     /// Fails the trace: the model breaks a rule of ONNX.
     std::vector<Tensor> invalid(std::string_view what);
 };
 
-/// The element type with this number in ONNX's TensorProto.DataType; nothing for types (strings,
+/// The element type with this number in ONNX's TensorProto.DataType; nullopt for types (strings,
 /// complex numbers, floats of 8 bits and less, ...) that Hearth does not have.
 std::optional<DType> dtype_from_onnx(int64_t number);
 
-/// The number that ONNX has for an element type.
+/// The TensorProto.DataType number of an element type.
 int32_t onnx_type_of(DType dtype);
 
-/// Its name in words, for messages; known also for types that Hearth does not have.
+/// The name of an element type, for messages; known also for types that Hearth does not have.
 std::string onnx_type_name(int64_t number);
 
 }  // namespace hearth

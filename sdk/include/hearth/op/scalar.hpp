@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: 2026 The Hearth Authors
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Scalar expressions: what one thread of a generated kernel computes.
+// Scalar expressions: the computation of one thread of a generated kernel.
 //
 // Expressions are hash-consed (equal expressions are one node) and simplified while they are built,
-// so that the same mathematics reached by different paths is emitted once.  Children precede
-// parents.  The same source text that builds these also runs on doubles: see at.hpp.
+// so that equal computations reached by different paths are emitted once.  Children precede
+// parents.  The same source that builds these also runs on doubles: see at.hpp.
 
 #pragma once
 
@@ -26,8 +26,8 @@ ScalarType scalar_type(DType dtype);
 enum class ScalarOp : uint8_t {
     // leaves
     kConst,     ///< bits: the value's 32 bits
-    kVariable,  ///< bits: which; the emitter names it (coordinates, loop counters, accumulators)
-    kRowCount,  ///< the live row count, i32
+    kVariable,  ///< bits: its number; named by the emitter (coordinates, counters, accumulators)
+    kRowCount,  ///< the batch size, i32
     kLoad,      ///< bits: value of the graph; a: element index
     // unary (a)
     kNeg,
@@ -61,10 +61,10 @@ enum class ScalarOp : uint8_t {
     kToI32,
     kToU32,
     kToBool,
-    kRoundF16,  ///< to the nearest value that an f16 has
+    kRoundF16,  ///< to the nearest f16 value
     kRoundBF16,
     kBitNot,
-    kBitsToF32,  ///< the bits of an integer as a float, and of a float as an integer
+    kBitsToF32,  ///< reinterprets the bits of an integer as a float, or of a float as an integer
     kBitsToI32,
     kBitsToU32,
     kBitsToUniform,
@@ -139,7 +139,7 @@ class ScalarArena {
     Scalar philox(uint64_t key, Scalar step, Scalar element);
     Scalar loop(ScalarOp op, Scalar counter, Scalar extent, Scalar body);
     Scalar convert(Scalar a, ScalarType type);
-    /// The same 32 bits as another type.
+    /// Reinterprets the 32 bits as another type.
     Scalar reinterpret(Scalar a, ScalarType type);
 
     const ScalarNode& node(uint32_t id) const { return nodes_[id]; }
@@ -152,13 +152,13 @@ class ScalarArena {
         size_t operator()(const ScalarNode& n) const;
     };
     std::vector<ScalarNode> nodes_;
-    std::vector<uint64_t> hashes_;  ///< of structure, independent of the order of creation
+    std::vector<uint64_t> hashes_;  ///< structural, independent of the order of creation
     std::vector<uint64_t> keys_;
     std::unordered_map<ScalarNode, uint32_t, NodeHash> known_;
     uint32_t variables_ = 0;
 };
 
-// Arithmetic in the notation of the mathematics.  Literals take the other side's type.
+// Operators.  Literals take the other operand's type.
 #define HEARTH_SCALAR_BINARY(name, scalar_op)           \
     inline Scalar name(Scalar a, Scalar b) {            \
         return a.arena->binary(scalar_op, a, b);        \
@@ -250,7 +250,7 @@ HEARTH_SCALAR_LOGIC(shift_left, ScalarOp::kShiftLeft)
 HEARTH_SCALAR_LOGIC(shift_right, ScalarOp::kShiftRight)
 #undef HEARTH_SCALAR_LOGIC
 
-/// A shift of a u32 is logical already; others are made from a logical one by the rules.
+/// Shifts of a u32 are logical already; the rules build those of other types from a logical one.
 inline Scalar shift_right_logical(Scalar a, Scalar amount) {
     return shift_right(a, amount);
 }
